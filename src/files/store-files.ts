@@ -13,7 +13,7 @@ export const STORE_FILES = {
 export const MARKER_START = '{"kind":"guardsweep verdict store","form":';
 
 /** How the note of a closed store begins. */
-export const CLOSED_START = '{"inode":"';
+export const CLOSED_START = '{"bytes":"';
 
 /** Name under which a file is written before it is renamed. */
 export function temporaryStoreFile(name: string): string {
@@ -22,5 +22,5 @@ export function temporaryStoreFile(name: string): string {
 
 /** Whether a name is one that the folder of the data may have. */
 export function isStoreDataFolder(name: string): boolean {
-  return /^data-[0-9a-f]{8}$/.test(name);
+  return /^data-\d{1,10}-[0-9a-f]{8}$/.test(name);
 }

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
 import { open, type Database, type RootDatabase } from 'lmdb';
 import { FILE_MODE } from '../files/create-file.ts';
 import { STORE_FILES } from '../files/store-files.ts';
@@ -8,25 +9,20 @@ import { STORE_FILES } from '../files/store-files.ts';
 /** A table of an environment: bytes to bytes. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
-const MAP_BYTES = 64 * 1024 ** 3;
-
-/** Tables open at a time: the fixed ones, and one per pass whose copies are being looked for. */
-const MAX_TABLES = 128;
-
 /** Told once per kind of failure. */
 type OnFailure = (what: 'read' | 'write', error: unknown) => void;
 
+/** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
+const MAP_BYTES = 64 * 1024 ** 3;
+/** Tables open at a time: the fixed ones, and one per pass whose copies are being looked for. */
+const MAX_TABLES = 128;
 /** Readers' slots, and with them the size of the file of the locks, in bytes: two pages and a bit. */
 const MAX_READERS = 126;
 const LOCK_BYTES = 12_288;
-
 /** More than opening writes: some pages for each table. */
 const ROOM_BYTES = 1024 * 1024;
-
 /** How long a write may take, in milliseconds: another process that was stopped while it wrote holds the lock. */
 const WRITE_MS = 30_000;
-
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
@@ -46,21 +42,12 @@ export class Environment {
   readonly #onFailure: OnFailure;
   #state: 'open' | 'read-only' | 'off' = 'open';
 
-  private constructor(root: RootDatabase<Buffer, Buffer>, onFailure: OnFailure) {
-    this.#root = root;
+  /** Opens the environment in a folder that exists, or creates it. Throws the library's error, or the system's. */
+  constructor(folder: string, onFailure: OnFailure) {
+    prepareFiles(folder);
     this.#onFailure = onFailure;
-  }
-
-  /**
-   * Opens the environment in a folder that exists, or creates it. The caller has checked that the file is undamaged: it
-   * is mapped into memory. Throws the library's error.
-   */
-  static open(folder: string, onFailure: OnFailure): Environment {
-    const path = join(folder, STORE_FILES.data);
-    assertRoom(folder);
-    reserveLockFile(folder);
-    const root = open<Buffer, Buffer>({
-      path,
+    this.#root = open<Buffer, Buffer>({
+      path: join(folder, STORE_FILES.data),
       ...BINARY,
       mapSize: MAP_BYTES,
       maxDbs: MAX_TABLES,
@@ -69,22 +56,15 @@ export class Environment {
       // The library's own batches reject promises that nobody can handle.
       eventTurnBatching: false,
     });
-    return new Environment(root, onFailure);
   }
 
-  /** Opens a table, or creates it. Throws the library's error. */
-  table(name: string): Table {
-    return this.#root.openDB<Buffer, Buffer>(name, BINARY);
-  }
-
-  /** The same; null when that fails, or failed before. */
-  tableOrNull(name: string): Table | null {
+  /** Opens a table, or creates it; null when that fails, or something failed before. */
+  table(name: string): Table | null {
     if (this.#state !== 'open') return null;
     try {
-      return this.table(name);
+      return this.#root.openDB<Buffer, Buffer>(name, BINARY);
     } catch (error) {
-      this.#state = 'read-only';
-      this.#onFailure('write', error);
+      this.#fail('write', error);
       return null;
     }
   }
@@ -94,49 +74,29 @@ export class Environment {
     return this.#state === 'open';
   }
 
-  /** The value of a key, valid until the next call; null when there is none, or when the environment is off. */
-  get(table: Table, key: Buffer): Buffer | null {
+  /** What `read` makes of the tables; null when the environment is off, or when it fails. */
+  read<T>(read: () => T): T | null {
     if (this.#state === 'off') return null;
     try {
-      const bytes = table.getBinaryFast(key);
-      // The library sets the length of one large buffer.
-      return bytes === undefined ? null : bytes.subarray(0, bytes.length);
+      return read();
     } catch (error) {
-      this.#state = 'off';
-      this.#onFailure('read', error);
+      this.#fail('read', error);
       return null;
     }
-  }
-
-  /** Adds to the write that is being filled. Key and value must not change until it is committed. */
-  put(table: Table, key: Buffer, value: Buffer): void {
-    // Within a batch, the promise of the batch stands for all.
-    void table.put(key, value);
-  }
-
-  /** Deletes a table as a part of the write that is being filled. */
-  drop(table: Table): void {
-    void table.drop();
   }
 
   /** Writes what `fill` puts, in one transaction. Resolves when that is committed, or was given up. Never rejects. */
   async write(fill: () => void): Promise<void> {
     if (this.#state !== 'open') return;
     const over = new AbortController();
+    const late = delay(WRITE_MS, true, { signal: over.signal, ref: false }).catch(() => false);
     try {
-      const written = this.#root.batch(fill);
-      const late = delay(WRITE_MS, true, { signal: over.signal, ref: false }).catch(() => false);
-      if ((await Promise.race([written.then(() => false), late])) && this.#state === 'open') {
-        this.#state = 'read-only';
-        this.#onFailure('write', Object.assign(new Error('the lock is held'), { code: 'EBUSY' }));
-      }
+      const written = this.#root.batch(fill).then(() => false);
+      if (await Promise.race([written, late])) this.#fail('write', { code: 'EBUSY' });
     } catch (error) {
       // The library gives the cause as a second promise.
-      const { commitError = error } = error as { commitError?: unknown };
-      const cause: unknown = await Promise.resolve(commitError).catch((reason: unknown) => reason);
-      if (this.#state !== 'open') return;
-      this.#state = 'read-only';
-      this.#onFailure('write', cause);
+      const cause: unknown = (error as { commitError?: unknown } | undefined)?.commitError ?? error;
+      this.#fail('write', await Promise.resolve(cause).catch((reason: unknown) => reason));
     } finally {
       over.abort();
     }
@@ -148,34 +108,60 @@ export class Environment {
    */
   async close(): Promise<boolean> {
     if (this.#state !== 'open') return false;
+    this.#state = 'off';
     const over = new AbortController();
     const late = delay(CLOSE_MS, false, { signal: over.signal, ref: false }).catch(() => false);
-    const closed = this.#root.close().then(() => true);
-    try {
-      return await Promise.race([closed, late]);
-    } finally {
-      over.abort();
-    }
+    const closed = this.#root.close().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([closed, late]).finally(() => over.abort());
+  }
+
+  #fail(what: 'read' | 'write', error: unknown): void {
+    const isNew = what === 'read' ? this.#state !== 'off' : this.#state === 'open';
+    if (!isNew) return;
+    this.#state = what === 'read' ? 'off' : 'read-only';
+    this.#onFailure(what, error);
   }
 }
 
-/** On a full disk, opening would end this process. Throws the system's error when there is no room. */
-function assertRoom(folder: string): void {
-  const path = join(folder, `room-${process.pid}.tmp`);
+/**
+ * Creates the files with our mode, and reserves what a full disk would make the library end this process for: room for
+ * the first pages, and the file of the locks, which it maps.
+ */
+function prepareFiles(folder: string): void {
+  const room = join(folder, `room-${process.pid}.tmp`);
   try {
-    writeFileSync(path, Buffer.alloc(ROOM_BYTES), { mode: FILE_MODE });
+    writeFileSync(room, Buffer.alloc(ROOM_BYTES), { mode: FILE_MODE });
   } finally {
-    rmSync(path, { force: true });
+    rmSync(room, { force: true });
+  }
+  closeSync(openSync(join(folder, STORE_FILES.data), 'a', FILE_MODE));
+  const lock = openSync(join(folder, STORE_FILES.lock), 'a', FILE_MODE);
+  try {
+    const missing = LOCK_BYTES - fstatSync(lock).size;
+    if (missing > 0) writeSync(lock, Buffer.alloc(missing));
+  } finally {
+    closeSync(lock);
   }
 }
 
-/** LMDB maps the file of its locks, too, and a page that has no place on a full disk would end this process. */
-function reserveLockFile(folder: string): void {
-  const file = openSync(join(folder, STORE_FILES.lock), 'a', FILE_MODE);
+/** The library's own errors that have a remedy. */
+const OF_LMDB: Readonly<Record<number, string>> = {
+  [-30_792]: 'the store has its largest size: run guardsweep gc',
+  [-30_791]: 'too many runs use it',
+};
+
+/** Why something failed, for people: the library gives system errors by their numbers. */
+export function causeOf(error: unknown): string {
+  const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
+  if (typeof code === 'string') return code;
+  if (typeof code !== 'number') return 'unknown error';
+  if (code < 0) return OF_LMDB[code] ?? `LMDB error ${code}`;
   try {
-    const missing = LOCK_BYTES - fstatSync(file).size;
-    if (missing > 0) writeSync(file, Buffer.alloc(missing));
-  } finally {
-    closeSync(file);
+    return getSystemErrorName(-code);
+  } catch {
+    return `error ${code}`;
   }
 }

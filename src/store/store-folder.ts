@@ -1,32 +1,39 @@
-import { randomBytes } from 'node:crypto';
-import { link, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { createTemporary, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders, syncDirectory } from '../files/durable-write.ts';
-import { FileTooLarge, NotAnOrdinaryFile, readWholeFile } from '../files/open-file.ts';
+import { readWholeFile } from '../files/open-file.ts';
 import { sharedWithOthers } from '../files/own-folder.ts';
 import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
-import { isOwnMarker, makeMarker, parseMarker, type StoreMarker } from './store-marker.ts';
 
+/** Changes with the form of the entries: a store of another form is built again. */
+const FORM = 2;
 const MAX_MARKER_BYTES = 4096;
 
-/** The longest that data is made before it is used, by far. */
-const ABANDONED_AFTER_MS = 24 * 60 * 60 * 1000;
+/** The content of `store.json`. */
+interface Marker {
+  readonly kind: 'guardsweep verdict store';
+  readonly form: number;
+  /** The host whose processes use the store: LMDB's locks do not reach further. */
+  readonly host: string;
+  /** Folder of the data, beside `store.json`. */
+  readonly data: string;
+  /** HMAC-SHA-256 under the user's run key, in hex; null for a user without one. */
+  readonly seal: string | null;
+}
 
-/**
- * What a folder holds: nothing yet, a store of another host, data without a marker (which another process may be making,
- * or whose marker is lost), data to be replaced, or data to be checked and used.
- */
+/** What a folder holds: nothing yet, a store of another host, data that is not to be used, or this user's data. */
 export type StoreFolder =
-  | { readonly holds: 'nothing' | 'another host' | 'unmarked data' | 'untrusted data' }
+  | { readonly holds: 'nothing' | 'another host' | 'other data' }
   | { readonly holds: 'data'; readonly data: string };
 
 /**
  * Looks at the folder of a store, and makes it if it does not exist. Failure('usage') for a folder that is not a
- * store's, or that others can write in: a store decides what is judged. Rejects with the system's error when it cannot
- * be made.
+ * store's, or that others can write in: a store decides what is judged. Data without a marker is being made by another
+ * process. Rejects with the system's error when the folder cannot be made.
  */
 export async function lookAtFolder(dir: string, key: Buffer | null): Promise<StoreFolder> {
   await makeFolders(dir);
@@ -38,39 +45,28 @@ export async function lookAtFolder(dir: string, key: Buffer | null): Promise<Sto
     );
   }
   const names = await readdir(dir);
-  if (!names.every(isOurs)) {
+  if (!names.every((name) => name === STORE_FILES.marker || isStoreDataFolder(name)))
     throw new Failure('usage', `${dir} is not a verdict store: name a new or empty folder with --store`);
-  }
-  if (names.length === 0) return { holds: 'nothing' };
+  if (!names.includes(STORE_FILES.marker)) return { holds: 'nothing' };
   const marker = await readMarker(dir);
-  if (marker !== null && marker.host !== hostname()) return { holds: 'another host' };
-  if (marker === null && !names.includes(STORE_FILES.marker)) return { holds: 'unmarked data' };
-  if (marker === null || !(await isOwnMarker(dir, marker, key))) return { holds: 'untrusted data' };
-  return { holds: 'data', data: marker.data };
-}
-
-/** Null for data without a marker, and for a marker that is not what a store writes. */
-async function readMarker(dir: string): Promise<StoreMarker | null> {
-  const path = join(dir, STORE_FILES.marker);
-  try {
-    const text = await readWholeFile(path, { maxBytes: MAX_MARKER_BYTES, links: 'refuse' });
-    return parseMarker(text.toString());
-  } catch (error) {
-    if (isReplaced(error)) return null;
-    throw error;
-  }
+  if (marker === null) return { holds: 'other data' };
+  if (marker.host !== hostname()) return { holds: 'another host' };
+  const expected = Buffer.from(sealOf(marker.data, key) ?? '');
+  const found = Buffer.from(marker.seal ?? '');
+  const isOwn = found.length === expected.length && timingSafeEqual(found, expected);
+  return isOwn && marker.form === FORM ? { holds: 'data', data: marker.data } : { holds: 'other data' };
 }
 
 /** Makes a folder for new data, which the store does not use yet; returns its name. */
 export async function makeDataFolder(dir: string): Promise<string> {
-  const data = `data-${randomBytes(4).toString('hex')}`;
+  const data = `data-${process.pid}-${randomBytes(4).toString('hex')}`;
   await mkdir(join(dir, data), DIRECTORY_MODE);
   return data;
 }
 
 /**
- * Lets the store use this data from now on, in one step, and removes data that it no longer uses. `isFirst`: only if the
- * store has no marker yet; false when another process was faster.
+ * Lets the store use this data from now on, in one step, and removes data that nobody uses. `isFirst`: only if the store
+ * has no marker yet; false when another process was faster.
  */
 export async function useData(
   dir: string,
@@ -78,28 +74,55 @@ export async function useData(
   { key, isFirst }: { readonly key: Buffer | null; readonly isFirst: boolean },
 ): Promise<boolean> {
   const path = join(dir, STORE_FILES.marker);
-  const old = await readMarker(dir).catch(() => null);
+  const old = (await readMarker(dir))?.data;
   const temporary = join(dir, data, temporaryStoreFile(STORE_FILES.marker));
   const file = await createTemporary(temporary);
   try {
-    await file.writeFile(`${JSON.stringify(await makeMarker(dir, data, key))}\n`);
+    const of = { kind: 'guardsweep verdict store', form: FORM, host: hostname(), data } as const;
+    await file.writeFile(`${JSON.stringify({ ...of, seal: sealOf(data, key) } satisfies Marker)}\n`);
     await file.datasync();
   } finally {
     await file.close();
   }
   if (!isFirst) await rename(temporary, path);
-  else if (!(await linkedFirst(temporary, path))) return false;
+  else if (!(await isLinkedFirst(temporary, path))) return false;
   await syncDirectory(dir);
   for (const name of await readdir(dir)) {
-    if (!isStoreDataFolder(name) || name === data) continue;
-    // Processes that have the old data open keep it until they close it.
-    if (name === old?.data || (await isAbandoned(join(dir, name)))) await removeData(dir, name);
+    // Processes that have the old data open keep it until they close it; what a killed process made is nobody's.
+    if (name !== data && (name === old || isAbandoned(name))) await removeData(dir, name);
   }
   return true;
 }
 
+export async function removeData(dir: string, data: string): Promise<void> {
+  await rm(join(dir, data), { recursive: true, force: true });
+}
+
+/** Null when there is none, and for one that is not what a store writes. */
+async function readMarker(dir: string): Promise<Marker | null> {
+  try {
+    const options = { maxBytes: MAX_MARKER_BYTES, links: 'refuse' } as const;
+    const text = await readWholeFile(join(dir, STORE_FILES.marker), options);
+    const marker = JSON.parse(text.toString()) as Partial<Marker> | null;
+    const { host, data, seal } = marker ?? {};
+    const isMarker = typeof host === 'string' && typeof data === 'string' && isStoreDataFolder(data);
+    return isMarker && (seal === null || typeof seal === 'string') ? (marker as Marker) : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What tells the user's own store from one that came with an archive: that is not even opened, since the library trusts
+ * its file.
+ */
+function sealOf(data: string, key: Buffer | null): string | null {
+  if (key === null) return null;
+  return createHmac('sha256', key).update(`guardsweep verdict store\0${FORM}\0${data}`).digest('hex');
+}
+
 /** Gives a file another name unless the name is taken, and removes the first name; whether it was free. */
-async function linkedFirst(from: string, to: string): Promise<boolean> {
+async function isLinkedFirst(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
     return true;
@@ -111,21 +134,13 @@ async function linkedFirst(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Whether the process that made some data must have ended before it was used: nothing takes that long. */
-async function isAbandoned(folder: string): Promise<boolean> {
-  const { mtimeMs } = await lstat(folder);
-  return Date.now() - mtimeMs > ABANDONED_AFTER_MS;
-}
-
-export async function removeData(dir: string, data: string): Promise<void> {
-  await rm(join(dir, data), { recursive: true, force: true });
-}
-
-function isOurs(name: string): boolean {
-  return name === STORE_FILES.marker || isStoreDataFolder(name);
-}
-
-function isReplaced(error: unknown): boolean {
-  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) return true;
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+/** Whether a folder of data was made by a process that has ended. */
+function isAbandoned(name: string): boolean {
+  if (!isStoreDataFolder(name)) return false;
+  try {
+    process.kill(Number(name.split('-')[1]), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }

@@ -3,16 +3,12 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { STORE_FILES } from '../files/store-files.ts';
-import { isAsClosed, noteClosed, removeClosedNote } from './closed-note.ts';
-import { causeOf } from './cause.ts';
-import { canBeOpened } from './check/can-be-opened.ts';
-import { isSound } from './check/check-data.ts';
-import { Environment } from './environment.ts';
+import { causeOf, Environment } from './environment.ts';
 import { FileHashes } from './file-hashes.ts';
 import { FirstSeqs } from './first-seqs.ts';
-import type { JudgedBy } from './judged-by.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
-import { Verdicts, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
+import { noteClosed, noteOpened, tryData } from './trial.ts';
+import { Verdicts, type JudgedBy, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
 
 export interface StoreOptions {
   /** This user's run key, which seals the store; null for a user without one. */
@@ -38,19 +34,29 @@ export interface StoreSize {
 
 /**
  * Verdicts by content and `JudgedBy`, in a folder: so that what was judged once need not be judged again. It is only a
- * cache. Whatever goes wrong with it ends in a miss, and is said once. All processes of a user on one host may share it.
+ * cache. Whatever goes wrong with it ends in a miss, and is said once; but damage to its file while it is open can end
+ * the process. All processes of a user on one host may share it.
  */
 export class VerdictStore {
   readonly #folder: string;
+  readonly #key: Buffer | null;
   readonly #environment: Environment;
   readonly #verdicts: Verdicts;
-  readonly #files: FileHashes;
+  /** Media files that are as they were when they were read. */
+  readonly files: FileHashes;
 
-  private constructor(folder: string, environment: Environment) {
+  private constructor(folder: string, { key, say }: StoreOptions) {
     this.#folder = folder;
-    this.#environment = environment;
-    this.#verdicts = new Verdicts(environment);
-    this.#files = new FileHashes(environment);
+    this.#key = key;
+    this.#environment = new Environment(folder, (what, error) =>
+      say(
+        what === 'read'
+          ? `the verdict store cannot be read (${causeOf(error)}): nothing more is reused in this run`
+          : `the verdict store cannot be written (${causeOf(error)}): what is judged from now on is not stored`,
+      ),
+    );
+    this.#verdicts = new Verdicts(this.#environment, key);
+    this.files = new FileHashes(this.#environment, key);
   }
 
   /**
@@ -71,29 +77,25 @@ export class VerdictStore {
         }
         if (found.holds === 'data') {
           const folder = join(dir, found.data);
-          if (await isSound(folder, signal)) {
-            if ((await isAsClosed(folder)) || (await canBeOpened(folder, signal))) {
-              return await VerdictStore.#use(folder, say);
-            }
+          const tried = await tryData(folder, signal);
+          if (tried === 'usable') return await VerdictStore.#use(folder, options);
+          if (tried === 'held') {
             say(
               `the verdict store ${dir} cannot be opened, as if a stopped process held it: nothing is reused in this run`,
             );
             return null;
           }
         }
-        const isFirst = found.holds === 'nothing' || found.holds === 'unmarked data';
+        const isFirst = found.holds === 'nothing';
         if (!isFirst) {
           say(
             `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
           );
         }
-        const made = await VerdictStore.#make(dir, options, {
-          isFirst,
-          fill: async (fresh) => {
-            if (found.holds === 'nothing') return;
-            for await (const judged of options.recorded(signal)) await fresh.add(judged);
-          },
-        });
+        const fill = async (fresh: VerdictStore): Promise<void> => {
+          for await (const judged of options.recorded(signal)) await fresh.add(judged);
+        };
+        const made = await VerdictStore.#make(dir, options, { isFirst, fill });
         // Null: another process made one at the same time.
         if (made !== null) return made;
       }
@@ -118,25 +120,19 @@ export class VerdictStore {
    * Resolves when they are stored, or cannot be. Many calls share one transaction.
    */
   add(judged: JudgedVerdicts): Promise<void> {
-    return this.#environment.write(() => this.#verdicts.put(judged));
+    return this.#verdicts.add(judged);
   }
 
   /** The first item with each content in a pass of a run. To be opened once per pass. */
   firstSeqs(run: string, pass: number): FirstSeqs {
     const name = `first-${hash('sha256', `${run}\n${pass}`).slice(0, 32)}`;
-    return new FirstSeqs(this.#environment, this.#environment.tableOrNull(name));
-  }
-
-  /** Media files that are as they were when they were read. */
-  get files(): FileHashes {
-    return this.#files;
+    return new FirstSeqs(this.#environment, name, this.#key);
   }
 
   /** Waits for what is being written. Nothing may be called afterwards. */
   async close(): Promise<void> {
-    await this.#files.flush();
-    const withoutError = await this.#environment.close();
-    if (withoutError) await noteClosed(this.#folder).catch(() => undefined);
+    await this.files.flush();
+    if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
   }
 
   /**
@@ -150,16 +146,14 @@ export class VerdictStore {
     const old = await VerdictStore.open(dir, options);
     if (old === null) return null;
     const { signal, isUnfinished } = options;
+    const fill = async (fresh: VerdictStore): Promise<void> => {
+      for await (const judged of options.recorded(signal)) await fresh.add(judged);
+      await old.#verdicts.copyTo(fresh.#verdicts, isUnfinished, signal);
+      await old.files.copyTo(fresh.files, signal);
+    };
     try {
       const before = await old.#size();
-      const kept = await VerdictStore.#make(dir, options, {
-        isFirst: false,
-        fill: async (fresh) => {
-          for await (const judged of options.recorded(signal)) await fresh.add(judged);
-          await old.#verdicts.copyTo(fresh.#verdicts, isUnfinished, signal);
-          await old.#files.copyTo(fresh.#files, signal);
-        },
-      });
+      const kept = await VerdictStore.#make(dir, options, { isFirst: false, fill });
       if (kept === null) return null;
       const after = await kept.#size();
       await kept.close();
@@ -174,40 +168,34 @@ export class VerdictStore {
     return { verdicts: this.#verdicts.count, bytes: size };
   }
 
-  static async #use(folder: string, say: StoreOptions['say']): Promise<VerdictStore> {
-    await removeClosedNote(folder);
-    const onFailure = (what: 'read' | 'write', error: unknown): void =>
-      say(
-        what === 'read'
-          ? `the verdict store cannot be read (${causeOf(error)}): nothing more is reused in this run`
-          : `the verdict store cannot be written (${causeOf(error)}): what is judged from now on is not stored`,
-      );
-    return new VerdictStore(folder, Environment.open(folder, onFailure));
+  static async #use(folder: string, options: StoreOptions): Promise<VerdictStore> {
+    await noteOpened(folder);
+    return new VerdictStore(folder, options);
   }
 
   /**
-   * Makes a store, fills it, and lets it take the place of the present one. With `isFirst` there must be none; null when
-   * another process has made one meanwhile.
+   * Makes a store, fills it, and lets it take the place of the present one. With `isFirst` there must be none, and it
+   * stays empty; null when another process has made one meanwhile.
    */
   static async #make(
     dir: string,
-    { key, say }: StoreOptions,
+    options: StoreOptions,
     { isFirst, fill }: { readonly isFirst: boolean; readonly fill: (fresh: VerdictStore) => Promise<void> },
   ): Promise<VerdictStore | null> {
     const data = await makeDataFolder(dir);
     let store: VerdictStore | null = null;
+    let isUsed = false;
     try {
-      store = await VerdictStore.#use(join(dir, data), say);
-      await fill(store);
+      store = await VerdictStore.#use(join(dir, data), options);
+      if (!isFirst) await fill(store);
       if (!store.#environment.isWhole) throw new Error('the store could not be filled');
-      if (await useData(dir, data, { key, isFirst })) return store;
-    } catch (error) {
-      await store?.close();
-      await removeData(dir, data);
-      throw error;
+      isUsed = await useData(dir, data, { key: options.key, isFirst });
+      return isUsed ? store : null;
+    } finally {
+      if (!isUsed) {
+        await store?.close();
+        await removeData(dir, data);
+      }
     }
-    await store.close();
-    await removeData(dir, data);
-    return null;
   }
 }

@@ -1,13 +1,18 @@
-import { crc32 } from 'node:zlib';
-import type { Fingerprint } from '../domain/fingerprint.ts';
+import { hash } from 'node:crypto';
+import type { Coverage } from '../domain/coverage.ts';
+import { makeFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
 import type { Judgement } from '../domain/outcome.ts';
-import { BytesReader } from './bytes-reader.ts';
-import { BytesWriter, DoesNotFit } from './bytes-writer.ts';
-import type { Environment, Table } from './environment.ts';
-import { Fingerprints } from './fingerprints.ts';
-import { JUDGED_BY_BYTES, markOf, type JudgedBy } from './judged-by.ts';
-import { ORIGIN_BYTES, Origins, type Origin } from './origins.ts';
-import { readJudgement, writeJudgement } from './verdict-codec.ts';
+import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import type { Environment } from './environment.ts';
+import { SealedTable } from './sealed-table.ts';
+
+/** What a verdict depends on besides its content: the model, and how items are judged that do not go to it in one piece. */
+export interface JudgedBy {
+  /** Id of the guard's fingerprint. */
+  readonly fingerprint: string;
+  /** Canonical text of everything else that a verdict depends on. */
+  readonly judging: string;
+}
 
 /** A verdict that may be used again. */
 export interface Verdict {
@@ -35,128 +40,138 @@ export interface StoredVerdict {
   readonly run: string;
 }
 
+/** A verdict as it is stored: the mark of its origin, and what is its own. */
+type Row = readonly [
+  origin: number,
+  score: number,
+  flagged: boolean,
+  /** In the order of the taxonomy; null for one that is absent. */
+  scores: readonly (number | null)[] | null,
+  flags: Judgement['subcategoryFlags'],
+  latencyMs: number,
+  attempts: number,
+  cacheUsage: Judgement['cacheUsage'],
+  moderatedAt: string,
+  coverage: readonly [unit: Coverage['unit'], judged: number, total: number, worstAt: number | null],
+];
+
+/** What the verdicts of a run by one guard have in common. */
+type Origin = readonly [run: string, endpoint: string, artifacts: readonly (readonly [string, string])[]];
+
 const CONTENT_BYTES = 32;
-const KEY_BYTES = CONTENT_BYTES + JUDGED_BY_BYTES;
-const CHECK_BYTES = 4;
-const JUDGEMENT_AT = CHECK_BYTES + ORIGIN_BYTES;
-/** A judgement of a guard that keeps to the taxonomy takes at most 250 bytes. */
-const MAX_ENTRY_BYTES = 1024;
+const MARK_BYTES = 8;
+const ORIGIN_BYTES = 6;
 
-/** Entries that are copied in one transaction. */
-const COPIED_AT_ONCE = 4096;
+/** Origins kept in memory: a corpus that grows is judged by many runs. */
+const MAX_CACHED = 4096;
 
-/**
- * The verdicts of a store. The key of an entry is the content's SHA-256 and the mark of `JudgedBy`. Its value is a
- * CRC-32 over the key and the rest of the value, the mark of its origin, and the judgement. An entry whose check fails
- * does not count.
- */
+/** The verdicts of a store, by the content's SHA-256 and a mark of `JudgedBy`. */
 export class Verdicts {
   readonly #environment: Environment;
-  readonly #table: Table;
-  readonly #fingerprints: Fingerprints;
-  readonly #origins: Origins;
-  /** The key that is being looked up, and the entry that is being encoded. */
-  readonly #key = Buffer.alloc(KEY_BYTES);
-  readonly #entry = Buffer.alloc(MAX_ENTRY_BYTES);
+  readonly #rows: SealedTable<Row>;
+  readonly #origins: SealedTable<Origin>;
+  readonly #cache = new Map<number, { readonly fingerprint: Fingerprint; readonly origin: Origin }>();
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, key: Buffer | null) {
     this.#environment = environment;
-    this.#table = environment.table('verdicts');
-    this.#fingerprints = new Fingerprints(environment);
-    this.#origins = new Origins(environment);
+    this.#rows = new SealedTable(environment, 'verdicts', key);
+    this.#origins = new SealedTable(environment, 'origins', key);
   }
 
   find(contentSha256: string, judgedBy: JudgedBy): StoredVerdict | null {
-    const mark = markOf(judgedBy);
-    fillKey(this.#key, contentSha256, mark);
-    const value = this.#environment.get(this.#table, this.#key);
-    if (value === null || !isIntact(this.#key, value)) return null;
-    // The next look-up, that of the origin, overwrites the value.
-    const encoded = readJudgement(new BytesReader(value, JUDGEMENT_AT));
-    const origin = this.#origins.get(value.subarray(CHECK_BYTES, JUDGEMENT_AT));
-    const fingerprint = this.#fingerprints.get(judgedBy.fingerprint);
-    if (origin === null || fingerprint === null) return null;
-    const { run, endpoint } = origin;
-    return {
-      judgement: { ...encoded, fingerprint: fingerprint.id, endpoint, stream: null },
-      fingerprint,
-      run,
-    };
+    const row = this.#rows.get(keyOf(contentSha256, judgedBy));
+    const from = row && this.#originOf(row[0]);
+    if (!from || from.fingerprint.id !== judgedBy.fingerprint) return null;
+    const [run, endpoint] = from.origin;
+    const [, score, flagged, scores, subcategoryFlags, latencyMs, attempts] = row;
+    const [, , , , , , , cacheUsage, moderatedAt, [unit, judged, total, worst_at]] = row;
+    const subcategoryScores = scores && scoresOf(scores);
+    const scored = { score, flagged, subcategoryScores, subcategoryFlags };
+    const how = { fingerprint: judgedBy.fingerprint, endpoint, latencyMs, attempts, cacheUsage, moderatedAt };
+    const coverage = { unit, judged, total, worst_at };
+    return { judgement: { ...scored, ...how, coverage, stream: null }, fingerprint: from.fingerprint, run };
   }
 
-  /** Adds verdicts as a part of the write that is being filled; what an entry cannot hold is left out. */
-  put({ run, judging, fingerprints, verdicts }: JudgedVerdicts): void {
-    const marks = new Map<string, Buffer>();
-    for (const fingerprint of fingerprints) {
-      this.#fingerprints.put(fingerprint);
-      marks.set(fingerprint.id, markOf({ fingerprint: fingerprint.id, judging }));
-    }
-    const origins = new Map<string, Buffer>();
-    for (const { contentSha256, judgement } of verdicts) {
-      const { endpoint, stream } = judgement;
-      const mark = marks.get(judgement.fingerprint ?? '');
-      if (mark === undefined || stream !== null) continue;
-      let origin = origins.get(endpoint);
-      if (origin === undefined) origins.set(endpoint, (origin = this.#origins.put({ run, endpoint })));
-      this.#putOne(contentSha256, judgement, mark, origin);
-    }
+  /** Adds verdicts, in one transaction. Resolves when they are stored, or cannot be. */
+  add({ run, judging, fingerprints, verdicts }: JudgedVerdicts): Promise<void> {
+    const models = new Map(fingerprints.map((fingerprint) => [fingerprint.id, fingerprint]));
+    return this.#environment.write(() => {
+      const marks = new Map<string, number>();
+      for (const { contentSha256, judgement } of verdicts) {
+        const { endpoint, stream, coverage, ...own } = judgement;
+        const model = models.get(own.fingerprint ?? '');
+        if (model === undefined || stream !== null) continue;
+        const from = `${model.id} ${endpoint}`;
+        let mark = marks.get(from);
+        if (mark === undefined) marks.set(from, (mark = this.#putOrigin(run, endpoint, model)));
+        const { score, flagged, subcategoryScores: by, subcategoryFlags, latencyMs, attempts } = own;
+        const scores = by && CATEGORY_KEYS.map((category) => by[category] ?? null);
+        const { unit, judged, total, worst_at } = coverage;
+        this.#rows.put(keyOf(contentSha256, { fingerprint: model.id, judging }), [
+          ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
+          ...([own.cacheUsage, own.moderatedAt, [unit, judged, total, worst_at]] as const),
+        ]);
+      }
+    });
   }
 
   /** Number of verdicts. */
   get count(): number {
-    return (this.#table.getStats() as { entryCount: number }).entryCount;
+    return this.#rows.count;
   }
 
-  /** Copies the intact verdicts of some runs to another store. Rejects with the signal's reason when aborted. */
+  /** Copies the verdicts of some runs to another store. Rejects with the signal's reason when aborted. */
   async copyTo(other: Verdicts, isCopied: (run: string) => boolean, signal: AbortSignal): Promise<void> {
-    const fingerprints = this.#fingerprints.all();
-    let batch: { key: Buffer; value: Buffer; origin: Origin }[] = [];
-    const write = async (): Promise<void> => {
-      const written = batch;
-      batch = [];
-      await other.#environment.write(() => {
-        for (const fingerprint of fingerprints) other.#fingerprints.put(fingerprint);
-        for (const { origin } of written) other.#origins.put(origin);
-        for (const { key, value } of written) other.#environment.put(other.#table, key, value);
-      });
-      signal.throwIfAborted();
-    };
-    for (const { key, value } of this.#table.getRange()) {
-      if (!isIntact(key, value)) continue;
-      const origin = this.#origins.get(value.subarray(CHECK_BYTES, JUDGEMENT_AT));
-      if (origin !== null && isCopied(origin.run)) batch.push({ key, value, origin });
-      if (batch.length >= COPIED_AT_ONCE) await write();
-    }
-    await write();
+    await this.#origins.copyTo(other.#origins, ([run]) => isCopied(run), signal);
+    const isOfThem = ([mark]: Row): boolean => isCopied(this.#originOf(mark)?.origin[0] ?? '');
+    await this.#rows.copyTo(other.#rows, isOfThem, signal);
   }
 
-  #putOne(contentSha256: string, judgement: Judgement, mark: Buffer, origin: Buffer): void {
-    const writer = new BytesWriter(this.#entry, CHECK_BYTES);
-    try {
-      writer.raw(origin);
-      writeJudgement(writer, judgement);
-    } catch (error) {
-      if (error instanceof DoesNotFit) return;
-      throw error;
-    }
-    const key = Buffer.alloc(KEY_BYTES);
-    fillKey(key, contentSha256, mark);
-    const value = Buffer.from(this.#entry.subarray(0, writer.end));
-    value.writeUInt32LE(checkOf(key, value), 0);
-    this.#environment.put(this.#table, key, value);
+  #putOrigin(run: string, endpoint: string, { artifacts }: Fingerprint): number {
+    const origin: Origin = [run, endpoint, Object.entries(artifacts)];
+    const mark = hash('sha256', JSON.stringify(origin), 'buffer').readUIntBE(0, ORIGIN_BYTES);
+    this.#origins.put(originKey(mark), origin);
+    return mark;
+  }
+
+  #originOf(mark: number): { readonly fingerprint: Fingerprint; readonly origin: Origin } | null {
+    const cached = this.#cache.get(mark);
+    if (cached !== undefined) return cached;
+    const origin = this.#origins.get(originKey(mark));
+    const fingerprint = origin && makeFingerprint(origin[2]);
+    if (!fingerprint) return null;
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    const found = { fingerprint, origin };
+    this.#cache.set(mark, found);
+    return found;
   }
 }
 
-/** Whether an entry is as it was written. */
-function isIntact(key: Buffer, value: Buffer): boolean {
-  return value.length > JUDGEMENT_AT && value.readUInt32LE(0) === checkOf(key, value);
+function scoresOf(scores: readonly (number | null)[]): NonNullable<Judgement['subcategoryScores']> {
+  const present = CATEGORY_KEYS.flatMap((category, at) => {
+    const score = scores[at] ?? null;
+    return score === null ? [] : [[category, score] as const];
+  });
+  return Object.fromEntries(present);
 }
 
-function fillKey(key: Buffer, contentSha256: string, mark: Buffer): void {
+function originKey(mark: number): Buffer {
+  const key = Buffer.alloc(ORIGIN_BYTES);
+  key.writeUIntBE(mark, 0, ORIGIN_BYTES);
+  return key;
+}
+
+/** Callers look up many contents with the same object, so the mark is kept with it. */
+const marks = new WeakMap<JudgedBy, Buffer>();
+
+function keyOf(contentSha256: string, judgedBy: JudgedBy): Buffer {
+  let mark = marks.get(judgedBy);
+  if (mark === undefined) {
+    mark = hash('sha256', `${judgedBy.fingerprint}\n${judgedBy.judging}`, 'buffer').subarray(0, MARK_BYTES);
+    marks.set(judgedBy, mark);
+  }
+  const key = Buffer.alloc(CONTENT_BYTES + MARK_BYTES);
   key.write(contentSha256, 0, CONTENT_BYTES, 'hex');
   mark.copy(key, CONTENT_BYTES);
-}
-
-function checkOf(key: Buffer, value: Buffer): number {
-  return crc32(value.subarray(CHECK_BYTES), crc32(key));
+  return key;
 }

@@ -1,12 +1,24 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  lstat,
+  mkdir,
+  open as openFile,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { random as randomOf, seed } from '../helpers/corpus.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
 import { JUDGED, judgement, verdictsOf } from './verdicts.ts';
@@ -68,7 +80,9 @@ it('is built again, or misses, whatever happened to its file', async () => {
 
 it('is built again when another file of it is missing, or is a pipe, a link or too large', async () => {
   const { open, dir, said } = await keptStore([recorded]);
-  await (await open()).close();
+  const first = await open();
+  await first.add(recorded);
+  await first.close();
   const replacements = [
     async () => undefined,
     async (path: string) => void (await promisify(execFile)('mkfifo', [path])),
@@ -84,8 +98,12 @@ it('is built again when another file of it is missing, or is a pipe, a link or t
       const path = join(name === 'store.json' ? dir : dirname(await dataFile(dir)), name);
       await rm(path);
       await replaceWith(path);
+      const isGone = name === 'store.json' && !(await lstat(path).catch(() => null));
       const store = await open();
-      expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+      // Without its marker it is a new store, as if it had been deleted.
+      const found = store.find(contents[0]!, [JUDGED])?.judgement;
+      expect([name, found]).toEqual([name, isGone ? undefined : judgement()]);
+      await store.add(recorded);
       await store.close();
     }
   }
@@ -174,6 +192,95 @@ it('is made once by processes that begin at the same time, and keeps what each o
   for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
   await store.close();
   expect(said).toEqual([]);
+});
+
+/** Looks up and adds verdicts for as long as its standard input is open; ends with 1 when a verdict is not what was stored. */
+const USER = `
+  const [, dir, store, given] = process.argv;
+  const { VerdictStore } = await import(store);
+  const { readFile } = await import('node:fs/promises');
+  const { isDeepStrictEqual } = await import('node:util');
+  const { key, judged, recorded } = JSON.parse(await readFile(given));
+  const options = {
+    key: Buffer.from(key, 'hex'),
+    recorded: async function* () { yield recorded; },
+    say: () => undefined,
+    signal: new AbortController().signal,
+  };
+  console.error = () => undefined;
+  const opened = await VerdictStore.open(dir, options);
+  let isOver = false;
+  process.stdin.on('end', () => (isOver = true)).resume();
+  console.log('opened');
+  const seqs = opened.firstSeqs('run-2', 1);
+  for (let turn = 0; !isOver; turn++) {
+    for (const [at, { contentSha256, judgement }] of recorded.verdicts.entries()) {
+      const found = opened.find(contentSha256, [judged]);
+      if (found !== null && !isDeepStrictEqual(found.judgement, judgement)) process.exit(1);
+      if (seqs.claim(contentSha256, turn * recorded.verdicts.length + at) > at + turn * recorded.verdicts.length) process.exit(1);
+    }
+    await seqs.settled();
+    await opened.add({ ...recorded, verdicts: recorded.verdicts.slice(0, 50) });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await opened.close();
+`;
+
+/** Rounds in which bits flip. */
+const FLIPPED = 12;
+
+it(
+  'gives no wrong verdict when bits flip while it is open; if that ends the process, the next one builds it again',
+  { timeout: 120_000 },
+  async () => {
+    const { open, dir, key } = await keptStore([recorded]);
+    const first = await open();
+    await first.add(recorded);
+    await first.close();
+    const given = `${dir}.json`;
+    await writeFile(given, JSON.stringify({ key: key!.toString('hex'), judged: JUDGED, recorded }));
+    const random = randomOf(seed());
+    const ends: (NodeJS.Signals | null)[] = [];
+    for (let round = 0; round < FLIPPED + 5; round++) {
+      const user = spawn(process.execPath, ['--input-type=module', '-e', USER, dir, BUILT, given], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      let stderr = '';
+      user.stderr.on('data', (text: Buffer) => (stderr += String(text)));
+      const ended = once(user, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+      await Promise.race([once(user.stdout, 'data'), ended]);
+      const file = await openFile(await dataFile(dir), 'r+');
+      const { size } = await file.stat();
+      for (let flip = 0; round < FLIPPED && flip < 40; flip++) {
+        const at = Math.floor(random() * size);
+        const byte = Buffer.alloc(1);
+        await file.read(byte, 0, 1, at);
+        byte[0]! ^= 1 << Math.floor(random() * 8);
+        await file.write(byte, 0, 1, at);
+      }
+      await file.close();
+      await Promise.race([ended, delay(150)]);
+      user.stdin.on('error', () => undefined).end();
+      const [status, signal] = await ended;
+      // A JavaScript error would be ours to catch; a fault in the map is not.
+      expect(stderr).not.toContain('    at ');
+      if (signal === null) expect(status).toBe(0);
+      else expect(['SIGSEGV', 'SIGBUS', 'SIGABRT']).toContain(signal);
+      ends.push(signal);
+    }
+    // Whoever dies leaves no note that it has closed the store, so the next one tries it first.
+    const after = ends.slice(FLIPPED);
+    after.forEach((signal, at) => expect(at > 0 && after[at - 1] !== null ? signal : null).toBeNull());
+  },
+);
+
+it('keeps its files to its user', async () => {
+  const { open, dir } = await keptStore();
+  const opened = await open();
+  const data = await dataFile(dir);
+  const modes = await Promise.all([dir, dirname(data), data, `${data}-lock`].map((path) => stat(path)));
+  expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o600]);
+  await opened.close();
 });
 
 const HOLDER = `

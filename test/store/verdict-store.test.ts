@@ -1,6 +1,8 @@
-import { chmod, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { open as openRoot } from 'lmdb';
 import { expect, it } from 'vitest';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
@@ -104,20 +106,56 @@ it('is not opened on another host', async () => {
   expect(said).toEqual([expect.stringContaining('belongs to another host')]);
 });
 
-it('trusts no store that another user made, or that was copied', async () => {
+it('trusts no store that another user made, and a copy of its own only as far as nobody changed it', async () => {
   const { open, dir, said, ...options } = await keptStore();
+  const theirs = { ...options, key: Buffer.alloc(32, 8) };
+  const judged = verdictsOf('run-1', [content('a'), content('b')]);
   let store = await open();
-  await store.add(verdictsOf('run-1', [content('a')]));
+  await store.add(judged);
   await store.close();
-  store = (await VerdictStore.open(dir, { ...options, key: Buffer.alloc(32, 8) }))!;
+  const copy = `${dir}-copy`;
+  await cp(dir, copy, { recursive: true });
+  store = (await VerdictStore.open(dir, theirs))!;
   expect(store.find(content('a'), [JUDGED])).toBeNull();
   await store.close();
   expect(said).toEqual([expect.stringContaining('was not made here')]);
-  const copy = `${dir}-copy`;
-  await cp(dir, copy, { recursive: true });
-  expect(said.length).toBe(1);
-  await (await VerdictStore.open(copy, { ...options, key: Buffer.alloc(32, 8) }))!.close();
-  expect(said.length).toBe(2);
+  // Who had the copy in hand has exchanged the verdicts, and forged one.
+  const { data } = JSON.parse(await readFile(join(copy, 'store.json'), 'utf8')) as { data: string };
+  const path = join(copy, data, 'data.mdb');
+  const root = openRoot<Buffer, Buffer>({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
+  const table = root.openDB<Buffer, Buffer>('verdicts', { encoding: 'binary', keyEncoding: 'binary' });
+  const [a, b] = [...table.getRange()].map(({ key, value }) => ({
+    key: Buffer.from(key),
+    value: Buffer.from(value),
+  }));
+  await table.put(a!.key, b!.value);
+  await table.put(
+    b!.key,
+    Buffer.concat([b!.value.subarray(0, 24), Buffer.from([0xc2]), b!.value.subarray(25)]),
+  );
+  await root.close();
+  store = (await VerdictStore.open(copy, { ...options }))!;
+  expect(store.find(content('a'), [JUDGED])).toBeNull();
+  expect(store.find(content('b'), [JUDGED])).toBeNull();
+  await store.add(judged);
+  expect(store.find(content('a'), [JUDGED])?.judgement).toEqual(judgement());
+  await store.close();
+  expect(said).toHaveLength(1);
+});
+
+it('removes what a killed process left when it is built again', async () => {
+  const { open, dir, ...options } = await keptStore();
+  await (await open()).close();
+  const dead = spawnSync(process.execPath, ['-e', '']).pid;
+  const left = [`data-${dead}-00000000`, `data-${dead}-11111111`];
+  for (const name of left) await mkdir(join(dir, name));
+  const inUse = `data-${process.pid}-22222222`;
+  await mkdir(join(dir, inUse));
+  const collected = await VerdictStore.collectGarbage(dir, { ...options, isUnfinished: () => false });
+  expect(collected).not.toBeNull();
+  const names = await readdir(dir);
+  expect(names).toHaveLength(3);
+  expect(names).toEqual(expect.arrayContaining(['store.json', inUse]));
 });
 
 it('refuses a folder that others can write in', async () => {

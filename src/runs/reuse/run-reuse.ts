@@ -3,8 +3,8 @@ import type { Shard, ShardResult } from '../../domain/shard.ts';
 import type { ReadOptions } from '../../ingest/items/read-source.ts';
 import { keptSnippet } from '../../record/outcomes/kept-content.ts';
 import type { FirstSeqs } from '../../store/first-seqs.ts';
-import type { JudgedBy } from '../../store/judged-by.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
+import type { JudgedBy } from '../../store/verdicts.ts';
 import { judgingText } from './judging-text.ts';
 import { settleShard } from './settle-shard.ts';
 

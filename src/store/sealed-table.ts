@@ -1,0 +1,86 @@
+import { hash } from 'node:crypto';
+import { pack, unpack } from 'msgpackr';
+import type { Environment, Table } from './environment.ts';
+
+const SEAL_BYTES = 16;
+/** Far more than any value has: a length that was damaged is not followed. */
+const MAX_BYTES = 1024 * 1024;
+/** Entries that are copied in one transaction. */
+const COPIED_AT_ONCE = 4096;
+
+/**
+ * A table whose values are MessagePack under a seal: half of the SHA-256 over a secret, table, key and value (cut, so
+ * that nobody can lengthen what is sealed). What was damaged, moved to another key, or written by anybody else is not
+ * there. Without a key it seals against damage only.
+ */
+export class SealedTable<T> {
+  readonly #environment: Environment;
+  /** Of what is sealed: the secret and the table. Keys of a table have one length, so it can be read in one way only. */
+  readonly #prefix: Buffer;
+  readonly #table: Table | null;
+
+  /** `key`: the user's run key; null for a user without one. */
+  constructor(environment: Environment, name: string, key: Buffer | null) {
+    this.#environment = environment;
+    this.#prefix = Buffer.concat([hash('sha256', key ?? '', 'buffer'), Buffer.from(`${name}\0`)]);
+    this.#table = environment.table(name);
+  }
+
+  /** Null for what is not there, and when the store cannot be read. */
+  get(key: Buffer): T | null {
+    const table = this.#table;
+    if (table === null) return null;
+    return this.#environment.read(() => {
+      const bytes = table.getBinaryFast(key);
+      // The library sets the length of one large buffer, which the next call overwrites.
+      return bytes === undefined ? null : this.#opened(key, bytes.subarray(0, bytes.length));
+    });
+  }
+
+  /** Adds to the write that is being filled. The key must not change until that is committed. */
+  put(key: Buffer, value: T): void {
+    const packed = pack(value);
+    // Within a batch, the promise of the batch stands for all.
+    void this.#table?.put(key, Buffer.concat([this.#seal(key, packed), packed]));
+  }
+
+  /** Number of entries. */
+  get count(): number {
+    const table = this.#table;
+    const stats: unknown = table && this.#environment.read<unknown>(() => table.getStats());
+    return (stats as { entryCount: number } | null)?.entryCount ?? 0;
+  }
+
+  /** Copies the entries that `isCopied` to another store. Rejects with the signal's reason when aborted. */
+  async copyTo(other: SealedTable<T>, isCopied: (value: T) => boolean, signal: AbortSignal): Promise<void> {
+    let batch: (readonly [key: Buffer, value: T])[] = [];
+    const write = async (): Promise<void> => {
+      const entries = batch;
+      batch = [];
+      await other.#environment.write(() => entries.forEach(([key, value]) => other.put(key, value)));
+      signal.throwIfAborted();
+    };
+    for (const { key, value: bytes } of this.#table?.getRange() ?? []) {
+      const value = this.#opened(key, bytes);
+      if (value !== null && isCopied(value)) batch.push([key, value]);
+      if (batch.length >= COPIED_AT_ONCE) await write();
+    }
+    await write();
+  }
+
+  /** Removes the table, in a write of its own. */
+  drop(): Promise<void> {
+    return this.#environment.write(() => void this.#table?.drop());
+  }
+
+  #opened(key: Buffer, bytes: Buffer): T | null {
+    const packed = bytes.subarray(SEAL_BYTES);
+    if (bytes.length <= SEAL_BYTES || bytes.length > MAX_BYTES) return null;
+    const isIntact = this.#seal(key, packed).equals(bytes.subarray(0, SEAL_BYTES));
+    return isIntact ? (unpack(packed) as T) : null;
+  }
+
+  #seal(key: Buffer, packed: Buffer): Buffer {
+    return hash('sha256', Buffer.concat([this.#prefix, key, packed]), 'buffer').subarray(0, SEAL_BYTES);
+  }
+}

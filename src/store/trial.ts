@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { lstat, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { createTemporary } from '../files/create-file.ts';
+import { readWholeFile } from '../files/open-file.ts';
+import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
+
+/** How long another process may hold the lock of writers, in milliseconds: a write takes well under a second. */
+const WAIT_MS = 5000;
+
+/** Opens the data, writes to it, and reads all of it. Its exit status is 0 if the library found nothing wrong. */
+const TRIAL = `
+  const [library, path] = process.argv.slice(1);
+  const binary = { encoding: 'binary', keyEncoding: 'binary' };
+  const root = require(library).open({ path, noSubdir: true, maxDbs: 128, ...binary });
+  root.putSync(Buffer.from('trial'), Buffer.from('trial'));
+  root.removeSync(Buffer.from('trial'));
+  process.stdout.write('opened');
+  for (const { key } of root.getRange())
+    for (const entry of root.openDB(key.toString(), binary).getRange()) entry.value.length;
+  process.exit(0);
+`;
+
+/**
+ * Whether the data in a folder can be opened here. The library maps its file and trusts it: damage can end the process.
+ * And opening waits without end, and without giving way to anything else, for a process that was stopped (Ctrl-Z) while
+ * it wrote. So unless the data is as it was when it was last closed, a process of its own tries first: some seconds per
+ * ten million verdicts. `held`: another process does not let go of it. Rejects with the signal's reason when aborted.
+ */
+export async function tryData(folder: string, signal: AbortSignal): Promise<'usable' | 'held' | 'damaged'> {
+  signal.throwIfAborted();
+  for (const name of Object.values(STORE_FILES)) {
+    // Opening a pipe would wait for ever.
+    const found = await lstat(join(folder, name)).catch(() => null);
+    if (found === null ? name === STORE_FILES.data : !found.isFile()) return 'damaged';
+  }
+  const closed = await readWholeFile(join(folder, STORE_FILES.closed), { maxBytes: 512, links: 'refuse' })
+    .then(String)
+    .catch(() => null);
+  if (closed !== null && closed === (await stateOf(folder))) return 'usable';
+  const library = createRequire(import.meta.url).resolve('lmdb');
+  const child = spawn(process.execPath, ['-e', TRIAL, library, join(folder, STORE_FILES.data)], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  let isOpened = false;
+  let isHeld = false;
+  const late = setTimeout(() => {
+    isHeld = true;
+    kill();
+  }, WAIT_MS);
+  child.stdout.once('data', () => {
+    isOpened = true;
+    clearTimeout(late);
+  });
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    const status = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    });
+    signal.throwIfAborted();
+    return status === 0 ? 'usable' : isHeld && !isOpened ? 'held' : 'damaged';
+  } finally {
+    clearTimeout(late);
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+/** To be called when data is opened: whoever does not close it leaves no note. */
+export async function noteOpened(folder: string): Promise<void> {
+  await rm(join(folder, STORE_FILES.closed), { force: true });
+}
+
+/** Notes what the data file is like after it was closed. */
+export async function noteClosed(folder: string): Promise<void> {
+  const path = join(folder, STORE_FILES.closed);
+  const temporary = temporaryStoreFile(path);
+  const file = await createTemporary(temporary);
+  await file.writeFile(await stateOf(folder)).finally(() => file.close());
+  await rename(temporary, path);
+}
+
+async function stateOf(folder: string): Promise<string> {
+  const { size, mtimeNs, ctimeNs } = await lstat(join(folder, STORE_FILES.data), { bigint: true });
+  return `${JSON.stringify({ bytes: String(size), written: String(mtimeNs), changed: String(ctimeNs) })}\n`;
+}
