@@ -80,6 +80,11 @@ export interface Decided {
   readonly thresholdUnapplied: boolean;
 }
 
+/** The thresholds for a category: its own, else the default ones. Undefined if it has neither. */
+export function thresholdsOf({ thresholds }: Policy, key: CategoryKey): Thresholds | undefined {
+  return thresholds?.[key] ?? thresholds?.default;
+}
+
 /** Whether a flag raises the decision regardless of thresholds: a severe category, or an unknown one. */
 export function hasFloor(flag: string): boolean {
   return flag === 'child_sexual_exploitation' || !isCategoryKey(flag);
@@ -111,10 +116,9 @@ export function decide(policy: Policy, scored: Scored): Decided {
   } else {
     apply('score', scored.score, policy.thresholds.default);
     for (const key of CATEGORY_KEYS) {
-      const own = policy.thresholds[key];
       const score = scored.subcategoryScores?.[key];
-      if (score !== undefined) apply(key, score, own ?? policy.thresholds.default);
-      else if (own !== undefined) thresholdUnapplied = true;
+      if (score !== undefined) apply(key, score, thresholdsOf(policy, key));
+      else if (policy.thresholds[key] !== undefined) thresholdUnapplied = true;
     }
   }
   const flags = scored.subcategoryFlags ?? [];

@@ -29,6 +29,9 @@ export const RUN_FILES = {
   review: 'review',
 } as const;
 
+/** In a folder of runs, beside them: hashes of all contents that were restricted in one of them. */
+export const RESTRICTED_LIST = '.restricted-contents.jsonl';
+
 /** Names in `review`. Their lines begin with what `reviewLineStart` returns. */
 export const REVIEW_FILES = { reviews: 'reviews.jsonl', reveals: 'reveals.jsonl' } as const;
 

@@ -28,7 +28,11 @@ export async function writeCleanRows(
   signal: AbortSignal,
 ): Promise<{ readonly clean: CleanRows; readonly exitStatus: number }> {
   const finished = await openFinishedRun(dir, signal);
-  const result = await exportRun(finished, { what: { kind: 'clean', keepReview }, out, signal });
+  const result = await exportRun(finished, {
+    what: { kind: 'clean', keepReview, ignoreReviews: false },
+    out,
+    signal,
+  });
   const { rejected, rows } = result;
   return {
     clean: { out: result.out, rejected, rows },

@@ -1,6 +1,7 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
+import { restrictedBy } from '../domain/restricted.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
 import type { ConversationLine } from './outcomes/conversations.ts';
@@ -8,7 +9,6 @@ import { ConversationTally, type ConversationCounts } from './summary/conversati
 import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
 import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
-import { restrictedBy } from './outcomes/restricted.ts';
 
 /** A guard, and one of the models that it judged with. */
 interface GuardShare {
@@ -149,7 +149,7 @@ export class Tally {
     this.#decisions[line.decision]++;
     for (const key of line.subcategory_flags ?? []) this.#countCategory(key, line.decision);
     this.#countFlags(line, line.decision);
-    if (restrictedBy(line) !== null) this.#restricted++;
+    if (restrictedBy(this.#policy, line) !== null) this.#restricted++;
     this.#countCoverage(line);
     if (line.endpoint !== null) this.#countGuard(line.endpoint, line.fingerprint);
     if (line.stream) this.#streams.add(line.stream);

@@ -2,7 +2,8 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { restrictedBy } from '../../src/record/outcomes/restricted.ts';
+import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
+import { restrictedBy } from '../../src/domain/restricted.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../helpers/verify-run.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -10,6 +11,8 @@ import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { comparable, outcomes } from '../helpers/run-directory.ts';
+
+const REVIEWING = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3 } } };
 
 it(
   'a fleet judges what is new, and a run of nothing new never reaches a worker',
@@ -77,7 +80,7 @@ it(
       true,
     );
     for (const line of held) {
-      const isHeld = line.decision !== 'allow' && restrictedBy(line) === null;
+      const isHeld = line.decision !== 'allow' && restrictedBy(REVIEWING, line) === null;
       expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
     }
 

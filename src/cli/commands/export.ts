@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { JSON_RESULT, TRUST_RUN } from '../../config/settings/entries/commands.ts';
-import { ANNOTATE, ANNOTATE_KEY, CLEAN, EXPORT_LABELS, KEEP } from '../../config/settings/entries/export.ts';
+import {
+  ANNOTATE,
+  ANNOTATE_KEY,
+  CLEAN,
+  EXPORT_LABELS,
+  IGNORE_REVIEWS,
+  KEEP,
+} from '../../config/settings/entries/export.ts';
 import { valuesOf, type Flags } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
@@ -14,6 +21,7 @@ const SETTINGS = {
   clean: CLEAN,
   annotate: ANNOTATE,
   keep: KEEP,
+  ignoreReviews: IGNORE_REVIEWS,
   annotateKey: ANNOTATE_KEY,
   labels: EXPORT_LABELS,
   trustRun: TRUST_RUN,
@@ -27,7 +35,8 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
     .description(
       'Write the clean rows of a finished run, or all rows with what was found, in the layout of their files.\n' +
         'One table becomes a file; anything else becomes a folder. What is left out is listed beside it, with the reasons, ' +
-        'in .rejected.jsonl. What was not judged is never in the clean file. ' +
+        'in .rejected.jsonl. What was not judged is never in the clean file, nor what a person blocked or found to be of a category. ' +
+        'Restricted rows are in neither. ' +
         'Status 5 when something was left out because it was not judged or has changed. ' +
         'Or write what people decided on its items in the dashboard as labels. Overwrites nothing.',
     )
@@ -49,12 +58,15 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
     )
     .action(async (given: string, flags: Flags) => {
       const values = await valuesOf(SETTINGS, { flags, ...context });
-      const { clean, annotate, keep, annotateKey, labels, trustRun, json } = values;
+      const { clean, annotate, keep, ignoreReviews, annotateKey, labels, trustRun, json } = values;
       if (clean === null && annotate === null && labels === null) {
         throw new Failure('usage', 'name what to write: --clean FILE, --annotate FILE or --labels FILE');
       }
       if (keep !== null && clean === null) {
         throw new Failure('usage', '--keep is about the clean file: give --clean FILE too');
+      }
+      if (ignoreReviews && clean === null) {
+        throw new Failure('usage', '--ignore-reviews is about the clean file: give --clean FILE too');
       }
       const runDir = runDirectoryOf(given, context.cwd);
       const signal = context.interrupts.drain;
@@ -71,7 +83,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
         ]);
         const finished = await openFinishedRun(runDir, signal);
         if (clean !== null) {
-          const what = { kind: 'clean', keepReview: keep === 'review' } as const;
+          const what = { kind: 'clean', keepReview: keep === 'review', ignoreReviews } as const;
           results.push(await exportRun(finished, { what, out: clean, signal }));
         }
         if (annotate !== null) {

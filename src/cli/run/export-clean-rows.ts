@@ -27,7 +27,11 @@ export async function exportCleanRows(
   ]);
   const signal = ui.interrupts.drain;
   const finished = await openFinishedRun(runDir, signal);
-  const result = await exportRun(finished, { what: { kind: 'clean', keepReview }, out, signal });
+  const result = await exportRun(finished, {
+    what: { kind: 'clean', keepReview, ignoreReviews: false },
+    out,
+    signal,
+  });
   const { kept, rejected } = result.rows;
   const all = kept + rejected;
   tell(

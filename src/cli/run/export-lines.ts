@@ -6,7 +6,9 @@ import type { Reason } from '../../report/export/reasons.ts';
 
 /** What the reasons mean, for people. */
 const WORDS: Readonly<Record<Reason, string>> = {
+  restricted: 'may show children in sexual contexts, or share content with what may',
   block: 'decided block',
+  reviewed: 'blocked by a person, or found to be of a category (--ignore-reviews)',
   review: 'decided review',
   error: 'ended in an error',
   partial: 'judged only in part',

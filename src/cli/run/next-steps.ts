@@ -11,21 +11,24 @@ const FLAGGED = ['flagged.xlsx', 'flagged.csv'];
 
 /** What to open after a run, as one line; `runDir` is absolute. */
 export function openNext(
-  { flagged, files }: Pick<Summary, 'flagged' | 'files'>,
+  { rows }: Pick<Summary, 'rows'>,
   runDir: string,
   ui: Pick<CommandContext, 'cwd' | 'env'>,
 ): string {
-  const listed = flagged > 0 ? FLAGGED.find((name) => files.includes(name)) : undefined;
-  const count = `${flagged.toLocaleString('en-US')} ${plural(flagged, 'item')}`;
+  const listed = FLAGGED.find((name) => (rows[name] ?? 0) > 0);
   const out = dirname(runDir);
   const isDefault = out === resolve(ui.cwd, DEFAULT_RUNS_FOLDER);
   const serve = ownCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui);
   const opened = [
     ...(existsSync(join(runDir, 'report.html')) ? ['report.html'] : []),
-    ...(listed === undefined ? [] : [`${listed} (${count})`]),
+    ...(listed === undefined ? [] : [`${listed} (${counted(rows[listed]!)})`]),
   ];
   const named = opened.length > 0 ? `${opened.join(', ')}; ` : '';
   return `Open next: ${named}in a browser: ${serve}`;
+}
+
+function counted(items: number): string {
+  return `${items.toLocaleString('en-US')} ${plural(items, 'item')}`;
 }
 
 /** What to do after the first run in a folder. */

@@ -1,8 +1,8 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { ItemRequest } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { realPath } from '../../files/open-inside.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
-import { restrictedBy } from '../../record/outcomes/restricted.ts';
 import type { ContentProblem } from '../api/items.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
 import { RestrictedContents } from './restricted-contents.ts';
@@ -27,7 +27,8 @@ export interface Admitted {
   readonly opened: OpenedRun;
   readonly line: OutcomeLine;
   readonly source: FrozenSource;
-  readonly restricted: RestrictedContents;
+  /** Whether a part of a content must not be shown. */
+  readonly isRestricted: (request: ItemRequest) => boolean;
   readonly tippedBy: number | null;
 }
 
@@ -72,7 +73,8 @@ export class ContentGate {
   ): Promise<Admitted | Refused | null> {
     const line = await items.line(seq, signal);
     if (line === null) return null;
-    if (restrictedBy(line) !== null) return { problem: 'restricted' };
+    const restrictions = await items.restrictions(signal);
+    if (restrictions.by(line) !== null) return { problem: 'restricted' };
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
     const restricted = await abortable(this.#restrictedOf(items, sources), signal);
@@ -87,7 +89,9 @@ export class ContentGate {
     }
     if (source === null) return { problem: 'not_readable' };
     const tippedBy = (line.turn ?? null) === null ? null : await items.tippedBy(line, signal);
-    return { opened, line, source, restricted, tippedBy };
+    const isRestricted = (request: ItemRequest): boolean =>
+      restricted.holdsPartOf(request) || restrictions.holds(request);
+    return { opened, line, source, isRestricted, tippedBy };
   }
 
   /**

@@ -4,8 +4,6 @@ import type { RunIndex } from '../index/run-index.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
 import type { AskRunItems, RunItems } from './run-items.ts';
 
-const CHILDREN = 'child_sexual_exploitation';
-
 /** Lines that are read at once. */
 const READ_LINES = 256;
 
@@ -28,6 +26,7 @@ function indexedItems(index: RunIndex): RunItems {
   const { lines, reviews } = index;
   return {
     line: async (seq) => (await lines.read([seq]))[0] ?? null,
+    restrictions: (signal) => index.currentRestrictions(signal),
     async *restricted(signal): AsyncGenerator<OutcomeLine, void> {
       const seqs = await index.restricted(signal);
       for (let from = 0; from < seqs.length; from += READ_LINES) {
@@ -36,8 +35,8 @@ function indexedItems(index: RunIndex): RunItems {
       }
     },
     foundByPeople: async (signal) => {
-      await reviews.read(signal);
-      return lines.read(reviews.seqs().filter((seq) => reviews.categories(seq)?.includes(CHILDREN)));
+      await reviews.readOn(signal);
+      return lines.read(reviews.seqs().filter((seq) => reviews.isFoundRestricted(seq)));
     },
     tippedBy: async (line, signal) => (await conversationTip(lines, line, signal))?.turn ?? null,
   };

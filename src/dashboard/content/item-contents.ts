@@ -117,10 +117,10 @@ export class ItemContents {
   }
 
   async #media(admitted: Admitted, signal: AbortSignal): Promise<MediaItem | Unavailable> {
-    const { opened, line, restricted } = admitted;
+    const { opened, line, isRestricted } = admitted;
     const key = JSON.stringify([opened.run.dir, line.seq, line.content_sha256, line.coverage]);
     const recent = this.#recent.get(key);
-    if (recent !== null) return restricted.holdsPartOf(recent.request) ? unavailable('restricted') : recent;
+    if (recent !== null) return isRestricted(recent.request) ? unavailable('restricted') : recent;
     const again = await this.#again(admitted, signal);
     if ('kind' in again) return again;
     const { request } = again.item;
@@ -134,7 +134,7 @@ export class ItemContents {
 
   /** Reads the item again; nothing of it is returned if a part of it is restricted. */
   async #again(
-    { opened, line, source, restricted }: Admitted,
+    { opened, line, source, isRestricted }: Admitted,
     signal: AbortSignal,
   ): Promise<ItemAgain | Unavailable> {
     const { frozen, run } = opened;
@@ -144,7 +144,7 @@ export class ItemContents {
     const again = await this.#reader.read(from, line, signal);
     if (again === 'changed') return unavailable('source_changed');
     if (again === 'unreadable') return unavailable('not_readable');
-    return restricted.holdsPartOf(again.item.request) ? unavailable('restricted') : again;
+    return isRestricted(again.item.request) ? unavailable('restricted') : again;
   }
 
   async #decoded(

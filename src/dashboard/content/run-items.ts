@@ -1,10 +1,13 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Restrictions } from '../../record/restricted/restrictions.ts';
 
 /** The outcomes of a run at one moment. */
 export interface RunItems {
   /** Null for an item without an outcome. */
   line(seq: number, signal: AbortSignal): Promise<OutcomeLine | null>;
-  /** The restricted items, see restrictedBy. */
+  /** What is restricted of the run now. */
+  restrictions(signal: AbortSignal): Promise<Restrictions>;
+  /** The items that the guard or the policy restricts, see restrictedBy. */
   restricted(signal: AbortSignal): AsyncIterable<OutcomeLine>;
   /** The items in which people find, by their last review that names categories, Child Sexual Exploitation. */
   foundByPeople(signal: AbortSignal): Promise<readonly OutcomeLine[]>;

@@ -54,7 +54,7 @@ export async function buildIndex({ runDir, folder, signal, progress }: BuildOpti
   }
   const reviews = await Reviews.open({ dir: runDir, run: record.run });
   const index = await RunIndex.build({
-    ...{ record, path, sha256, reviews, folder, signal },
+    ...{ record, runDir, path, sha256, reviews, folder, signal },
     progress: (share) => progress(done + (1 - done) * share),
   });
   return { index, finished };

@@ -1,11 +1,10 @@
 import type { ItemRow } from '../api/items.ts';
-import type { Review } from '../api/reviews.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Review } from '../../domain/review.ts';
 import { isCategoryKey } from '../../domain/taxonomy.ts';
-import { restrictedBy } from '../../record/outcomes/restricted.ts';
 
 /** An outcome as a row of the review list; `review` is the last one of the item, null for none. */
-export function itemRow(line: OutcomeLine, review: Review | null): ItemRow {
+export function itemRow(line: OutcomeLine, review: Review | null, restricted: boolean): ItemRow {
   return {
     seq: line.seq,
     id: line.id,
@@ -19,7 +18,7 @@ export function itemRow(line: OutcomeLine, review: Review | null): ItemRow {
     score: line.score,
     categories: flaggedCategories(line),
     error_code: line.error?.code ?? null,
-    restricted: restrictedBy(line) !== null,
+    restricted,
     review:
       review === null || review.decision === null
         ? null

@@ -1,6 +1,7 @@
 import type { Policy } from '../../domain/policy.ts';
 import { CATEGORY_SCORES, DECISION_NUMBER, outcomeLines } from '../../analysis/outcomes-table.ts';
 import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
+import { CHILDREN, leastScore, type Restriction } from '../../domain/restricted.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
@@ -29,13 +30,16 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
   none: WITHOUT,
 };
 
-const CHILDREN = 1 << CATEGORY_KEYS.indexOf('child_sexual_exploitation');
-const SEXUAL = 1 << CATEGORY_KEYS.indexOf('sexual_content');
-
-/** Whether an item is restricted, see record/outcomes/restricted.ts. */
-const RESTRICTED = `(known & ${CHILDREN}) <> 0 OR starts_with(coalesce(decided_by, ''), 'child_sexual_exploitation>=') OR
-  (((known & ${SEXUAL}) <> 0 OR starts_with(coalesce(decided_by, ''), 'sexual_content>=')) AND
-    subcategory_scores.child_sexual_exploitation IS NULL)`;
+/** Whether an item is restricted, as `restrictedBy` in domain/restricted.ts says. */
+function restricted(policy: Policy): string {
+  const isCaught = (key: Restriction): string => {
+    const least = leastScore(policy, key);
+    const rule =
+      least === Infinity ? '' : ` OR coalesce(subcategory_scores.${key} >= ${least}::DOUBLE, false)`;
+    return `((known & ${FLAG_BITS[key]!}) <> 0${rule})`;
+  };
+  return `${isCaught(CHILDREN)} OR (${isCaught('sexual_content')} AND subcategory_scores.${CHILDREN} IS NULL)`;
+}
 
 /**
  * The most hundredths that a score reaches. Exact, although its product may not be: the nearest integer is that number or the
@@ -48,7 +52,7 @@ function hundredths(score: string): string {
 
 const READ = [
   ...(['seq', 'id', 'source', 'modality', 'score', 'subcategory_scores'] as const),
-  ...(['decision', 'decided_by', 'latency_ms', 'error'] as const),
+  ...(['decision', 'latency_ms', 'error'] as const),
 ];
 
 /** Creates the table, in place of one there may be, from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
@@ -62,6 +66,6 @@ export function createItems(policy: Policy): string {
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
       score, ${CATEGORY_SCORES}, ${hundredths('score')} AS score_h,
       ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
-      ${RESTRICTED} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
+      ${restricted(policy)} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
     FROM ${outcomeLines(READ)}`;
 }

@@ -15,7 +15,10 @@ import { writeWellFormedCopy } from '../../analysis/well-formed-copy.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
-import type { Review } from '../api/reviews.ts';
+import type { Restriction } from '../../domain/restricted.ts';
+import type { Review } from '../../domain/review.ts';
+import { RestrictedList } from '../../record/restricted/restricted-list.ts';
+import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Reviews } from '../reviews/reviews.ts';
 import { queryFacets } from './facets-query.ts';
 import { itemRow } from './item-row.ts';
@@ -26,6 +29,7 @@ import { queryScores, queryThresholds } from './threshold-query.ts';
 
 interface BuildOptions {
   readonly record: RunRecord;
+  readonly runDir: string;
   /** File of the outcomes. */
   readonly path: string;
   /** Of that file, in hex; null: there is nothing to check it against. */
@@ -41,6 +45,7 @@ interface BuildOptions {
 export interface IndexedItem {
   readonly line: OutcomeLine;
   readonly reviews: readonly Review[];
+  readonly restricted_by: Restriction | null;
 }
 
 /** Loading takes most memory; queries of a million rows take a tenth. */
@@ -54,19 +59,23 @@ export class RunIndex {
   readonly record: RunRecord;
   readonly lines: LinesBySeq;
   readonly reviews: Reviews;
+  readonly #restrictions: Restrictions;
   readonly #database: Database;
   #scores: ScoreHistograms | null = null;
   /** Updates of the column `review`, one after the other. */
   #updated: Promise<void> = Promise.resolve();
 
   private constructor(
-    { record, reviews }: Pick<BuildOptions, 'record' | 'reviews'>,
+    { record, runDir, reviews }: Pick<BuildOptions, 'record' | 'runDir' | 'reviews'>,
     lines: LinesBySeq,
     database: Database,
   ) {
     this.record = record;
     this.lines = lines;
     this.reviews = reviews;
+    const { policy } = record.config;
+    const list = RestrictedList.beside(runDir);
+    this.#restrictions = new Restrictions({ run: record.run, policy, reviews, list });
     this.#database = database;
   }
 
@@ -112,9 +121,13 @@ export class RunIndex {
 
   async page(query: z.output<typeof ITEM_QUERY>, signal: AbortSignal): Promise<Omit<ItemPage, 'stale'>> {
     await this.#readReviews(signal);
+    await this.#restrictions.read(signal);
     const { total, seqs } = await queryPage(this.#database, query, signal);
     const lines = new Map((await this.lines.read(seqs)).map((line) => [line.seq, line]));
-    const rows = seqs.map((seq) => itemRow(lines.get(seq)!, this.reviews.last(seq)));
+    const rows = seqs.map((seq) => {
+      const line = lines.get(seq)!;
+      return itemRow(line, this.reviews.last(seq), this.#restrictions.by(line) !== null);
+    });
     return { total, offset: query.offset, rows };
   }
 
@@ -137,11 +150,18 @@ export class RunIndex {
   async item(seq: number, signal: AbortSignal): Promise<IndexedItem | null> {
     const [line] = await this.lines.read([seq]);
     if (line === undefined) return null;
-    await this.reviews.read(signal);
-    return { line, reviews: this.reviews.of(seq) };
+    const restricted_by = (await this.currentRestrictions(signal)).by(line);
+    return { line, reviews: this.reviews.of(seq), restricted_by };
   }
 
-  /** The seqs of all items that are never shown, in ascending order. */
+  /** What is restricted, as the reviews and the other runs of the folder have it now. */
+  async currentRestrictions(signal: AbortSignal): Promise<Restrictions> {
+    await this.reviews.readOn(signal);
+    await this.#restrictions.read(signal);
+    return this.#restrictions;
+  }
+
+  /** The seqs of the items that the guard or the policy restricts, in ascending order. */
   async restricted(signal: AbortSignal): Promise<number[]> {
     const rows = await this.#database.query(
       'SELECT seq FROM items WHERE restricted ORDER BY seq',
@@ -163,7 +183,7 @@ export class RunIndex {
   }
 
   async #updateReviews(signal: AbortSignal): Promise<void> {
-    await this.reviews.read(signal);
+    await this.reviews.readOn(signal);
     const changed = this.reviews.takeChanged();
     if (changed.length === 0) return;
     try {

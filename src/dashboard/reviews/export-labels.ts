@@ -48,7 +48,7 @@ export async function exportLabels(
   });
   try {
     const reviews = await Reviews.open({ dir: runDir, run: record.run });
-    await reviews.read(signal);
+    await reviews.readOn(signal);
     const file = await LineFile.create(out, '--labels');
     try {
       for await (const text of labelFile(format, { lines, reviews }, signal)) await file.write([text]);

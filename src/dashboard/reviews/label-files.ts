@@ -14,7 +14,7 @@ export async function* labelFile(
   { lines, reviews }: { readonly lines: LinesBySeq; readonly reviews: Reviews },
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  await reviews.read(signal);
+  await reviews.readOn(signal);
   const seqs = reviews.seqs();
   let tasks = 0;
   if (file === 'label-studio.json') yield '[';

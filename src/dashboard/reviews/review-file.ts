@@ -1,11 +1,10 @@
-import { hash } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { ChainedFile } from '../../files/chained-file.ts';
+import { join } from 'node:path';
+import type { ChainedFile } from '../../files/chained-file.ts';
 import { DIRECTORY_MODE } from '../../files/create-file.ts';
-import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
-import { readRunFile } from '../../record/read-run-file.ts';
+import { type REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
+import { openReviewChain } from '../../record/reviews/review-chain.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 
 /** What every line of a file in `review` says. */
@@ -25,13 +24,11 @@ export interface ReviewFileEntry extends Readonly<Record<string, unknown>> {
 export class ReviewFile {
   readonly #runDir: string;
   readonly #run: string;
-  readonly #path: string;
   readonly #file: ChainedFile;
 
-  private constructor(runDir: string, run: string, path: string, file: ChainedFile) {
+  private constructor(runDir: string, run: string, file: ChainedFile) {
     this.#runDir = runDir;
     this.#run = run;
-    this.#path = path;
     this.#file = file;
   }
 
@@ -44,10 +41,7 @@ export class ReviewFile {
     name: keyof typeof REVIEW_FILES,
     take: (entry: Readonly<Record<string, unknown>>) => void,
   ): Promise<ReviewFile> {
-    const within = `${RUN_FILES.review}/${REVIEW_FILES[name]}`;
-    const path = join(dir, within);
-    const genesis = hash('sha256', await readRunFile(dir, RUN_FILES.run));
-    return new ReviewFile(dir, run, path, new ChainedFile({ path, name: within, genesis, take }));
+    return new ReviewFile(dir, run, await openReviewChain(dir, name, take));
   }
 
   /** Takes what was appended since the last call. Failure('internal') when a line was changed, removed or moved. */
@@ -61,7 +55,7 @@ export class ReviewFile {
    */
   async append(what: Readonly<Record<string, unknown>>): Promise<void> {
     await assertOwnRun(this.#runDir);
-    await makeFolder(dirname(this.#path));
+    await makeFolder(join(this.#runDir, RUN_FILES.review));
     const entry: ReviewFileEntry = {
       schema: 1,
       run: this.#run,

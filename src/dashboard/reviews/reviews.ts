@@ -1,79 +1,37 @@
-import { z } from 'zod';
-import type { NEW_REVIEW, Review } from '../api/reviews.ts';
-import { Failure } from '../../domain/failure.ts';
-import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import type { z } from 'zod';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { CHILDREN } from '../../domain/restricted.ts';
+import type { Review } from '../../domain/review.ts';
+import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
+import { ReviewHistory } from '../../record/reviews/review-history.ts';
+import type { NEW_REVIEW } from '../api/reviews.ts';
 import { ReviewFile } from './review-file.ts';
 
-/** An entry of reviews.jsonl. */
-const ENTRY = z.object({
-  at: z.string(),
-  by: z.string(),
-  seq: z.int().min(0),
-  decision: z.enum(DECISIONS).nullable(),
-  run_decision: z.enum(DECISIONS).nullable(),
-  categories: z.array(z.enum(CATEGORY_KEYS)).nullable(),
-  note: z.string(),
-});
-
-/** What people decided on the items of a run. The last review of an item counts. */
-export class Reviews {
+/** The reviews of a run, to which new ones are added. */
+export class Reviews extends ReviewHistory {
+  readonly #dir: string;
   readonly #file: ReviewFile;
-  readonly #bySeq: Map<number, Review[]>;
   /** Items with a new review since `takeChanged`. */
   readonly #changed: Set<number>;
 
-  private constructor(file: ReviewFile, bySeq: Map<number, Review[]>, changed: Set<number>) {
+  private constructor(dir: string, file: ReviewFile, changed: Set<number>) {
+    super();
+    this.#dir = dir;
     this.#file = file;
-    this.#bySeq = bySeq;
     this.#changed = changed;
   }
 
-  /** Reads none yet: see `read`. */
+  /** Reads none yet: see `readOn`. */
   static async open(run: { readonly dir: string; readonly run: string }): Promise<Reviews> {
-    const bySeq = new Map<number, Review[]>();
     const changed = new Set<number>();
-    const file = await ReviewFile.open(run, 'reviews', (entry) => {
-      const review = reviewOf(entry);
-      const earlier = bySeq.get(review.seq);
-      if (earlier === undefined) bySeq.set(review.seq, [review]);
-      else earlier.push(review);
-      changed.add(review.seq);
-    });
-    return new Reviews(file, bySeq, changed);
+    const file = await ReviewFile.open(run, 'reviews', (entry) => changed.add(reviews.take(entry).seq));
+    const reviews = new Reviews(run.dir, file, changed);
+    return reviews;
   }
 
   /** Reads what was added since, by other processes too. Failure('internal') when the file does not hold. */
-  read(signal: AbortSignal): Promise<void> {
+  readOn(signal: AbortSignal): Promise<void> {
     return this.#file.read(signal);
-  }
-
-  /** All reviews of an item, oldest first. */
-  of(seq: number): readonly Review[] {
-    return this.#bySeq.get(seq) ?? [];
-  }
-
-  /** The review of an item that counts; null if there is none, or it was taken back. */
-  last(seq: number): Review | null {
-    const last = this.of(seq).at(-1);
-    return last === undefined || last.decision === null ? null : last;
-  }
-
-  /**
-   * The categories that people find in an item: those of its last review that says so, whatever reviews without categories
-   * follow it. Null if there is none since the last one that took back what was decided.
-   */
-  categories(seq: number): Review['categories'] {
-    for (const { decision, categories } of this.of(seq).toReversed()) {
-      if (decision === null) return null;
-      if (categories !== null) return categories;
-    }
-    return null;
-  }
-
-  /** The reviewed items, in corpus order. */
-  seqs(): number[] {
-    return [...this.#bySeq.keys()].filter((seq) => this.last(seq) !== null).sort((a, b) => a - b);
   }
 
   /** The items with a new review since the last call. */
@@ -88,20 +46,17 @@ export class Reviews {
     for (const seq of changed) this.#changed.add(seq);
   }
 
-  /** Adds a review by the user of this process; it is on disk when this resolves. Failures: see ReviewFile. */
-  async add(
-    { seq, decision: runDecision }: OutcomeLine,
-    review: z.output<typeof NEW_REVIEW>,
-  ): Promise<Review> {
+  /**
+   * Adds a review by the user of this process; it is on disk when this resolves. What it restricts is on the list of the
+   * folder of runs before. Failures: see ReviewFile.
+   */
+  async add(line: OutcomeLine, review: z.output<typeof NEW_REVIEW>): Promise<Review> {
+    const { run, seq, decision: run_decision } = line;
     const { decision, categories, note } = review;
-    await this.#file.append({ seq, decision, run_decision: runDecision, categories, note });
+    if (decision !== null && categories?.includes(CHILDREN) === true) {
+      await RestrictedList.beside(this.#dir).addFound({ run, seq }, hashesOf(line));
+    }
+    await this.#file.append({ seq, decision, run_decision, categories, note });
     return this.of(seq).at(-1)!;
   }
-}
-
-function reviewOf(entry: unknown): Review {
-  const parsed = ENTRY.safeParse(entry);
-  if (!parsed.success) throw new Failure('internal', 'review/reviews.jsonl has a line that is no review');
-  const { run_decision, ...review } = parsed.data;
-  return { ...review, agrees: review.decision !== null && review.decision === run_decision };
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
-import { restrictedBy } from '../../record/outcomes/restricted.ts';
 import {
   type Indexing,
   ITEM_FILTER,
@@ -78,8 +77,7 @@ async function answer<T>(
 async function detailOf(index: RunIndex, seq: number, signal: AbortSignal): Promise<ItemDetail> {
   const item = await index.item(seq, signal);
   if (item === null) throw noSuchItem();
-  const { line, reviews } = item;
-  const restricted_by = restrictedBy(line);
+  const { line, reviews, restricted_by } = item;
   return {
     // Content is shown by its own route only, which logs every look.
     line: { ...line, snippet: null },

@@ -35,7 +35,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
     const { index, release } = await indexes.patientLease(dir, signal);
     signal.addEventListener('abort', release, { once: true });
     signal.throwIfAborted();
-    await index.reviews.read(signal);
+    await index.reviews.readOn(signal);
     return reply
       .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
       .header('content-disposition', `attachment; filename="${file}"`)

@@ -1,28 +1,27 @@
-import type { Decision, Judgement, OutcomeLine } from '../../domain/outcome.ts';
+import type { Decision, Judgement } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { restrictedBy, type Judged } from '../../domain/restricted.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { snippetOf } from '../../domain/text/snippet.ts';
 import { decisionOn } from './decision-on.ts';
-import { restrictedBy } from './restricted.ts';
 
 /** What decides whether an outcome may hold a piece of its content. */
-type Decided = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores' | 'decided_by'> & {
-  readonly decision: Decision | null;
-};
+type Decided = Judged & { readonly decision: Decision | null };
 
 /** Whether the outcome may hold a piece of its content, in a run with content: to review or block, and not restricted. */
-export function mayHoldContent(decided: Decided): boolean {
+export function mayHoldContent(policy: Policy, decided: Decided): boolean {
   const { decision } = decided;
-  return (decision === 'review' || decision === 'block') && restrictedBy(decided) === null;
+  return (decision === 'review' || decision === 'block') && restrictedBy(policy, decided) === null;
 }
 
 /** The piece of an item's content that its outcome holds, in a run with content; null where it may hold none. */
 export function keptSnippet(policy: Policy, request: ItemRequest, judgement: Judgement): string | null {
-  const { decision, decidedBy } = decisionOn(policy, judgement);
+  const { decision } = decisionOn(policy, judgement);
   const { subcategoryFlags: subcategory_flags, subcategoryScores: subcategory_scores } = judgement;
-  const decided = { decision, decided_by: decidedBy, subcategory_flags, subcategory_scores };
-  return mayHoldContent(decided) ? snippetOf(request, judgement) : null;
+  return mayHoldContent(policy, { decision, subcategory_flags, subcategory_scores })
+    ? snippetOf(request, judgement)
+    : null;
 }
 
 /** A result with the pieces of content that its outcomes hold. Its items must have their content. */

@@ -22,12 +22,7 @@ export function verdictLine(
   const reusedFrom = isKnown(item) ? item.settled.reusedFrom : null;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
   const { decision, decidedBy } = decisionOn(policy, judgement);
-  const decided = {
-    decision,
-    decided_by: decidedBy,
-    subcategory_flags: judgement.subcategoryFlags,
-    subcategory_scores: scores,
-  };
+  const decided = { decision, subcategory_flags: judgement.subcategoryFlags, subcategory_scores: scores };
   // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the sink.
   return {
     schema: 1,
@@ -63,7 +58,7 @@ export function verdictLine(
     stream: stream && streamLine(stream),
     moderated_at: judgement.moderatedAt,
     reused_from: reusedFrom,
-    snippet: snippet !== null && mayHoldContent(decided) ? snippet : null,
+    snippet: snippet !== null && mayHoldContent(policy, decided) ? snippet : null,
     error: null,
   };
 }

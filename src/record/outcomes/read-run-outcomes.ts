@@ -48,7 +48,8 @@ export async function readRunOutcomes(
 ): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, parse } = input;
   const accounts = await openAccounts(input);
-  const tally = new Tally(record.config.policy);
+  const { policy } = record.config;
+  const tally = new Tally(policy);
   const withContent = record.config.output.includeContent === true;
   const complete = isComplete(plan);
   // A source of which nothing was chosen is not empty.
@@ -71,7 +72,7 @@ export async function readRunOutcomes(
       if (line.fingerprint !== null && !chain.fingerprints.has(line.fingerprint)) {
         throw broken(`the fingerprint of item ${line.seq} is not in the log`);
       }
-      if ((line.snippet ?? null) !== null && !(withContent && mayHoldContent(line))) {
+      if ((line.snippet ?? null) !== null && !(withContent && mayHoldContent(policy, line))) {
         throw broken(`the outcome of item ${line.seq} holds content that it must not hold`);
       }
       accounts?.add(line);

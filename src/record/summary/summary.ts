@@ -35,6 +35,8 @@ export interface Summary extends Counts {
   readonly lost_to_damage: number;
   /** Names of the final files. */
   readonly files: readonly string[];
+  /** Rows, or lines, of those that consist of outcomes, without headers. */
+  readonly rows: Readonly<Record<string, number>>;
 }
 
 export interface SummaryInput {
@@ -50,6 +52,7 @@ export interface SummaryInput {
   readonly chainHead: string;
   readonly lostToDamage: number;
   readonly files: readonly string[];
+  readonly rows: Readonly<Record<string, number>>;
 }
 
 export function makeSummary(input: SummaryInput): Summary {
@@ -75,6 +78,7 @@ export function makeSummary(input: SummaryInput): Summary {
     chain_head: input.chainHead,
     lost_to_damage: input.lostToDamage,
     files: input.files,
+    rows: input.rows,
   };
 }
 

@@ -24,6 +24,8 @@ interface FlaggedOptions<T> {
   /** Called once per file, before its first text. */
   readonly create: (name: string) => Promise<T>;
   readonly csv: CsvTable;
+  /** Takes the number of rows of each file. */
+  readonly rows: Map<string, number>;
   readonly columns: readonly FlaggedColumn[];
   readonly bounds?: FlaggedBounds | undefined;
 }
@@ -64,6 +66,7 @@ export class FlaggedTables<T extends TextTarget> {
       await this.#addCsv(rows);
       for (const row of rows) await this.#addToWorkbook(row, signal);
     }
+    this.#options.rows.set(flaggedCsv(this.#csvFiles), this.#csvRows);
     if (this.#workbooks === 0 || this.#waiting.length > 0) await this.#writeWorkbook(signal);
   }
 
@@ -83,6 +86,7 @@ export class FlaggedTables<T extends TextTarget> {
     const { create, columns } = this.#options;
     const { workbookRows, workbooks } = this.#bounds;
     const rows = this.#waiting;
+    this.#options.rows.set(flaggedWorkbook(this.#workbooks + 1), rows.length);
     this.#waiting = [];
     const before = this.#workbooks * workbookRows;
     const total = this.#order.count;
@@ -100,6 +104,7 @@ export class FlaggedTables<T extends TextTarget> {
     for (let from = 0; from < rows.length;) {
       if (this.#csvRows === csvRows) {
         await this.#csv.complete();
+        this.#options.rows.set(flaggedCsv(this.#csvFiles), csvRows);
         this.#csv = await beginCsv(this.#options, ++this.#csvFiles);
         this.#csvRows = 0;
       }

@@ -19,6 +19,7 @@ import { verifySignature, type SignatureState } from './verify-signature.ts';
 import { trialCounts } from '../summary/trial.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
+import { checkReviews } from './check-reviews.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
 import { readRecord } from '../read-record.ts';
 import { CommitTable } from '../log/commit-table.ts';
@@ -95,7 +96,7 @@ async function verify(
   const plan = await checkPlan(runDir, chain, manifest, signal);
   await checkSources(runDir, record, manifest, signal);
   const outcomes = { runDir, record, chain, plan, signal, parse: parseLogLine };
-  const { files, totals } = await checkOutcomeFiles(outcomes);
+  const { files, rows, totals } = await checkOutcomeFiles(outcomes);
   await checkSummary(runDir, {
     record,
     dir: closing.dir,
@@ -109,9 +110,11 @@ async function verify(
     canaries: chain.canaries,
     emptySources: totals.emptySources,
     files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
+    rows,
   });
   await checkManifest(runDir, manifest, { closing, record, chain, plan, totals });
   await checkHashes(runDir, manifest, signal);
+  await checkReviews(runDir, signal);
   const { items, verdicts, errors } = totals.counts;
   return {
     ok: true,
@@ -218,7 +221,7 @@ async function checkSources(
 /** Renders the final files that consist of outcomes again, and compares. */
 async function checkOutcomeFiles(
   input: RunOutcomesInput,
-): Promise<{ files: readonly string[]; totals: RunTotals }> {
+): Promise<{ files: readonly string[]; rows: Readonly<Record<string, number>>; totals: RunTotals }> {
   const { runDir, record } = input;
   const opened = new Map<string, FileComparison>();
   const open = async (name: string): Promise<FileComparison> => {
@@ -231,7 +234,7 @@ async function checkOutcomeFiles(
     try {
       const totals = await readRunOutcomes(input, files);
       for (const file of opened.values()) await file.complete();
-      return { files: [...opened.keys()], totals };
+      return { files: [...opened.keys()], rows: files.rows, totals };
     } finally {
       await files.close();
     }

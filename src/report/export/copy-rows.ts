@@ -28,7 +28,8 @@ export async function copyRows(
   else await copyText(again, records, out, decisions, to.what);
   const { hasFileLine } = await to.cursor.passSource(source.path);
   // A trial of the first records does not hash the tables that it reads in part.
-  const isSame = sha256 === null && to.isTrial ? await again.isAsFrozen(source) : again.sha256() === sha256;
+  const isSame =
+    sha256 === null && to.keeping.isTrial ? await again.isAsFrozen(source) : again.sha256() === sha256;
   if (hasFileLine || !isSame || !(await again.stayedAsOpened())) throw new SourceRefused('source_changed');
   return decisions.counts;
 }

@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { shown } from '../../domain/text/shown.ts';
 import { placeInCorpus } from '../../ingest/sources/corpus-roots.ts';
 import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
+import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { ExportManifest } from './export-manifest.ts';
 import { exportSource } from './export-source.ts';
@@ -12,7 +13,7 @@ import { addRows, countRejected, LeftOut, noRows, type RowCounts } from './left-
 import { assertFree, destinationOf } from './output/destination.ts';
 import type { WrittenFile } from './output/output-file.ts';
 import { OutputPlace } from './output/output-place.ts';
-import type { Reason } from './reasons.ts';
+import type { Keeping, Reason } from './reasons.ts';
 import { SourceRefused, type SourceReason } from './source-refused.ts';
 import { VerdictCursor } from './verdict-cursor.ts';
 
@@ -85,9 +86,14 @@ async function write(
   });
   const cursor = new VerdictCursor(run.dir, policy, signal);
   const leftOut = new LeftOut(record.run, rejected);
-  const isTrial = (record.config.trial ?? null) !== null;
+  const keeping: Keeping = {
+    restrictions: await Restrictions.read(run.dir, { run: record.run, policy }, signal),
+    keepReview: what.kind === 'clean' && what.keepReview,
+    ignoreReviews: what.kind === 'clean' && what.ignoreReviews,
+    isTrial: (record.config.trial ?? null) !== null,
+  };
   const { itemBytes } = limits;
-  const to: SourceExport = { what, cursor, place, leftOut, captions: new Set(), isTrial, itemBytes, signal };
+  const to: SourceExport = { what, cursor, place, leftOut, captions: new Set(), keeping, itemBytes, signal };
   const captions = ownCaptions(run, isFolder);
   const total = noRows();
   const refused: { path: string; reason: SourceReason }[] = [];

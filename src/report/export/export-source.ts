@@ -8,7 +8,7 @@ import { copyCaption, copyFile } from './copy-file.ts';
 import { copyRows } from './copy-rows.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import type { OutputFile, WrittenFile } from './output/output-file.ts';
-import { fileReasons } from './reasons.ts';
+import { fileReasons, restrictedReasons } from './reasons.ts';
 import type { ExportedSource, JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './source-refused.ts';
 
@@ -22,7 +22,8 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   const first = await to.cursor.peek();
   const isFile = first?.source.path === source.path && first.source.row === null;
   const lines = isFile ? await to.cursor.linesOf(source.path, null) : [];
-  const reasons = isFile ? fileReasons(lines, to.what.kind === 'clean' && to.what.keepReview) : [];
+  const restricted = restrictedReasons([], lines, to.keeping);
+  const reasons = restricted.length > 0 || !isFile ? restricted : fileReasons(lines, to.keeping);
   if (reasons.length > 0) {
     const counts = noRows();
     await to.leftOut.row(source.path, { row: null, line: null }, reasons, counts);
@@ -51,7 +52,7 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
 /** A file that is one item and has no outcome. */
 async function notJudged(
   { path }: FrozenSource,
-  { leftOut, cursor, isTrial }: SourceExport,
+  { leftOut, cursor, keeping: { isTrial } }: SourceExport,
 ): Promise<ExportedSource> {
   if ((await cursor.peek())?.source.path === path) throw new SourceRefused('read_differently');
   const counts = noRows();

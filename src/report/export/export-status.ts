@@ -3,7 +3,9 @@ import type { Reason } from './reasons.ts';
 
 /** Reasons that have nothing to do with what was judged: a decision, or the layout of a source. */
 const JUDGED: ReadonlySet<Reason> = new Set([
+  'restricted',
   'block',
+  'reviewed',
   'review',
   'partial',
   'not_selected',

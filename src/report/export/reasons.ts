@@ -1,14 +1,18 @@
 import type { Item } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { SourceReason } from './source-refused.ts';
 
 /**
- * Why a row is left out, the most severe first. `partial`: a verdict does not cover all of an item. `not_judged`: an item
+ * Why a row is left out, the most severe first. `restricted`: see domain/restricted.ts; it says nothing of what was found.
+ * `reviewed`: a person blocks it, or finds a category in it. `partial`: a verdict does not cover all of an item. `not_judged`: an item
  * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is no row.
  * `no_object`: the record is not an object, so that nothing can be added to it.
  */
 const ROW_REASONS = [
+  'restricted',
   'block',
+  'reviewed',
   'review',
   'error',
   'partial',
@@ -42,10 +46,32 @@ export function mainReason(reasons: readonly ReasonLine[]): RowReason {
   return ROW_REASONS.find((name) => reasons.some(({ reason }) => reason === name))!;
 }
 
+/** What decides whether rows are kept. */
+export interface Keeping {
+  readonly restrictions: Pick<Restrictions, 'by' | 'holdsItem' | 'reviews'>;
+  readonly keepReview: boolean;
+  /** Whether what people decided counts beside what the run did. Restricted rows are never kept. */
+  readonly ignoreReviews: boolean;
+  readonly isTrial: boolean;
+}
+
+/** Why a row may not be in any export; empty if it may. `items` are those of the row as it is read now. */
+export function restrictedReasons(
+  items: readonly Item[],
+  lines: readonly OutcomeLine[],
+  { restrictions }: Pick<Keeping, 'restrictions'>,
+): ReasonLine[] {
+  const found = lines.filter((line) => restrictions.by(line) !== null);
+  if (found.length > 0) return found.map((line) => ({ reason: 'restricted', ...placeOf(line) }));
+  return items
+    .filter((item) => restrictions.holdsItem(item))
+    .map(({ id, part, turn }) => ({ reason: 'restricted', id, part, turn }));
+}
+
 /** Why a file that is one item is not clean, by its outcome lines; empty if it is. */
-export function fileReasons(lines: readonly OutcomeLine[], keepReview: boolean): ReasonLine[] {
+export function fileReasons(lines: readonly OutcomeLine[], keeping: Keeping): ReasonLine[] {
   if (lines.length !== 1) return [{ reason: 'not_judged' }];
-  return lines.flatMap((line) => lineReasons(line, keepReview));
+  return lines.flatMap((line) => lineReasons(line, keeping));
 }
 
 /**
@@ -55,10 +81,10 @@ export function fileReasons(lines: readonly OutcomeLine[], keepReview: boolean):
 export function rowReasons(
   items: readonly Item[],
   lines: readonly OutcomeLine[],
-  { keepReview, isTrial }: { readonly keepReview: boolean; readonly isTrial: boolean },
+  keeping: Keeping,
 ): ReasonLine[] {
-  if (isTrial && lines.length === 0) return [{ reason: 'not_selected' }];
-  const reasons = lines.flatMap((line) => lineReasons(line, keepReview));
+  if (keeping.isTrial && lines.length === 0) return [{ reason: 'not_selected' }];
+  const reasons = lines.flatMap((line) => lineReasons(line, keeping));
   const missing = unjudged(items, lines);
   for (const { id, part, turn } of missing) reasons.push({ reason: 'not_judged', id, part, turn });
   const isComplete = items.length > 0 && items.length === lines.length;
@@ -72,20 +98,38 @@ export function unjudged(items: readonly Item[], lines: readonly OutcomeLine[]):
   return items.filter(({ contentSha256 }) => !known.has(contentSha256));
 }
 
-function lineReasons(line: OutcomeLine, keepReview: boolean): ReasonLine[] {
-  const { seq, id, part = null, turn = null, decision, coverage, error } = line;
-  const item = { seq, id, part, turn };
+function placeOf({ seq, id, part = null, turn = null }: OutcomeLine): Omit<ReasonLine, 'reason'> {
+  return { seq, id, part, turn };
+}
+
+function lineReasons(line: OutcomeLine, keeping: Keeping): ReasonLine[] {
+  const { decision, coverage, error } = line;
+  const item = placeOf(line);
   if (error !== null) {
     const { code, retryable } = error;
     return [{ reason: 'error', ...item, code, retryable }];
   }
   const reasons: ReasonLine[] = [];
-  if (decision === 'block' || (decision === 'review' && !keepReview)) {
+  if (decision === 'block' || (decision === 'review' && !keeping.keepReview)) {
     const { decided_by, subcategory_flags: categories } = line;
     reasons.push({ reason: decision, ...item, decided_by, categories });
   }
+  const finding = keeping.ignoreReviews ? null : findingOn(line, keeping);
+  if (finding !== null) reasons.push({ ...item, ...finding });
   if (coverage === null || coverage.judged < coverage.total) {
     reasons.push({ reason: 'partial', ...item, coverage });
   }
   return reasons;
+}
+
+/** What a person finds against an item; null if nothing. Without a review, or with `allow` and no category, nothing. */
+function findingOn(
+  { seq }: OutcomeLine,
+  { restrictions, keepReview }: Keeping,
+): Omit<ReasonLine, 'seq'> | null {
+  const { reviews } = restrictions;
+  const decision = reviews.last(seq)?.decision ?? 'allow';
+  const categories = reviews.categories(seq) ?? [];
+  const isAgainst = decision === 'block' || (decision === 'review' && !keepReview) || categories.length > 0;
+  return isAgainst ? { reason: 'reviewed', categories } : null;
 }

@@ -2,7 +2,7 @@ import type { SourceRecord } from '../../formats/record.ts';
 import type { RowAgain } from '../../ingest/items/source-again.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import { type Moderation, moderationOf } from './moderation.ts';
-import { type ReasonLine, rowReasons } from './reasons.ts';
+import { type ReasonLine, restrictedReasons, rowReasons } from './reasons.ts';
 import type { SourceExport } from './source-export.ts';
 
 /** A row that is kept; `value` is what an annotation says of it, null for a clean export. */
@@ -23,12 +23,17 @@ export class RowDecisions {
 
   /** Null for a row that is left out, and for what is around the records. */
   async of({ record, items }: RowAgain): Promise<KeptRow | null> {
-    const { what, cursor, isTrial } = this.#to;
+    const { what, cursor, keeping } = this.#to;
     const lines = await cursor.linesOf(this.#path, record.row);
     const isAround = record.error === null && record.isAround === true;
     if (isAround && items.length === 0 && lines.length === 0) return null;
     const isClean = what.kind === 'clean';
-    const reasons = rowReasons(items, lines, { keepReview: isClean && what.keepReview, isTrial });
+    const restricted = restrictedReasons(items, lines, keeping);
+    if (restricted.length > 0) {
+      await this.#leaveOut(record, restricted);
+      return null;
+    }
+    const reasons = rowReasons(items, lines, keeping);
     if (isAround) reasons.push({ reason: 'around' });
     if (record.error !== null && reasons.length === 0) reasons.push({ reason: 'not_judged' });
     if (record.error !== null || isAround || (isClean && reasons.length > 0)) {

@@ -1,16 +1,17 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
 import type { LeftOut, RowCounts } from './left-out.ts';
+import type { Keeping } from './reasons.ts';
 import type { WrittenFile } from './output/output-file.ts';
 import type { OutputPlace } from './output/output-place.ts';
 import type { VerdictCursor } from './verdict-cursor.ts';
 
 /**
  * What is exported: `clean`, the rows that are allowed (with `keepReview` also those to be reviewed) as they are, or
- * `annotate`, all rows with what the run found, under `key`.
+ * `annotate`, all rows with what the run found, under `key`. Neither writes a restricted row.
  */
 export type ExportKind =
-  | { readonly kind: 'clean'; readonly keepReview: boolean }
+  | { readonly kind: 'clean'; readonly keepReview: boolean; readonly ignoreReviews: boolean }
   | { readonly kind: 'annotate'; readonly key: string };
 
 /** What sources are exported from and to. */
@@ -21,8 +22,7 @@ export interface SourceExport {
   readonly leftOut: LeftOut;
   /** Paths of the captions that were copied: files can share one. */
   readonly captions: Set<string>;
-  /** Whether the run judged a selection of the records only. */
-  readonly isTrial: boolean;
+  readonly keeping: Keeping;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
   readonly signal: AbortSignal;

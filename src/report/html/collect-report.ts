@@ -3,6 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
+import { readRecord } from '../../record/read-record.ts';
+import { Restrictions } from '../../record/restricted/restrictions.ts';
 import { canaryLine, countCanaries } from '../../record/summary/canary-counts.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { gateText } from '../../record/summary/gates.ts';
@@ -31,7 +33,8 @@ interface CollectOptions {
 export async function collectReport(dir: string, { signal }: CollectOptions): Promise<ReportData> {
   const runDir = resolve(dir);
   await assertRunDirectory(runDir);
-  const tally = new ReportTally();
+  const { run, config } = await readRecord(runDir);
+  const tally = new ReportTally(await Restrictions.read(runDir, { run, policy: config.policy }, signal));
   const isFinished = (await finishedSummary(runDir)) !== null;
   const facts = await (isFinished ? readFinished : readUnfinished)(runDir, (line) => tally.add(line), signal);
   const { record, summary, canaryChecks } = facts;
@@ -76,7 +79,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     uncertain: items(tally.uncertain.lines().slice()),
     slow: items(tally.slow.lines().slice()),
     files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
-    restricted: tally.restricted.map(restrictedItem),
+    restricted: tally.restricted.map(({ line, by }) => restrictedItem(line, by)),
     previous: await comparePrevious(runDir, record, signal),
   };
 }

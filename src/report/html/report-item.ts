@@ -1,9 +1,9 @@
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { Restriction } from '../../domain/restricted.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { OUTCOME } from '../../record/outcomes/outcome-schema.ts';
-import { restrictedBy } from '../../record/outcomes/restricted.ts';
 import { flaggedCategories } from './flagged-categories.ts';
 import type { ReportItem, RestrictedItem } from './report-data.ts';
 
@@ -23,8 +23,8 @@ export function reportItem(line: OutcomeLine, files: ReadonlyMap<string, string>
 }
 
 /** A restricted item: it has no link, and nothing but its place. */
-export function restrictedItem(line: OutcomeLine): RestrictedItem {
-  return { ...placeOf(line), decision: line.decision, category: restrictedBy(line)! };
+export function restrictedItem(line: OutcomeLine, category: Restriction): RestrictedItem {
+  return { ...placeOf(line), decision: line.decision, category };
 }
 
 function placeOf(line: OutcomeLine): Pick<ReportItem, 'seq' | 'id' | 'path' | 'row' | 'part' | 'turn'> {

@@ -114,6 +114,7 @@ export async function readUnfinished(
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),
     files: [],
+    rows: {},
   });
   return {
     ...{ record, summary, finishedAt: null, manifestSha256: null },

@@ -100,10 +100,11 @@ class Finish {
         chainHead: chain.position.head,
         emptySources,
         files: [],
+        rows: {},
       });
     }
     try {
-      const totals = await this.#writeOutcomes(outcomes);
+      const { totals, rows } = await this.#writeOutcomes(outcomes);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -125,6 +126,7 @@ class Finish {
         chainHead: manifest.chainHead,
         emptySources: totals.emptySources,
         files: names,
+        rows,
       });
       const entry = await manifest.complete(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
       const hashLine = manifestHashLine(entry.sha256);
@@ -139,11 +141,11 @@ class Finish {
   }
 
   /** Writes the files that consist of outcomes. */
-  async #writeOutcomes(outcomes: RunOutcomesInput): Promise<RunTotals> {
+  async #writeOutcomes(outcomes: RunOutcomesInput): Promise<{ totals: RunTotals; rows: Summary['rows'] }> {
     const create = (name: string): Promise<FinalFile> => this.#create(name);
     const files = await OutcomeFiles.begin(create, outcomes.record.config, this.#options.flaggedBounds);
     try {
-      return await readRunOutcomes(outcomes, files);
+      return { totals: await readRunOutcomes(outcomes, files), rows: files.rows };
     } finally {
       await files.close();
     }

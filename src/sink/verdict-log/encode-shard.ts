@@ -3,11 +3,13 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCopy, isKnown, type Item } from '../../domain/item.ts';
 import type { LogLine, Outcome } from '../../domain/outcome.ts';
+import { restrictedBy, type Restriction } from '../../domain/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
 import type { ShardCounts } from '../../record/log/chain-line.ts';
+import { hashesOf } from '../../record/restricted/restricted-list.ts';
 
 /** A shard's part of the log, ready to be written. */
 export interface EncodedShard {
@@ -15,12 +17,14 @@ export interface EncodedShard {
   readonly bytes: Buffer;
   readonly sha256: string;
   readonly counts: ShardCounts;
+  /** Hashes of its restricted contents. */
+  readonly restricted: ReadonlyMap<Restriction, readonly string[]>;
 }
 
 /**
  * Encodes the lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is the time
  * of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
- * item without an outcome must never pass for clean.
+ * item without an outcome must never pass for clean. `mayQuote`: whether the content of an item is restricted nowhere.
  */
 export function encodeShard(
   run: string,
@@ -28,6 +32,7 @@ export function encodeShard(
   result: ShardResult,
   at: string,
   text: TextBuffer,
+  mayQuote: (item: Item) => boolean,
 ): EncodedShard {
   const { items, shard } = result.shard;
   if (result.outcomes.length !== items.length) {
@@ -37,6 +42,7 @@ export function encodeShard(
     );
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
+  const restricted = new Map<Restriction, string[]>();
   let errors = 0;
   let copies = 0;
   let review = 0;
@@ -57,8 +63,10 @@ export function encodeShard(
         throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
       // A result may come from a worker that was not asked for content.
-      const snippet = output.includeContent === true ? snippetAt(result, index) : null;
-      line = verdictLine(run, policy, item, outcome.judgement, snippet);
+      const isQuoted = output.includeContent === true && mayQuote(item);
+      line = verdictLine(run, policy, item, outcome.judgement, isQuoted ? snippetAt(result, index) : null);
+      const by = restrictedBy(policy, line);
+      if (by !== null) restricted.set(by, [...(restricted.get(by) ?? []), ...hashesOf(line)]);
     }
     if (line.status === 'same') copies++;
     else if (line.status === 'error') errors++;
@@ -72,6 +80,7 @@ export function encodeShard(
     bytes,
     sha256: hash('sha256', bytes),
     counts: { items: items.length, errors, copies, review, block },
+    restricted,
   };
 }
 

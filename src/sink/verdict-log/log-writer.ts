@@ -1,9 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
+import type { Item } from '../../domain/item.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { Restriction } from '../../domain/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
+import { isDiskFull, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
 import { writeAt } from '../../files/durable-write.ts';
 import {
@@ -15,6 +17,8 @@ import {
   type ShardCounts,
 } from '../../record/log/chain-line.ts';
 import type { CommitTable } from '../../record/log/commit-table.ts';
+import { RESTRICTED_LIST } from '../../files/run-files.ts';
+import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
 import { assertHighestEpoch } from './take-epoch.ts';
@@ -60,6 +64,8 @@ export class LogWriter {
   readonly diskFull: DiskFullPolicy;
   readonly #commits: FileHandle;
   readonly #segments: SegmentWriter;
+  /** Read before the first restricted content is added. */
+  readonly #restricted: RestrictedList;
   readonly #table: CommitTable;
   readonly #fingerprints: Set<string>;
   /** Keys of the canary checks in the log. */
@@ -78,6 +84,7 @@ export class LogWriter {
     this.diskFull = input.diskFull;
     this.#commits = input.commits;
     this.#segments = new SegmentWriter(input.runDir, input.epoch, input.segmentBytes);
+    this.#restricted = RestrictedList.beside(input.runDir);
     this.#table = input.chain.commits;
     this.#fingerprints = new Set(input.chain.fingerprints.keys());
     this.#canaries = new Set(input.chain.canaries.map(checkKey));
@@ -123,10 +130,8 @@ export class LogWriter {
     if (this.#table.has(shard)) return;
     let done = this.#underWay.get(shard);
     if (done === undefined) {
-      const { run, config } = this.record;
       const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
-      const encoded = encodeShard(run, config, result, new Date().toISOString(), text);
-      done = this.#group.add({ result, encoded }).finally(() => {
+      done = this.#write(result, text).finally(() => {
         this.#underWay.delete(shard);
         this.#keep(text);
       });
@@ -147,6 +152,31 @@ export class LogWriter {
       throw this.#unwritable(error);
     }
     return this.#end;
+  }
+
+  async #write(result: ShardResult, text: TextBuffer): Promise<void> {
+    const { run, config } = this.record;
+    // Before an outcome is written, what it restricts is known to every other run of the folder.
+    if (config.output.includeContent === true) await this.#restricted.read(this.diskFull.signal);
+    const mayQuote = ({ contentSha256, source }: Item): boolean =>
+      hashesOf({ content_sha256: contentSha256, source }).every(
+        (sha256) => this.#restricted.by(sha256, { run, isFound: () => true }) === null,
+      );
+    const encoded = encodeShard(run, config, result, new Date().toISOString(), text, mayQuote);
+    for (const [by, contents] of encoded.restricted) await this.#restrict(by, contents);
+    return this.#group.add({ result, encoded });
+  }
+
+  async #restrict(by: Restriction, contents: readonly string[]): Promise<void> {
+    const add = (): Promise<void> =>
+      this.#restricted.addJudged(by, contents).catch((error: unknown) => {
+        throw error instanceof Failure && isDiskFull(error.cause) ? error.cause : error;
+      });
+    try {
+      await retryWhileDiskFull(RESTRICTED_LIST, add, this.diskFull);
+    } catch (error) {
+      throw this.#unwritable(error, RESTRICTED_LIST);
+    }
   }
 
   #keep(text: TextBuffer): void {
@@ -196,10 +226,10 @@ export class LogWriter {
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
   }
 
-  #unwritable(error: unknown): unknown {
+  #unwritable(error: unknown, file = LOG): unknown {
     if (error instanceof Failure || this.diskFull.signal.aborted) return error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return new Failure('internal', `the verdict log cannot be written (${code})`, { cause: error });
+    return new Failure('internal', `${file} cannot be written (${code})`, { cause: error });
   }
 
   /** The chain lines that commit a group. */

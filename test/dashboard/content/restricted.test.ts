@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
-import { restrictedBy } from '../../../src/record/outcomes/restricted.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { restrictedBy } from '../../../src/domain/restricted.ts';
+import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { Asking } from './asking.ts';
-import { ALLOWED, judgedRun, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
+import { ALLOWED, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 
 const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -54,7 +56,7 @@ describe('restricted content', () => {
     expect(shown).toEqual(['corpus/a.csv: text', 'corpus/z.csv: text']);
     // Of the items that were restricted, and of those that share something with them, nothing is opened.
     await rm(corpus, { recursive: true });
-    for (const line of run.lines.filter((each) => restrictedBy(each) !== null)) {
+    for (const line of run.lines.filter((each) => restrictedBy(DEFAULT_POLICY, each) !== null)) {
       expect(await asking.reasons(line.seq)).toEqual(['restricted', 'restricted']);
     }
   });
@@ -143,5 +145,61 @@ describe('restricted content', () => {
     for (const name of ['a.png', 'b.png', 'manifest.csv']) {
       expect(await asking.reasons(lineOf(name).seq), name).toEqual(['restricted', 'restricted']);
     }
+  });
+
+  test('is what a rule of the policy on the category catches, whatever decided', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    await writeFile(path, 'id,text\n1,caught\n2,below\n');
+    const run = await judgedRun(folder, path, {
+      policy: {
+        ...DEFAULT_POLICY,
+        thresholds: { default: { block: 0.5 }, child_sexual_exploitation: { review: 0.4 } },
+      },
+      verdictOn: (request) => ({
+        ...{ score: 0.99, flagged: false, subcategoryFlags: [] },
+        subcategoryScores: { child_sexual_exploitation: wordsOf(request) === 'caught' ? 0.4 : 0.39 },
+      }),
+    });
+    expect(run.lines.map(({ decided_by }) => decided_by)).toEqual(['score>=0.5', 'score>=0.5']);
+    const asking = await Asking.of(run, folder);
+    expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
+    expect(await asking.content(1)).toMatchObject({ kind: 'text' });
+    const list = await asking.served.fetch(`/api/runs/${run.name}/items`, { method: 'POST', body: {} });
+    const { rows } = (await list.json()) as { rows: { seq: number; restricted: boolean }[] };
+    expect(rows.filter(({ restricted }) => restricted).map(({ seq }) => seq)).toEqual([0]);
+  });
+
+  test('stays so in every other run of the folder, where another model allowed it or it ended as an error', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    const long = `${SECRET} ${'x'.repeat(200)}`;
+    await writeFile(path, `id,text\n1,${SECRET}\n2,${long}\n3,harmless\n4,found later\n`);
+    const allowed = { verdictOn: () => ALLOWED, maxBytes: 100, title: 'before' };
+    const before = await judgedRun(folder, path, allowed);
+    const first = await Asking.of(before, folder);
+    expect(await first.content(0)).toMatchObject({ kind: 'text' });
+    const run = await judgedRun(folder, path);
+    const later = await judgedRun(folder, path, { ...allowed, title: 'later' });
+    expect(later.lines.map(({ status }) => status)).toEqual(['ok', 'error', 'ok', 'ok']);
+    // While the first dashboard still has its run open.
+    expect(await first.content(0)).toMatchObject({ reason: 'restricted' });
+    for (const other of [before, later]) {
+      const asking = await Asking.of(other, folder);
+      expect(await asking.content(0)).toMatchObject({ reason: 'restricted' });
+      expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
+      expect(await asking.content(2)).toMatchObject({ kind: 'text' });
+    }
+    const body = { decision: 'block', categories: ['child_sexual_exploitation'] };
+    const asking = await Asking.of(later, folder);
+    expect(await asking.content(3)).toMatchObject({ kind: 'text' });
+    const reviews = `/api/runs/${run.name}/items/3/reviews`;
+    expect((await asking.served.fetch(reviews, { method: 'POST', body })).status).toBe(200);
+    expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });
+    await rm(run.dir, { recursive: true });
+    expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });
+    const report = await collectReport(later.dir, { signal: NEVER });
+    expect(report.restricted.map(({ seq }) => seq)).toEqual([0, 1, 3]);
+    expect(report.errors.flatMap(({ examples }) => examples)).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
-import { RESTRICTED_COLUMNS } from '../../../src/record/outcomes/restricted.ts';
+import { RESTRICTED_COLUMNS } from '../../../src/record/tables/restricted-rows.ts';
 import { CsvTable } from '../../../src/record/tables/csv.ts';
 import { flaggedColumns } from '../../../src/record/tables/flagged-columns.ts';
 import { verdictColumns } from '../../../src/record/tables/verdict-rows.ts';

@@ -46,6 +46,7 @@ const SUMMARY: Summary = {
   chain_head: 'c'.repeat(64),
   lost_to_damage: 0,
   files: ['verdicts.jsonl', 'manifest.json'],
+  rows: {},
 };
 
 const summaryText = (summary: Summary): string => summaryLines(summary).join('\n');

@@ -24,7 +24,7 @@ function line(more: Partial<OutcomeLine> = {}): OutcomeLine {
 
 describe('the tallies of a report', () => {
   it('list and time what was judged here: no copies, and no verdicts of earlier runs among the slowest', () => {
-    const tally = new ReportTally();
+    const tally = new ReportTally({ by: () => null });
     tally.add(line());
     tally.add(line({ seq: 1, same_as: 0 }));
     tally.add(line({ seq: 2, reused_from: 'another' }));
@@ -35,7 +35,7 @@ describe('the tallies of a report', () => {
   });
 
   it('keep few names: of corpora, categories and errors', () => {
-    const tally = new ReportTally();
+    const tally = new ReportTally({ by: () => null });
     for (let seq = 0; seq < 300; seq++) {
       const source = { path: `corpus-${seq}/a.txt`, row: null, line: null, sha256: null, bytes: null };
       tally.add(line({ seq, source, subcategory_flags: [`category-${seq}`] }));

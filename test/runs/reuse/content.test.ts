@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
-import { restrictedBy } from '../../../src/record/outcomes/restricted.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { restrictedBy } from '../../../src/domain/restricted.ts';
 import type { RunEvent } from '../../../src/runs/run-events.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { resumed, site, type Scan, type Site } from './rescans.ts';
@@ -17,6 +18,7 @@ async function siteWithRows(): Promise<Site> {
   return made;
 }
 
+const HALF = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3, block: 0.6 } } };
 const WITH = { includeContent: true, policy: 'half.yaml' };
 
 /** Every line to review or block, unless it is restricted, holds its text, and no other does. */
@@ -26,7 +28,7 @@ function expectSnippets({ lines, summary }: Scan): void {
     0,
   );
   for (const line of lines) {
-    const isHeld = line.decision !== 'allow' && restrictedBy(line) === null;
+    const isHeld = line.decision !== 'allow' && restrictedBy(HALF, line) === null;
     expect([line.seq, line.snippet]).toEqual([line.seq, isHeld ? `marker number ${line.seq % COUNT}` : null]);
   }
 }

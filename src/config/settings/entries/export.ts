@@ -1,4 +1,4 @@
-import { choice, path, single } from '../kinds.ts';
+import { choice, path, single, SWITCH } from '../kinds.ts';
 import { mistake } from '../../mistake.ts';
 import { setting } from '../setting.ts';
 
@@ -46,6 +46,14 @@ export const KEEP = setting({
   kind: choice('decision', ['review']),
   unset: 'none',
   example: 'review',
+});
+
+export const IGNORE_REVIEWS = setting({
+  flag: '--ignore-reviews',
+  help: 'keep rows in the clean file although a person blocked them or found a category in them; never restricted ones',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'they are left out',
 });
 
 export const ANNOTATE_KEY = setting({

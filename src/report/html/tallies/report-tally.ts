@@ -1,6 +1,7 @@
 import type { ItemCode } from '../../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../../domain/outcome.ts';
-import { restrictedBy } from '../../../record/outcomes/restricted.ts';
+import type { Restriction } from '../../../domain/restricted.ts';
+import type { Restrictions } from '../../../record/restricted/restrictions.ts';
 import { CategoryTally } from './category-tally.ts';
 import { CoverageTally } from './coverage-tally.ts';
 import { GroupTally } from './group-tally.ts';
@@ -28,27 +29,31 @@ export class ReportTally {
   readonly severe = new TopLines(MAX_LISTED, (a, b) => severityOf(b) - severityOf(a) || b.score! - a.score!);
   readonly uncertain = new TopLines(MAX_LISTED, (a, b) => distanceOf(a) - distanceOf(b));
   readonly slow = new TopLines(MAX_LISTED, (a, b) => b.latency_ms! - a.latency_ms!);
-  readonly restricted: OutcomeLine[] = [];
+  readonly restricted: { readonly line: OutcomeLine; readonly by: Restriction }[] = [];
   /** The first errors by code. */
   readonly examples = new Map<ItemCode, OutcomeLine[]>();
+
+  readonly #restrictions: Pick<Restrictions, 'by'>;
+
+  constructor(restrictions: Pick<Restrictions, 'by'>) {
+    this.#restrictions = restrictions;
+  }
 
   add(line: OutcomeLine): void {
     this.groups.add(line);
     const isHere = line.same_as === null && line.reused_from === null;
     if (isHere) this.rate.add(line);
+    const by = this.#restrictions.by(line);
+    if (by !== null && this.restricted.length < MAX_RESTRICTED) this.restricted.push({ line, by });
     if (line.error !== null) {
-      this.#addExample(line.error.code, line);
+      if (by === null) this.#addExample(line.error.code, line);
       return;
     }
     this.categories.add(line);
     this.scores.add(line);
     this.coverage.add(line);
     if (isHere) this.latencies.add(line);
-    if (restrictedBy(line) !== null) {
-      if (this.restricted.length < MAX_RESTRICTED) this.restricted.push(line);
-      return;
-    }
-    if (line.same_as !== null) return;
+    if (by !== null || line.same_as !== null) return;
     if (line.decision !== 'allow') this.severe.add(line);
     this.uncertain.add(line);
     if (isHere && line.latency_ms !== null) this.slow.add(line);

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto';
+import { contentSha256, conversationSha256 } from './content-hash.ts';
+import { history, isEmbedded, isMedia, type ItemRequest } from './request.ts';
+
+/**
+ * The content hashes that a content and its parts have, or would have as items of their own: a turn, a prompt, a caption.
+ * With the SHA-256 of the file of a medium, or of an image in a record.
+ */
+export function partsSha256(request: ItemRequest): string[] {
+  if (isMedia(request)) {
+    const alone = contentSha256({ ...request, caption: null });
+    return [request.file.sha256, alone, ...ofText(request.caption)];
+  }
+  if (isEmbedded(request)) return [hash('sha256', request.embedded), contentSha256(request)];
+  switch (request.requestType) {
+    case 'prompt':
+      return ofText(request.text);
+    case 'response':
+      return [...ofText(request.prompt), ...ofText(request.response), contentSha256(request)];
+    case 'generation': {
+      const { prompt, chunks } = request;
+      const response = chunks.join('');
+      return [...ofText(prompt), ...ofText(response), ofPair(prompt, response)];
+    }
+    case 'multiturn': {
+      const turns = history(request);
+      const pairs = turns.slice(1).map(([, text], index) => ofPair(turns[index]![1], text));
+      return [...conversationSha256(turns), ...turns.flatMap(([, text]) => ofText(text)), ...pairs];
+    }
+  }
+}
+
+/** As a text of its own, and as a response without its prompt. */
+function ofText(text: string | null): string[] {
+  if (text === null) return [];
+  return [
+    contentSha256({ requestType: 'prompt', modality: 'text', text }),
+    contentSha256({ requestType: 'response', modality: 'text', prompt: null, response: text }),
+  ];
+}
+
+function ofPair(prompt: string, response: string): string {
+  return contentSha256({ requestType: 'response', modality: 'text', prompt, response });
+}

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { CHILDREN } from '../../domain/restricted.ts';
+import { ChainedFile } from '../../files/chained-file.ts';
+import { RESTRICTED_LIST } from '../../files/run-files.ts';
+
+const SHA256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+const ENTRY = z.object({
+  restricted_by: z.enum([CHILDREN, 'sexual_content']),
+  contents: z.array(SHA256),
+  /** The item in which a person found it; without them a guard or a policy did. */
+  run: z.string().optional(),
+  seq: z.int().min(0).optional(),
+});
+
+type Entry = Omit<z.output<typeof ENTRY>, 'contents'>;
+
+/** The items of a run that a person finds restricted now. */
+export interface FoundInRun {
+  readonly run: string;
+  readonly isFound: (seq: number) => boolean;
+}
+
+/** Digits of a hash that fit a number exactly: 48 bits. Two contents that share them are both restricted. */
+const HASH_DIGITS = 12;
+
+export function hashNumber(sha256: string): number {
+  return Number.parseInt(sha256.slice(0, HASH_DIGITS), 16);
+}
+
+/** The hashes that an item is known by: of its content, and of its file if that is the item. */
+export function hashesOf({
+  content_sha256,
+  source,
+}: Pick<OutcomeLine, 'content_sha256' | 'source'>): string[] {
+  return [content_sha256, source.sha256].filter((sha256) => sha256 !== null);
+}
+
+/**
+ * The hashes of all contents that were ever restricted in a folder of runs, in a file beside the runs: writers of verdicts
+ * and of reviews append before they write, and nothing is removed. So what one run restricts stays so in every other, also
+ * where it ended as an error or another model allowed it, and after its run is gone. Holds 40 bytes per content.
+ */
+export class RestrictedList {
+  readonly #file: ChainedFile;
+  readonly #judged = new Map<number, Entry['restricted_by']>();
+  readonly #found = new Map<number, Entry[]>();
+
+  private constructor(folder: string) {
+    const path = join(folder, RESTRICTED_LIST);
+    const genesis = hash('sha256', RESTRICTED_LIST);
+    this.#file = new ChainedFile({
+      path,
+      name: RESTRICTED_LIST,
+      genesis,
+      take: (entry) => this.#take(entry),
+    });
+  }
+
+  /** The list of the folder that a run directory is in. Reads nothing yet. */
+  static beside(runDir: string): RestrictedList {
+    return new RestrictedList(dirname(resolve(runDir)));
+  }
+
+  get isEmpty(): boolean {
+    return this.#judged.size === 0 && this.#found.size === 0;
+  }
+
+  /** Reads what was added since, by other processes too. Failure('internal') when the file does not hold. */
+  read(signal: AbortSignal): Promise<void> {
+    return this.#file.read(signal);
+  }
+
+  /** Adds contents that a guard or a policy restricts; on disk when this resolves. Failure('service') when the disk is full. */
+  async addJudged(restricted_by: Entry['restricted_by'], contents: readonly string[]): Promise<void> {
+    await this.#file.read(new AbortController().signal);
+    const added = [...new Set(contents)].filter((sha256) => !this.#judged.has(hashNumber(sha256)));
+    if (added.length > 0) await this.#file.append({ schema: 1, restricted_by, contents: added });
+  }
+
+  /** The same for what a person finds in an item. */
+  async addFound(
+    item: { readonly run: string; readonly seq: number },
+    contents: readonly string[],
+  ): Promise<void> {
+    if (contents.length > 0)
+      await this.#file.append({ schema: 1, restricted_by: CHILDREN, contents, ...item });
+  }
+
+  /** What restricts a content; null if nothing does. In its own run, what a person found is as it was said last. */
+  by(sha256: string, own: FoundInRun): Entry['restricted_by'] | null {
+    const number = hashNumber(sha256);
+    const found = this.#found.get(number)?.find(({ run, seq }) => run !== own.run || own.isFound(seq!));
+    return this.#judged.get(number) ?? found?.restricted_by ?? null;
+  }
+
+  #take(line: unknown): void {
+    const parsed = ENTRY.safeParse(line);
+    if (!parsed.success)
+      throw new Failure('internal', `${RESTRICTED_LIST} has a line that is none of the list`);
+    const { contents, ...entry } = parsed.data;
+    for (const number of contents.map(hashNumber)) {
+      if (entry.run === undefined || entry.seq === undefined) this.#judged.set(number, entry.restricted_by);
+      else this.#found.set(number, [...(this.#found.get(number) ?? []), entry]);
+    }
+  }
+}

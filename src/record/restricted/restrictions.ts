@@ -1,0 +1,73 @@
+import type { Item } from '../../domain/item.ts';
+import { partsSha256 } from '../../domain/content-parts.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { ItemRequest } from '../../domain/request.ts';
+import type { Policy } from '../../domain/policy.ts';
+import { CHILDREN, restrictedBy, type Restriction } from '../../domain/restricted.ts';
+import { ReviewHistory } from '../reviews/review-history.ts';
+import { type FoundInRun, hashesOf, RestrictedList } from './restricted-list.ts';
+
+interface RestrictionParts {
+  readonly run: string;
+  readonly policy: Policy;
+  readonly reviews: ReviewHistory;
+  readonly list: RestrictedList;
+}
+
+/** Which items of a run are restricted: by its guard and policy, by people, or by another run of the same folder. */
+export class Restrictions {
+  readonly reviews: ReviewHistory;
+  readonly #policy: Policy;
+  readonly #list: RestrictedList;
+  readonly #own: FoundInRun;
+
+  constructor({ run, policy, reviews, list }: RestrictionParts) {
+    this.reviews = reviews;
+    this.#policy = policy;
+    this.#list = list;
+    this.#own = { run, isFound: (seq) => reviews.isFoundRestricted(seq) };
+  }
+
+  /** As the reviews of the run and the list beside it are now. Failure('internal') when one of them does not hold. */
+  static async read(
+    runDir: string,
+    { run, policy }: Pick<RestrictionParts, 'run' | 'policy'>,
+    signal: AbortSignal,
+  ): Promise<Restrictions> {
+    const list = RestrictedList.beside(runDir);
+    await list.read(signal);
+    return new Restrictions({ run, policy, list, reviews: await ReviewHistory.read(runDir, signal) });
+  }
+
+  /** What restricts an outcome; null if nothing does. */
+  by(line: OutcomeLine): Restriction | null {
+    const judged = restrictedBy(this.#policy, line);
+    if (judged !== null) return judged;
+    if (this.reviews.isFoundRestricted(line.seq)) return CHILDREN;
+    return this.#listed(hashesOf(line));
+  }
+
+  /** Whether an item as it is read now is restricted, or a part of it. */
+  holdsItem({ request, contentSha256 }: Item): boolean {
+    if (contentSha256 !== null && this.#listed([contentSha256]) !== null) return true;
+    return request !== null && this.holds(request);
+  }
+
+  /** Whether a content is restricted by the list, or a part of it. */
+  holds(request: ItemRequest): boolean {
+    return !this.#list.isEmpty && this.#listed(partsSha256(request)) !== null;
+  }
+
+  /** Reads what other processes added since. */
+  read(signal: AbortSignal): Promise<void> {
+    return this.#list.read(signal);
+  }
+
+  #listed(hashes: readonly string[]): Restriction | null {
+    for (const sha256 of hashes) {
+      const by = this.#list.by(sha256, this.#own);
+      if (by !== null) return by;
+    }
+    return null;
+  }
+}

@@ -1,0 +1,84 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
+import type { Judge } from '../../../src/moderate/judge.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { judgement, MODEL } from '../../helpers/moderation.ts';
+import { jsonLines } from '../../helpers/run-directory.ts';
+import { byWords, exported, judgedRun } from './judged-run.ts';
+
+/** As `byWords`, and gives what holds SECRET a score for the category that restricts; the overall score decides. */
+const withSecrets: Judge = {
+  ...byWords,
+  fingerprints: new Map([[MODEL.id, MODEL]]),
+  judge: async (requests, ...rest) => {
+    const outcomes = await byWords.judge(requests, ...rest);
+    return requests.map((request, index) => {
+      if (!JSON.stringify(request).includes('SECRET')) return outcomes[index]!;
+      const subcategoryScores = { child_sexual_exploitation: 0.55 };
+      return judgement(0.6, { flagged: false, subcategoryScores, subcategoryFlags: null });
+    });
+  },
+};
+
+const review = async (
+  dir: string,
+  seq: number,
+  decision: string,
+  categories: string[] | null,
+): Promise<void> => {
+  const { run } = JSON.parse(await readFile(join(dir, 'run.json'), 'utf8')) as { run: string };
+  const file = await ReviewFile.open({ dir, run }, 'reviews', () => undefined);
+  await file.append({ seq, decision, run_decision: 'allow', categories, note: '' });
+};
+
+describe('restricted rows', () => {
+  it('are in no export, whatever decided on them and whatever is kept', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET\nREVIEW\n');
+    const dir = await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
+    const clean = await exported(cwd, dir, '--clean', 'clean.csv', '--keep', 'review');
+    expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('text\nfine\nREVIEW\n');
+    expect(clean).toMatchObject({ status: 0, result: { by_reason: { restricted: 1 } } });
+    await exported(cwd, dir, '--annotate', 'all.csv');
+    const all = await readFile(join(cwd, 'all.csv'), 'utf8');
+    expect(all.split('\n').filter((line) => /^(fine|REVIEW)/.test(line))).toHaveLength(2);
+    expect(all).not.toContain('SECRET');
+    const [entry] = await jsonLines<{ row: number; reasons: object[] }>(join(cwd, 'all.rejected.jsonl'));
+    expect(entry).toMatchObject({ row: 2, reasons: [{ reason: 'restricted', seq: 1 }] });
+  });
+
+  it('are in no export of another run of the folder, where it could not judge them either', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET FAIL\nSECRET\n');
+    await writeFile(
+      join(cwd, 'b.jsonl'),
+      '{"text":"fine"}\n{"text":"SECRET"}\n{"prompt":"SECRET","response":"r"}\n',
+    );
+    await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
+    const dir = await judgedRun(cwd, ['a.csv'], { judge: byWords });
+    await exported(cwd, dir, '--annotate', 'all.csv');
+    expect(await readFile(join(cwd, 'all.csv'), 'utf8')).not.toContain('SECRET');
+    const other = await judgedRun(cwd, ['b.jsonl'], { judge: byWords });
+    await exported(cwd, other, '--clean', 'b-clean.jsonl');
+    expect(await readFile(join(cwd, 'b-clean.jsonl'), 'utf8')).toBe('{"text":"fine"}\n');
+  });
+
+  it('are also those that a person found, and cannot be kept by ignoring reviews', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\nthree\nfour\n');
+    const dir = await judgedRun(cwd, ['a.csv']);
+    await review(dir, 0, 'block', ['child_sexual_exploitation']);
+    await review(dir, 1, 'block', null);
+    await review(dir, 2, 'allow', ['hate']);
+    await review(dir, 3, 'allow', []);
+    const { result } = await exported(cwd, dir, '--clean', 'clean.csv');
+    expect(result!.by_reason).toEqual({ restricted: 1, reviewed: 2 });
+    expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('text\nfour\n');
+    await exported(cwd, dir, '--clean', 'all.csv', '--ignore-reviews');
+    expect(await readFile(join(cwd, 'all.csv'), 'utf8')).toBe('text\ntwo\nthree\nfour\n');
+    await exported(cwd, dir, '--annotate', 'annotated.csv');
+    expect(await readFile(join(cwd, 'annotated.csv'), 'utf8')).not.toContain('one');
+  });
+});
