@@ -1,7 +1,7 @@
 import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
-import { restrictedBy } from '../domain/restricted.ts';
+import { restrictedBy } from '../domain/restriction/restricted.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
 import type { ConversationLine } from './outcomes/conversations.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
-import { restrictedBy } from '../../src/domain/restricted.ts';
+import { restrictedBy } from '../../src/domain/restriction/restricted.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../helpers/verify-run.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';

@@ -88,7 +88,9 @@ export async function startDashboard({
   const close = async (): Promise<void> => {
     drain.abort(new Error('the test is over'));
     stop.abort(new Error('the test is over'));
-    await serving;
+    await serving.catch((error: unknown) => {
+      if (error !== stop.signal.reason) throw error;
+    });
   };
   await Promise.race([printed, serving]);
   const origin = /listening on (\S+)/.exec(lines.join('\n'))![1]!;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { partsSha256 } from '../../domain/content-parts.ts';
+import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';

@@ -1,6 +1,6 @@
 import type { ItemRow } from '../api/items.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import type { Review } from '../../domain/review.ts';
+import type { Review } from '../../record/reviews/review.ts';
 import { isCategoryKey } from '../../domain/taxonomy.ts';
 
 /** An outcome as a row of the review list; `review` is the last one of the item, null for none. */

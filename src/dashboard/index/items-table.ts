@@ -1,7 +1,7 @@
 import type { Policy } from '../../domain/policy.ts';
 import { CATEGORY_SCORES, DECISION_NUMBER, outcomeLines } from '../../analysis/outcomes-table.ts';
 import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
-import { CHILDREN, leastScore, type Restriction } from '../../domain/restricted.ts';
+import { CHILDREN, leastScore, type Restriction } from '../../domain/restriction/restricted.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
@@ -30,7 +30,7 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
   none: WITHOUT,
 };
 
-/** Whether an item is restricted, as `restrictedBy` in domain/restricted.ts says. */
+/** Whether an item is restricted, as `restrictedBy` in domain/restriction/restricted.ts says. */
 function restricted(policy: Policy): string {
   const isCaught = (key: Restriction): string => {
     const least = leastScore(policy, key);

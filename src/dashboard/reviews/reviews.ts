@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { CHILDREN } from '../../domain/restricted.ts';
-import type { Review } from '../../domain/review.ts';
+import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import type { Review } from '../../record/reviews/review.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import type { NEW_REVIEW } from '../api/reviews.ts';

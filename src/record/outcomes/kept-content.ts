@@ -1,6 +1,6 @@
 import type { Decision, Judgement } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { restrictedBy, type Judged } from '../../domain/restricted.ts';
+import { restrictedBy, type Judged } from '../../domain/restriction/restricted.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { snippetOf } from '../../domain/text/snippet.ts';

@@ -1,7 +1,7 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { restrictedBy } from '../../domain/restricted.ts';
+import { restrictedBy } from '../../domain/restriction/restricted.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { CsvTable } from '../tables/csv.ts';
 import { flaggedColumns } from '../tables/flagged-columns.ts';

@@ -1,9 +1,9 @@
 import type { Item } from '../../domain/item.ts';
-import { partsSha256 } from '../../domain/content-parts.ts';
+import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { CHILDREN, restrictedBy, type Restriction } from '../../domain/restricted.ts';
+import { CHILDREN, restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
 import { ReviewHistory } from '../reviews/review-history.ts';
 import { type FoundInRun, hashesOf, RestrictedList } from './restricted-list.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
-import { CHILDREN } from '../../domain/restricted.ts';
-import type { Review } from '../../domain/review.ts';
+import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import type { Review } from './review.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
 import { openReviewChain } from './review-chain.ts';

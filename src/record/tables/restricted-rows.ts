@@ -1,6 +1,6 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { restrictedBy } from '../../domain/restricted.ts';
+import { restrictedBy } from '../../domain/restriction/restricted.ts';
 import type { Cell } from './csv.ts';
 
 /** The columns of restricted.csv. */

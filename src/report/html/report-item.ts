@@ -1,7 +1,7 @@
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import type { Restriction } from '../../domain/restricted.ts';
+import type { Restriction } from '../../domain/restriction/restricted.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { OUTCOME } from '../../record/outcomes/outcome-schema.ts';
 import { flaggedCategories } from './flagged-categories.ts';

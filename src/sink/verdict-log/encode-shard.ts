@@ -3,7 +3,7 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCopy, isKnown, type Item } from '../../domain/item.ts';
 import type { LogLine, Outcome } from '../../domain/outcome.ts';
-import { restrictedBy, type Restriction } from '../../domain/restricted.ts';
+import { restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';

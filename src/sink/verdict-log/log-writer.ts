@@ -3,7 +3,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
 import type { Item } from '../../domain/item.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Restriction } from '../../domain/restricted.ts';
+import type { Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { isDiskFull, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { GroupCommit } from '../../files/group-commit.ts';

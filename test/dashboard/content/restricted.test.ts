@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { restrictedBy } from '../../../src/domain/restricted.ts';
+import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';

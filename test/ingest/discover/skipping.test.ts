@@ -160,6 +160,8 @@ describe('earlier runs', () => {
   test('the list is part of their record', async () => {
     const dir = join(root, run);
     cpSync(join(runs, run), dir, { recursive: true });
+    // What was laid there is no chain.
+    rmSync(join(dir, 'review'), { recursive: true });
     const list = readFileSync(join(dir, 'skipped.jsonl'), 'utf8');
     expect(list).toBe(`{"path":"${basename(folder)}/.DS_Store","reason":"system files"}\n`);
     expect((await guardsweep(['verify', dir])).status).toBe(0);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { restrictedBy } from '../../../src/domain/restricted.ts';
+import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
 import type { RunEvent } from '../../../src/runs/run-events.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { resumed, site, type Scan, type Site } from './rescans.ts';

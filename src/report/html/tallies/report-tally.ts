@@ -1,6 +1,6 @@
 import type { ItemCode } from '../../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../../domain/outcome.ts';
-import type { Restriction } from '../../../domain/restricted.ts';
+import type { Restriction } from '../../../domain/restriction/restricted.ts';
 import type { Restrictions } from '../../../record/restricted/restrictions.ts';
 import { CategoryTally } from './category-tally.ts';
 import { CoverageTally } from './coverage-tally.ts';

@@ -1,5 +1,5 @@
-import type { Decision } from './outcome.ts';
-import type { CategoryKey } from './taxonomy.ts';
+import type { Decision } from '../../domain/outcome.ts';
+import type { CategoryKey } from '../../domain/taxonomy.ts';
 
 /** A person's decision on an item. The last one of an item counts. */
 export interface Review {

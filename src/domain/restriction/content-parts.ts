@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { contentSha256, conversationSha256 } from './content-hash.ts';
-import { history, isEmbedded, isMedia, type ItemRequest } from './request.ts';
+import { contentSha256, conversationSha256 } from '../content-hash.ts';
+import { history, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
 
 /**
  * The content hashes that a content and its parts have, or would have as items of their own: a turn, a prompt, a caption.

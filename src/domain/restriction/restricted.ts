@@ -1,6 +1,6 @@
-import type { OutcomeLine } from './outcome.ts';
-import { type Policy, thresholdsOf } from './policy.ts';
-import type { CategoryKey } from './taxonomy.ts';
+import type { OutcomeLine } from '../outcome.ts';
+import { type Policy, thresholdsOf } from '../policy.ts';
+import type { CategoryKey } from '../taxonomy.ts';
 
 /** The categories that restrict an item. */
 export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'sexual_content'>;
