@@ -7,6 +7,7 @@ import {
   type GuardServer,
   type GuardServerOptions,
 } from '../../src/guard-server/server.ts';
+import { blackHole } from '../helpers/black-hole.ts';
 import { verifyRun } from '../helpers/verify-run.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
@@ -210,5 +211,45 @@ describe('a job file', () => {
     const done = await guardsweep(['enqueue', job]);
     expect(done.status).toBe(3);
     expect(done.stderr).toMatch(/flaggedRate/);
+  });
+});
+
+describe('an address that answers no attempt to connect', () => {
+  /** Milliseconds from the last output of a command to its end. */
+  async function lingering(args: readonly string[], status: number): Promise<number> {
+    const command = new Cli(args);
+    let lastAt = performance.now();
+    for (const stream of [command.child.stdout!, command.child.stderr!]) {
+      stream.on('data', () => (lastAt = performance.now()));
+    }
+    const done = await command.finished();
+    expect(done.status, done.stderr).toBe(status);
+    return performance.now() - lastAt;
+  }
+
+  it.each([
+    ['fingerprint', ['fingerprint'], 4],
+    ['doctor', ['doctor'], 4],
+  ])('does not keep %s', { timeout: 60_000 }, async (_, command, status) => {
+    const address = `grpc://127.0.0.1:${await blackHole()}`;
+    expect(await lingering([...command, '--guard', address], status)).toBeLessThan(5000);
+  });
+
+  it('does not keep a run, alone or beside a good guard', { timeout: 60_000 }, async () => {
+    const address = `grpc://127.0.0.1:${await blackHole()}`;
+    const { path, out } = await comments(10);
+    const alone = ['enqueue', path, '--out', out, '--guard', address, '--start-wait', '1s'];
+    expect(await lingering(alone, 4)).toBeLessThan(5000);
+    const both = [
+      'enqueue',
+      path,
+      '--out',
+      out,
+      '--guard',
+      address,
+      '--guard',
+      (await syntheticGuard()).address,
+    ];
+    expect(await lingering(both, 0)).toBeLessThan(5000);
   });
 });

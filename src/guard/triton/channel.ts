@@ -1,8 +1,7 @@
 import {
-  type ChannelCredentials,
-  Client,
+  type Client,
   type ClientUnaryCall,
-  credentials,
+  connectivityState,
   Metadata,
   type MethodDefinition,
   type ServiceDefinition,
@@ -10,8 +9,8 @@ import {
   status,
 } from '@grpc/grpc-js';
 import type { ClientTls } from '../../config/client-tls.ts';
+import { abortable } from '../../flow/abortable.ts';
 import type { GuardAddress } from '../protocol/address.ts';
-import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
@@ -19,7 +18,9 @@ import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { classify, classifyProbe } from './grpc-fault.ts';
+import { channelCredentials, clientAt } from './grpc-client.ts';
 import { GrpcStream } from './grpc-stream.ts';
+import { reach, type Reached } from './reach.ts';
 import { SeverableCredentials } from './severable.ts';
 
 /** The calls in use, with the types of request and reply. */
@@ -48,9 +49,12 @@ const UNANSWERED: ReadonlySet<number> = new Set([
 
 /** One connection to one guard. Calls reject with `CallError`, or with the signal's reason once it is aborted. */
 export class GuardChannel {
-  readonly #connect: (credentials: ChannelCredentials) => Client;
+  readonly #address: GuardAddress;
   readonly #connection: SeverableCredentials;
-  readonly #client: Client;
+  /** Null until the address was reached for the first time. */
+  #client: Client | null = null;
+  #reaching: Promise<Reached> | null = null;
+  readonly #life = new AbortController();
   readonly #watch = new ConnectionWatch({
     isAlive: (on, signal) => this.#isAlive(on, signal),
     stuck: () => {
@@ -59,7 +63,6 @@ export class GuardChannel {
     },
   });
   readonly #service: ServiceDefinition;
-  readonly #secure: boolean;
   readonly #tls: ClientTls;
   readonly #metadata = new Metadata();
   #isStuck = false;
@@ -68,39 +71,20 @@ export class GuardChannel {
   constructor(address: GuardAddress, service: ServiceDefinition, { token, tls }: Credentials) {
     this.#service = service;
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
-    this.#secure = address.secure;
+    this.#address = address;
     this.#tls = tls;
-    this.#connect = (creds) =>
-      new Client(address.target, creds, {
-        'grpc.max_receive_message_length': MAX_REPLY_BYTES,
-        'grpc.max_send_message_length': -1,
-        // Not shared, so that closing this channel closes its connection and the next channel opens a new one. Keepalive
-        // stays off: deadlines detect a dead connection as well, and a draining server still finishes our requests,
-        // while a keepalive ping that it does not answer would drop the connection and the requests with it.
-        'grpc.use_local_subchannel_pool': 1,
-        'grpc.initial_reconnect_backoff_ms': 100,
-        'grpc.max_reconnect_backoff_ms': 1000,
-        // As over REST: a proxy named in the environment for other purposes gets neither content nor tokens.
-        'grpc.enable_http_proxy': 0,
-        ...(address.authority === null
-          ? {}
-          : {
-              'grpc.default_authority': address.authority,
-              'grpc.ssl_target_name_override': address.serverName,
-            }),
-      });
-    this.#connection = new SeverableCredentials(this.#credentials());
-    this.#client = this.#connect(this.#connection.credentials);
+    this.#connection = new SeverableCredentials(channelCredentials(address, tls));
   }
 
   /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
-  call<M extends keyof Calls>(
+  async call<M extends keyof Calls>(
     method: M,
     request: Calls[M][0],
     maxReplyBytes: number,
     options: CallOptions,
   ): Promise<Calls[M][1]> {
     const { signal } = options;
+    const client = this.#connected ?? (await this.#connect(options));
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
@@ -109,7 +93,7 @@ export class GuardChannel {
       const abort = (): void => call.cancel();
       this.#watch.sent();
       let hasStarted = false;
-      const call = this.#unary(this.#client, method, request, options.timeoutMs, (error, message) => {
+      const call = this.#unary(client, method, request, options.timeoutMs, (error, message) => {
         if (isAnswer(error)) this.#watch.answered();
         this.#watch.ended();
         signal.removeEventListener('abort', abort);
@@ -126,7 +110,7 @@ export class GuardChannel {
     });
   }
 
-  /** Starts a moderation stream, which is one call of ModelStreamInfer. */
+  /** Starts a moderation stream, which is one call of ModelStreamInfer. Not before the first call. */
   stream(layout: TensorLayout, events: StreamEvents): StreamTransport {
     const { path, requestSerialize } = this.#service['ModelStreamInfer'] as MethodDefinition<
       InferRequest,
@@ -135,7 +119,7 @@ export class GuardChannel {
     const metadata = this.#metadata.clone();
     metadata.set(STATUS_HEADER, 'true');
     this.#watch.sent();
-    const call = this.#client.makeBidiStreamRequest(path, requestSerialize, (message) => message, metadata);
+    const call = this.#client!.makeBidiStreamRequest(path, requestSerialize, (message) => message, metadata);
     return new GrpcStream(call, layout, events, {
       answered: () => this.#watch.answered(),
       ended: () => this.#watch.ended(),
@@ -179,36 +163,55 @@ export class GuardChannel {
     return this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
   }
 
-  #credentials(): ChannelCredentials {
-    if (!this.#secure) return credentials.createInsecure();
-    const { ca, key, cert } = this.#tls;
-    return credentials.createSsl(pem(ca), pem(key), pem(cert));
+  /** Null while there is no connection. */
+  get #connected(): Client | null {
+    const isReady = this.#client?.getChannel().getConnectivityState(false) === connectivityState.READY;
+    return isReady ? this.#client : null;
+  }
+
+  /** Also before gRPC connects again: the address may be gone. */
+  async #connect({ timeoutMs, signal }: CallOptions): Promise<Client> {
+    this.#reaching ??= reach(this.#address, { timeoutMs, signal: this.#life.signal }).finally(
+      () => (this.#reaching = null),
+    );
+    const reached = await abortable(this.#reaching, signal);
+    this.#client ??= clientAt(reached, this.#connection.credentials);
+    return this.#client;
+  }
+
+  async #isAlive(on: 'this connection' | 'a new connection', signal: AbortSignal): Promise<boolean> {
+    if (on === 'this connection') return this.#answers(this.#client!, signal);
+    let client: Client | null = null;
+    try {
+      const reached = await reach(this.#address, { timeoutMs: ALIVE_TIMEOUT_MS, signal });
+      client = clientAt(reached, channelCredentials(this.#address, this.#tls));
+      return await this.#answers(client, signal);
+    } catch {
+      return false;
+    } finally {
+      client?.close();
+    }
   }
 
   /** Any status sent by the server counts. */
-  #isAlive(on: 'this connection' | 'a new connection', signal: AbortSignal): Promise<boolean> {
-    if (signal.aborted) return Promise.resolve(false);
-    const client = on === 'this connection' ? this.#client : this.#connect(this.#credentials());
+  #answers(client: Client, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const abort = (): void => call.cancel();
       const call = this.#unary(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
         signal.removeEventListener('abort', abort);
-        if (client !== this.#client) client.close();
         resolve(isAnswer(error));
       });
       signal.addEventListener('abort', abort, { once: true });
+      if (signal.aborted) abort();
     });
   }
 
   /** Closes the connection. The callers must have aborted their calls in flight. */
   close(): void {
     this.#watch.stop();
-    this.#client.close();
+    this.#life.abort();
+    this.#client?.close();
   }
-}
-
-function pem(text: string | undefined): Buffer | null {
-  return text === undefined ? null : Buffer.from(text);
 }
 
 /** Whether the server sent the outcome of a call. */
