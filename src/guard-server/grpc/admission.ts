@@ -15,6 +15,8 @@ interface AdmissionOptions {
   /** Required of every call; null: no token is required. */
   readonly token: string | null;
   readonly room: CallMemory;
+  /** Max bytes of a message, decompressed. */
+  readonly messageBytes: number;
   /** For a message to arrive, and for its client to read the reply. */
   readonly messageTimeoutMs: number;
   /** A call was admitted on the connection from this address and port. */
@@ -65,7 +67,8 @@ class GuardedCall {
     this.#call = call;
     this.#options = options;
     this.#isStream = isStream;
-    this.#watch = new MessageWatch(call, options.room, isStream, (refusal) => this.#refuse(refusal));
+    const { room, messageBytes: maxBytes } = options;
+    this.#watch = new MessageWatch(call, { room, isStream, maxBytes }, (refusal) => this.#refuse(refusal));
   }
 
   admit(metadata: Metadata, proceed: (metadata: Metadata) => void): void {
@@ -90,7 +93,9 @@ class GuardedCall {
    */
   arrived(message: unknown): unknown {
     if (this.#messagesSent === 0) clearTimeout(this.#timer);
-    return this.#isStream ? this.#watch.held(message as Buffer) : message;
+    if (this.#isStream) return this.#watch.held(message as Buffer);
+    this.#watch.delivered(message);
+    return message;
   }
 
   /** A client that does not read its reply would occupy the call's memory forever. */

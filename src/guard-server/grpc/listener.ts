@@ -83,6 +83,7 @@ export class Listener {
         admission({
           token,
           room,
+          messageBytes: limits.messageBytes,
           messageTimeoutMs: limits.messageTimeoutMs,
           admitted: (address, port) => connections.proven(address, port),
           refused: (address, port) => connections.refused(address, port),

@@ -9,8 +9,22 @@ const PREFIX_BYTES = 5;
 /** Memory of a piece of a message that arrives, besides its bytes: 160 measured for a DATA frame of one byte. */
 const PIECE_BYTES = 256;
 
+/** Max factor by which deflate and gzip compress (https://zlib.net/zlib_tech.html). */
+const MAX_RATIO = 1032;
+
+/** How long grpc-js may go on decompressing the message of a call that is over, in milliseconds. */
+const DECOMPRESSING_MS = 10_000;
+
 /** How long a client may take to end a stream that was answered, in milliseconds. */
 const TRAILERS_MS = 1000;
+
+/** A message that has arrived and was not delivered. */
+interface Arrived {
+  /** What it counts. */
+  readonly bytes: number;
+  /** What it counts besides until it is delivered: what it may decompress to. */
+  readonly inflated: number;
+}
 
 /** A message of a stream, which counts until its handler calls `release`, once. */
 export interface HeldMessage {
@@ -21,13 +35,15 @@ export interface HeldMessage {
 /**
  * Counts the bytes one call holds: mostly its messages as they arrive, which grpc-js buffers whole before any handler
  * sees them. A message counts until the call is over; on a stream, until its handler releases it.
- * `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED for a
- * compressed message, which may hold a thousand times the bytes counted, or the second message of a call that has one.
+ * A compressed message counts as large as it can be until grpc-js has decompressed it, then as large as it is.
+ * `refuse` is called at most once: with RESOURCE_EXHAUSTED when there is no room for more bytes, with UNIMPLEMENTED for the
+ * second message of a call that has one.
  */
 export class MessageWatch {
   readonly #room: CallMemory;
   readonly #stream: ServerHttp2Stream;
   readonly #isStream: boolean;
+  readonly #maxBytes: number;
   readonly #refuse: (status: CallStatus) => void;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
@@ -35,21 +51,21 @@ export class MessageWatch {
   #left = 0;
   /** For the pieces of the message still to come. */
   #pieceBytes = 0;
-  /** What messages count that have arrived and were not delivered. */
-  readonly #arrivedSizes: number[] = [];
+  readonly #undelivered: Arrived[] = [];
   #messages = 0;
   #closing: NodeJS.Timeout | undefined;
   #taken = 0;
   #isOver = false;
 
+  /** `maxBytes`: of a message, decompressed, which grpc-js holds to. */
   constructor(
     call: ServerInterceptingCallInterface,
-    room: CallMemory,
-    isStream: boolean,
+    { room, isStream, maxBytes }: { room: CallMemory; isStream: boolean; maxBytes: number },
     refuse: (status: CallStatus) => void,
   ) {
     this.#room = room;
     this.#isStream = isStream;
+    this.#maxBytes = maxBytes;
     this.#refuse = refuse;
     this.#stream = streamOf(call);
     // Runs before grpc-js sees the data. Unlike `on`, prependListener does not switch the stream to flowing mode.
@@ -73,13 +89,25 @@ export class MessageWatch {
   end(): void {
     this.#isOver = true;
     this.#stream.off('data', this.#arrived);
-    this.#room.giveBack(this.#taken);
+    const inflating = this.#undelivered.splice(0).reduce((sum, { inflated }) => sum + inflated, 0);
+    if (inflating > 0) setTimeout(() => this.#room.giveBack(inflating), DECOMPRESSING_MS).unref();
+    this.#room.giveBack(this.#taken - inflating);
     this.#taken = 0;
+  }
+
+  /** The oldest message was decompressed. Returns what it counts. */
+  delivered(message: unknown): number {
+    const { bytes, inflated } = this.#undelivered.shift() ?? { bytes: 0, inflated: 0 };
+    if (inflated === 0 || this.#isOver) return bytes;
+    const counted = Buffer.isBuffer(message) ? message.length : inflated;
+    this.#room.giveBack(inflated - counted);
+    this.#taken -= inflated - counted;
+    return bytes + counted;
   }
 
   /** The handler of a stream gets the oldest message. */
   held(bytes: Buffer): HeldMessage {
-    const counted = this.#arrivedSizes.shift() ?? 0;
+    const counted = this.delivered(bytes);
     const release = (): void => {
       if (this.#isOver) return;
       this.#room.giveBack(counted);
@@ -143,25 +171,28 @@ export class MessageWatch {
         const taken = data.copy(this.#prefix, this.#prefixBytes, at);
         this.#prefixBytes += taken;
         at += taken;
-        if (this.#prefix[0] !== 0) {
-          return { code: status.UNIMPLEMENTED, details: 'this server does not support compressed messages' };
-        }
         if (this.#prefixBytes < PREFIX_BYTES) break;
         this.#left = this.#prefix.readUInt32BE(1);
       }
       const taken = Math.min(this.#left, data.length - at);
       this.#left -= taken;
       at += taken;
-      if (this.#left === 0) this.#complete();
+      const refusal = this.#left === 0 ? this.#complete() : null;
+      if (refusal !== null) return refusal;
     }
     return null;
   }
 
-  #complete(): void {
-    this.#arrivedSizes.push(PREFIX_BYTES + this.#prefix.readUInt32BE(1) + this.#pieceBytes);
+  #complete(): CallStatus | null {
+    const length = this.#prefix.readUInt32BE(1);
+    const inflated = this.#prefix[0] === 0 ? 0 : Math.min(this.#maxBytes, length * MAX_RATIO);
+    const full = this.#hold(inflated);
+    if (full !== null) return full;
+    this.#undelivered.push({ bytes: PREFIX_BYTES + length + this.#pieceBytes, inflated });
     this.#pieceBytes = 0;
     this.#prefixBytes = 0;
     this.#messages++;
+    return null;
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { constants, type Settings } from 'node:http2';
 import { connect } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
@@ -94,13 +94,47 @@ describe('a message', () => {
     expect(await ended).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('that is compressed is refused by its prefix', async () => {
+  it.each([
+    ['gzip', gzipSync(textMessage(5))],
+    ['deflate', deflateSync(textMessage(5))],
+  ])('may be compressed by %s, on a stream as well', async (encoding, body) => {
     const guard = await server();
-    const bomb = gzipSync(Buffer.alloc(8 * KIB * KIB));
-    const { stream, status: ended } = raw(guard).call('ModelInfer', { 'grpc-encoding': 'gzip' });
-    stream.write(framed(bomb, true).subarray(0, 7));
-    expect(await ended).toBe(status.UNIMPLEMENTED);
+    for (const rpc of ['ModelInfer', 'ModelStreamInfer']) {
+      const { stream, status: ended } = raw(guard).call(rpc, { 'grpc-encoding': encoding });
+      stream.end(framed(body, true));
+      expect(await ended).toBe(status.OK);
+    }
   });
+
+  it('that is compressed may be no longer than another one', async () => {
+    const guard = await server();
+    const { stream, status: ended } = raw(guard).call('ModelInfer', { 'grpc-encoding': 'gzip' });
+    stream.end(framed(gzipSync(Buffer.alloc(96 * KIB * KIB + 1)), true));
+    expect(await ended).toBe(status.RESOURCE_EXHAUSTED);
+  });
+
+  it('that is compressed needs room for what it may be', async () => {
+    const guard = await server({ callBytes: 20 * KIB * KIB });
+    const bomb = gzipSync(Buffer.alloc(24 * KIB * KIB));
+    const { stream, status: ended } = raw(guard).call('ModelInfer', { 'grpc-encoding': 'gzip' });
+    stream.end(framed(bomb, true));
+    expect(await ended).toBe(status.RESOURCE_EXHAUSTED);
+    expect((await honest(guard).infer(textOf(5))).outputs).toHaveLength(5);
+  });
+
+  it.each([
+    ['gzip', Buffer.from('not gzip'), status.INTERNAL],
+    ['br', Buffer.from('anything'), status.UNIMPLEMENTED],
+  ])(
+    'compressed by %s ends its call where it is not, or the server does not know it',
+    async (encoding, body, code) => {
+      const guard = await server();
+      const { stream, status: ended } = raw(guard).call('ModelInfer', { 'grpc-encoding': encoding });
+      stream.end(framed(body, true));
+      expect(await ended).toBe(code);
+      expect((await honest(guard).infer(textOf(5))).outputs).toHaveLength(5);
+    },
+  );
 
   it('has none after it', async () => {
     const guard = await server();
