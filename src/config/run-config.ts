@@ -181,6 +181,8 @@ export interface RunRecord {
   readonly created_at: string;
   /** Files found in the corpora that are not sources, by reason: files of earlier runs, sidecars, files of the desktop. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Paths of tables that were read with the width of their rows, which is not their header's. */
+  readonly fitted_headers: readonly string[];
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
   /** The same of skipped.jsonl, which runs of early builds do not have. */

@@ -9,6 +9,7 @@ const RECORD = z.looseObject({
   run: z.string(),
   created_at: z.string(),
   skipped: z.record(z.string(), z.number()),
+  fitted_headers: z.array(z.string()),
   config: z.looseObject({
     sources: z.array(z.unknown()).min(1),
     policy: z.looseObject({}),

@@ -31,6 +31,8 @@ export async function createRun(
     readonly toolVersion: string;
     /** Number of skipped files, by reason. */
     readonly skipped: Readonly<Record<string, number>>;
+    /** Paths of tables whose header has another number of cells than their rows. */
+    readonly fittedHeaders: readonly string[];
     /** The skipped files that are not among the sources. */
     readonly skippedFiles: Iterable<SkippedFile>;
     /** The user's key, which marks the run as trusted; null: the user must trust it explicitly later. */
@@ -51,6 +53,7 @@ export async function createRun(
       tool: { name: 'guardsweep', version: options.toolVersion },
       created_at: options.now.toISOString(),
       skipped: options.skipped,
+      fitted_headers: options.fittedHeaders,
       sources_sha256: await writeDurably(join(making, RUN_FILES.sources), lines(sources)),
       skipped_sha256: await writeDurably(join(making, RUN_FILES.skipped), lines(options.skippedFiles)),
       config,

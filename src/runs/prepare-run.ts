@@ -43,7 +43,9 @@ export async function prepareRun(
   if (unfinished !== null) report({ kind: 'unfinished', dir: unfinished });
   return async () => {
     const key = await runKey(keyFile);
-    const options = { now: new Date(), toolVersion: toolVersion(), skipped, skippedFiles, key };
+    const { fittedHeaders } = inspection;
+    const found = { skipped, skippedFiles, fittedHeaders };
+    const options = { now: new Date(), toolVersion: toolVersion(), ...found, key };
     const run = await createRun(config, sources, options);
     report({ kind: 'created', run });
     return run;

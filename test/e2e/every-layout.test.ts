@@ -168,11 +168,12 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect([...bySource.keys()]).toEqual([...bySource.keys()].sort());
     const errors = await jsonLines<OutcomeLine>(join(run, 'errors.jsonl'));
     expect(errors).toEqual(lines.filter((line) => line.status === 'error'));
-    const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Record<string, number>;
-    expect(summary['items']).toBe(lines.length);
-    expect(summary['verdicts']! + summary['errors']!).toBe(lines.length);
+    const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Summary;
+    expect(summary.items).toBe(lines.length);
+    expect(summary.fitted_headers).toEqual([expect.stringMatching(/a\/wide-header\.csv$/)]);
+    expect(summary.verdicts + summary.errors).toBe(lines.length);
     expect(done.stdout.split('\n')[0]).toBe(
-      `Judged ${summary['verdicts']} of ${lines.length} items; ${summary['errors']} not judged`,
+      `Judged ${summary.verdicts} of ${lines.length} items; ${summary.errors} not judged`,
     );
     expect(done.stdout.trimEnd().split('\n').at(-1)).toBe(run);
     expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: lines.length });

@@ -117,7 +117,7 @@ export async function judgedRun(
   const { sources, ...skips } = await expandSources(config.sources, NEVER);
   const key = own ? await runKey(runKeyFile(process.env)) : null;
   const { dir, record } = await createRun(config, sources, {
-    ...{ now: new Date(), toolVersion: '0.0.0', ...skips, key },
+    ...{ now: new Date(), toolVersion: '0.0.0', ...skips, fittedHeaders: [], key },
   });
   await continueRun(await openRun(dir, NEVER), {
     retry: false,

@@ -79,6 +79,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     tool: { name: 'guardsweep', version: '0.0.0' },
     created_at: '2026-11-21T02:00:00.000Z',
     skipped: {},
+    fitted_headers: [],
     sources_sha256: createHash('sha256').update(sources).digest('hex'),
     config: {
       name: 'test',

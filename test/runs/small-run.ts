@@ -86,7 +86,8 @@ export async function createdRun(
     limits: { ...DEFAULT_LIMITS, shardItems: 10 },
   };
   const { sources, ...skips } = await expandSources(config.sources, never);
-  return createRun(config, sources, { now: new Date(), toolVersion: '0.0.0', ...skips, key: null });
+  const options = { now: new Date(), toolVersion: '0.0.0', ...skips, fittedHeaders: [], key: null };
+  return createRun(config, sources, options);
 }
 
 /** Continues a run with a judge, or with none to be had. */

@@ -164,6 +164,9 @@ export const SUMMARY = z
     without_ffmpeg: count.describe('Errors because ffmpeg is missing.'),
     without_text_column: count.describe('Errors because no column is recognised as the text.'),
     skipped: byName.describe('Files that were found and left out, by reason.'),
+    fitted_headers: z
+      .array(z.string())
+      .describe("Paths of tables that were read with the width of their rows, which is not their header's."),
     empty_sources: z
       .strictObject({
         count: count.describe('Number of files.'),

@@ -26,6 +26,8 @@ export interface Summary extends Counts {
   readonly pass: number;
   /** Files that were found and left out, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Paths of tables that were read with the width of their rows, which is not their header's. */
+  readonly fitted_headers: readonly string[];
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
   /** Absent in a run of an earlier build. */
@@ -73,6 +75,7 @@ export function makeSummary(input: SummaryInput): Summary {
     without_ffmpeg,
     without_text_column,
     skipped: record.skipped,
+    fitted_headers: record.fitted_headers,
     empty_sources: input.emptySources,
     ...(record.config.canaries && { canaries: countCanaries(record.config.canaries, input.canaries) }),
     chain_head: input.chainHead,

@@ -45,6 +45,7 @@ const SUMMARY: Summary = {
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
   lost_to_damage: 0,
+  fitted_headers: [],
   files: ['verdicts.jsonl', 'manifest.json'],
   rows: {},
 };

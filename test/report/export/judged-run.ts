@@ -56,6 +56,7 @@ export async function judgedRun(
     now: new Date(),
     toolVersion: '0.0.0',
     ...skips,
+    fittedHeaders: [],
     key: null,
   });
   await go(run, judge);
