@@ -1,4 +1,7 @@
+import { basename } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { shownName } from '../domain/text/shown.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import type { ApiFailure } from './api/runs.ts';
 
 /** The HTTP status of every code of the dashboard's API. */
@@ -78,6 +81,15 @@ const BY_KIND: Readonly<Record<Failure['kind'], DashboardCode>> = {
 export function knownErrorOf(error: unknown): DashboardError | null {
   if (error instanceof DashboardError) return error;
   if (error instanceof Failure) return new DashboardError(BY_KIND[error.kind], error.message);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FOREIGN[code] ?? null;
+  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+    return new DashboardError(
+      'UNAVAILABLE',
+      `${shownName(basename(error.path))} cannot be read: ${error.message}`,
+    );
+  }
+  const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  if (syscall !== undefined && path !== undefined) {
+    return new DashboardError('UNAVAILABLE', `${shownName(basename(path))} cannot be read (${code})`);
+  }
+  return FOREIGN[code ?? ''] ?? null;
 }

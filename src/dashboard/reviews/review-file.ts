@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChainedFile } from '../../files/chained-file.ts';
 import { DIRECTORY_MODE } from '../../files/create-file.ts';
 import { type REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
-import { openReviewChain } from '../../record/reviews/review-chain.ts';
+import { hasReviews, openReviewChain } from '../../record/reviews/review-chain.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 
 /** What every line of a file in `review` says. */
@@ -45,8 +45,9 @@ export class ReviewFile {
   }
 
   /** Takes what was appended since the last call. Failure('internal') when a line was changed, removed or moved. */
-  read(signal: AbortSignal): Promise<void> {
-    return this.#file.read(signal);
+  async read(signal: AbortSignal): Promise<void> {
+    await hasReviews(this.#runDir);
+    await this.#file.read(signal);
   }
 
   /**

@@ -8,9 +8,10 @@ import type { RunFolder } from '../runs/run-folder.ts';
 import { type AccessParts, assertToken } from '../session/access.ts';
 import { beginning, ending, sessionIdOf } from '../session/session-cookie.ts';
 
-const MAX_TOKEN = 4096;
+/** Of a request to log in, which anybody may send: many of them are held at a time. */
+const MAX_LOGIN_BYTES = 4096;
 
-const LOGIN = z.strictObject({ token: z.string().max(MAX_TOKEN) });
+const LOGIN = z.strictObject({ token: z.string() });
 
 export interface SessionParts extends AccessParts {
   readonly runs: RunFolder;
@@ -22,7 +23,8 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
   const { sessions, roots, runs } = parts;
   const version = toolVersion();
 
-  app.post('/api/session', { config: { isPublic: true } }, async (request, reply): Promise<LoggedIn> => {
+  const login = { config: { isPublic: true }, bodyLimit: MAX_LOGIN_BYTES };
+  app.post('/api/session', login, async (request, reply): Promise<LoggedIn> => {
     const { token } = bodyOf(LOGIN, request.body);
     assertToken(token, request, parts);
     const { id, pageKey } = sessions.begin();

@@ -11,7 +11,7 @@ interface Failures {
   readonly since: number;
 }
 
-/** Limits how many tokens an address can try: after 10 wrong ones, none is looked at for the rest of the minute. */
+/** Counts wrong tokens by address: after 10, each further wrong one is told to wait for the rest of the minute. */
 export class FailedLogins {
   readonly #byAddress = new Map<string, Failures>();
 

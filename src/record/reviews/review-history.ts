@@ -5,7 +5,7 @@ import { CHILDREN } from '../../domain/restriction/restricted.ts';
 import type { Review } from './review.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
-import { openReviewChain } from './review-chain.ts';
+import { hasReviews, openReviewChain } from './review-chain.ts';
 
 /** An entry of reviews.jsonl. */
 const ENTRY = z.object({
@@ -26,7 +26,7 @@ export class ReviewHistory {
   static async read(runDir: string, signal: AbortSignal): Promise<ReviewHistory> {
     const history = new ReviewHistory();
     const chain = await openReviewChain(runDir, 'reviews', (entry) => void history.take(entry));
-    await chain.read(signal);
+    if (await hasReviews(runDir)) await chain.read(signal);
     return history;
   }
 

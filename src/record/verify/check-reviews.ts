@@ -1,8 +1,4 @@
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Failure } from '../../domain/failure.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
-import { openReviewChain } from '../reviews/review-chain.ts';
+import { hasReviews, openReviewChain } from '../reviews/review-chain.ts';
 import { ReviewHistory } from '../reviews/review-history.ts';
 
 /**
@@ -10,13 +6,7 @@ import { ReviewHistory } from '../reviews/review-history.ts';
  * from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that does not hold.
  */
 export async function checkReviews(runDir: string, signal: AbortSignal): Promise<void> {
-  const folder = join(runDir, RUN_FILES.review);
-  const found = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
-  if (found === null) return;
-  if (!found.isDirectory()) throw new Failure('internal', `${RUN_FILES.review} is not a folder`);
+  if (!(await hasReviews(runDir))) return;
   await ReviewHistory.read(runDir, signal);
   await (await openReviewChain(runDir, 'reveals', () => undefined)).read(signal);
 }

@@ -69,15 +69,31 @@ it('the cookie is out of reach for scripts and other sites, and for http where t
   expect(await cookieFor(origin.replace('http:', 'https:'))).toMatch(/; SameSite=Strict; Secure$/);
 });
 
-it('an address that tried ten wrong tokens waits, whatever it tries next', async () => {
+it('ten wrong tokens have the next wrong one wait, and never refuse the right one', async () => {
   const { origin, token, fetch: loggedIn } = await serveDashboard({ out: await temporaryFolder() });
   const wrong = Array.from({ length: 10 }, (_, at) => logIn(origin, `wrong ${at}`).catch(String));
   expect(new Set(await Promise.all(wrong))).toEqual(new Set(['Error: login: 401']));
-  await expect(logIn(origin, token)).rejects.toThrow('login: 429');
-  const bearer = await fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${token}` } });
-  expect(bearer.status).toBe(429);
+  await expect(logIn(origin, 'another')).rejects.toThrow('login: 429');
+  const runs = async (bearer: string): Promise<number> =>
+    (await fetch(`${origin}/api/runs`, { headers: { authorization: `Bearer ${bearer}` } })).status;
+  expect([await runs('another'), await runs(token)]).toEqual([429, 200]);
+  await logIn(origin, token);
   // Who is logged in is not affected.
   expect((await loggedIn('/api/session')).status).toBe(200);
+});
+
+it('a request to log in has 4 KB at most, with and without a declared length', async () => {
+  const { origin } = await serveDashboard({ out: await temporaryFolder() });
+  const headers = { origin, 'content-type': 'application/json' };
+  const send = async (length: number, isStream: boolean): Promise<number> => {
+    const text = JSON.stringify({ token: 'x'.repeat(length) });
+    const body = isStream ? new Blob([text]).stream() : text;
+    return (
+      await fetch(`${origin}/api/session`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    ).status;
+  };
+  expect([await send(4000, false), await send(4000, true)]).toEqual([401, 401]);
+  expect([await send(4096, false), await send(4096, true)]).toEqual([413, 413]);
 });
 
 it('whoever has the cookie alone, as a server on another port may, neither sees content nor changes anything', async () => {
