@@ -15,10 +15,39 @@ const KEYS_PER_COMMAND = 1000;
 export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal: AbortSignal): Promise<void> {
   const over = new Set(runs);
   if (over.size === 0) return;
-  const pattern = `${escapeGlob(link.key())}:*`;
-  const before = link.key().length + 1;
   const shards = new Map<Lane, string[]>(LANES.map((lane) => [lane, []]));
   const rest: string[] = [];
+  for await (const { key, run, shard } of keysOfRuns(link, signal)) {
+    if (!over.has(run)) continue;
+    if (shard === null) rest.push(key);
+    else shards.get(shard.lane)!.push(shard.id);
+  }
+  for (const [lane, ids] of shards) await removeShards(link, lane, ids, signal);
+  for (let at = 0; at < rest.length; at += KEYS_PER_COMMAND) {
+    await retryWhileTransient(() => link.redis.unlink(...rest.slice(at, at + KEYS_PER_COMMAND)), signal);
+  }
+}
+
+/**
+ * The runs that have keys in Redis, registered or not. A worker that dies just after it added a result of an ended run
+ * leaves keys behind that nothing else names.
+ */
+export async function runsWithKeys(link: RedisLink, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  const runs = new Set<string>();
+  for await (const { run } of keysOfRuns(link, signal)) runs.add(run);
+  return runs;
+}
+
+interface KeyOfRun {
+  readonly key: string;
+  readonly run: string;
+  /** Null for keys other than shard jobs. */
+  readonly shard: { readonly lane: Lane; readonly id: string } | null;
+}
+
+async function* keysOfRuns(link: RedisLink, signal: AbortSignal): AsyncGenerator<KeyOfRun> {
+  const pattern = `${escapeGlob(link.key())}:*`;
+  const before = link.key().length + 1;
   let cursor = '0';
   do {
     const scan = (): Promise<[string, string[]]> =>
@@ -27,19 +56,11 @@ export async function sweepRuns(link: RedisLink, runs: Iterable<string>, signal:
     for (const key of keys) {
       const parts = key.slice(before).split(':');
       const shard = shardOf(parts);
-      if (shard !== null) {
-        if (over.has(shard.run)) shards.get(shard.lane)!.push(shard.id);
-      } else {
-        const run = runOf(parts);
-        if (run !== null && over.has(run)) rest.push(key);
-      }
+      const run = shard?.run ?? runOf(parts);
+      if (run !== null) yield { key, run, shard };
     }
     cursor = next;
   } while (cursor !== '0');
-  for (const [lane, ids] of shards) await removeShards(link, lane, ids, signal);
-  for (let at = 0; at < rest.length; at += KEYS_PER_COMMAND) {
-    await retryWhileTransient(() => link.redis.unlink(...rest.slice(at, at + KEYS_PER_COMMAND)), signal);
-  }
 }
 
 /** `sweepRuns` for one run. */

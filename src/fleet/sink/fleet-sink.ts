@@ -8,7 +8,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { cannotRead } from '../jobs/unreadable-jobs.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
-import { sweepRuns } from '../redis/sweep-run.ts';
+import { runsWithKeys, sweepRuns } from '../redis/sweep-run.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
@@ -19,6 +19,8 @@ import { wasTakenOver } from '../../runs/control/feed-claim.ts';
 import { sinkLease } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 500;
+/** How often keys of runs are looked for that nobody feeds, in milliseconds. Each look scans all keys. */
+const SWEEP_EVERY_MS = 60_000;
 const LEASE_MS = 10_000;
 /** Maximum number of runs that one sink holds; others wait, or go to another sink. */
 const MAX_HELD = 32;
@@ -74,6 +76,7 @@ class FleetSink {
   readonly #held = new Map<string, Held>();
   /** The last line printed about each run that is not held, so that it is printed once. */
   readonly #said = new Map<string, string>();
+  #sweptAt = Number.NEGATIVE_INFINITY;
   readonly #coolDownUntil = new Map<string, number>();
 
   constructor(options: FleetSinkOptions) {
@@ -104,7 +107,7 @@ class FleetSink {
   async #look(signal: AbortSignal): Promise<void> {
     const listed = await this.#runs.listAll(this.#held.keys(), signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
-    const over = new Set(listed.forgotten);
+    const over = new Set([...listed.forgotten, ...(await this.#orphans(signal))]);
     const unreadable = await this.#removeTakenOver(fed, over, signal);
     await this.#sweep(
       [...over].filter((name) => !this.#held.has(name)),
@@ -153,6 +156,18 @@ class FleetSink {
       over.add(name);
     }
     return unreadable;
+  }
+
+  /** Runs that have keys and are not registered, looked for at the start and at intervals. */
+  async #orphans(signal: AbortSignal): Promise<string[]> {
+    const now = performance.now();
+    if (now - this.#sweptAt < SWEEP_EVERY_MS) return [];
+    this.#sweptAt = now;
+    const orphans: string[] = [];
+    for (const run of await runsWithKeys(this.#options.link, signal)) {
+      if (!this.#held.has(run) && !(await this.#runs.isRegistered(run, signal))) orphans.push(run);
+    }
+    return orphans;
   }
 
   async #sweep(names: readonly string[], signal: AbortSignal): Promise<void> {

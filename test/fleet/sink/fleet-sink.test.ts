@@ -130,6 +130,15 @@ it('nothing of a run stays in Redis that nobody has fed for long, wherever its d
   await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
 });
 
+it('nothing stays in Redis of a run that is no longer registered, and of which a killed worker added a result', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { name, runs, left } = await leftRun(link);
+  await runs.remove(name, signal);
+  expect(await left()).not.toEqual([]);
+  sinkFor(link, await temporaryFolder());
+  await settled(async () => (await left()).length === 0);
+});
+
 it('an end that an earlier feeder asked for is no business of the one that feeds now', async () => {
   const link = await linkForTest(await redisForTest());
   const run = await newRun();
