@@ -18,6 +18,7 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
+import { PRIORITY } from './settings/entries/fleet.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
@@ -98,6 +99,7 @@ export async function resolveRunConfig({
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),
     allowErrors: await valueOf(ALLOW_ERRORS, from),
+    ...(fleet ? { priority: await valueOf(PRIORITY, from) } : {}),
     maxWaitMs: await maxWaitOf(from, fleet),
     judging: await valuesOf(JUDGING_SETTINGS, from),
     canaries: await canariesOf(from, fleet),

@@ -78,6 +78,11 @@ export type CanaryChoice =
       readonly sha256: string;
     };
 
+/** How large a share of a fleet a run gets beside other runs. */
+export type Priority = 'low' | 'normal' | 'high';
+
+export const PRIORITIES: readonly Priority[] = ['low', 'normal', 'high'];
+
 type OutputFormat = 'jsonl' | 'csv' | 'parquet';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv', 'parquet'];
@@ -138,6 +143,8 @@ export interface RunConfig {
   readonly allowErrors: boolean;
   /** Finish with status 0 although the sources hold no item. */
   readonly allowEmpty: boolean;
+  /** Of a run on a fleet; default: normal. */
+  readonly priority?: Priority;
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
   readonly judging: Judging;

@@ -4,7 +4,7 @@ import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
-import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
+import { DETACH, INSECURE_FLEET, PRIORITY, REDIS } from '../../config/settings/entries/fleet.ts';
 import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
@@ -68,6 +68,7 @@ const SETTINGS = {
   allowEmpty: ALLOW_EMPTY,
   redis: REDIS,
   insecureFleet: INSECURE_FLEET,
+  priority: PRIORITY,
   detach: DETACH,
   noReport: REPORT,
   exportClean: EXPORT_CLEAN,

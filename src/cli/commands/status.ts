@@ -156,7 +156,8 @@ function linesOf(status: Shown, columns: number | undefined): string[] {
   };
   const progress = progressLines(snapshot, status.items_per_second, columns && columns - INDENT.length);
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
-  const lines = [`${run}: ${status.state}${pass}`, ...progress.map((line) => `${INDENT}${line}`)];
+  const priority = (status.priority ?? 'normal') === 'normal' ? '' : `, ${status.priority} priority`;
+  const lines = [`${run}: ${status.state}${pass}${priority}`, ...progress.map((line) => `${INDENT}${line}`)];
   if (status.stuck !== null) {
     lines.push(`${INDENT}${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
   }

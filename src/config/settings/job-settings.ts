@@ -1,5 +1,6 @@
 import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
 import { EXPORT_CLEAN, KEEP } from './entries/export.ts';
+import { PRIORITY } from './entries/fleet.ts';
 import { REPORT } from './entries/report.ts';
 import {
   ALLOW_EMPTY,
@@ -71,6 +72,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   CANARIES,
   ALLOW_ERRORS,
   ALLOW_EMPTY,
+  PRIORITY,
   REPORT,
   EXPORT_CLEAN,
   KEEP,

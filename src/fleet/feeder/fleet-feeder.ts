@@ -80,7 +80,7 @@ export class FleetFeeder {
   readonly #unfed = new Set<Shard>();
   /** Those whose reused verdicts wait to be confirmed, or that wait for room after that. */
   readonly #feeding = new Set<Promise<void>>();
-  /** Whether Redis has reconnected since lost shards were last resubmitted. */
+  /** Whether Redis has reconnected, or the run continues, since lost shards were last resubmitted. */
   #isBack = false;
   #isDeregistered = false;
   /** Id of the finish job that is waiting for the sink; null when there is none. */
@@ -102,6 +102,7 @@ export class FleetFeeder {
       key: options.claim.key,
       expectFingerprint: run.record.config.expectFingerprint,
       judging: run.record.config.judging,
+      priority: run.record.config.priority ?? 'normal',
       contentPolicy: run.record.config.output.includeContent === true ? run.record.config.policy : null,
       landmarks: landmarksOf(run.sources),
       queueOf: (lane) => this.#queues.get(lane)!,
@@ -153,7 +154,13 @@ export class FleetFeeder {
   /** Applies the marker files. Called before feeding begins, so that a paused run submits nothing. */
   async obeyMarkers(signal: AbortSignal): Promise<void> {
     const { run, claim } = this.#options;
-    await claim.assertCurrent();
+    try {
+      await claim.assertCurrent();
+    } catch (error) {
+      // Nobody can finish a run whose directory is gone.
+      if (error instanceof Failure && error.kind === 'service') await this.deregister(signal);
+      throw error;
+    }
     if (await hasMarker(run.dir, 'cancelled')) {
       await this.deregister(signal);
       throw new Failure('interrupted', 'the run was cancelled');
@@ -162,6 +169,8 @@ export class FleetFeeder {
     if (paused !== this.#paused) {
       this.#paused = paused;
       this.shards.hold(paused);
+      if (paused) await this.#ifRedisAnswers(signal, (soon) => this.shards.withdraw(soon));
+      else this.#isBack = true;
     }
     if (paused) this.#progressAt = performance.now();
   }
@@ -339,7 +348,9 @@ export class FleetFeeder {
   async #resubmitLost(signal: AbortSignal): Promise<void> {
     if (this.#isDeregistered) return;
     await this.#register(signal);
-    await this.shards.resubmitLost(() => this.#followCommits(), signal);
+    // A worker may have put shards back since.
+    if (this.#paused) await this.shards.withdraw(signal);
+    else await this.shards.resubmitLost(() => this.#followCommits(), signal);
   }
 }
 

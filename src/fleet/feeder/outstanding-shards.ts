@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Judging } from '../../config/run-config.ts';
+import type { Judging, Priority } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { isMedia } from '../../domain/request.ts';
@@ -10,6 +10,7 @@ import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import { sinkJobCodec, type ResultJob, type SinkJob } from '../jobs/result-job.ts';
 import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
+import { Turns } from './turns.ts';
 import { OverdueDelays } from './overdue-delays.ts';
 
 /**
@@ -34,6 +35,7 @@ interface OutstandingOptions {
   readonly key: string;
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
+  readonly priority: Priority;
   /** See `ShardJob`. */
   readonly contentPolicy: Policy | null;
   /** One file of each corpus, by corpus name. */
@@ -68,6 +70,7 @@ export class OutstandingShards {
   readonly #entries = new Map<number, Entry>();
   readonly #changes = new WaitList();
   readonly #delays = new OverdueDelays();
+  readonly #turns = new Map<Lane, Turns>();
   #bytes = 0;
   #settled = 0;
   #held = false;
@@ -95,10 +98,16 @@ export class OutstandingShards {
     return this.#waitedForRoomAt;
   }
 
-  /** While held, nothing more is submitted. */
+  /** While held, nothing more is submitted or resubmitted. See `withdraw`. */
   hold(held: boolean): void {
     this.#held = held;
     this.#changes.offerTurns();
+  }
+
+  /** Takes the shards out of the queues that no worker has taken yet. `resubmitLost` submits them again. */
+  async withdraw(signal: AbortSignal): Promise<void> {
+    const waiting = [...this.#entries.values()].filter(({ isSettled }) => !isSettled);
+    await Promise.all(waiting.map(({ lane, id }) => this.#options.queueOf(lane).remove(id, signal)));
   }
 
   /**
@@ -152,12 +161,14 @@ export class OutstandingShards {
    */
   async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
+    if (this.#held) return 0;
     setMaxListeners(0, signal);
     const fed = await statesIn((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
     const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
     const judged = await statesIn(() => results, lost, signal);
     const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
     await this.#promoteOverdue([...fed, ...judged], signal);
+    for (const lane of this.#turns.keys()) await this.#dueTurn(lane, signal);
     if (missing.length === 0) return 0;
     await poll();
     this.settle();
@@ -201,10 +212,38 @@ export class OutstandingShards {
     return { ...of, id: shardJobCodec.id(job), job: asBytes(shardJobCodec.encode(job)) };
   }
 
-  async #put({ lane, isSettled, job }: Entry, signal: AbortSignal): Promise<void> {
+  async #put({ id, lane, isSettled, job }: Entry, signal: AbortSignal): Promise<void> {
     const data: unknown = JSON.parse(job.toString());
     if (isSettled) await this.#options.results.put(sinkJobCodec.decode(data), signal);
-    else await this.#options.queueOf(lane).put(shardJobCodec.decode(data), signal);
+    else {
+      const queue = this.#options.queueOf(lane);
+      const due = await this.#dueTurn(lane, signal);
+      await queue.put(shardJobCodec.decode(data), signal, this.#turnsOf(lane).take(due));
+      if (this.#held) await queue.remove(id, signal);
+    }
+  }
+
+  #turnsOf(lane: Lane): Turns {
+    let turns = this.#turns.get(lane);
+    if (turns === undefined) {
+      turns = new Turns(this.#options.priority, MAX_OUTSTANDING_SHARDS);
+      this.#turns.set(lane, turns);
+    }
+    return turns;
+  }
+
+  /** The turn that is due in a lane. If turns have started again there, the waiting shards get new ones. */
+  async #dueTurn(lane: Lane, signal: AbortSignal): Promise<number | null> {
+    const queue = this.#options.queueOf(lane);
+    const turns = this.#turnsOf(lane);
+    const due = await queue.dueTurn(signal);
+    if (!turns.isLate(due)) return due;
+    turns.restart();
+    if (due === null) return due;
+    const waiting = [...this.#entries.values()].filter((entry) => entry.lane === lane && !entry.isSettled);
+    const moves = waiting.map(({ id }) => queue.changeTurn(id, turns.take(due), signal));
+    await Promise.all(moves);
+    return due;
   }
 
   /** The landmarks of the corpora that contain the shard's media. */

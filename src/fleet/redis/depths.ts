@@ -1,9 +1,12 @@
-import { LANES } from '../../domain/item.ts';
+import { LANES, type Lane } from '../../domain/item.ts';
 import { FleetRuns } from './fleet-runs.ts';
-import { isWrongType } from '../../queue/redis/keys/own-type.ts';
+import { isWrongType, withKey } from '../../queue/redis/keys/own-type.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
+
+/** Active jobs of a lane that are listed. */
+const MAX_ACTIVE = 2000;
 
 interface NamedDepth extends QueueDepth {
   /** `text`, `chat`, … for shards of a lane; `results` for the results of all runs. */
@@ -29,14 +32,21 @@ export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<
   ];
 }
 
+/** Ids of a lane's shards that workers have. */
+export function activeShards(link: RedisLink, lane: Lane, signal: AbortSignal): Promise<string[]> {
+  const key = link.key(`shards-${lane}`, 'active');
+  return withKey(link, { key, type: 'list' }, () => link.redis.lrange(key, 0, MAX_ACTIVE - 1), signal);
+}
+
 async function depthOf(link: RedisLink, queue: string): Promise<QueueDepth> {
   const { redis } = link;
-  const [waiting, active, delayed] = await Promise.all([
+  const [untimed, inTurn, active, delayed] = await Promise.all([
     lengthOr0(redis.llen(link.key(queue, 'wait'))),
+    lengthOr0(redis.zcard(link.key(queue, 'prioritized'))),
     lengthOr0(redis.llen(link.key(queue, 'active'))),
     lengthOr0(redis.zcard(link.key(queue, 'delayed'))),
   ]);
-  return { waiting, active, delayed };
+  return { waiting: untimed + inTurn, active, delayed };
 }
 
 /** A key of the wrong type counts as empty, so that the other lengths are still shown. */

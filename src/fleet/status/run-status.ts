@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { RunRecord } from '../../config/run-config.ts';
+import type { Priority, RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
@@ -24,6 +24,8 @@ export interface RunStatus {
   /** Absolute. */
   readonly dir: string;
   readonly state: RunState;
+  /** Its share of the fleet beside other runs; null for a run that was not created on a fleet. */
+  readonly priority: Priority | null;
   readonly pass: number;
   /** Of the current pass: items planned so far, and whether that is all. */
   readonly planned: number;
@@ -91,6 +93,7 @@ export class RunWatch {
       run: this.#record.run,
       dir: this.#dir,
       state,
+      priority: this.#record.config.priority ?? null,
       pass: plan.pass,
       planned: plan.items,
       plan_closed: plan.isClosed,

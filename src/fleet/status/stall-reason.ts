@@ -3,6 +3,8 @@ import type { Lane } from '../../domain/item.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { leaseHolder } from '../redis/lease.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { activeShards } from '../redis/depths.ts';
+import { runOfJob } from '../../queue/redis/sealing/sealed-jobs.ts';
 import { readMemory } from '../redis/memory.ts';
 import { listPresent } from '../redis/presence.ts';
 
@@ -61,7 +63,22 @@ export async function stallReason(
   // The details of a worker of another version may be unreadable; then it counts as able.
   const down = able.every((worker) => worker?.guards.every(({ state }) => state !== 'ready') ?? false);
   if (down) return 'waiting for a guard: none of the workers has one that is ready';
-  return new FleetRuns(link).obstacle(run, signal);
+  return (
+    (await new FleetRuns(link).obstacle(run, signal)) ??
+    (await turnOfOthers(link, { run, lane: waitsFor }, signal))
+  );
+}
+
+/** Whether the workers of a lane judge shards of other runs and none of this one. */
+async function turnOfOthers(
+  link: RedisLink,
+  { run, lane }: { readonly run: string; readonly lane: Lane },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const jobs = await activeShards(link, lane, signal);
+  const runs = new Set(jobs.map(runOfJob));
+  if (runs.size === 0 || runs.has(run)) return null;
+  return `waiting for its turn: the workers judge ${jobs.length} shards of other runs`;
 }
 
 async function sinkLacks(link: RedisLink, run: string, signal: AbortSignal): Promise<string | null> {

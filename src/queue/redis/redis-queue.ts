@@ -45,6 +45,8 @@ export type ValueState = 'unknown' | 'waiting' | 'active' | 'delayed';
 
 const POLL_INTERVAL_MS = 50;
 const MEND_INTERVAL_MS = 5000;
+/** BullMQ sorts waiting jobs by their priority times this, plus a counter. */
+const TURN_SCORE = 2 ** 32;
 
 /** Max wait for the last acknowledgements when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
@@ -72,8 +74,11 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await this.put(value, signal);
   }
 
-  /** Adds a value regardless of the bound: for producers that keep their own count. */
-  async put(value: T, signal: AbortSignal): Promise<void> {
+  /**
+   * Adds a value regardless of the bound: for producers that keep their own count. Values with a lower `turn`, from 1 to
+   * 2^21, are handed out first, those of one turn and those without in their order. Values without a turn go first.
+   */
+  async put(value: T, signal: AbortSignal, turn = 0): Promise<void> {
     const { codec } = this.#options;
     const data = codec.encode(value);
     const jobId = codec.id(value);
@@ -81,9 +86,26 @@ export class RedisQueue<T> implements WorkQueue<T> {
       await this.#ask(() => disableEvents(this.#link, this.#options.name), signal);
       this.#settingsMayBeLost = false;
     }
-    const add = (): Promise<unknown> => this.#queue.add('value', data, { jobId });
+    const add = (): Promise<unknown> => this.#queue.add('value', data, { jobId, priority: turn });
     // A partially added job must be removed, or adding it again would have no effect.
     await this.#ask(add, signal, () => this.#mender.discard(jobId, signal));
+  }
+
+  /** The turn of the value that is handed out next; null when none with a turn waits. */
+  async dueTurn(signal: AbortSignal): Promise<number | null> {
+    const key = this.#link.key(this.#options.name, 'prioritized');
+    const [, score] = await this.#ask(() => this.#link.redis.zrange(key, '0', '0', 'WITHSCORES'), signal);
+    return score === undefined ? null : Math.floor(Number(score) / TURN_SCORE);
+  }
+
+  /** Gives a waiting value another turn; one that is not waiting has it when it is put back. */
+  async changeTurn(id: string, turn: number, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#ask(() => this.#queue.getBackend().changePriority(id, turn), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (await this.has(id, signal)) throw error;
+    }
   }
 
   /** Whether the number of waiting values is below the bound. */
@@ -93,9 +115,12 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async depth(signal: AbortSignal): Promise<QueueDepth> {
-    const counts = await this.#ask(() => this.#queue.getJobCounts('wait', 'active', 'delayed'), signal);
+    const counts = await this.#ask(
+      () => this.#queue.getJobCounts('wait', 'prioritized', 'active', 'delayed'),
+      signal,
+    );
     return {
-      waiting: counts['wait'] ?? 0,
+      waiting: (counts['wait'] ?? 0) + (counts['prioritized'] ?? 0),
       active: counts['active'] ?? 0,
       delayed: counts['delayed'] ?? 0,
     };

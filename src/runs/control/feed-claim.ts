@@ -74,9 +74,13 @@ export class FeedClaim {
     }
   }
 
-  /** Throws Failure('superseded') once a later epoch was claimed. */
+  /** Throws Failure('superseded') once a later epoch was claimed, and 'service' when the run directory is gone. */
   async assertCurrent(): Promise<void> {
-    if ((await latestFeedEpoch(this.#runDir)) <= this.epoch) return;
+    const latest = await latestFeedEpoch(this.#runDir);
+    if (latest === this.epoch) return;
+    if (latest < this.epoch) {
+      throw new Failure('service', `the run directory ${this.#runDir} is gone: it was deleted or moved`);
+    }
     throw new Failure('superseded', 'another process feeds this run now: this one stops');
   }
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Lease } from '../../../src/fleet/redis/lease.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
@@ -52,6 +53,18 @@ it('a run that only waits for a sink to finish it says so, and ends with its max
     kind: 'service',
     message: 'the run was not finished for 3 s: waiting for a sink (guardsweep sink)',
   });
+});
+
+it('a run whose directory was deleted ends, says so, and leaves nothing in Redis', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { run, watching } = await feederOn(link);
+  await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 1);
+  await rm(run.dir, { recursive: true });
+  await expect(watching).rejects.toMatchObject({
+    kind: 'service',
+    message: `the run directory ${run.dir} is gone: it was deleted or moved`,
+  });
+  expect(await link.redis.keys(`*${run.record.run}*`)).toEqual([]);
 });
 
 it('a run that a sink is finishing does not end with its maximum wait, however long that takes', async () => {

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import type { Priority } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../../src/queue/requeue.ts';
 import type { WorkQueue } from '../../../src/queue/work-queue.ts';
@@ -27,17 +28,19 @@ function outstandingIn(
   link: RedisLink,
   committed: ReadonlySet<number> = new Set(),
   redisHasRoom: () => Promise<boolean> = async () => true,
+  { run = 'r', priority = 'normal' }: { readonly run?: string; readonly priority?: Priority } = {},
 ) {
   const queue = shardQueue(link, 'text');
-  const results = sinkQueue(link, 'r');
+  const results = sinkQueue(link, run);
   onTestFinished(async () => void (await Promise.all([queue.close(), results.close()])));
   const shards = new OutstandingShards({
-    run: 'r',
+    run,
     record: '',
     epoch: 1,
     key: 'f'.repeat(64),
     expectFingerprint: null,
     judging: DEFAULT_JUDGING,
+    priority,
     contentPolicy: null,
     landmarks: {},
     queueOf: () => queue,
@@ -86,8 +89,8 @@ describe('shards that are fed and not committed', () => {
     );
     expect(await shards.resubmitLost(async () => {}, never)).toBe(2);
     expect(await queue.depth(never)).toMatchObject({ waiting: 5 });
-    const waiting = await link.redis.lrange(link.key('shards-text', 'wait'), 0, -1);
-    expect(waiting.reverse()).toEqual([0, 2, 5, 1, 4].map(id));
+    const waiting = await link.redis.zrange(link.key('shards-text', 'prioritized'), '0', '-1');
+    expect(waiting).toEqual([0, 2, 5, 1, 4].map(id));
     expect(await dataOf(4)).toBe(fed);
   });
 
@@ -233,5 +236,69 @@ describe('shards that are fed and not committed', () => {
     shards.hold(false);
     await adding;
     expect(shards.size).toBe(2);
+  });
+});
+
+describe('the shards of several runs', () => {
+  /** The runs of the next `count` shards that a worker gets. */
+  async function taken(queue: WorkQueue<{ readonly run: string }>, count: number): Promise<string[]> {
+    const end = new AbortController();
+    const runs: string[] = [];
+    const consuming = queue.consume(
+      async ({ run }) => {
+        if (runs.push(run) === count) end.abort(new Error('enough'));
+      },
+      { concurrency: 1, signal: end.signal },
+    );
+    await expect(consuming).rejects.toThrow('enough');
+    return runs;
+  }
+
+  const ofRuns = (link: RedisLink, run: string, priority: Priority) =>
+    outstandingIn(link, new Set(), async () => true, { run, priority });
+
+  it('are handed out by turns, in proportion to the priorities, whoever came first', async () => {
+    const link = await linkForTest(await redisForTest());
+    const runs = (['low', 'normal', 'high'] as const).map((name) => ofRuns(link, name, name));
+    for (const { shards } of runs) {
+      for (let shard = 0; shard < 40; shard++) await shards.submit(shardOf(shard), never);
+    }
+    const counts = { low: 0, normal: 0, high: 0 };
+    for (const run of await taken(runs[0]!.queue, 42)) counts[run as Priority]++;
+    expect(counts).toEqual({ low: 2, normal: 8, high: 32 });
+  });
+
+  it('of a run that comes later begins with the next turn, and those of no run wait for ever', async () => {
+    const link = await linkForTest(await redisForTest());
+    const big = ofRuns(link, 'big', 'low');
+    for (let shard = 0; shard < 100; shard++) await big.shards.submit(shardOf(shard), never);
+    await taken(big.queue, 10);
+    // One after the other, each of high priority and each new: they get no more than every second turn.
+    const order: string[] = [];
+    for (let later = 0; later < 5; later++) {
+      const { shards } = ofRuns(link, `later-${later}`, 'high');
+      await shards.submit(shardOf(0), never);
+      order.push(...(await taken(big.queue, 2)));
+    }
+    expect(order.filter((run) => run === 'big')).toHaveLength(5);
+    expect(order.indexOf('later-0')).toBeLessThan(2);
+  });
+
+  it('get new turns when the turns have become too large', async () => {
+    const link = await linkForTest(await redisForTest());
+    const [first, second] = [ofRuns(link, 'first', 'normal'), ofRuns(link, 'second', 'normal')];
+    const other = ofRuns(link, 'other', 'normal');
+    const id = (run: string, shard: number) => shardJobId(run, { pass: 1, shard }, 1);
+    await other.shards.submit(shardOf(0), never);
+    await other.queue.changeTurn(id('other', 0), 2 ** 20, never);
+    for (let shard = 0; shard < 3; shard++) await first.shards.submit(shardOf(shard), never);
+    await first.queue.remove(id('other', 0), never);
+    await first.queue.remove(id('first', 0), never);
+    await second.shards.submit(shardOf(0), never);
+    expect(await second.queue.dueTurn(never)).toBe(1);
+    await first.shards.resubmitLost(async () => {}, never);
+    expect(await taken(second.queue, 2)).toEqual(['second', 'first']);
+    const scores = await link.redis.zrange(link.key('shards-text', 'prioritized'), '0', '-1', 'WITHSCORES');
+    for (let at = 1; at < scores.length; at += 2) expect(Number(scores[at]) / 2 ** 32).toBeLessThan(100);
   });
 });

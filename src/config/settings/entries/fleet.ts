@@ -1,5 +1,6 @@
 import { parseRedisUrl } from '../../values/redis-url.ts';
-import { single, SWITCH } from '../kinds.ts';
+import { PRIORITIES } from '../../run-config.ts';
+import { choice, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { REDIS_URL } from './environment.ts';
 
@@ -17,6 +18,15 @@ export const REDIS = setting({ ...redis, unset: 'none' });
 export const FLEET_REDIS = setting({
   ...redis,
   required: 'name the Redis of the fleet with --redis or REDIS_URL',
+});
+
+export const PRIORITY = setting({
+  flag: '--priority',
+  key: 'priority',
+  help: 'share of the fleet beside other runs: each step up gets four times as many shards judged (needs Redis)',
+  kind: choice('priority', PRIORITIES),
+  default: 'normal',
+  example: 'low',
 });
 
 export const INSECURE_FLEET = setting({

@@ -17,7 +17,7 @@ return redis.call('UNLINK', KEYS[1])`;
  */
 export async function withKey<T>(
   link: RedisLink,
-  { key, type }: { readonly key: string; readonly type: 'set' | 'hash' },
+  { key, type }: { readonly key: string; readonly type: 'set' | 'hash' | 'list' },
   ask: (key: string) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
