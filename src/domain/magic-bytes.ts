@@ -134,6 +134,8 @@ const MAGIC_BYTES = {
   epsPreview: /^\xc5\xd0\xd3\xc6[\0-\xff]{3}\0/,
   /** https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod */
   dsStore: /^\0\0\0\x01Bud1/,
+  /** RFC 1740, Appendix A: version 2. */
+  appleDouble: /^\0\x05\x16\x07\0\x02\0\0/,
 } as const satisfies Readonly<Record<string, RegExp>>;
 
 /** Bytes that the longest pattern looks at. */

@@ -81,6 +81,31 @@ function compoundFile(...names: string[]): Buffer {
   return bytes;
 }
 
+/** What macOS keeps of a file elsewhere: Finder information, and a resource fork. */
+function appleDouble(kinds = [9, 2]): Buffer {
+  const bytes = Buffer.alloc(4096);
+  bytes.write('00051607000200004d6163204f5320582020202020202020', 'hex');
+  bytes.writeUInt16BE(kinds.length, 24);
+  for (const [index, kind] of kinds.entries()) {
+    bytes.writeUInt32BE(kind, 26 + 12 * index);
+    bytes.writeUInt32BE(index === 0 ? 50 : 3810, 30 + 12 * index);
+    bytes.writeUInt32BE(index === 0 ? 3760 : 286, 34 + 12 * index);
+  }
+  return bytes;
+}
+
+const SETTINGS = [
+  '[.ShellClassInfo]',
+  'LocalizedResourceName=@%SystemRoot%\\system32\\shell32.dll,-21770',
+  'IconResource=%SystemRoot%\\system32\\imageres.dll,-112',
+  '[ViewState]',
+  'Mode=',
+  'FolderType=Pictures',
+  '[LocalizedFileNames]',
+  'My Notes.lnk=@%SystemRoot%\\system32\\shell32.dll,-22',
+  '',
+].join('\r\n');
+
 describe('leftovers', () => {
   test('are passed over and listed', async () => {
     lay('a.txt');
@@ -89,11 +114,23 @@ describe('leftovers', () => {
     lay('~$report.docx', ownerFile(53, 0));
     lay('~$sheet.xlsx', ownerFile(54, 0x20));
     lay('y/.DS_Store', '');
+    lay('z/._song.mp3', appleDouble());
+    lay('z/desktop.ini', Buffer.from(`\ufeff${SETTINGS}`, 'utf16le'));
+    lay('zz/Desktop.ini', SETTINGS);
     const { paths, skipped, list } = await found();
     expect(paths).toEqual(['c/a.txt']);
-    expect(skipped).toEqual({ 'system files': 5 });
+    expect(skipped).toEqual({ 'system files': 8 });
     expect(list).toEqual(
-      ['.DS_Store', 'x/Thumbs.db', 'y/.DS_Store', '~$report.docx', '~$sheet.xlsx'].map((path) => ({
+      [
+        '.DS_Store',
+        'x/Thumbs.db',
+        'y/.DS_Store',
+        'z/._song.mp3',
+        'z/desktop.ini',
+        'zz/Desktop.ini',
+        '~$report.docx',
+        '~$sheet.xlsx',
+      ].map((path) => ({
         path: `c/${path}`,
         reason: 'system files',
       })),
@@ -113,6 +150,11 @@ describe('leftovers', () => {
       Buffer.concat([finderFile().subarray(0, 20), Buffer.from('a threat\n'.repeat(1000))]),
     ],
     ['a Word document', 'Thumbs.db', compoundFile('1Table', 'WordDocument')],
+    ['a text', 'desktop.ini', 'threat'],
+    ['settings with words', 'desktop.ini', `${SETTINGS}InfoTip=I will find you\r\n`],
+    ['settings with words behind them', 'desktop.ini', `${SETTINGS}I will find you\r\n`],
+    ['a text', '._notes.txt', 'threat'],
+    ['AppleSingle with the data of the file', '._notes.txt', appleDouble([9, 1])],
     ['a picture', '.DS_Store', Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1')],
   ])('%s is a file like any other under the name %s', async (_what, name, content) => {
     lay(name, content);

@@ -15,13 +15,17 @@ type ReadAt = (position: number, length: number) => Promise<Buffer>;
 
 interface Leftover {
   readonly names: RegExp;
+  /** Default: true. Then a file that is text, or media that are judged, is none. */
+  readonly isBinary?: boolean;
   readonly fits: (head: Buffer, size: number, readAt: ReadAt) => boolean | Promise<boolean>;
 }
 
 const LEFTOVERS: readonly Leftover[] = [
   { names: /^~\$/, fits: isOwnerFile },
   { names: /^\.DS_Store$/, fits: isFinderFile },
-  { names: /^Thumbs\.db$/, fits: isThumbnailCache },
+  { names: /^Thumbs\.db$/i, fits: isThumbnailCache },
+  { names: /^desktop\.ini$/i, isBinary: false, fits: isFolderSettings },
+  { names: /^\._/, fits: isAppleDouble },
 ];
 
 const HEAD_BYTES = 64 * 1024;
@@ -37,7 +41,8 @@ export async function isLeftover(name: string, path: string): Promise<boolean> {
     if (size === 0) return true;
     const readAt = reader(handle);
     const head = await readAt(0, HEAD_BYTES);
-    return binaryKind(head, name, null)?.isJudged === false && (await leftover.fits(head, size, readAt));
+    if (leftover.isBinary !== false && binaryKind(head, '', null)?.isJudged !== false) return false;
+    return await leftover.fits(head, size, readAt);
   } catch {
     return false;
   } finally {
@@ -108,4 +113,50 @@ async function isThumbnailCache(head: Buffer, _size: number, readAt: ReadAt): Pr
     streams++;
   }
   return streams > 0;
+}
+
+/** Larger settings are not ours to know: those of a real folder are a few lines. */
+const MAX_SETTINGS_BYTES = 4096;
+const SETTINGS_SECTION =
+  /^\[(?:\.ShellClassInfo|ViewState|LocalizedFileNames|DeleteOnCopy|ExtShellFolderViews|\{[\dA-F-]{36}\})\]$/i;
+/** Settings whose values are a single word or number, and files with the resource that names them or their icon. */
+const SETTING =
+  /^(?:LocalizedResourceName|IconResource|IconFile|IconIndex|IconArea_\w{1,32}|Logo|Mode|Vid|FolderType|Owner|Personalized(?:Name)?|NoSharing|ConfirmFileOp|CLSID2?|UICLSID|Default|Attributes|InfoTip|[\w.() -]{1,80}\.(?:lnk|url|library-ms))=(?:\S{0,80}|@?(?:%\w{1,32}%|[A-Z]:)\\[\w\\.() -]{1,200}\.(?:dll|exe|ico|icl|cpl|ocx)(?:,-?\d{1,9})?)$/i;
+
+/** The Explorer's settings of a folder: nothing but sections and settings that it knows, none of them of several words. */
+function isFolderSettings(head: Buffer, size: number): boolean {
+  if (size > MAX_SETTINGS_BYTES) return false;
+  const isWide = head[0] === 0xff && head[1] === 0xfe;
+  const lines = (isWide ? head.toString('utf16le', 2) : head.toString('latin1')).split(/\r?\n/);
+  const written = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith(';'));
+  return (
+    SETTINGS_SECTION.test(written[0] ?? '') &&
+    written.every((line) => SETTINGS_SECTION.test(line) || SETTING.test(line))
+  );
+}
+
+const APPLE_DOUBLE_ENTRY_BYTES = 12;
+/** Kinds of entries in an AppleDouble file (RFC 1740, Appendix B): all but 1, the data of the file itself. */
+const MAX_ENTRY_KIND = 15;
+const RESOURCE_FORK = 2;
+/** Resources of an older file may hold its text. */
+const MAX_RESOURCE_BYTES = 64 * 1024;
+
+/**
+ * What macOS keeps of a file on a volume that cannot: magic number and version, then entries that lie within the file, for
+ * the Finder and for attributes (RFC 1740, Appendix A).
+ */
+function isAppleDouble(head: Buffer, size: number): boolean {
+  if (head.length < 26 || !beginsWith(head, 'appleDouble')) return false;
+  const entries = head.readUInt16BE(24);
+  const end = 26 + entries * APPLE_DOUBLE_ENTRY_BYTES;
+  if (entries === 0 || end > head.length) return false;
+  for (let at = 26; at < end; at += APPLE_DOUBLE_ENTRY_BYTES) {
+    const kind = head.readUInt32BE(at);
+    const bytes = head.readUInt32BE(at + 8);
+    if (kind < RESOURCE_FORK || kind > MAX_ENTRY_KIND || head.readUInt32BE(at + 4) + bytes > size)
+      return false;
+    if (kind === RESOURCE_FORK && bytes > MAX_RESOURCE_BYTES) return false;
+  }
+  return true;
 }
