@@ -159,15 +159,24 @@ function hasBinaryHeader(head: Buffer): boolean {
 const EXAMINED_BYTES = 64 * 1024;
 
 /**
- * Whether bytes are not text in any encoding other than UTF-16: more than 1% are control bytes, or there are zero bytes,
- * which legacy encodings do not use, and most lines are not UTF-8. A few stray ones are tolerated.
+ * In percent. A text that was converted wrongly has control bytes for its quotation marks and dashes, at most as often as
+ * these; every tenth of arbitrary bytes is one.
+ */
+const MAX_CONTROLS = 5;
+const MAX_CONTROLS_WITH_ZEROS = 1;
+
+/**
+ * Whether bytes are not text in any encoding other than UTF-16: too many are control bytes, or there are zero bytes, which
+ * legacy encodings do not use, and most lines are not UTF-8. A few stray ones are tolerated.
  */
 function isNotText(head: Buffer): boolean {
   const examined = head.subarray(0, EXAMINED_BYTES);
   const { zeros, controls } = countControls(examined);
   if (controls <= MAX_STRAY_CONTROLS) return false;
-  if (controls * 100 > examined.length) return true;
-  return zeros > MAX_STRAY_CONTROLS && isMostlyNotUtf8(wholeCharacters(examined), true);
+  const hasZeros = zeros > MAX_STRAY_CONTROLS;
+  const most = hasZeros ? MAX_CONTROLS_WITH_ZEROS : MAX_CONTROLS;
+  if (controls * 100 > most * examined.length) return true;
+  return hasZeros && isMostlyNotUtf8(wholeCharacters(examined), true);
 }
 
 /** The bytes without an incomplete UTF-8 character at their end. */
