@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
+import type { JudgedColumns } from './judged-columns.ts';
 import type { CategoryKey } from '../domain/taxonomy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
@@ -190,6 +191,8 @@ export interface RunRecord {
   readonly skipped: Readonly<Record<string, number>>;
   /** Paths of tables that were read with the width of their rows, which is not their header's. */
   readonly fitted_headers: readonly string[];
+  /** Which columns of the tables are judged, as found before the run began; absent: none was looked into. */
+  readonly tables?: readonly JudgedColumns[];
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
   /** The same of skipped.jsonl, which runs of early builds do not have. */

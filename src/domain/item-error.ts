@@ -39,7 +39,11 @@ export const ITEM_CODES = Object.keys(RETRYABLE_BY_CODE) as readonly ItemCode[];
 const CODE_OF_REASON = {
   /** ffmpeg or ffprobe is not installed on the machine that judges the clip. */
   ffmpeg_missing: 'INTERNAL',
-  /** A table, or a file of records, without a column that is recognised as text. */
+  /** A file of a type that is not judged: it has to be converted. */
+  file_type: 'UNSUPPORTED_TYPE',
+  /** A text of a record that is base64, hex or the like: it has to be decoded. */
+  encoded_content: 'UNSUPPORTED_TYPE',
+  /** A table, a file of records or a record without a column that is recognised as text: it has to be named. */
   no_text_column: 'UNSUPPORTED_TYPE',
   /** In a source whose generations are replayed: anything but a prompt with its response. */
   no_generation: 'UNSUPPORTED_TYPE',

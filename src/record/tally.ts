@@ -1,4 +1,4 @@
-import { ITEM_CODES, type ItemCode } from '../domain/item-error.ts';
+import { ITEM_CODES, ITEM_ERROR_REASONS, type ItemCode, type ItemErrorReason } from '../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { restrictedBy } from '../domain/restriction/restricted.ts';
@@ -61,6 +61,8 @@ export interface Counts {
   readonly partial: number;
   readonly judged_as_whole: WholeConversations;
   readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+  /** Errors that have a reason, by reason; absent when there are none. */
+  readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
   /** Items by modality; `unknown` for content that was not recognised. */
   readonly by_modality: Readonly<Record<string, number>>;
   /** Files of unsupported types, by extension. */
@@ -119,6 +121,7 @@ export class Tally {
   readonly #withoutCategory = noDecisions();
   readonly #categories = new Map<string, Record<Decision, number>>();
   readonly #codes = new Map<string, number>();
+  readonly #reasons = new Map<string, number>();
   readonly #modalities = new Map<string, number>();
   readonly #unsupportedFiles = new Map<string, number>();
   /** Verdicts by endpoint and fingerprint. */
@@ -139,6 +142,7 @@ export class Tally {
     if (line.error !== null) {
       this.#errors++;
       increment(this.#codes, line.error.code);
+      if (line.error.reason !== undefined) increment(this.#reasons, line.error.reason);
       if (line.error.reason === 'no_text_column') this.#withoutTextColumn++;
       else if (line.error.reason === 'no_generation') this.#withoutGeneration++;
       else if (isUnsupportedFile(line)) this.#countExtension(extensionOf(line.source.path));
@@ -183,6 +187,7 @@ export class Tally {
       partial: this.#partial,
       judged_as_whole: { conversations: this.#wholeConversations, earlier_turns: this.#earlierTurns },
       by_error_code: ordered(this.#codes, ITEM_CODES),
+      ...(this.#reasons.size > 0 && { by_error_reason: ordered(this.#reasons, ITEM_ERROR_REASONS) }),
       by_modality: ordered(this.#modalities, [...MODALITIES, 'unknown']),
       unsupported_files: ordered(this.#unsupportedFiles, []),
       guards: this.#guardShares(),

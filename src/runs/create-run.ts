@@ -33,6 +33,7 @@ export async function createRun(
     readonly skipped: Readonly<Record<string, number>>;
     /** Paths of tables whose header has another number of cells than their rows. */
     readonly fittedHeaders: readonly string[];
+    readonly tables?: RunRecord['tables'];
     /** The skipped files that are not among the sources. */
     readonly skippedFiles: Iterable<SkippedFile>;
     /** The user's key, which marks the run as trusted; null: the user must trust it explicitly later. */
@@ -54,6 +55,7 @@ export async function createRun(
       created_at: options.now.toISOString(),
       skipped: options.skipped,
       fitted_headers: options.fittedHeaders,
+      ...(options.tables && options.tables.length > 0 && { tables: options.tables }),
       sources_sha256: await writeDurably(join(making, RUN_FILES.sources), lines(sources)),
       skipped_sha256: await writeDurably(join(making, RUN_FILES.skipped), lines(options.skippedFiles)),
       config,

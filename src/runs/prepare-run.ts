@@ -43,8 +43,8 @@ export async function prepareRun(
   if (unfinished !== null) report({ kind: 'unfinished', dir: unfinished });
   return async () => {
     const key = await runKey(keyFile);
-    const { fittedHeaders } = inspection;
-    const found = { skipped, skippedFiles, fittedHeaders };
+    const { fittedHeaders, tables } = inspection;
+    const found = { skipped, skippedFiles, fittedHeaders, tables };
     const options = { now: new Date(), toolVersion: toolVersion(), ...found, key };
     const run = await createRun(config, sources, options);
     report({ kind: 'created', run });

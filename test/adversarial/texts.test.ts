@@ -29,7 +29,9 @@ import { LiteModel } from '../../src/guard-server/lite/model.ts';
 import { normalise } from '../../src/guard-server/lite/normalise.ts';
 import * as arrayHead from '../../src/ingest/recognise/array-head.ts';
 import { columnLabel } from '../../src/ingest/recognise/column-label.ts';
-import { isEncodedText } from '../../src/ingest/recognise/encoded-text.ts';
+import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
+import { JsonFields } from '../../src/formats/json/json-fields.ts';
+import { textColumnsOf } from '../../src/formats/transcripts/text-columns.ts';
 import { decodePlanLine } from '../../src/ingest/plan/plan-codec.ts';
 import { mailForm } from '../../src/ingest/recognise/mail-head.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';
@@ -61,7 +63,8 @@ const versionReply = (text: string) => {
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the kind of markup': (text) => markupKind(Buffer.from(text), true, 'page.html'),
   'the kind of mail': (text) => mailForm(text, 'a.txt'),
-  'encoded text': (text) => isEncodedText(text, true),
+  'encoded text': (text) => isEncodedText(text, { isAll: true }),
+  'the columns of a table': (text) => textColumnsOf([new JsonFields({ a: text }, null)], null),
   'the label of a column': (text) => columnLabel(text, 1),
   'the delimiter of a table': (text) => sniffDelimiter(Buffer.from(text), null),
   'the line break of a table': (text) => sniffLineBreak(Buffer.from(text)),

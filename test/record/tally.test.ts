@@ -76,6 +76,7 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
     without_generation: 1,
     unsupported_files: { csv: 1 },
     by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
+    by_error_reason: { ffmpeg_missing: 1, no_text_column: 1, no_generation: 1 },
   });
 });
 

@@ -7,6 +7,7 @@ const MAX_LINES = 4;
 
 /** Lines of the summary about columns that were not judged. Files with the same columns share a line. */
 export function columnNotes({
+  tables,
   unjudgedColumns,
   withoutText,
   withoutHeader,
@@ -15,10 +16,22 @@ export function columnNotes({
   return [
     ...(withoutHeader.length === 0
       ? []
-      : [`Read without a header, with the first row as data: ${filesOf(withoutHeader)} (--header yes|no)`]),
+      : [
+          `Read without a header, with the first row as data: ${filesOf(withoutHeader[0]!, withoutHeader.length)} (--header yes|no)`,
+        ]),
     ...(fittedHeaders.length === 0
       ? []
-      : [`Read with the width of the rows, which is not the header's: ${filesOf(fittedHeaders)}`]),
+      : [
+          `Read with the width of the rows, which is not the header's: ${filesOf(fittedHeaders[0]!, fittedHeaders.length)}`,
+        ]),
+    ...bounded(
+      tables
+        .filter(({ chosen_by }) => chosen_by === 'content')
+        .map(
+          ({ path, files, judged }) =>
+            `Judged as text by what they hold, in ${filesOf(path, files)}: ${judged.join(', ')} (--text-column for others)`,
+        ),
+    ),
     ...lines(
       unjudgedColumns,
       (files, columns) => `Columns not judged in ${files}: ${columns} (--text-column)`,
@@ -31,7 +44,10 @@ export function columnNotes({
   ];
 }
 
-function lines(all: readonly FileColumns[], say: (files: string, columns: string) => string): string[] {
+function lines(
+  all: readonly FileColumns[],
+  say: (files: string, columns: string) => string,
+): readonly string[] {
   const pathsByColumns = new Map<string, string[]>();
   for (const { path, columns } of all) {
     const key = columns.join(', ');
@@ -39,12 +55,18 @@ function lines(all: readonly FileColumns[], say: (files: string, columns: string
     if (paths === undefined) pathsByColumns.set(key, [path]);
     else paths.push(path);
   }
-  const said = [...pathsByColumns].map(([columns, paths]) => say(filesOf(paths), columns));
+  return bounded(
+    [...pathsByColumns].map(([columns, paths]) => say(filesOf(paths[0]!, paths.length), columns)),
+  );
+}
+
+function bounded(said: readonly string[]): readonly string[] {
   const more = said.length - MAX_LINES;
   return more > 0 ? [...said.slice(0, MAX_LINES), `… and ${more} more such lines`] : said;
 }
 
-function filesOf([first, ...others]: readonly string[]): string {
-  if (others.length === 0) return shownName(first!);
-  return `${shownName(first!)} and ${others.length} more ${plural(others.length, 'file')}`;
+/** The first of some files, and the number of others. */
+function filesOf(first: string, files: number): string {
+  if (files === 1) return shownName(first);
+  return `${shownName(first)} and ${files - 1} more ${plural(files - 1, 'file')}`;
 }

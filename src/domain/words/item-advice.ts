@@ -1,4 +1,4 @@
-import type { ItemCode } from '../item-error.ts';
+import type { ItemCode, ItemErrorReason } from '../item-error.ts';
 
 /** What to do about items that were not judged, by code. */
 export const ITEM_ADVICE: Readonly<Record<ItemCode, string>> = {
@@ -27,4 +27,13 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, string>> = {
   GUARD_INTERNAL: 'the guard had an internal error',
   TIMEOUT: 'the guard did not answer, or a file was not decoded, in time',
   INTERNAL: 'an error in guardsweep or on its machine; errors.jsonl has the details',
+};
+
+/** What to do about items whose error has a reason. */
+export const REASON_ADVICE: Readonly<Record<ItemErrorReason, string>> = {
+  ffmpeg_missing: 'install ffmpeg, then retry',
+  file_type: 'convert the file to a supported type',
+  encoded_content: 'decode the text in the export',
+  no_text_column: 'name the column to judge (--text-column)',
+  no_generation: 'judge it in a run without --as-stream',
 };

@@ -3,7 +3,7 @@ import { JsonFields } from '../json/json-fields.ts';
 import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
 import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
-import { inPart, settled, type Draft, type Drafted } from './draft.ts';
+import { inPart, settled, withoutEncoded, type Draft, type Drafted } from './draft.ts';
 import { PartCounter } from './part-counter.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
 import { MAX_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
@@ -14,6 +14,11 @@ type Passed = NestedOptions['passed'];
  * The items of a record, as in `draftRecord`. There may be none for the object around the records.
  */
 export function draftSource(record: ReadRecord, options: RecordOptions, passed?: Passed): Drafted {
+  const { drafts, judged } = draftContent(record, options, passed);
+  return { drafts: drafts.map(withoutEncoded), judged };
+}
+
+function draftContent(record: ReadRecord, options: RecordOptions, passed: Passed): Drafted {
   const { content, isAround } = record;
   if (isAround !== true || !isFields(content)) return draftRecord(content, options, passed);
   const { audit, textColumns } = options;

@@ -5,7 +5,11 @@ import { textOf } from './values.ts';
 import { hasWords, isIdName, looksLikeId } from './wording.ts';
 
 /** Names of text columns, most likely first. */
-const TEXT_NAMES = ['text', 'content', 'body', 'message', 'comment', 'prompt'];
+const TEXT_NAMES = [
+  ...['text', 'content', 'body', 'message', 'comment', 'prompt'],
+  // Of common sets of test prompts and comments, some of which have other columns with words.
+  ...['prompt_text', 'comment_text', 'test_case'],
+];
 
 /** Names of id columns. */
 export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
@@ -27,28 +31,13 @@ export function draftNoText(fields: Fields): Drafted | null {
   return name === undefined ? null : { drafts: [settled('', 'prompt', NOT_TEXT)], judged: [name] };
 }
 
-/**
- * The only text column of a table, found from the first records: not an id column, and with a value that is not blank, a
- * number or an id. Null if there are several or none, or if an earlier column has the same name.
- */
-export function onlyTextColumn(sample: readonly Fields[], idColumn: string | null): string | null {
-  const found = new Set<ColumnKey>();
-  for (const fields of sample) {
-    for (const [position, name] of fields.names().entries()) {
-      if (mayBeText(name, fields.at(position), idColumn)) found.add(columnKey(fields, position));
-    }
-    if (found.size > 1) return null;
-  }
-  const [only] = found;
-  return typeof only === 'string' ? only : null;
-}
-
 /** Whether a record has a value that may be its text, under any name. */
 export function hasUnknownText(fields: Fields): boolean {
   return fields.names().some((name, position) => mayBeText(name, fields.at(position), null));
 }
 
-function mayBeText(name: string, value: unknown, idColumn: string | null): boolean {
+/** Whether a value under a name may be text: not an id, blank or a number. */
+export function mayBeText(name: string, value: unknown, idColumn: string | null): value is string {
   return !isIdColumn(name, idColumn) && holdsText(value) && !isId(name, value);
 }
 

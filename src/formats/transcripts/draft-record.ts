@@ -1,5 +1,5 @@
 import type { Audit } from '../../config/run-config.ts';
-import { itemError } from '../../domain/item-error.ts';
+import { errorWithReason, itemError } from '../../domain/item-error.ts';
 import { isFields, type Fields, type RecordContent } from '../record.ts';
 import { draftKnownColumn, draftNoText, hasUnknownText, holdsText, ID_NAMES } from './columns.ts';
 import { anyConversationDrafts } from './turns/conversation.ts';
@@ -16,8 +16,8 @@ import { looksLikeId } from './wording.ts';
 export interface RecordOptions {
   /** Columns the user named; null: records are recognised by their names. */
   readonly textColumns: readonly string[] | null;
-  /** The file's only text column, for records without a known name. */
-  readonly onlyTextColumn: string | null;
+  /** The columns that are texts by what they hold, for records without a known name (`textColumnsOf`). */
+  readonly foundColumns: readonly string[];
   readonly audit: Audit;
 }
 
@@ -29,7 +29,7 @@ const NOTHING: Drafted = {
 /** Same message as for a file in which no column is recognised. */
 const UNKNOWN_TEXT: Drafted = {
   drafts: [
-    settled('', null, itemError('UNSUPPORTED_TYPE', 'no column of the record is recognised as its text')),
+    settled('', null, errorWithReason('no_text_column', 'no column of the record is recognised as its text')),
   ],
   judged: [],
 };
@@ -44,7 +44,7 @@ export function draftRecord(
   passed?: NestedOptions['passed'],
 ): Drafted {
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
-  const { audit, textColumns, onlyTextColumn } = options;
+  const { audit, textColumns, foundColumns } = options;
   if (!isFields(content)) {
     const drafts = anyConversationDrafts(content, { audit, suffix: '', position: 0 });
     const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
@@ -53,8 +53,8 @@ export function draftRecord(
   }
   if (textColumns !== null) return draftNamedColumns(content, textColumns, { audit, passed });
   let main = recognise(content, audit);
-  if (main === null && onlyTextColumn !== null && hasText(content, onlyTextColumn)) {
-    main = draftNamedColumns(content, [onlyTextColumn], { audit, passed });
+  if (main === null && foundColumns.some((name) => hasText(content, name))) {
+    main = draftNamedColumns(content, foundColumns, { audit, passed });
   }
   const found =
     main !== null

@@ -1,6 +1,7 @@
-import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { errorWithReason, type ItemError, itemError } from '../../domain/item-error.ts';
 import type { RoleCounts } from '../../domain/original-role.ts';
 import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
+import { isEncodedText } from '../encoding/encoded-text.ts';
 
 interface DraftBase {
   /** Suffix of the item's id after its record's id: empty, or `#` and a part that is unique in the record. */
@@ -68,6 +69,29 @@ export function responseDraft(suffix: string, prompt: string | null, response: s
     request: { requestType: 'response', modality: 'text', prompt: known, response },
     error: null,
   };
+}
+
+export const ENCODED = errorWithReason('encoded_content', 'encoded data in a record is not judged');
+/** Only the beginning of a text is examined. */
+const EXAMINED_CHARS = 64 * 1024;
+
+/** The draft, or an error if a text of it is encoded data, whose letters are not words. */
+export function withoutEncoded(draft: Draft): Draft {
+  const { request } = draft;
+  if (request?.modality !== 'text') return draft;
+  const { requestType } = request;
+  const texts =
+    requestType === 'prompt'
+      ? [request.text]
+      : requestType === 'response'
+        ? [request.prompt, request.response]
+        : [];
+  if (!texts.some((text) => text !== null && isEncoded(text))) return draft;
+  return { ...draft, request: null, modality: 'text', requestType, error: ENCODED };
+}
+
+function isEncoded(text: string): boolean {
+  return isEncodedText(text.slice(0, EXAMINED_CHARS), { isAll: text.length <= EXAMINED_CHARS });
 }
 
 export function settled(

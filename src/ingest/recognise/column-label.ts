@@ -1,5 +1,5 @@
 /** A plausible column name: up to three words of letters, digits and `_.()/-`, 40 characters in total. */
-const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{N}_.()/-]*( [\p{L}\p{N}_.()/-]+){0,2}$/u;
+const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
 
 /**
  * The label of a column on the terminal. The first row of a table without a header is content and must not be printed, so

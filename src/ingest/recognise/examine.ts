@@ -1,4 +1,5 @@
 import type { SourceConfig } from '../../config/run-config.ts';
+import type { ChosenBy } from '../../config/judged-columns.ts';
 import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Modality } from '../../domain/request.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
@@ -17,7 +18,7 @@ import {
   type SourceRecord,
 } from '../../formats/record.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { onlyTextColumn } from '../../formats/transcripts/columns.ts';
+import { textColumnsOf } from '../../formats/transcripts/text-columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
@@ -34,6 +35,7 @@ export type Examined =
       readonly kind: 'records';
       readonly layout: RecordLayout;
       readonly options: RecordOptions;
+      readonly chosenBy: ChosenBy;
       /** Names of the columns in the sample. */
       readonly columns: readonly string[];
       /** The readable records of the sample. */
@@ -92,9 +94,12 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   if (binary !== null) {
     const { modality, isJudged } = binary;
     if (isJudged && (modality === 'image' || modality === 'audio')) return { kind: 'media', modality };
+    const message = `the file is ${binary.name}, which is not judged`;
     // The audio decoder uses the guard's own code for files that are not audio.
-    const code = modality === 'audio' ? 'UNSUPPORTED_AUDIO_TYPE' : 'UNSUPPORTED_TYPE';
-    const error = itemError(code, `the file is ${binary.name}, which is not judged`);
+    const error =
+      modality === 'audio'
+        ? itemError('UNSUPPORTED_AUDIO_TYPE', message)
+        : errorWithReason('file_type', message);
     return refused('binary', error, modality);
   }
   if (head.raw.length === 0) {
@@ -105,14 +110,16 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
   if (markup !== null) {
     const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
-    return refused('binary', itemError('UNSUPPORTED_TYPE', message), markup.modality);
+    return refused('binary', errorWithReason('file_type', message), markup.modality);
   }
-  const isUtf8 = head.encoding === null && encodingByMark(head.raw) === null;
+  const marked = encodingByMark(head.raw);
+  const isUtf8 = head.encoding === null && marked === null;
   if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {
     const error = itemError('INVALID_ENCODING', 'the file is not UTF-8; name its encoding with --encoding');
     return refused('encoding', error);
   }
-  const layout = recogniseLayout(head.text, head.isComplete, path, config.layout);
+  const isUtf16 = marked !== null && marked !== 'utf-8';
+  const layout = recogniseLayout(head.text, head.isComplete, path, { forced: config.layout, isUtf16 });
   return layout.kind === 'text' ? layout : { kind: 'layout', layout };
 }
 
@@ -190,21 +197,25 @@ function examineSample(
     const wanted = [...(config.textColumns ?? []), ...(config.idColumn === null ? [] : [config.idColumn])];
     const missing = wanted.filter((name) => !hasColumn(columns, name));
     if (missing.length > 0) {
-      const error = itemError('UNSUPPORTED_TYPE', 'the file has no column of the name that was asked for');
+      const error = errorWithReason(
+        'no_text_column',
+        'the file has no column of the name that was asked for',
+      );
       return refused('no-such-column', error, null, columns, missing);
     }
   }
   const textColumns = isNamed ? config.textColumns : present(config.textColumns, columns);
   const unrecognised =
     textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
-  const only = onlyTextColumn(unrecognised, config.idColumn);
-  if (only === null && unrecognised.length > 0 && unrecognised.length === readable(own)) {
+  const found = textColumnsOf(unrecognised, config.idColumn);
+  if (found.length === 0 && unrecognised.length > 0 && unrecognised.length === readable(own)) {
     return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
   }
   return {
     kind: 'records',
     layout,
-    options: { textColumns, onlyTextColumn: only, audit: config.audit },
+    chosenBy: textColumns !== null ? 'option' : found.length > 0 ? 'content' : 'name',
+    options: { textColumns, foundColumns: found, audit: config.audit },
     columns,
     sample: records.filter((record) => record.error === null),
   };

@@ -1,5 +1,6 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { JudgedColumns } from '../../config/judged-columns.ts';
 import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
@@ -21,6 +22,8 @@ export interface FileColumns {
 }
 
 export interface Inspection {
+  /** What is judged of each table, at most `MAX_TABLES` kinds. */
+  readonly tables: readonly JudgedColumns[];
   /** String columns that are not judged. */
   readonly unjudgedColumns: FileColumns[];
   /** Tables, not named by the user, that have no column recognised as text; with all their columns. */
@@ -36,6 +39,9 @@ const MAX_RECORDS = 200;
 
 /** Max files inspected besides those the user named: the rest of a large folder is most likely similar. */
 const MAX_FOUND_FILES = 1000;
+
+/** Max kinds of tables that are recorded. */
+const MAX_TABLES = 200;
 
 /** Max names in a message for the terminal. */
 const MAX_NAMES = 20;
@@ -56,7 +62,34 @@ export async function inspectSources(
   const withoutText: FileColumns[] = [];
   const withoutHeader: string[] = [];
   const fittedHeaders: string[] = [];
+  const tables = new Map<string, JudgedColumns>();
+  const add = (path: string, columns: Omit<JudgedColumns, 'path' | 'files'>): void => {
+    const key = JSON.stringify(columns);
+    const known = tables.get(key);
+    if (known !== undefined) tables.set(key, { ...known, files: known.files + 1 });
+    else if (tables.size < MAX_TABLES) tables.set(key, { path, files: 1, ...columns });
+  };
   const wanted = new WantedColumns(configs);
+  const note = (source: FrozenSource, config: SourceConfig, examined: Examined | null): void => {
+    if (examined === null || examined.kind === 'text' || examined.kind === 'media') return;
+    wanted.see(source.corpus, examined.columns);
+    const { path } = source;
+    if (examined.kind === 'refused') {
+      if (examined.why !== 'no-text-column') return;
+      const columns = labelled(examined.columns);
+      withoutText.push({ path, columns });
+      add(path, { judged: [], chosen_by: 'nothing', not_judged: columns });
+      return;
+    }
+    if (examined.layout.kind === 'csv') {
+      const { header, width } = examined.layout;
+      if (!header) withoutHeader.push(path);
+      else if (width !== null) fittedHeaders.push(path);
+    }
+    const { judged, unjudged } = columnsOf(examined, source, config);
+    if (unjudged.length > 0) unjudgedColumns.push({ path, columns: unjudged });
+    add(path, { judged, chosen_by: examined.chosenBy, not_judged: unjudged });
+  };
   const others: FrozenSource[] = [];
   let found = 0;
   for (const source of sources) {
@@ -68,45 +101,22 @@ export async function inspectSources(
       continue;
     }
     const examined = await examineFile(source, config, itemBytes, signal);
-    if (examined === null || examined.kind === 'text' || examined.kind === 'media') continue;
-    wanted.see(source.corpus, examined.columns);
-    if (examined.kind === 'refused') {
-      if (isNamed) refuse(examined, config);
-      if (examined.why !== 'no-text-column') continue;
-      withoutText.push({ path: source.path, columns: labelled(examined.columns) });
-      continue;
-    }
-    if (examined.layout.kind === 'csv') {
-      const { header, width } = examined.layout;
-      if (!header) withoutHeader.push(source.path);
-      else if (width !== null) fittedHeaders.push(source.path);
-    }
-    const columns = columnsOf(examined, source, config).unjudged;
-    if (columns.length > 0) unjudgedColumns.push({ path: source.path, columns });
+    if (isNamed && examined?.kind === 'refused') refuse(examined, config);
+    note(source, config, examined);
   }
-  await inspectOthers(others, configs, wanted, itemBytes, signal);
-  wanted.requireAll();
-  return { unjudgedColumns, withoutText, withoutHeader, fittedHeaders };
-}
-
-/** Looks for columns still missing, in files that may be tables despite their names. */
-async function inspectOthers(
-  sources: readonly FrozenSource[],
-  configs: readonly SourceConfig[],
-  wanted: WantedColumns,
-  itemBytes: number,
-  signal: AbortSignal,
-): Promise<void> {
+  // Files that may be tables despite their names.
   let inspected = 0;
-  for (const source of sources) {
+  for (const source of others) {
     if (!wanted.isMissing(source.corpus)) continue;
     if (++inspected > MAX_FOUND_FILES) {
       wanted.giveUp();
-      return;
+      break;
     }
-    const examined = await examineFile(source, configs[source.corpus]!, itemBytes, signal);
-    if (examined !== null && 'columns' in examined) wanted.see(source.corpus, examined.columns);
+    const config = configs[source.corpus]!;
+    note(source, config, await examineFile(source, config, itemBytes, signal));
   }
+  wanted.requireAll();
+  return { tables: [...tables.values()], unjudgedColumns, withoutText, withoutHeader, fittedHeaders };
 }
 
 function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean {

@@ -17,6 +17,11 @@ const MAIL_FIELDS: ReadonlySet<string> = new Set([
 const POSTMARK = /^From \S{1,320} [^\r\n]{0,40}\d{2}:\d{2}[^\r\n]{0,40}\r?\n/;
 const FIELD = /^([A-Za-z][A-Za-z0-9-]{0,76})[ \t]{0,8}:/;
 
+/** A transfer encoding that changes the text (RFC 2045). */
+const ENCODED = /^content-transfer-encoding:\s{0,8}(?:base64|quoted-printable)\s/im;
+/** A line in front of a header, and empty lines behind it. */
+const FOREWORD = /^[^\r\n]{1,1000}(?:\r?\n){1,8}/;
+
 /** Max lines of a header that are examined. */
 const MAX_LINES = 500;
 
@@ -24,18 +29,22 @@ const MAX_LINES = 500;
 type MailForm = 'message' | 'mailbox' | 'archive';
 
 /**
- * The form of a text that begins with a mail header; null for other texts. Mail folds and encodes its text (RFC 2045,
- * 2047) and contains attachments. A memo that begins with `From:` and `Subject:` counts as mail only if its file name
- * does.
+ * The form of a text that begins with a mail header, possibly behind one line of other words; null for other texts. Mail
+ * folds and encodes its text (RFC 2045, 2047) and contains attachments. A memo that begins with `From:` and `Subject:`
+ * counts as mail only if its file name does.
  */
 export function mailForm(text: string, path: string): MailForm | null {
+  return formOf(text, MAIL_NAMES.test(path)) ?? formOf(text.replace(FOREWORD, ''), false);
+}
+
+function formOf(text: string, isNamed: boolean): MailForm | null {
   const postmark = POSTMARK.exec(text)?.[0].length ?? 0;
   const fields = headerFields(text.slice(postmark));
   const common = fields.filter((name) => COMMON_FIELDS.has(name)).length;
   const certain = fields.filter((name) => MAIL_FIELDS.has(name)).length;
   if (postmark > 0 && common + certain > 0) return 'mailbox';
-  const isMail = certain > 0 && common + certain >= 3;
-  if (!isMail && !(MAIL_NAMES.test(path) && common + certain >= 2)) return null;
+  const isMail = certain > 0 && (common + certain >= 3 || ENCODED.test(text));
+  if (!isMail && !(isNamed && (certain > 0 || common >= 2))) return null;
   return /^content-type:\s{0,8}multipart\/related/im.test(text) ? 'archive' : 'message';
 }
 

@@ -159,7 +159,7 @@ export async function isManifest(
 
 /** A reader for the rows of a table or of JSON records; null for anything else. */
 function readerOf(head: SourceHead, path: string): RecordReader | null {
-  const layout = recogniseLayout(head.text, head.isComplete, path, null);
+  const layout = recogniseLayout(head.text, head.isComplete, path, { forced: null, isUtf16: false });
   return layout.kind === 'text' ? null : readerFor(layout, MAX_ROW_BYTES);
 }
 

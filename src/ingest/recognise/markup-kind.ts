@@ -1,6 +1,7 @@
 import type { Modality } from '../../domain/request.ts';
-import { isEncodedText } from './encoded-text.ts';
+import { isEncodedText } from '../../formats/encoding/encoded-text.ts';
 import { mailForm } from './mail-head.ts';
+import { layoutByName } from './recognise-layout.ts';
 
 /** A text that is not plain: its words are mixed with tags or headers, folded, or encoded. */
 interface MarkupKind {
@@ -35,7 +36,8 @@ const HTML_NAMES = /\.(?:s?html?|xht(?:ml)?)(?:\.gz)?$/i;
 const PDF_NAMES = /\.pdf(?:\.gz)?$/i;
 /** Elements that an HTML page begins with, but a Markdown text does not. */
 const PAGE_ELEMENT = /^<(?:html|head|body|title|meta|link|base|script|style|frameset)[\s/>]/i;
-const ANY_TAG = /<\/?[a-z][a-z0-9]{0,15}[\s/>]/i;
+/** A tag, or a character reference. */
+const ANY_MARKUP = /<\/?[a-z][a-z0-9]{0,15}[\s/>]|&(?:#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31});/i;
 
 /**
  * The kind of a text that is not plain, by its UTF-8 head; null for plain text. A text that only mentions tags, headers
@@ -48,16 +50,18 @@ export function markupKind(head: Buffer, isComplete: boolean, path: string): Mar
   const element = afterProlog(text);
   if (/^<!doctype\s+html[\s>]/i.test(element.doctype) || PAGE_ELEMENT.test(element.text)) return HTML;
   if (/^<(?:\w{1,32}:)?svg[\s/>]/i.test(element.text)) return SVG;
-  if (HTML_NAMES.test(path) && ANY_TAG.test(text)) return HTML;
+  if (HTML_NAMES.test(path) && ANY_MARKUP.test(text)) return HTML;
   const start = text.trimStart();
-  if (/^\{\\rtf[0-9\\]/.test(start)) return RTF;
+  if (/^\{\\rtf[0-9\\{\s]/.test(start)) return RTF;
   if (/^BEGIN:VCALENDAR\s*[\r\n]/i.test(start)) return CALENDAR;
   if (/^BEGIN:VCARD\s*[\r\n]/i.test(start)) return CONTACTS;
   if (isPdf(text, path)) return PDF;
   if (isPostScript(text)) return POSTSCRIPT;
   const mail = mailForm(start, path);
   if (mail !== null) return { message: MAIL, mailbox: MAILBOX, archive: WEB_ARCHIVE }[mail];
-  return isEncodedText(start, isAll) ? ENCODED : null;
+  // Among records, each encoded one is an error of its own.
+  const part = (layoutByName(path) ?? 'text') === 'text' ? 'most' : 'all';
+  return isEncodedText(start, { isAll, part }) ? ENCODED : null;
 }
 
 /** The first element after the XML or HTML prolog, and the document type declared in the prolog. */

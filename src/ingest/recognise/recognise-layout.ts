@@ -13,6 +13,7 @@ import {
   isOpenArray,
   parsed,
 } from './array-head.ts';
+import { looksLikeName } from './column-label.ts';
 import { wrappedArray } from './wrapped-array.ts';
 
 /** How the records of a file are laid out. */
@@ -34,13 +35,14 @@ type FileLayout = TextLayout | { readonly kind: 'text' };
 
 /**
  * The layout of a file, from its UTF-8 head: the forced one, otherwise the one of its name unless the content contradicts
- * it, otherwise the one that the content looks like. `complete`: the head is the whole file.
+ * it, otherwise the one that the content looks like. `complete`: the head is the whole file; `isUtf16`: its byte order mark
+ * says so, as in what spreadsheets save as text.
  */
 export function recogniseLayout(
   head: Buffer,
   complete: boolean,
   path: string,
-  forced: SourceConfig['layout'],
+  { forced, isUtf16 }: { readonly forced: SourceConfig['layout']; readonly isUtf16: boolean },
 ): FileLayout {
   const name = path.toLowerCase().replace(/\.gz$/, '');
   switch (forced ?? layoutByName(name)) {
@@ -53,10 +55,21 @@ export function recogniseLayout(
     case 'json':
       return jsonLayout(head, complete);
     case 'text':
-      return { kind: 'text' };
+      return (forced === null && isUtf16 && tabbedTable(head, complete)) || { kind: 'text' };
     case null:
       return layoutByContent(head, complete, name);
   }
+}
+
+/** The layout of a spreadsheet saved as "Unicode Text": rows of as many cells each, separated by tabs. Null for others. */
+function tabbedTable(head: Buffer, complete: boolean): TextLayout | null {
+  const table = { ...csvLayout(head, complete, '.tsv'), delimiter: '\t' } as const;
+  const reader = new CsvReader(table, head.length);
+  const records = recordsOf(reader, head, complete);
+  const names = reader.header?.names ?? [];
+  const isTable =
+    names.length > 1 && (records.length > 1 || (records.length > 0 && names.every(looksLikeName)));
+  return isTable && records.every(({ content }) => content !== null) ? table : null;
 }
 
 /** The layout according to a file's name; null for other names. */

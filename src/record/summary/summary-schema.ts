@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ITEM_CODES } from '../../domain/item-error.ts';
+import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../domain/item-error.ts';
+import { CHOSEN_BY } from '../../config/judged-columns.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
@@ -110,6 +111,18 @@ const REUSED_FROM = z.strictObject({
   verdicts: count.describe('Verdicts reused, except for copies.'),
 });
 
+export const JUDGED_COLUMNS = z.strictObject({
+  path: z.string().describe('Path of the first of these tables.'),
+  files: z.int().min(1).describe('Number of these tables.'),
+  judged: z.array(z.string()).describe('Columns that were judged, or their positions.'),
+  chosen_by: z
+    .enum(CHOSEN_BY)
+    .describe(
+      'Why: named by the user, known by name or layout, or text by content; `nothing`: no text was recognised.',
+    ),
+  not_judged: z.array(z.string()).describe('Columns with strings that were not judged, but for ids.'),
+});
+
 /** summary.json. Keys with a default are missing in summaries of earlier builds. Published as a JSON Schema. */
 export const SUMMARY = z
   .strictObject({
@@ -144,6 +157,10 @@ export const SUMMARY = z
       'Conversations that were judged as a whole only.',
     ),
     by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),
+    by_error_reason: z
+      .partialRecord(z.enum(ITEM_ERROR_REASONS), count)
+      .exactOptional()
+      .describe('Errors with a reason, which says what to do, by reason.'),
     by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
     unsupported_files: byName.describe('Files of unsupported types by extension.'),
     guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
@@ -167,6 +184,7 @@ export const SUMMARY = z
     fitted_headers: z
       .array(z.string())
       .describe("Paths of tables that were read with the width of their rows, which is not their header's."),
+    tables: z.array(JUDGED_COLUMNS).exactOptional().describe('Which columns of the tables were judged.'),
     empty_sources: z
       .strictObject({
         count: count.describe('Number of files.'),

@@ -1,5 +1,5 @@
-import { ITEM_ADVICE } from '../../domain/words/item-advice.ts';
-import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import { ITEM_ADVICE, REASON_ADVICE } from '../../domain/words/item-advice.ts';
+import { isRetryable, ITEM_ERROR_REASONS, type ItemCode, mayHaveReason } from '../../domain/item-error.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
@@ -96,7 +96,7 @@ function headlines(summary: Summary): string[] {
 function notJudged(summary: Summary): string[] {
   const lines = listed(
     Object.entries(summary.by_error_code).map(([code, count]) => {
-      const advice = ITEM_ADVICE[code as ItemCode];
+      const advice = adviceOf(summary, code as ItemCode, count);
       const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
       return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
     }),
@@ -111,7 +111,7 @@ function notJudged(summary: Summary): string[] {
   lines.push(...listed(helped));
   if (summary.without_text_column > 0) {
     const tables = summary.without_text_column;
-    const of = tables === 1 ? '1 of the files above has' : `${number(tables)} of the files above have`;
+    const of = tables === 1 ? '1 of the items above has' : `${number(tables)} of the items above have`;
     lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
   }
   if (summary.without_generation !== undefined) {
@@ -132,6 +132,17 @@ function notJudged(summary: Summary): string[] {
   const where = Object.keys(summary.skipped).some(isSkipReason) ? `; listed in ${RUN_FILES.skipped}` : '';
   if (skipped.length > 0) lines.push(`Left out: ${listed(skipped).join(', ')}${where}`);
   return lines;
+}
+
+/** What to do about the errors of a code: by their reasons, if all of them have one. */
+function adviceOf({ by_error_reason = {} }: Summary, code: ItemCode, count: number): string {
+  const reasons = ITEM_ERROR_REASONS.filter(
+    (reason) => mayHaveReason(code, reason) && by_error_reason[reason],
+  );
+  const known = reasons.reduce((sum, reason) => sum + by_error_reason[reason]!, 0);
+  if (known < count) return ITEM_ADVICE[code];
+  if (reasons.length === 1) return REASON_ADVICE[reasons[0]!];
+  return reasons.map((reason) => `${number(by_error_reason[reason]!)}: ${REASON_ADVICE[reason]}`).join('; ');
 }
 
 function emptySources({ empty_sources: { count, paths } }: Summary): string[] {

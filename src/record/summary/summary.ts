@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import type { JudgedColumns } from '../../config/judged-columns.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
@@ -28,6 +29,8 @@ export interface Summary extends Counts {
   readonly skipped: Readonly<Record<string, number>>;
   /** Paths of tables that were read with the width of their rows, which is not their header's. */
   readonly fitted_headers: readonly string[];
+  /** Which columns of the tables were judged; absent in a run without tables. */
+  readonly tables?: readonly JudgedColumns[];
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
   /** Absent in a run of an earlier build. */
@@ -76,6 +79,7 @@ export function makeSummary(input: SummaryInput): Summary {
     without_text_column,
     skipped: record.skipped,
     fitted_headers: record.fitted_headers,
+    ...(record.tables && { tables: record.tables }),
     empty_sources: input.emptySources,
     ...(record.config.canaries && { canaries: countCanaries(record.config.canaries, input.canaries) }),
     chain_head: input.chainHead,

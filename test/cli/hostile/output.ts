@@ -14,7 +14,7 @@ const OURS = [
   /^ATTENTION: /,
   /^ +[\d,]+ {2}\S/,
   /^Files(:| of unsupported types:| without items:)( |$)/,
-  /^1 of the files above has no column/,
+  /^1 of the items above has no column/,
   /^Left out: /,
   /^Decisions: /,
   /^Flagged categories: +block +review( +allow)?$/,

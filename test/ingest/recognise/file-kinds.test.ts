@@ -147,8 +147,11 @@ describe('what a file is, by its content', () => {
     ['web page', '<HTML>words'],
     ['drawing', '<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="x"/>'],
     ['rich text', '{\\rtf1\\ansi words}'],
+    ['rich text', '{\\rtf {\\b words}}'],
     ['e-mail', `${mail}Subject: =?utf-8?B?d29yZHM=?=\r\n\r\nd29yZHM=\r\n`],
     ['e-mail', 'Message-ID: <1@example.org>\nDate: today\nFrom: a\n b\nSubject: x\n\nwords\n'],
+    ['e-mail', `FYI, see below.\n\n${mail}Subject: x\n\nwords\n`],
+    ['e-mail', 'Content-Transfer-Encoding: quoted-printable\n\nw=C3=B6rds\n'],
     ['mailbox', `From a@example.org Sat Jan  3 01:05:34 1998\n${mail}\nwords\n`],
     [
       'web archive',
@@ -164,6 +167,7 @@ describe('what a file is, by its content', () => {
       'encoded data',
       `-----BEGIN PGP MESSAGE-----\nVersion: 1\n\n${base64.slice(0, 64)}\n-----END PGP MESSAGE-----\n`,
     ],
+    ['encoded data', Buffer.from('words of a secret').toString('base64')],
     ['encoded data', `data:text/plain;base64,${base64}`],
   ];
   test.each(marked)('%s: %j is not judged as if it were words', async (kind, text) => {
@@ -174,6 +178,82 @@ describe('what a file is, by its content', () => {
     }
     expect(await told('a.txt', Buffer.from(`\ufeff${text}`, 'utf16le'))).toMatch(/^UNSUPPORTED_TYPE/);
     expect(await told('b.txt', text, { layout: 'text' })).toBe(text);
+  });
+
+  test('encoded data behind a line of words is encoded data; words with a part of it are words', async () => {
+    const lines = base64.replaceAll(/.{76}/g, '$&\n');
+    expect(await told('a.txt', `Here is the file:\n\n${lines}\n`)).toMatch(/^UNSUPPORTED_TYPE.*encoded data/);
+    expect(await told('b.txt', `Content-Transfer-Encoding: base64\n\n${lines}\n`)).toMatch(/e-mail/);
+    expect(await told('c.eml', 'Content-Transfer-Encoding: 7bit\n\nwords\n')).toMatch(/e-mail/);
+    expect(await told('d.html', '&#119;&#111;&#114;&#100;&#115;')).toMatch(/web page/);
+    expect(await told('e.txt', '&#119;&#111;&#114;&#100;&#115;&#119;&#111;&#114;')).toMatch(/encoded data/);
+    const signed = `${'words of a letter '.repeat(20)}\n${lines.slice(0, 154)}\n`;
+    expect(await told('f.txt', signed)).toBe(signed);
+    const entities = 'Tom &amp; Jerry &#38; all of their friends';
+    expect(await told('g.txt', entities)).toBe(entities);
+  });
+
+  test('encoded rows are errors of their own, with the reason that they must be decoded', async () => {
+    const rows = [
+      ['words', null],
+      [Buffer.from('words of a secret').toString('base64'), 'encoded_content'],
+      [Buffer.from('words of a secret').toString('hex'), 'encoded_content'],
+      [base64, 'encoded_content'],
+      ['&#119;&#111;&#114;&#100;&#115;&#119;&#111;&#114;', 'encoded_content'],
+      ['internationalization', null],
+      ['ha'.repeat(300), null],
+      ['https://example.org/a/b?c=d', null],
+    ] as const;
+    const contents = {
+      'rows.csv': `id,text\n${rows.map(([text], at) => `${at},${text}\n`).join('')}`,
+      'rows.jsonl': rows.map(([text]) => `${JSON.stringify({ text })}\n`).join(''),
+      'pairs.jsonl': rows.map(([response]) => `${JSON.stringify({ prompt: 'p', response })}\n`).join(''),
+    };
+    for (const [name, content] of Object.entries(contents)) {
+      writeFileSync(join(root, name), content);
+      const items = await readItems([corpus(join(root, name))]);
+      expect(items.map(({ settled }) => settled?.error?.reason ?? null)).toEqual(
+        rows.map(([, reason]) => reason),
+      );
+    }
+  });
+
+  test('control bytes make a text binary by their share', async () => {
+    const apostrophes =
+      'It\x14s what I said, and it\x14s what everybody in the room was able to hear, all of them.\n';
+    for (const text of [apostrophes, apostrophes.repeat(2000), 'a\x14b']) {
+      expect(await told('a.txt', text)).toBe(text);
+    }
+    const legacy = Buffer.from(apostrophes.repeat(20).replaceAll('all', '\xe0ll'), 'latin1');
+    expect(await told('b.txt', legacy, { encoding: 'windows-1252' })).toContain('àll');
+    expect(
+      await told('c.txt', Buffer.from(Array.from({ length: 5000 }, (_, at) => 1 + ((at * 89) % 255)))),
+    ).toMatch(/^UNSUPPORTED_TYPE.*binary/);
+  });
+
+  test('a spreadsheet saved as Unicode text is a table, and other UTF-16 text is not', async () => {
+    const path = join(root, 'export.txt');
+    const table =
+      '\ufeffNr\tKunde\tNachricht\r\n1\tAnna\tIch warte seit drei Wochen.\r\n2\tUwe\t"alles gut,\ndanke"';
+    writeFileSync(path, Buffer.from(table, 'utf16le'));
+    const items = await readItems([corpus(path)]);
+    expect(items.map(({ request }) => request)).toMatchObject([
+      { text: 'Ich warte seit drei Wochen.' },
+      { text: 'alles gut,\ndanke' },
+    ]);
+    for (const text of ['a\tb', 'Dear all,\n\tthis is a letter.\n\tBye', 'one line']) {
+      expect(await told('letter.txt', Buffer.from(`\ufeff${text}`, 'utf16le'))).toBe(text);
+    }
+  });
+
+  test('what has to be converted is told from what has to be named', async () => {
+    const reasonOf = async (name: string, content: string) => {
+      writeFileSync(join(root, name), content);
+      return (await readItems([corpus(root)])).find(({ id }) => id.endsWith(name))?.settled?.error?.reason;
+    };
+    expect(await reasonOf('a.pdf', '%PDF-1.4\n1 0 obj\n<< >>\nendobj\n')).toBe('file_type');
+    expect(await reasonOf('b.html', '<p>words</p>')).toBe('file_type');
+    expect(await reasonOf('c.csv', 'first,second\nalpha,beta\n')).toBe('no_text_column');
   });
 
   test('a fragment of HTML, and a mail without marks of a mail program, are known by their names', async () => {

@@ -66,7 +66,7 @@ describe('inspecting sources', () => {
   test.each([
     [
       'a table with text in a column that has no name',
-      'label,\nspam,some real text here\n',
+      'label,\nspam,words\n',
       {},
       /--text-column.*"label", column 2/,
     ],

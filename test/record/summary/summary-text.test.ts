@@ -200,9 +200,19 @@ describe('the summary for people', () => {
   it('says how to have tables judged whose text was not recognised', () => {
     const text = summaryText({ ...SUMMARY, by_error_code: { UNSUPPORTED_TYPE: 3 }, without_text_column: 1 });
     expect(text).toContain(
-      '\n1 of the files above has no column that is recognised as text: name it with --text-column',
+      '\n1 of the items above has no column that is recognised as text: name it with --text-column',
     );
     expect(text).not.toContain('unsupported types');
+  });
+
+  it('tells files to be converted from columns to be named', () => {
+    const by_error_code = { UNSUPPORTED_TYPE: 3 };
+    expect(summaryText({ ...SUMMARY, by_error_code, by_error_reason: { file_type: 3 } })).toContain(
+      '3  UNSUPPORTED_TYPE: convert the file to a supported type\n',
+    );
+    expect(
+      summaryText({ ...SUMMARY, by_error_code, by_error_reason: { file_type: 2, no_text_column: 1 } }),
+    ).toContain('3  UNSUPPORTED_TYPE: 2: convert the file to a supported type; 1: name the column');
   });
 
   it('says that a demonstration guard proves nothing', () => {

@@ -6,7 +6,7 @@ import { isList, type Fields } from '../../record.ts';
 import { imageDraft } from '../attachments.ts';
 import { holdsText } from '../columns.ts';
 import { conversationDrafts, spokenOnly, turnsOfSpoken } from '../turns/conversation.ts';
-import { inPart, promptDraft, settled, type Draft } from '../draft.ts';
+import { ENCODED, inPart, promptDraft, settled, type Draft } from '../draft.ts';
 import { imageFrom, isImageUrl } from '../embedded-image.ts';
 import { isKnownTurn, namesOfTurn } from '../turns/known-turn.ts';
 import { messageContent } from '../content.ts';
@@ -230,8 +230,7 @@ export class NestedItems {
       return;
     }
     if (looksEncoded(text)) {
-      const error = itemError('UNSUPPORTED_TYPE', 'encoded data in a record is not judged');
-      this.#add([settled('', null, error)]);
+      this.#add([settled('', null, ENCODED)]);
       return;
     }
     const words = said?.words ?? MIN_TEXT_WORDS;

@@ -1,0 +1,108 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Min length of encoded data in characters: a single line of words and names may use the same alphabet. */
+const MIN_LENGTH = 64;
+/** Min length of a single token that proves to be encoded, because it decodes to words. */
+const MIN_TOKEN_LENGTH = 16;
+const MAX_DECODED_LENGTH = 4096;
+
+/** PEM (RFC 7468) and OpenPGP (RFC 9580): armor header line, armor headers, and a line of base64. */
+const ARMOUR =
+  /^-----BEGIN [A-Z0-9 ]{1,64}-----\r?\n(?:[A-Za-z-]{1,32}: [^\r\n]{0,256}\r?\n){0,8}(?:\r?\n)?[A-Za-z0-9+/=]{40}/;
+
+const BASE64_LINE = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const HEX_LINE = /^(?:[0-9a-f]{2}[ :]?)+$/i;
+
+/** Characters by number: character references of HTML, quoted-printable. */
+const ESCAPES = /&#(?:x[\da-f]{1,6}|\d{1,7});|=[\da-f]{2}/gi;
+const MIN_ESCAPES = 8;
+
+interface EncodedTextOptions {
+  /** Whether the text is complete, rather than the beginning of one. */
+  readonly isAll: boolean;
+  /** Which part of a text makes it encoded; default: most of it. */
+  readonly part?: 'most' | 'all';
+}
+
+/**
+ * Whether a text is encoded: uuencode, yEnc or BinHex by their first line; PEM and OpenPGP by their armor; a data URL; one
+ * token that decodes to words; or mostly lines of equal width in base64 or hex, or characters by number. Takes time in
+ * proportion to the length of the text.
+ */
+export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTextOptions): boolean {
+  return (
+    isUuencoded(text) ||
+    /^=ybegin (?:part=\d{1,9} )?(?:total=\d{1,9} )?line=\d{1,9} size=\d{1,18} /.test(text) ||
+    /^\(This file must be converted with BinHex[^\r\n]{0,20}\)\s{1,8}:/.test(text) ||
+    ARMOUR.test(text) ||
+    /^data:[\w.+/-]{0,128}(?:;[\w=.-]{1,64}){0,8};base64,[A-Za-z0-9+/=%]{16}/.test(text) ||
+    (isAll && decodesToWords(text.trim())) ||
+    Math.max(escapedLength(text), blocksLength(text, isAll)) > text.replace(/\s+/g, '').length * LEAST[part]
+  );
+}
+
+/** More than this share of the characters of a text, white space aside. */
+const LEAST = { most: 0.5, all: 0.99 } as const;
+
+/** Checks the first line, and that the second line has the length that its first character encodes. */
+function isUuencoded(text: string): boolean {
+  if (/^begin-base64 [0-7]{3,4} \S/.test(text)) return true;
+  const first = /^begin [0-7]{3,4} \S[^\r\n]{0,255}\r?\n/.exec(text);
+  if (first === null) return false;
+  const line = /^[\x20-\x60]{1,64}/.exec(text.slice(first[0].length))?.[0] ?? '';
+  const bytes = (line.charCodeAt(0) - 0x20) & 0x3f;
+  return bytes > 0 && Math.abs(line.length - 1 - Math.ceil(bytes / 3) * 4) <= 1;
+}
+
+/** Characters of a text that stand for others by their numbers. */
+function escapedLength(text: string): number {
+  const found = text.match(ESCAPES) ?? [];
+  return found.length < MIN_ESCAPES ? 0 : found.join('').length;
+}
+
+/** Characters of a text in blocks of base64 or hex. */
+function blocksLength(text: string, isAll: boolean): number {
+  if (text.length < MIN_LENGTH) return 0;
+  const lines = text.split(/\r?\n/);
+  let length = 0;
+  for (let at = 0; at < lines.length;) {
+    const end = endOfBlock(lines, at);
+    const block = lines.slice(at, end);
+    // The examined text may end within a line.
+    if (end > at && isBlock(block, isAll || end < lines.length)) {
+      length += block.join('').replaceAll(' ', '').length;
+    }
+    at = Math.max(end, at + 1);
+  }
+  return length < MIN_LENGTH ? 0 : length;
+}
+
+/** The index after a block of lines of equal width in an alphabet of encodings, and a shorter last one. */
+function endOfBlock(lines: readonly string[], start: number): number {
+  const width = lines[start]!.length;
+  const isEncoded = (line: string | undefined): line is string =>
+    line !== undefined && (BASE64_LINE.test(line) || HEX_LINE.test(line));
+  let end = start;
+  while (lines[end]?.length === width && isEncoded(lines[end])) end++;
+  const last = lines[end];
+  return end > start && isEncoded(last) && last.length < width ? end + 1 : end;
+}
+
+function isBlock(lines: readonly string[], isAll: boolean): boolean {
+  const text = lines.join('');
+  if (lines.every((line) => HEX_LINE.test(line))) return /\d/.test(text) && /[a-f]/i.test(text);
+  const isMixed = /[A-Z]/.test(text) && /[a-z]/.test(text) && /\d/.test(text);
+  return lines.every((line) => BASE64_LINE.test(line)) && isMixed && (!isAll || text.length % 4 !== 1);
+}
+
+/** Whether a token of base64 or hex decodes to words: an id, or a long word, decodes to arbitrary bytes. */
+function decodesToWords(token: string): boolean {
+  if (token.length < MIN_TOKEN_LENGTH) return false;
+  const start = token.slice(0, MAX_DECODED_LENGTH);
+  const isHex = /^(?:[\da-f]{2})+$/i.test(start) && /[a-f]/i.test(start);
+  if (!isHex && !BASE64_LINE.test(token)) return false;
+  const bytes = Buffer.from(start, isHex ? 'hex' : 'base64');
+  if (!isUtf8(bytes)) return false;
+  const decoded = bytes.toString();
+  return /\p{L}{2}/u.test(decoded) && !/[^\P{C}\s]/u.test(decoded);
+}
