@@ -28,7 +28,8 @@ export function jobText(config: RunConfig, forecast: Forecast, { folder, policy 
     `name: ${text(name)}`,
     'sources:',
     ...sources.flatMap((source, index) => sourceLines(source, path(source.path), forecast.sources[index]!)),
-    `guard: [${guards.map(text).join(', ')}]`,
+    // In a fleet the workers name the guards, and a job must not.
+    ...(guards.length === 0 ? [] : [`guard: [${guards.map(text).join(', ')}]`]),
     policy === null ? '# policy: ./policy.yaml' : `policy: ${path(policy)}`,
     'output:',
     `  dir: ${path(output.dir)}`,

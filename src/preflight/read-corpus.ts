@@ -10,8 +10,13 @@ import type { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { shuffled } from './random.ts';
 import { ItemTally } from './tally.ts';
 
-/** Files of one corpus that are looked into, chosen at random. */
+/** Files of one corpus that are looked into: the largest, where most items may be, and others chosen at random. */
 const MAX_FILES = 500;
+const MAX_LARGEST = 50;
+/** Of the bytes to read, for the largest files. */
+const LARGEST_SHARE = 0.5;
+/** Of each of these at least, in bytes. */
+const MIN_LARGEST_BYTES = 64 * 1024;
 /** Of one file, in bytes as stored: what follows is estimated. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 /** Tables whose columns are reported, by their columns. */
@@ -60,6 +65,8 @@ interface ReadFile {
   readonly hasRecords: boolean;
   /** Part of the file that was read, above 0. */
   readonly share: number;
+  /** One of the largest: it stands for itself, the others stand for those that were not looked into. */
+  readonly isLargest: boolean;
 }
 
 /** Reads a corpus, or a part of its files and the beginnings of large ones. `sources` are all its files. */
@@ -73,13 +80,20 @@ export async function readCorpus(
   const layouts: Record<string, number> = {};
   const tables = new Map<string, TableColumns>();
   let bytes = 0;
-  for (const source of shuffled(sources, random)) {
+  const largest = new Set(
+    sources.length <= MAX_FILES ? [] : sources.toSorted((a, b) => b.bytes - a.bytes).slice(0, MAX_LARGEST),
+  );
+  const ofLargest = Math.max(MIN_LARGEST_BYTES, (LARGEST_SHARE * maxBytes) / MAX_LARGEST);
+  const others = sources.filter((source) => !largest.has(source));
+  for (const source of [...largest, ...shuffled(others, random)]) {
     if (files.length >= MAX_FILES || (bytes >= maxBytes && files.length > 0)) break;
     const { layout, table } = await recognised(source, options);
     layouts[layout] = (layouts[layout] ?? 0) + 1;
     const key = table && JSON.stringify([table.judged, table.not_judged]);
     if (key !== null && tables.size < MAX_TABLES && !tables.has(key)) tables.set(key, table!);
-    const file = await readFile(source, Math.min(MAX_FILE_BYTES, maxBytes - bytes), options);
+    const isLargest = largest.has(source);
+    const most = Math.min(MAX_FILE_BYTES, isLargest ? ofLargest : maxBytes - bytes);
+    const file = { ...(await readFile(source, most, options)), isLargest };
     bytes += source.bytes * file.share;
     files.push(file);
   }
@@ -135,7 +149,7 @@ async function readFile(
   source: FrozenSource,
   maxBytes: number,
   { config, frozen, sample, signal }: ReadCorpusOptions,
-): Promise<ReadFile> {
+): Promise<Omit<ReadFile, 'isLargest'>> {
   const seen = new ItemTally();
   const { itemBytes, mediaBytes } = config.limits;
   let bytes = 0;
@@ -167,6 +181,7 @@ function predict(sources: readonly FrozenSource[], files: readonly ReadFile[]): 
   const groups = new Map<string, ReadFile[]>();
   for (const file of files) {
     predicted.addScaled(file.seen, 1 / file.share);
+    if (file.isLargest) continue;
     const key = extensionOf(file.source);
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
@@ -179,7 +194,7 @@ function predict(sources: readonly FrozenSource[], files: readonly ReadFile[]): 
     unread.set(key, { files: sum.files + 1, bytes: sum.bytes + source.bytes });
   }
   for (const [key, rest] of unread) {
-    const alike = groups.get(key) ?? files;
+    const alike = groups.get(key) ?? [...groups.values()].flat();
     const bytes = alike.reduce((sum, { source }) => sum + source.bytes, 0);
     const byBytes = alike.some(({ hasRecords }) => hasRecords) && bytes > 0;
     const factor = byBytes ? rest.bytes / bytes : rest.files / alike.length;

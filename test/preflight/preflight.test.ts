@@ -137,3 +137,17 @@ describe('a corpus of which only a part is read', () => {
     expect(Math.abs(predicted.counts.lanes.text - expected)).toBeLessThan(expected / 50);
   });
 });
+
+it('finds the items of one large table among thousands of small files', async () => {
+  const uploads = join(folder, 'uploads');
+  await mkdir(uploads);
+  for (let at = 0; at < 3000; at++) await writeFile(join(uploads, `${at}.txt`), `A short text ${at}`);
+  const rows = Array.from({ length: 200_000 }, (_, at) => `${at},some words in row number ${at}`);
+  await writeFile(join(uploads, 'large.csv'), `id,text\n${rows.join('\n')}\n`);
+  const config = await configOf(['uploads']);
+  for (const seed of [1, 2, 3]) {
+    const { items, method } = await forecastOf(config, false, seed);
+    expect(method).toBe('estimated');
+    expect(Math.abs(items - 203_000)).toBeLessThan(0.05 * 203_000);
+  }
+});

@@ -88,9 +88,7 @@ it('a request to log in has 4 KB at most, with and without a declared length', a
   const send = async (length: number, isStream: boolean): Promise<number> => {
     const text = JSON.stringify({ token: 'x'.repeat(length) });
     const body = isStream ? new Blob([text]).stream() : text;
-    return (
-      await fetch(`${origin}/api/session`, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
-    ).status;
+    return (await fetch(`${origin}/api/session`, { method: 'POST', headers, body, duplex: 'half' })).status;
   };
   expect([await send(4000, false), await send(4000, true)]).toEqual([401, 401]);
   expect([await send(4096, false), await send(4096, true)]).toEqual([413, 413]);
