@@ -14,6 +14,7 @@ import { GUARD_GRACE_MS, httpLimits, MAX_STREAMS } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { Moderation } from './moderation.ts';
 import { Intake } from './requests/intake.ts';
+import { lateAnswer } from './requests/late-answer.ts';
 import { OpenRequests } from './requests/open-requests.ts';
 import { Uploads } from './requests/uploads.ts';
 import { notReadyOf } from './streams/relay-fault.ts';
@@ -56,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { pool, host, port, token, judging, maxConcurrency, timeoutMs, onFailure, beside = null } = options;
   const uploads = await Uploads.create();
   const normalizer = Normalizer.open();
-  const openRequests = new OpenRequests(timeoutMs);
+  const openRequests = new OpenRequests(timeoutMs, () => lateAnswer(pool));
   const intake = new Intake(maxConcurrency);
   const guardWatch = new GuardWatch(pool, {
     graceMs: options.guardGraceMs ?? GUARD_GRACE_MS,

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { closeAfterEach, connect, guard, stateOf } from '../helpers/guards/guard-pool.ts';
+import { closeAfterEach, connect, guard, restGuard, stateOf } from '../helpers/guards/guard-pool.ts';
+import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import { codeOf, send, sendText, serve } from './serve.ts';
 
 closeAfterEach();
@@ -158,3 +159,20 @@ async function sendRaw(origin: string, rest: string): Promise<string> {
   await once(socket, 'close');
   return answered;
 }
+
+it('a request that a limit holds up for too long is told when to come back, one that takes too long is not', async () => {
+  const script = async ({ content }: SeenModeration): Promise<RestScripted> => {
+    if (content === 'limited') return { status: 429 };
+    if (content === 'slow') await new Promise(() => {});
+    return undefined;
+  };
+  for (const [text, answer, retryAfter] of [
+    ['limited', '429 GUARD_OVERLOADED', '5'],
+    ['slow', '504 TIMEOUT', null],
+  ] as const) {
+    const { origin } = await serve(await connect([await restGuard({ script })]), { timeoutMs: 2000 });
+    const reply = await sendText(origin, text);
+    expect(codeOf(reply)).toBe(answer);
+    expect(reply.headers.get('retry-after')).toBe(retryAfter);
+  }
+});

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { status } from '@grpc/grpc-js';
 import { beforeAll, expect, it } from 'vitest';
+import { CANARY_PICTURE } from '../../src/domain/canary/built-in.ts';
 import { closeAfterEach, connect, guard } from '../helpers/guards/guard-pool.ts';
+import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
 import { codeOf, send, sendFile, sendText, serve } from './serve.ts';
 
 closeAfterEach();
@@ -248,4 +251,15 @@ it('a text that is too large is refused, with and without a declared size', asyn
   const stream = { ...declared, body: new Blob([body]).stream(), duplex: 'half' } as const;
   expect(codeOf(await send(`${origin}/v1/moderations/text`, stream))).toBe('413 ITEM_TOO_LARGE');
   expect((await sendText(origin, 'text')).status).toBe(200);
+});
+
+it('a picture sent as a clip is 415, also where no guard judges clips', async () => {
+  const script: ScriptedGuardOptions['script'] = ({ inputs }) =>
+    'AUDIO' in inputs ? { code: status.FAILED_PRECONDITION, details: 'PROBE_NOT_LOADED: audio' } : undefined;
+  for (const guards of [[await guard()], [await guard({ script })]]) {
+    const { origin } = await serve(await connect(guards));
+    expect(codeOf(await sendFile(origin, 'audio', new Uint8Array(CANARY_PICTURE)))).toBe(
+      '415 UNSUPPORTED_AUDIO_TYPE',
+    );
+  }
 });

@@ -13,10 +13,13 @@ export interface OpenRequest {
 /** The requests that have no reply yet, each with its time limit. */
 export class OpenRequests {
   readonly #timeoutMs: number;
+  readonly #answerInTime: () => () => ApiError;
   readonly #open = new Set<AbortController>();
 
-  constructor(timeoutMs: number) {
+  /** `answerInTime`: makes the function that says why a request that is opened now took too long. */
+  constructor(timeoutMs: number, answerInTime: () => () => ApiError) {
     this.#timeoutMs = timeoutMs;
+    this.#answerInTime = answerInTime;
   }
 
   get size(): number {
@@ -28,8 +31,8 @@ export class OpenRequests {
     const ending = new AbortController();
     setMaxListeners(0, ending.signal);
     const { signal } = ending;
-    const late = (): void => ending.abort(new ApiError('TIMEOUT', 'the request took too long'));
-    const timer = setTimeout(late, this.#timeoutMs);
+    const answer = this.#answerInTime();
+    const timer = setTimeout(() => ending.abort(answer()), this.#timeoutMs);
     this.#open.add(ending);
     let isOver = false;
     response.once('close', () => {

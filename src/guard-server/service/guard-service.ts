@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
-import type { WireModelConfig } from '../../guard/tensors/protocol.ts';
+import { MODEL_NAME, type WireModelConfig } from '../../guard/tensors/protocol.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { ModelStatistics } from '../batching/model-statistics.ts';
 import { modelConfig, modelMetadata, type ModelMetadata, type Serving } from '../contract/definition.ts';
@@ -87,9 +87,15 @@ export class GuardService {
     return modelConfig(this.#served.serving);
   }
 
-  /** Throws RequestError, as `infer` would answer, unless requests to this model and version are served now. */
+  /**
+   * Throws RequestError unless streams to this model and version are served now: as `infer` would answer, but UNAVAILABLE
+   * for the one model that there is while it is not loaded, as the contract says of streams.
+   */
   requireModel(name: string, version: string): void {
     if (this.#served.isDown()) throw unavailable('', 'server not ready');
+    if (name === MODEL_NAME && version === '' && this.#lifecycle.state.name !== 'READY') {
+      throw unavailable('', `'${MODEL_NAME}' is not loaded`);
+    }
     this.#lifecycle.find(name, version);
   }
 

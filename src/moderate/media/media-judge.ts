@@ -11,6 +11,8 @@ import {
   type MediaRequest,
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
+import { recogniseContainer } from '../../normalize/audio/container.ts';
+import { REFUSALS } from '../../normalize/audio/refusals.ts';
 import type { Judge } from '../judge.ts';
 import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
@@ -169,7 +171,10 @@ export class MediaJudge {
     if (changed !== null) return failed(changed);
     const kind = { modality: 'audio', described: request.caption !== null } as const;
     const notJudged = await this.#notJudged(kind, signal);
-    if (notJudged !== null) return failed(notJudged);
+    if (notJudged !== null) {
+      // What is no clip at all is not for want of a probe.
+      return failed((await recogniseContainer(file)) === null ? REFUSALS.notAudio : notJudged);
+    }
     const outcome = await judgeParts(
       (judge) => this.#windows(file, request, judging, judge, signal),
       this.#options.judge,

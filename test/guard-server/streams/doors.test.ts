@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import {
   startGuardServer,
   type GuardServer,
@@ -385,5 +385,20 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
     stream.end();
     expect(await stream.ended).toBe('OK');
     expect(server.synthetic!.counts.executions - before).toBe(1);
+  });
+});
+
+describe('a model that was never loaded', () => {
+  it.each([grpc, webSocket])('is UNAVAILABLE to streams over $name', async (door) => {
+    const server = await startGuardServer({
+      ...{ model: 'synthetic', grpcPort: 0, httpPort: 0, modelControl: 'explicit' },
+    });
+    onTestFinished(() => server.close());
+    const connection = await door.connect(server, LIMITS);
+    onTestFinished(() => void connection.close());
+    const stream = connection.open();
+    stream.send(first);
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    stream.leave();
   });
 });

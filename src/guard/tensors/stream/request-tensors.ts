@@ -11,6 +11,7 @@ import {
   checkStreamId,
   checkText,
   InvalidStreamMessage,
+  refuseMisspelt,
   type StreamRequest,
 } from './stream-messages.ts';
 
@@ -66,6 +67,7 @@ export function encodeStreamRequest(request: StreamRequest, { batched }: TensorL
  * above is refused. Throws InvalidStreamMessage.
  */
 export function decodeStreamRequest(received: ReceivedRequest): StreamRequest {
+  refuseMisspelt(received.parameters.keys(), []);
   const inputs = new Inputs(received);
   const prompt = inputs.text('TEXT');
   const chunk = inputs.text('TEXT_CHUNK');

@@ -8,15 +8,19 @@ import {
   isLatency,
   isScore,
   NOTHING_JUDGED,
+  refuseMisspelt,
   type StreamRequest,
   type StreamVerdict,
 } from './stream-messages.ts';
 import { isStatusName, type StatusName } from './stream-status.ts';
 
 /**
- * The messages of a moderation stream as JSON text messages of a WebSocket. Fields with other names are ignored, and a
- * field that is null counts as missing. The caller limits the length of what is read.
+ * The messages of a moderation stream as JSON text messages of a WebSocket. Fields with other names are ignored, except
+ * for a misspelt cadence, and a field that is null counts as missing. The caller limits the length of what is read.
  */
+
+/** Besides the cadence. */
+const REQUEST_FIELDS = ['stream_id', 'seq', 'prompt', 'response_chunk', 'end_of_stream'];
 
 /** Max characters of an error's text that is read. */
 const MAX_ERROR_TEXT = 1024;
@@ -52,6 +56,7 @@ export function writeStreamRequest(request: StreamRequest): string {
 /** Reads a client's message; only `seq` is required. Throws InvalidStreamMessage. */
 export function readStreamRequest(json: string): StreamRequest {
   const fields = readObject(json);
+  refuseMisspelt(Object.keys(fields), REQUEST_FIELDS);
   const prompt = textOf(fields, 'prompt');
   const chunk = textOf(fields, 'response_chunk');
   return {

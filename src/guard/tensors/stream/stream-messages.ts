@@ -1,3 +1,4 @@
+import { nearest } from '../../../config/nearest.ts';
 /**
  * The two messages of a moderation stream, protocol version `v1-alpha` of the guard's contract, as client and server use
  * them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket (stream-json.ts).
@@ -59,6 +60,20 @@ export const CADENCE_NAMES = { chunks: 'cadence_chunks', ms: 'cadence_ms' } as c
 /** A message that is no valid StreamRequest or StreamVerdict. Its text names the fault and quotes nothing. */
 export class InvalidStreamMessage extends Error {
   override readonly name = 'InvalidStreamMessage';
+}
+
+/**
+ * Throws InvalidStreamMessage if one of the names that a message gives and nobody knows stands for a cadence: a stream with
+ * another cadence than its client meant would not be noticed.
+ */
+export function refuseMisspelt(names: Iterable<string>, known: readonly string[]): void {
+  const cadences: readonly string[] = Object.values(CADENCE_NAMES);
+  for (const name of names) {
+    if (cadences.includes(name) || known.includes(name)) continue;
+    if (/cadence/i.test(name) || nearest(name, cadences) !== null) {
+      throw new InvalidStreamMessage('a parameter is like cadence_chunks or cadence_ms, but neither');
+    }
+  }
 }
 
 /** The cadence of a message with these values; undefined: not given. Throws InvalidStreamMessage. */

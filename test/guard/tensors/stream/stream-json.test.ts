@@ -57,6 +57,8 @@ describe('a message over a WebSocket', () => {
   const requests: [what: string, json: string][] = [
     ['no JSON', '{'],
     ['an array', '[]'],
+    ['a misspelt cadence', '{"seq": 0, "cadence_chunk": 5}'],
+    ['a cadence in camel case', '{"seq": 0, "cadenceMs": 50}'],
     ['null', 'null'],
     ['no seq', '{"response_chunk": "a"}'],
     ['a negative seq', '{"seq": -1}'],
