@@ -1,4 +1,4 @@
-import { constants, type Stats } from 'node:fs';
+import { constants, fstatSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { readFully } from './read-fully.ts';
 
@@ -40,7 +40,8 @@ export async function openFile(path: string | Buffer, links: LinkRule): Promise<
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const handle = await opened(path, links === 'follow' ? flags : flags | constants.O_NOFOLLOW);
   try {
-    if ((await handle.stat()).isFile()) return handle;
+    // An open file's state is at hand; a thread of the pool would cost ten times as much.
+    if (fstatSync(handle.fd).isFile()) return handle;
   } catch (error) {
     await handle.close();
     throw error;

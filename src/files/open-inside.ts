@@ -1,5 +1,5 @@
-import { lstat, open, readdir, readlink, realpath, type FileHandle } from 'node:fs/promises';
-import { constants, type Dirent } from 'node:fs';
+import { constants, readlinkSync, type Dirent } from 'node:fs';
+import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { recordedPath, systemPath } from '../domain/file-path.ts';
 import { openFile } from './open-file.ts';
@@ -70,8 +70,14 @@ export async function realPath(path: string): Promise<string> {
 
 /** The current path of an open file; `real` is its path when it was opened. */
 async function placeOf(handle: FileHandle, real: string): Promise<string> {
-  const place = await readlink(descriptorPath(handle), { encoding: 'buffer' }).catch(() => null);
-  return place === null ? placeByName(handle, real) : recordedPath(place);
+  let place: Buffer;
+  try {
+    // The kernel knows it; no disk is asked.
+    place = readlinkSync(descriptorPath(handle), { encoding: 'buffer' });
+  } catch {
+    return placeByName(handle, real);
+  }
+  return recordedPath(place);
 }
 
 /**

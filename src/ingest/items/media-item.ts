@@ -76,7 +76,7 @@ async function hashOf(file: OpenSource, target: MediaTarget): Promise<string> {
     source.bytes < LARGE_BYTES
       ? await file.hashRest(null)
       : (await hashOpenFile(file.handle, { signal })).sha256;
-  if (state !== null && isSameState(state, await fileState(file.handle)))
+  if (state !== null && isSameState(state, fileState(file.handle)))
     await readBefore?.add(state, { sha256, modality });
   return sha256;
 }

@@ -77,8 +77,10 @@ export async function* readSource(
       return;
     }
     const { readBefore } = options;
-    const state = readBefore === undefined || config.layout !== null ? null : await fileState(file.handle);
-    const unchanged = state === null ? null : (readBefore?.find(state) ?? null);
+    const isRemembered =
+      readBefore !== undefined && config.layout === null && !(await options.frozen.isInMemory(file, source));
+    const state = isRemembered ? fileState(file.handle) : null;
+    const unchanged = state && (readBefore?.find(state) ?? null);
     const whole = { file, maker, source, config, manifest, options, state };
     if (unchanged !== null) {
       yield* mediaItem(whole, unchanged.modality, unchanged);
@@ -132,7 +134,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
       return;
     }
     const whole = await readTextItem(file, head, { source, manifest, itemBytes });
-    yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
+    yield [isAsFrozen(file.statsNow, source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
   if (examined.kind === 'refused') {
@@ -150,7 +152,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
       : readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
   const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
-  if (!isAsFrozen(await file.handle.stat(), source)) yield problem(changed(maker), options);
+  if (!isAsFrozen(file.statsNow, source)) yield problem(changed(maker), options);
 }
 
 interface Making {
@@ -174,7 +176,7 @@ async function* mediaItem(
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
   const whole = await readMediaItem(file, target, unchanged);
-  yield [isAsFrozen(await file.handle.stat(), source) ? maker.wholeFile(whole) : changed(maker)];
+  yield [isAsFrozen(file.statsNow, source) ? maker.wholeFile(whole) : changed(maker)];
 }
 
 async function* recordItems(

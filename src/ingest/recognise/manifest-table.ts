@@ -82,7 +82,7 @@ export class ManifestTable {
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
       for await (const records of readRecords(file, head, reader)) table.#add(records, fileAt);
-      return isAsFrozen(await file.handle.stat(), source) ? table : null;
+      return isAsFrozen(file.statsNow, source) ? table : null;
     } catch {
       signal.throwIfAborted();
       return null;

@@ -1,7 +1,10 @@
 import { dirname, join } from 'node:path';
 import type { SourceConfig } from '../../config/run-config.ts';
+import { systemPath } from '../../domain/file-path.ts';
+import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
+import type { OpenSource } from './open-source.ts';
 import type { FileState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 
 const DESCRIBED: ListedFile = { isDescribed: true };
@@ -14,6 +17,9 @@ export class FrozenSources {
   /** Absolute paths of the manifests that are sources. */
   readonly #lists: ReadonlySet<string>;
   #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
+
+  /** Whether the files of a device are kept in memory, by its number. */
+  readonly #inMemory = new Map<number, Promise<boolean>>();
 
   constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
     this.#sources = sources;
@@ -42,6 +48,15 @@ export class FrozenSources {
       this.#manifest = { key, table: await ManifestTable.read(list, config, fileAt, signal) };
     }
     return this.#manifest.table;
+  }
+
+  /** Whether a source is on a file system in memory. Asked once for each device. */
+  isInMemory({ stats }: OpenSource, { absolute }: FrozenSource): Promise<boolean> {
+    const known = this.#inMemory.get(stats.dev);
+    if (known !== undefined) return known;
+    const asked = isInMemory(systemPath(absolute));
+    this.#inMemory.set(stats.dev, asked);
+    return asked;
   }
 
   /** Whether a source belongs to a manifest that is a source itself, so that the manifest's rows are items. */

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { Stats } from 'node:fs';
+import { fstatSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { beginsWith } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder } from '../../formats/encoding/decoder.ts';
@@ -88,7 +88,7 @@ export class OpenSource {
     const handle = await openPlace(place);
     let stats: Stats;
     try {
-      stats = await handle.stat();
+      stats = fstatSync(handle.fd);
     } catch (error) {
       await handle.close();
       throw error;
@@ -134,6 +134,11 @@ export class OpenSource {
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
     return { raw, text, isComplete, isCompressed: this.#stored.isCompressed, encoding: this.encoding };
+  }
+
+  /** Its stats now. */
+  get statsNow(): Stats {
+    return fstatSync(this.handle.fd);
   }
 
   /** Whether the file is compressed, by its first bytes; known after `head`. */

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -31,8 +32,8 @@ class Before implements ReadBefore {
   }
 }
 
-async function folder(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'guardsweep-unchanged-'));
+async function folder(below = tmpdir()): Promise<string> {
+  const root = await mkdtemp(join(below, 'guardsweep-unchanged-'));
   onTestFinished(() => rm(root, { recursive: true }));
   await mkdir(join(root, 'c'));
   return join(root, 'c');
@@ -96,4 +97,15 @@ it('a file that the user reads as a table is read', async () => {
   const items: Item[] = [];
   for await (const some of readSource(sources[0]!, configs[0]!, 0, options)) items.push(...some);
   expect(items[0]!.request).toMatchObject({ text: 'hello' });
+});
+
+it('a file that is kept in memory is read every time: what is written through a mapping shows in none of its times', async () => {
+  const memory = '/dev/shm';
+  expect((await statfs(memory)).type).toBe(0x0102_1994);
+  const path = await folder(memory);
+  await writeFile(join(path, 'a.jpg'), JPEG);
+  const before = new Before(() => true);
+  const [item] = await read(path, before);
+  expect(item!.source.sha256).toBe(hash('sha256', JPEG));
+  expect(before.added).toEqual([]);
 });

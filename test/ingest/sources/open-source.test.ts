@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { OpenSource } from '../../../src/ingest/sources/open-source.ts';
 
 describe('opening a source', () => {
@@ -13,31 +13,28 @@ describe('opening a source', () => {
   });
 
   afterEach(() => {
-    vi.restoreAllMocks();
     rmSync(root, { recursive: true, force: true });
   });
 
   test('closes the descriptor when its stats cannot be read', async () => {
     const absolute = join(root, 'a.txt');
     writeFileSync(absolute, 'text');
-    const handles = await prototypeOfFileHandle(absolute);
-    // eslint-disable-next-line @typescript-eslint/unbound-method
-    const { stat } = handles;
-    const opened: FileHandle[] = [];
-    vi.spyOn(handles, 'stat').mockImplementation(async function (this: FileHandle) {
-      opened.push(this);
+    const { fstatSync } = fs;
+    const opened: number[] = [];
+    fs.fstatSync = ((fd: number) => {
+      opened.push(fd);
       // The first call checks the file type.
       if (opened.length > 1) throw new Error('EIO');
-      return stat.call(this);
+      return fstatSync(fd);
+    }) as typeof fstatSync;
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      fs.fstatSync = fstatSync;
+      syncBuiltinESMExports();
     });
     const opening = OpenSource.open({ absolute, within: null }, new AbortController().signal);
     await expect(opening).rejects.toThrow('EIO');
-    expect(opened.map(({ fd }) => fd)).toEqual([-1, -1]);
+    expect(opened).toHaveLength(2);
+    expect(() => fstatSync(opened[0]!)).toThrow('EBADF');
   });
 });
-
-async function prototypeOfFileHandle(path: string): Promise<FileHandle> {
-  const handle = await open(path);
-  await handle.close();
-  return Object.getPrototypeOf(handle) as FileHandle;
-}
