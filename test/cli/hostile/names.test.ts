@@ -15,7 +15,7 @@ async function hostileFolder(): Promise<string> {
   const cell = `"${HOSTILE}"`;
   await writeFile(join(folder, `${HOSTILE}.csv`), `id,text,${cell}\n${cell},hello,${cell}\n`);
   await writeFile(join(inner, 'empty.csv'), 'id,text\n');
-  await writeFile(join(inner, 'two.csv'), `${cell},x\nsome words,other words\n`);
+  await writeFile(join(inner, 'two.csv'), `${cell},x,n\nwords,others,3\nmore,fewer,4\n`);
   await writeFile(join(inner, `${HOSTILE}.jsonl`), `${JSON.stringify({ text: 'a', [HOSTILE]: 'b' })}\n`);
   await writeFile(join(folder, `x.${HOSTILE}`), Buffer.from([0, 1, 2, 3, 0xff]));
   return folder;
@@ -43,7 +43,7 @@ test('a run over hostile names prints lines of its own, and so do status, verify
 test('a file that is named and refused is shown on one line', async () => {
   const folder = await temporaryFolder();
   const file = join(folder, `${HOSTILE}.csv`);
-  await writeFile(file, `"${HOSTILE}",y\nsome words,other words\n`);
+  await writeFile(file, `"${HOSTILE}",y,n\nwords,others,3\nmore,fewer,4\n`);
   const out = ['--out', join(folder, 'runs')];
   for (const flags of [[], ['--text-column', HOSTILE], ['--text-column', 'none'], ['--encoding', HOSTILE]]) {
     const { stdout, stderr } = await guardsweep(['enqueue', file, ...out, ...flags]);

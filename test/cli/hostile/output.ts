@@ -28,6 +28,7 @@ const OURS = [
   /^This is the demonstration guard/,
   /^Time: /,
   /^Chain head: [0-9a-f]{64}$/,
+  /^Judged as text by what they hold, in /,
   /^Columns not judged in /,
   /^Open next: /,
   /^No text column was recognised in /,
