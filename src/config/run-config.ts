@@ -36,8 +36,8 @@ export interface SourceConfig {
   readonly textColumns: readonly string[] | null;
   readonly idColumn: string | null;
   readonly audit: Audit;
-  /** Null: a response is judged as a whole. Runs of earlier builds do not have it. */
-  readonly asStream?: Replay | null;
+  /** Null: a response is judged as a whole. */
+  readonly asStream: Replay | null;
   /** WHATWG encoding label; null: UTF-8, or UTF-16 or UTF-32 by byte order mark. */
   readonly encoding: string | null;
   readonly layout: Layout | null;
@@ -102,13 +102,17 @@ export interface Gates {
   readonly flaggedRate: number | null;
   /** Of all items, those that ended in an error. */
   readonly errorRate: number | null;
-  /** Of all verdicts, those decided block. Runs of earlier builds do not have this and the following. */
-  readonly blockedRate?: number | null;
+  /** Of all verdicts, those decided block. */
+  readonly blockedRate: number | null;
   /** Of all items, those that ended in an error or were judged only in part. */
-  readonly uncoveredRate?: number | null;
+  readonly uncoveredRate: number | null;
   /** Of all verdicts, those that the guard flagged in the category. */
-  readonly categories?: Readonly<Partial<Record<CategoryKey, number>>>;
+  readonly categories: Readonly<Partial<Record<CategoryKey, number>>>;
 }
+
+export const NO_GATES: Gates = {
+  ...{ flaggedRate: null, errorRate: null, blockedRate: null, uncoveredRate: null, categories: {} },
+};
 
 /** The frozen configuration of a run, as kept in run.json. Holds no secrets. */
 export interface RunConfig {
@@ -126,19 +130,19 @@ export interface RunConfig {
     /** Absolute folder in which the run directory is made. */
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
-    /** Of the tables. Runs of earlier builds do not have this and the following. */
-    readonly csvSeparator?: CsvSeparator;
+    /** Of the tables. */
+    readonly csvSeparator: CsvSeparator;
     /** Whether outcomes of `review` and `block` hold a piece of their content. */
-    readonly includeContent?: boolean;
+    readonly includeContent: boolean;
   };
-  /** Absolute folder of the verdict store. Runs of earlier builds do not have it: they neither read nor write one. */
-  readonly store?: string;
+  /** Absolute folder of the verdict store. */
+  readonly store: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
-  readonly reuse?: boolean;
+  readonly reuse: boolean;
   /** Whether media files are read even if they have not changed since they were hashed. */
-  readonly rehash?: boolean;
-  /** Null: the run judges everything. Runs of earlier builds do not have it. */
-  readonly trial?: Trial | null;
+  readonly rehash: boolean;
+  /** Null: the run judges everything. */
+  readonly trial: Trial | null;
   readonly failIf: Gates;
   /** Finish with status 0 although some items were not judged. */
   readonly allowErrors: boolean;
@@ -149,8 +153,7 @@ export interface RunConfig {
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
   readonly judging: Judging;
-  /** Runs of earlier builds do not have it, and ask for none. */
-  readonly canaries?: CanaryChoice;
+  readonly canaries: CanaryChoice;
   readonly limits: {
     /** Largest text item in UTF-8 bytes. */
     readonly itemBytes: number;
@@ -176,7 +179,7 @@ export const DEFAULT_LIMITS: RunConfig['limits'] = {
 
 /** Whether a run replays generations of any source. */
 export function replaysGenerations({ sources }: Pick<RunConfig, 'sources'>): boolean {
-  return sources.some(({ asStream = null }) => asStream !== null);
+  return sources.some(({ asStream }) => asStream !== null);
 }
 
 /** run.json: written first, never changed. */

@@ -43,8 +43,8 @@ export function itemsSha256OfLines(lines: readonly LogLine[]): string {
   });
 }
 
-/** A number and a text, each left out if null, so that the hash of all other items is that of earlier builds. */
-function placeIn({ turn = null, part = null }: Pick<LogLine, 'turn' | 'part'>): readonly unknown[] {
+/** A number and a text, each left out if null. */
+function placeIn({ turn, part }: Pick<LogLine, 'turn' | 'part'>): readonly unknown[] {
   return [turn, part].filter((value) => value !== null);
 }
 

@@ -78,10 +78,8 @@ export interface OutcomeLine {
   readonly request_type: RequestType | null;
   readonly content_sha256: string | null;
   readonly roles: RoleCounts | null;
-  /** Missing in lines of earlier builds. */
-  readonly turn?: number | null;
-  /** Missing in lines of earlier builds. */
-  readonly part?: string | null;
+  readonly turn: number | null;
+  readonly part: string | null;
   readonly coverage: Coverage | null;
   readonly status: 'ok' | 'error';
   readonly score: number | null;
@@ -99,8 +97,8 @@ export interface OutcomeLine {
   readonly stream: StreamLine | null;
   readonly moderated_at: string;
   readonly reused_from: string | null;
-  /** A piece of the content, in a run with content. Missing in lines of earlier builds. */
-  readonly snippet?: string | null;
+  /** A piece of the content, in a run with content. */
+  readonly snippet: string | null;
   readonly error: {
     readonly code: ItemError['code'];
     readonly message: string;

@@ -1,4 +1,4 @@
-import type { RunConfig } from '../config/run-config.ts';
+import type { CanaryChoice, RunConfig } from '../config/run-config.ts';
 import type { ClientTls } from '../config/client-tls.ts';
 import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
@@ -10,7 +10,9 @@ import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
 /** Which guards to open, and how. */
-type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'canaries'> & {
+type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
+  /** Undefined: the guards are not checked. */
+  readonly canaries?: CanaryChoice;
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
   /** Default true; see {@link PoolOptions}. */
   readonly stampVerdicts?: boolean;

@@ -41,7 +41,7 @@ export function jobText(config: RunConfig, forecast: Forecast, { folder, policy 
 }
 
 function sourceLines(config: SourceConfig, path: string, found: CorpusForecast): string[] {
-  const { textColumns, idColumn, audit, asStream = null, encoding, layout, header } = config;
+  const { textColumns, idColumn, audit, asStream, encoding, layout, header } = config;
   const [table] = found.tables;
   const columns = textColumns?.map(text) ?? table?.judged.filter((label) => label.startsWith('"')) ?? [];
   const set = (isSet: boolean, key: string, value: string): string =>

@@ -246,8 +246,7 @@ export class Tally {
   #countCoverage({ coverage, request_type, turn }: OutcomeLine): void {
     if (coverage === null) return;
     if (coverage.judged < coverage.total) this.#partial++;
-    // Lines of earlier builds have no turn.
-    if (request_type !== 'multiturn' || (turn ?? null) !== null || coverage.total < 2) return;
+    if (request_type !== 'multiturn' || turn !== null || coverage.total < 2) return;
     this.#wholeConversations++;
     this.#earlierTurns += coverage.total - 1;
   }

@@ -100,7 +100,7 @@ export async function runPass(input: PassInput): Promise<void> {
     input.stages.sent(shard);
     const result = await moderator.moderate(shard, { judging, session, signal });
     input.stages.judged(result);
-    const kept = output.includeContent === true ? withSnippets(result, policy) : result;
+    const kept = output.includeContent ? withSnippets(result, policy) : result;
     await results.add({ result: kept, bytes }, signal);
   };
   const commit = async ({ result, bytes }: PlannedResult): Promise<void> => {

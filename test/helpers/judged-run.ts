@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type RunConfig, type SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type SourceConfig } from '../../src/config/run-config.ts';
 import { wholeCoverage } from '../../src/domain/coverage.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError } from '../../src/domain/item-error.ts';
@@ -105,9 +105,9 @@ export async function judgedRun(
     guards: ['grpc://127.0.0.1:1'],
     expectFingerprint: null,
     policy,
-    output: { dir: out, formats: ['jsonl'] },
-    trial: null,
-    failIf: { flaggedRate: null, errorRate: null },
+    output: { dir: out, formats: ['jsonl'], csvSeparator: ',', includeContent: false },
+    ...{ store: join(out, '.store'), reuse: false, rehash: false, trial: null, canaries: { from: 'off' } },
+    failIf: NO_GATES,
     allowErrors: true,
     allowEmpty: false,
     maxWaitMs: 1000,

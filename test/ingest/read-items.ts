@@ -13,6 +13,7 @@ export function corpus(path: string, overrides: Partial<SourceConfig> = {}): Sou
     textColumns: null,
     idColumn: null,
     audit: 'final',
+    asStream: null,
     encoding: null,
     layout: null,
     header: null,

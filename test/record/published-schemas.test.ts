@@ -9,7 +9,7 @@ import { CONVERSATION } from '../../src/record/outcomes/conversation-schema.ts';
 import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
 import { SUMMARY } from '../../src/record/summary/summary-schema.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -80,14 +80,6 @@ describe('the files of a run', () => {
       expect(isValid({ ...value, another: 1 })).toBe(false);
       expect(isValid({ ...value, run: null })).toBe(false);
     }
-    const [line] = await outcomes(run);
-    const added = ['turn', 'part', 'stream'];
-    const earlier = Object.entries(line!).filter(([key]) => !added.includes(key));
-    expect(OUTCOME.parse(Object.fromEntries(earlier))).toMatchObject({
-      turn: null,
-      part: null,
-      stream: null,
-    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type RunConfig, type RunRecord } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type RunRecord } from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
@@ -41,7 +41,7 @@ export function fingerprint(hexDigit: string): Fingerprint {
 export interface RunOptions {
   readonly policy?: Policy;
   readonly formats?: RunConfig['output']['formats'];
-  readonly output?: Omit<RunConfig['output'], 'dir' | 'formats'>;
+  readonly output?: Partial<RunConfig['output']>;
   /** Names of the source files. */
   readonly sources?: readonly string[];
   readonly maxWaitMs?: number;
@@ -89,6 +89,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
         textColumns: null,
         idColumn: null,
         audit: 'final',
+        asStream: null,
         encoding: null,
         layout: null,
         header: null,
@@ -96,8 +97,19 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       guards: ['grpc://127.0.0.1:8001'],
       expectFingerprint: options.expectFingerprint ?? null,
       policy: options.policy ?? DEFAULT_POLICY,
-      output: { dir: folder, formats: options.formats ?? ['jsonl', 'csv'], ...options.output },
-      failIf: { flaggedRate: null, errorRate: null },
+      output: {
+        dir: folder,
+        formats: options.formats ?? ['jsonl', 'csv'],
+        ...{ csvSeparator: ',', includeContent: false, ...options.output },
+      },
+      ...{
+        store: join(folder, '.store'),
+        reuse: false,
+        rehash: false,
+        trial: null,
+        canaries: { from: 'off' },
+      },
+      failIf: NO_GATES,
       allowErrors: false,
       allowEmpty: false,
       maxWaitMs: options.maxWaitMs ?? 1000,

@@ -1,5 +1,11 @@
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type Replay, type RunConfig, type Trial } from '../../src/config/run-config.ts';
+import {
+  DEFAULT_LIMITS,
+  NO_GATES,
+  type Replay,
+  type RunConfig,
+  type Trial,
+} from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
@@ -76,9 +82,20 @@ export async function createdRun(
     guards: ['grpc://127.0.0.1:1'],
     expectFingerprint: null,
     policy: DEFAULT_POLICY,
-    output: { dir: join(folder, 'runs'), formats: ['jsonl', 'csv'] },
-    trial,
-    failIf: { flaggedRate: null, errorRate: null },
+    output: {
+      dir: join(folder, 'runs'),
+      formats: ['jsonl', 'csv'],
+      csvSeparator: ',',
+      includeContent: false,
+    },
+    ...{
+      store: join(folder, 'runs', '.store'),
+      reuse: false,
+      rehash: false,
+      trial,
+      canaries: { from: 'off' },
+    },
+    failIf: NO_GATES,
     allowErrors: false,
     allowEmpty: false,
     maxWaitMs: 1000,

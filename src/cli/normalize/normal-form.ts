@@ -25,6 +25,7 @@ const ANY_FILE = {
   textColumns: null,
   idColumn: null,
   audit: 'final',
+  asStream: null,
   encoding: null,
   layout: null,
   header: null,

@@ -88,7 +88,7 @@ export class ContentGate {
       return { problem: 'not_readable', message: `It could not be ${what}: ${line.error.message}.` };
     }
     if (source === null) return { problem: 'not_readable' };
-    const tippedBy = (line.turn ?? null) === null ? null : await items.tippedBy(line, signal);
+    const tippedBy = line.turn === null ? null : await items.tippedBy(line, signal);
     const isRestricted = (request: ItemRequest): boolean =>
       restricted.holdsPartOf(request) || restrictions.holds(request);
     return { opened, line, source, isRestricted, tippedBy };

@@ -98,11 +98,11 @@ function conversation(request: MultiturnRequest, judged: Judged): ShownRequest {
  * one of a turn's history, or the first one of the window that decided.
  */
 function decisiveTurn(request: MultiturnRequest, { line, record, tippedBy }: Judged): number | null {
-  if ((line.turn ?? null) === null) {
+  if (line.turn === null) {
     const at = line.coverage?.unit === 'turns' ? line.coverage.worst_at : null;
     return at === null ? null : at + 1;
   }
-  const tipping = record.find(({ part, turn }) => part === (line.part ?? null) && turn === tippedBy)?.request;
+  const tipping = record.find(({ part, turn }) => part === line.part && turn === tippedBy)?.request;
   const tippedAt = tipping?.requestType === 'multiturn' ? tipping.turns : request.turns;
   return Math.min(tippedAt, request.turns);
 }

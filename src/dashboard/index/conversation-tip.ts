@@ -13,7 +13,7 @@ const MAX_TURNS = 20_000;
  */
 export async function conversationTip(
   lines: LinesBySeq,
-  { seq, turn = null }: OutcomeLine,
+  { seq, turn }: OutcomeLine,
   signal: AbortSignal,
 ): Promise<ItemDetail['tipped_by']> {
   if (turn === null) return null;

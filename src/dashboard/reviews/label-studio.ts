@@ -12,7 +12,7 @@ const NOTE = 'note';
  * what it holds; what the guard found, as a prediction; what a person decided, as an annotation.
  */
 export function labelStudioTask(line: OutcomeLine, review: Review): object {
-  const { run, seq, id, source, part = null, turn = null, content_sha256, fingerprint, score } = line;
+  const { run, seq, id, source, part, turn, content_sha256, fingerprint, score } = line;
   const predicted = [
     ...choices(DECISION, line.decision === null ? [] : [line.decision]),
     ...choices(CATEGORIES, line.subcategory_flags ?? []),

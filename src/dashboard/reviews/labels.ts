@@ -16,7 +16,7 @@ interface LabelLine {
  * What a review says of an item: whether it is hazardous, which is anything but `allow`, and for each category whether it
  * belongs to it, if the review names categories.
  */
-export function labelLines({ id, content_sha256, part = null }: OutcomeLine, review: Review): string {
+export function labelLines({ id, content_sha256, part }: OutcomeLine, review: Review): string {
   const { decision, categories } = review;
   const of = (category: CategoryKey | null, label: boolean): string => {
     const line: LabelLine = { id, content_sha256, part, category, label };

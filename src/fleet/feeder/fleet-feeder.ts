@@ -103,7 +103,7 @@ export class FleetFeeder {
       expectFingerprint: run.record.config.expectFingerprint,
       judging: run.record.config.judging,
       priority: run.record.config.priority ?? 'normal',
-      contentPolicy: run.record.config.output.includeContent === true ? run.record.config.policy : null,
+      contentPolicy: run.record.config.output.includeContent ? run.record.config.policy : null,
       landmarks: landmarksOf(run.sources),
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,

@@ -12,15 +12,14 @@ interface OpenRunStoreOptions extends OpenStoreOptions {
 }
 
 /**
- * Opens the store of a run that a sink holds; null for a run without one, for one outside the sink's folders, and when it
- * cannot be used, which is said. The caller closes it.
+ * Opens the store of a run that a sink holds; null for one outside the sink's folders, and when it cannot be used, which is
+ * said. The caller closes it.
  */
 export async function openRunStore(
   run: FoundRun,
   { roots, ...options }: OpenRunStoreOptions,
 ): Promise<VerdictStore | null> {
   const folder = storeFolderOf(run);
-  if (folder === null) return null;
   if (await isBelow(folder, roots)) return openStoreOf(run, options);
   options.say(
     `the verdict store of the run ${run.record.run} is not below a folder of this sink (--root): what it judges is not kept for later runs`,

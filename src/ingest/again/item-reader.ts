@@ -164,7 +164,7 @@ function itemOf(
   }: Pick<JudgedSource, 'source' | 'config' | 'itemBytes'> & { readonly form: SourceForm },
 ): ItemAgain | null {
   const idNames = idNamesOf(config, isNamedFile(source, config));
-  const maker = new ItemMaker({ source, idNames, firstSeq: 0, itemBytes, replay: config.asStream ?? null });
+  const maker = new ItemMaker({ source, idNames, firstSeq: 0, itemBytes, replay: config.asStream });
   const items: Item[] = [];
   maker.add(record, form.options, items);
   const item = items.find((each) => isWanted(each, wanted));

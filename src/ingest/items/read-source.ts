@@ -57,7 +57,7 @@ export async function* readSource(
     idNames: idNamesOf(config, isNamed),
     firstSeq,
     itemBytes: options.itemBytes,
-    replay: config.asStream ?? null,
+    replay: config.asStream,
   });
   let file: OpenSource;
   try {

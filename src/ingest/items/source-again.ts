@@ -98,7 +98,7 @@ export class SourceAgain {
         idNames: idNamesOf(config, isNamed),
         firstSeq: 0,
         itemBytes,
-        replay: config.asStream ?? null,
+        replay: config.asStream,
       });
       const sha256 = (): string => hash.digest('hex');
       const reading = { config, itemBytes, signal };

@@ -17,7 +17,7 @@ const SOURCE_LINE = z.strictObject({
   ...FILE_STATE,
   sidecar: SIDECAR.nullable(),
   manifest: z.union([count, SIDECAR]).nullable(),
-  described: z.boolean().default(false),
+  described: z.boolean(),
 });
 
 /**

@@ -115,8 +115,7 @@ const COMMIT = z.strictObject({
   sha256,
   items: count,
   errors: count,
-  // Lines of earlier builds do not have it.
-  copies: count.default(0),
+  copies: count,
   review: count,
   block: count,
   at: time,

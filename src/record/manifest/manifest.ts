@@ -28,10 +28,7 @@ export const MANIFEST = z
     pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
     epoch: z.int().min(1).describe('The epoch of the verdict log that finished the pass.'),
     chain_head: sha256.describe('Hash of the last line of the log, which is the closing line of the pass.'),
-    // Manifests of earlier builds do not have it.
-    trial: TRIAL.nullable()
-      .default(null)
-      .describe('In a trial: which part of the sources was judged; else null.'),
+    trial: TRIAL.nullable().describe('In a trial: which part of the sources was judged; else null.'),
     counts: z
       .strictObject({
         items: count.describe('Items of the run.'),
@@ -73,10 +70,7 @@ export const MANIFEST = z
           .describe('Where the canaries are from; `workers`: each worker of the fleet chose.'),
         checks: z.array(CANARY_CHECK).describe('One per model that was checked.'),
       })
-      .optional()
-      .describe(
-        'What the models were checked with before they judged. Manifests of earlier builds do not have it.',
-      ),
+      .describe('What the models were checked with before they judged.'),
     previous: z
       .strictObject({
         path: z.string().describe('Name of its file.'),
@@ -167,12 +161,12 @@ type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
 /** The end of a manifest: what depends on the closing line of the log. */
 type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
 
-/** The `canaries` of a manifest; undefined for a run of an earlier build. */
+/** The `canaries` of a manifest. */
 export function manifestCanaries(
   { config }: RunRecord,
   { canaries }: Chain,
-): { from: CanaryChoice['from']; checks: CanaryCheck[] } | undefined {
-  return config.canaries && { from: config.canaries.from, checks: [...canaries] };
+): { from: CanaryChoice['from']; checks: CanaryCheck[] } {
+  return { from: config.canaries.from, checks: [...canaries] };
 }
 
 /** The text of a manifest up to its list of sources. */

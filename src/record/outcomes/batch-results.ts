@@ -51,7 +51,7 @@ function isOfBatch({ part, source }: OutcomeLine): boolean {
 
 /** The id of the item without what names its place in the request. */
 function customIdOf({ id, part, turn }: OutcomeLine): string {
-  const isWhole = BATCH_PARTS.some((name) => name === part) && (turn ?? null) === null;
+  const isWhole = BATCH_PARTS.some((name) => name === part) && turn === null;
   return isWhole ? id : id.slice(0, id.lastIndexOf('#'));
 }
 

@@ -21,7 +21,7 @@ export class Conversations {
 
   /** Takes the next line; returns the conversation that ended before it, if one did. */
   add(line: OutcomeLine): ConversationLine | null {
-    const turn = line.turn ?? null;
+    const turn = line.turn;
     if (turn === null) return this.end();
     const id = line.id.slice(0, -`#${turn}`.length);
     const { path, row } = line.source;
@@ -41,7 +41,7 @@ export class Conversations {
     const open = this.#open;
     this.#open = null;
     if (open === null) return null;
-    const { run, seq, source, part = null } = open.first;
+    const { run, seq, source, part } = open.first;
     const isKnown = open.judged === open.turns || open.tippedBy !== null;
     return {
       schema: 1,

@@ -81,7 +81,7 @@ export class OutcomeFiles<T extends TextTarget> {
     config: Pick<RunConfig, 'output' | 'policy' | 'sources'>,
     bounds?: FlaggedBounds,
   ): Promise<OutcomeFiles<T>> {
-    const { formats, csvSeparator = ',' } = config.output;
+    const { formats, csvSeparator } = config.output;
     const withStreams = replaysGenerations(config);
     const csv = new CsvTable(csvSeparator);
     const rows = new Map<string, number>();

@@ -156,7 +156,6 @@ export function replayDecision(policy: Policy, line: OutcomeLine): Decided | nul
     flagged: line.flagged,
     subcategoryScores: line.subcategory_scores,
     subcategoryFlags: line.subcategory_flags,
-    // A line of an earlier build has no stream.
     needsCaution: (line.stream?.first_caution_seq ?? null) !== null,
     partial: line.coverage !== null && line.coverage.judged < line.coverage.total,
   });

@@ -43,18 +43,14 @@ export const OUTCOME = z
       .describe(
         'Turns of a conversation by their role in the record, if it differs from the role they are judged in.',
       ),
-    // Lines of earlier builds do not have it.
     turn: z
       .int()
       .min(1)
       .nullable()
-      .default(null)
       .describe('1-based number of the turn, for a conversation that is judged at every turn.'),
-    // Lines of earlier builds do not have it.
     part: z
       .string()
       .nullable()
-      .default(null)
       .describe(
         'Which part of its record the item is, such as `chosen` or `image`; null for the record or a whole file.',
       ),
@@ -94,7 +90,6 @@ export const OUTCOME = z
       .array(z.number())
       .nullable()
       .describe('The 8 raw CACHE_USAGE values; null if the guard sent none.'),
-    // Lines of earlier builds do not have it.
     stream: z
       .strictObject({
         chunks: z.int().min(1).describe('Chunks of the response.'),
@@ -109,20 +104,17 @@ export const OUTCOME = z
           .describe('Longest time from a chunk to the verdict on it, in milliseconds.'),
       })
       .nullable()
-      .default(null)
       .describe('For a generation that was replayed as a stream.'),
     moderated_at: z.string().describe('When the outcome was known: ISO 8601, UTC.'),
     reused_from: z
       .string()
       .nullable()
       .describe('The run that judged this content before, if its verdict was reused.'),
-    // Lines of earlier builds do not have it.
     snippet: z
       .string()
       .min(1)
       .max(MAX_SNIPPET_UNITS)
       .nullable()
-      .default(null)
       .describe(
         'A piece of the content, of an item to review or block that is not restricted, in a run with `--include-content`; else null.',
       ),

@@ -50,10 +50,10 @@ export async function readRunOutcomes(
   const accounts = await openAccounts(input);
   const { policy } = record.config;
   const tally = new Tally(policy);
-  const withContent = record.config.output.includeContent === true;
+  const withContent = record.config.output.includeContent;
   const complete = isComplete(plan);
   // A source of which nothing was chosen is not empty.
-  const isTrial = (record.config.trial ?? null) !== null;
+  const isTrial = record.config.trial !== null;
   const planPath = join(runDir, RUN_FILES.plan);
   const { wasFed, bytes: planBytes } = plan;
   const { commits } = chain;
@@ -72,7 +72,7 @@ export async function readRunOutcomes(
       if (line.fingerprint !== null && !chain.fingerprints.has(line.fingerprint)) {
         throw broken(`the fingerprint of item ${line.seq} is not in the log`);
       }
-      if ((line.snippet ?? null) !== null && !(withContent && mayHoldContent(policy, line))) {
+      if (line.snippet !== null && !(withContent && mayHoldContent(policy, line))) {
         throw broken(`the outcome of item ${line.seq} holds content that it must not hold`);
       }
       accounts?.add(line);

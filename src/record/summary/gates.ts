@@ -44,7 +44,7 @@ export function gateResults(gates: Gates, counts: Counts): readonly GateResult[]
   add('blockedRate', gates.blockedRate, { part: by_decision.block, whole: verdicts });
   for (const key of CATEGORY_KEYS) {
     const unknown = category_unknown[key] ?? 0;
-    add(key, gates.categories?.[key], { part: (by_category[key] ?? 0) + unknown, unknown, whole: verdicts });
+    add(key, gates.categories[key], { part: (by_category[key] ?? 0) + unknown, unknown, whole: verdicts });
   }
   add('errorRate', gates.errorRate, { part: errors, whole: items });
   add('uncoveredRate', gates.uncoveredRate, { part: errors + counts.partial, whole: items });

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../domain/item-error.ts';
 import { CHOSEN_BY } from '../../config/judged-columns.ts';
 import type { Decision } from '../../domain/outcome.ts';
-import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Summary } from './summary.ts';
 import { TRIAL } from './trial.ts';
@@ -123,39 +122,32 @@ export const JUDGED_COLUMNS = z.strictObject({
   not_judged: z.array(z.string()).describe('Columns with strings that were not judged, but for ids.'),
 });
 
-/** summary.json. Keys with a default are missing in summaries of earlier builds. Published as a JSON Schema. */
+/** summary.json. Published as a JSON Schema. */
 export const SUMMARY = z
   .strictObject({
-    schema: z.literal(1).default(1).describe('Version of the format.'),
+    schema: z.literal(1).describe('Version of the format.'),
     run: z.string().describe('Name of the run.'),
     dir: z.string().describe('Absolute path of the run directory when the run finished.'),
     status: z.enum(['finished', 'incomplete']).describe('Finished: every item that was read has an outcome.'),
-    trial: TRIAL.nullable()
-      .default(null)
-      .describe('In a trial: which part of the corpora was judged; else null.'),
-    policy: POLICY.default(DEFAULT_POLICY).describe('The policy that made the decisions.'),
-    gates: z.array(GATE).default([]).describe('The gates of the run; none while it is incomplete.'),
+    trial: TRIAL.nullable().describe('In a trial: which part of the corpora was judged; else null.'),
+    policy: POLICY.describe('The policy that made the decisions.'),
+    gates: z.array(GATE).describe('The gates of the run; none while it is incomplete.'),
     items: count.describe('Items of the run.'),
     verdicts: count.describe('Items with a verdict.'),
     errors: count.describe('Items with an error.'),
     flagged: count.describe('Verdicts with the decision `review` or `block`.'),
-    guard_flagged: count.default(0).describe('Verdicts that the guard itself flagged.'),
+    guard_flagged: count.describe('Verdicts that the guard itself flagged.'),
     by_decision: byDecision,
     by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
-    decisions_by_category: z.record(z.string(), byDecision).default({}).describe('The same by decision.'),
-    restricted: count.default(0).describe('Verdicts that are listed in restricted.csv.'),
-    without_category: count.default(0).describe('Verdicts that were flagged without a flagged category.'),
-    decisions_without_category: byDecision
-      .default({ allow: 0, review: 0, block: 0 })
-      .describe('The same by decision.'),
+    decisions_by_category: z.record(z.string(), byDecision).describe('The same by decision.'),
+    restricted: count.describe('Verdicts that are listed in restricted.csv.'),
+    without_category: count.describe('Verdicts that were flagged without a flagged category.'),
+    decisions_without_category: byDecision.describe('The same by decision.'),
     category_unknown: z
       .partialRecord(z.enum(CATEGORY_KEYS), count)
-      .default({})
       .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
-    partial: count.default(0).describe('Verdicts on a part of their item only.'),
-    judged_as_whole: WHOLE_CONVERSATIONS.default({ conversations: 0, earlier_turns: 0 }).describe(
-      'Conversations that were judged as a whole only.',
-    ),
+    partial: count.describe('Verdicts on a part of their item only.'),
+    judged_as_whole: WHOLE_CONVERSATIONS.describe('Conversations that were judged as a whole only.'),
     by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),
     by_error_reason: z
       .partialRecord(z.enum(ITEM_ERROR_REASONS), count)
@@ -166,7 +158,7 @@ export const SUMMARY = z
     guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
     reused: count.describe('Verdicts of earlier runs that were reused, except for copies.'),
     reused_from: z.array(REUSED_FROM).describe('The same by run and model, the most verdicts first.'),
-    copies: count.default(0).describe('Items with the outcome of an earlier item of equal content.'),
+    copies: count.describe('Items with the outcome of an earlier item of equal content.'),
     without_generation: count
       .exactOptional()
       .describe('Items without a generation to replay, if there are any.'),
@@ -174,7 +166,7 @@ export const SUMMARY = z
     conversations: CONVERSATIONS.exactOptional().describe(
       'In a run with conversations judged at every turn.',
     ),
-    canaries: CANARIES.exactOptional().describe('What the models were checked with before they judged.'),
+    canaries: CANARIES.describe('What the models were checked with before they judged.'),
     seconds: z.number().min(0).describe('How long the run was worked on.'),
     pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
     thresholds_unapplied: count.describe('Verdicts without a score for a category that has a threshold.'),

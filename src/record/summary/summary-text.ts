@@ -267,7 +267,7 @@ function guards(summary: Summary): string[] {
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     lines.push('This is the demonstration guard: "allow" does not mean harmless.');
   }
-  if (summary.canaries !== undefined && summary.verdicts > 0) {
+  if (summary.verdicts > 0) {
     const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
     lines.push(canaryLine(summary.canaries, reusedAll));
   }

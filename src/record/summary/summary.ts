@@ -33,8 +33,7 @@ export interface Summary extends Counts {
   readonly tables?: readonly JudgedColumns[];
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
-  /** Absent in a run of an earlier build. */
-  readonly canaries?: CanaryCounts;
+  readonly canaries: CanaryCounts;
   readonly chain_head: string;
   /** Outcomes that were committed, found damaged, and made again; the manifest says where. */
   readonly lost_to_damage: number;
@@ -81,7 +80,7 @@ export function makeSummary(input: SummaryInput): Summary {
     fitted_headers: record.fitted_headers,
     ...(record.tables && { tables: record.tables }),
     empty_sources: input.emptySources,
-    ...(record.config.canaries && { canaries: countCanaries(record.config.canaries, input.canaries) }),
+    canaries: countCanaries(record.config.canaries, input.canaries),
     chain_head: input.chainHead,
     lost_to_damage: input.lostToDamage,
     files: input.files,

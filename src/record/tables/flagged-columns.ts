@@ -73,7 +73,7 @@ const STREAM: readonly FlaggedColumn[] = STREAM_COLUMNS.map(([name, cellOf]) =>
 /** The columns of a run's flagged items: what a person reads first is first. */
 export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {
   const stream = replaysGenerations(config) ? STREAM : [];
-  const content = config.output.includeContent === true ? [SNIPPET] : [];
+  const content = config.output.includeContent ? [SNIPPET] : [];
   return [...DECISION, ...content, ...PLACE, ...JUDGED, ...SCORES, ...ORIGIN, ...stream];
 }
 

@@ -147,8 +147,7 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
   const closing = chain.closings.at(-1);
   if (closing?.position.head === head) return closing;
   throw broken(
-    `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ` +
-      `${RUN_FILES.manifest} held; an earlier version of guardsweep finished the run`,
+    `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ${RUN_FILES.manifest} held`,
   );
 }
 

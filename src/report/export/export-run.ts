@@ -90,7 +90,7 @@ async function write(
     restrictions: await Restrictions.read(run.dir, { run: record.run, policy }, signal),
     keepReview: what.kind === 'clean' && what.keepReview,
     ignoreReviews: what.kind === 'clean' && what.ignoreReviews,
-    isTrial: (record.config.trial ?? null) !== null,
+    isTrial: record.config.trial !== null,
   };
   const { itemBytes } = limits;
   const to: SourceExport = { what, cursor, place, leftOut, captions: new Set(), keeping, itemBytes, signal };

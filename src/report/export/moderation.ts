@@ -42,16 +42,7 @@ export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine
 }
 
 function ofLine(line: OutcomeLine): ItemModeration {
-  const {
-    id,
-    part = null,
-    turn = null,
-    decision,
-    score,
-    subcategory_flags: categories,
-    decided_by,
-    error,
-  } = line;
+  const { id, part, turn, decision, score, subcategory_flags: categories, decided_by, error } = line;
   return { id, part, turn, decision, score, categories, decided_by, error: error?.code ?? null };
 }
 

@@ -98,7 +98,7 @@ export function unjudged(items: readonly Item[], lines: readonly OutcomeLine[]):
   return items.filter(({ contentSha256 }) => !known.has(contentSha256));
 }
 
-function placeOf({ seq, id, part = null, turn = null }: OutcomeLine): Omit<ReasonLine, 'reason'> {
+function placeOf({ seq, id, part, turn }: OutcomeLine): Omit<ReasonLine, 'reason'> {
   return { seq, id, part, turn };
 }
 

@@ -62,9 +62,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     summary,
     trial: summary.trial === null ? null : trialText(summary.trial),
     gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
-    canaries: record.config.canaries
-      ? canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary))
-      : null,
+    canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
     canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
     categories: tally.categories.rows(),
     corpora: tally.groups.corpora(),

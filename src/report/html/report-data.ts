@@ -24,8 +24,8 @@ export interface ReportData {
   readonly trial: string | null;
   /** The gates, as sentences. */
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
-  /** The canaries, as a sentence; null in a run of an earlier build. */
-  readonly canaries: string | null;
+  /** The canaries, as a sentence. */
+  readonly canaries: string;
   readonly canaryChecks: readonly CanaryRow[];
   /** In taxonomy order, then categories outside it, then `null`: no category. Each verdict is in one row. */
   readonly categories: readonly CategoryRow[];

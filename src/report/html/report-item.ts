@@ -31,6 +31,6 @@ function placeOf(line: OutcomeLine): Pick<ReportItem, 'seq' | 'id' | 'path' | 'r
   if (!OUTCOME.safeParse(line).success) {
     throw new Failure('internal', `${RUN_FILES.verdicts} has a line that is no outcome`);
   }
-  const { seq, id, source, part = null, turn = null } = line;
+  const { seq, id, source, part, turn } = line;
   return { seq, id, path: source.path, row: source.row, part, turn };
 }

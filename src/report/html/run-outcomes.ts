@@ -64,7 +64,7 @@ export async function readFinished(
     record,
     summary,
     fingerprints: manifest.fingerprints,
-    canaryChecks: manifest.canaries?.checks ?? [],
+    canaryChecks: manifest.canaries.checks,
     finishedAt: manifest.finished_at,
     manifestSha256: createHash('sha256').update(bytes).digest('hex'),
   };

@@ -16,25 +16,22 @@ export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
  * Opens the verdict store for a run that is about to be created; null when it cannot be used now, which is said.
  * Failure('usage') for a folder that is something else, or that others can write in. The caller closes it.
  */
-export async function openStoreFor(
+export function openStoreFor(
   { store, output }: RunConfig,
   options: OpenStoreOptions,
 ): Promise<VerdictStore | null> {
-  return store === undefined ? null : openIn(store, output.dir, options);
+  return openIn(store, output.dir, options);
 }
 
 /**
- * Opens the verdict store of a run that exists; null for a run without one, and when it cannot be used for any reason,
- * which is said. The caller closes it.
+ * Opens the verdict store of a run that exists; null when it cannot be used for any reason, which is said. The caller closes it.
  */
 export async function openStoreOf(
   run: Pick<Run, 'dir' | 'record'>,
   options: OpenStoreOptions,
 ): Promise<VerdictStore | null> {
-  const folder = storeFolderOf(run);
-  if (folder === null) return null;
   try {
-    return await openIn(folder, dirname(run.dir), options);
+    return await openIn(storeFolderOf(run), dirname(run.dir), options);
   } catch (error) {
     if (!(error instanceof Failure) || options.signal.aborted) throw error;
     options.say(`${error.message}; the run goes on without it`);

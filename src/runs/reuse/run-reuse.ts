@@ -26,7 +26,7 @@ export class RunReuse {
 
   /** Whether shards can be settled: the run reuses verdicts, and has a store. */
   get isOn(): boolean {
-    return this.#store !== null && this.#record.config.reuse === true;
+    return this.#store !== null && this.#record.config.reuse;
   }
 
   /** Media files that need not be read again if they have not changed; undefined: all are read. */
@@ -51,7 +51,7 @@ export class RunReuse {
       },
       firstSeqOf: (content, seq) => firstSeqs.claim(content, seq),
       snippetOf: (request, judgement) =>
-        output.includeContent === true ? keptSnippet(policy, request, judgement) : null,
+        output.includeContent ? keptSnippet(policy, request, judgement) : null,
     });
     await firstSeqs.settled();
     return settled;

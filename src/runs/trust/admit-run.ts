@@ -62,9 +62,9 @@ async function dealingsOf(run: Pick<Run, 'dir' | 'record'>, work: AdmitOptions['
   for (const { path } of config.sources) corpora.push(await corpusShown(path));
   if (work === 'export') return `it copies from ${corpora.join(', ')}`;
   const guards = config.guards.length === 0 ? 'the guards of a fleet' : config.guards.map(whole).join(', ');
-  const store = storeFolderOf(run);
-  const shared = store === null ? '' : `; it reuses verdicts of the store ${whole(store)} and adds its own`;
-  return `it reads ${corpora.join(', ')} and sends that to ${guards}${shared}`;
+  const store = whole(storeFolderOf(run));
+  const judges = `it reads ${corpora.join(', ')} and sends that to ${guards}`;
+  return `${judges}; it reuses verdicts of the store ${store} and adds its own`;
 }
 
 /** The path of a corpus, and where it really is when links lead elsewhere. */

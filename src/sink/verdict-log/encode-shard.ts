@@ -63,7 +63,7 @@ export function encodeShard(
         throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
       // A result may come from a worker that was not asked for content.
-      const isQuoted = output.includeContent === true && mayQuote(item);
+      const isQuoted = output.includeContent && mayQuote(item);
       line = verdictLine(run, policy, item, outcome.judgement, isQuoted ? snippetAt(result, index) : null);
       const by = restrictedBy(policy, line);
       if (by !== null) restricted.set(by, [...(restricted.get(by) ?? []), ...hashesOf(line)]);

@@ -157,7 +157,7 @@ export class LogWriter {
   async #write(result: ShardResult, text: TextBuffer): Promise<void> {
     const { run, config } = this.record;
     // Before an outcome is written, what it restricts is known to every other run of the folder.
-    if (config.output.includeContent === true) await this.#restricted.read(this.diskFull.signal);
+    if (config.output.includeContent) await this.#restricted.read(this.diskFull.signal);
     const mayQuote = ({ contentSha256, source }: Item): boolean =>
       hashesOf({ content_sha256: contentSha256, source }).every(
         (sha256) => this.#restricted.by(sha256, { run, isFound: () => true }) === null,

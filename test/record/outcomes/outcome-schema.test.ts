@@ -50,11 +50,6 @@ describe('the stream of an outcome line', () => {
     expect(chunks).toBe(3);
     expect(() => parseOutcomeLine(JSON.stringify({ ...line, stream: rest }))).toThrow();
   });
-
-  it('is null in a line of an earlier build', () => {
-    const { stream: none, ...line } = outcomeLine();
-    expect(parseOutcomeLine(JSON.stringify(line)).stream).toBe(none);
-  });
 });
 
 describe('a line of the log', () => {

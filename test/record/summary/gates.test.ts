@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Gates } from '../../../src/config/run-config.ts';
+import { type Gates, NO_GATES } from '../../../src/config/run-config.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
 import { Tally, type Counts } from '../../../src/record/tally.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
-const NONE: Gates = { flaggedRate: null, errorRate: null };
+const NONE: Gates = NO_GATES;
 
 const ERROR: Partial<OutcomeLine> = {
   status: 'error',

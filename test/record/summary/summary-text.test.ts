@@ -46,6 +46,7 @@ const SUMMARY: Summary = {
   chain_head: 'c'.repeat(64),
   lost_to_damage: 0,
   fitted_headers: [],
+  canaries: { from: 'off', checks: 0, answers: 0, passed: 0, skipped: 0 },
   files: ['verdicts.jsonl', 'manifest.json'],
   rows: {},
 };
@@ -69,6 +70,7 @@ describe('the summary for people', () => {
         '  no category            0       7',
         '  42 in these rows, 40 items: an item may be in several rows',
         'Judged by grpc://gpu-1:8001, sha256:aa (12,340 verdicts)',
+        'Canaries: off; no guard had to prove that it judges',
         'Time: 2 min 5 s, 98 items/s',
         `Chain head: ${'c'.repeat(64)}`,
         'Files: verdicts.jsonl, manifest.json',

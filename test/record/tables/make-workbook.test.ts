@@ -8,7 +8,10 @@ import { outcomeLine } from '../outcome-line.ts';
 const built = '../../../dist/src/record/tables/make-workbook.js';
 const { makeWorkbook, MANY_ROWS } = (await import(/* @vite-ignore */ built)) as typeof MakeWorkbook;
 
-const COLUMNS = flaggedColumns({ sources: [], output: { dir: '', formats: [] } });
+const COLUMNS = flaggedColumns({
+  sources: [],
+  output: { dir: '', formats: [], csvSeparator: ',', includeContent: false },
+});
 const { signal } = new AbortController();
 
 function part(count: number): WorkbookPart {

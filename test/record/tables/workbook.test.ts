@@ -11,7 +11,10 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { outcomeLine } from '../outcome-line.ts';
 import { finishedRun, resultOf, shardOf, verdict } from '../run-fixture.ts';
 
-const COLUMNS = flaggedColumns({ sources: [], output: { dir: '', formats: [], includeContent: true } });
+const COLUMNS = flaggedColumns({
+  sources: [],
+  output: { dir: '', formats: [], csvSeparator: ',', includeContent: true },
+});
 
 interface Sheet {
   readonly xml: string;

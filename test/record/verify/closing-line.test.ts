@@ -57,8 +57,7 @@ describe('the closing line', () => {
     expect(await verifyRun(dir)).toEqual({
       ok: false,
       problem:
-        'log/0001-commits.jsonl does not end in a closing line, so nothing in the chain says what manifest.json ' +
-        'held; an earlier version of guardsweep finished the run',
+        'log/0001-commits.jsonl does not end in a closing line, so nothing in the chain says what manifest.json held',
     });
   });
 

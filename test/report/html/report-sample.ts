@@ -32,6 +32,7 @@ export function sampleReport({
     trial: { limit: null, sample: 0.1, seed: 0, records_read: 100 * scale, records_not_selected: 90 * scale },
     policy: { ...DEFAULT_POLICY, thresholds: { default: { review: 0.5, block: 0.8 } } },
     gates: [],
+    canaries: { from: 'off', checks: 0, answers: 0, passed: 0, skipped: 0 },
     ...{
       items: 10 * scale,
       verdicts: 8 * scale,

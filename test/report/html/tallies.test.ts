@@ -13,6 +13,7 @@ function line(more: Partial<OutcomeLine> = {}): OutcomeLine {
     ...{ schema: 1, run: 'r', seq: 0, id: 'a' },
     source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null },
     ...{ modality: 'text', request_type: 'prompt', content_sha256: 'a'.repeat(64), roles: null },
+    ...{ turn: null, part: null, snippet: null },
     coverage: { unit: 'chars', judged: 5, total: 5, worst_at: null },
     ...{ status: 'ok', score: 0.9, flagged: true, subcategory_scores: null, subcategory_flags: null },
     ...{ decision: 'block', decided_by: 'flagged', same_as: null, fingerprint: null, endpoint: 'embedded:' },

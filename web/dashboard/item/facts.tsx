@@ -34,12 +34,12 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
             {source.line !== null && `, line ${count(source.line)}`}
           </Fact>
         )}
-        {(line.part ?? null) !== null && (
+        {line.part !== null && (
           <Fact name="Part">
-            <WholeForeign text={line.part!} />
+            <WholeForeign text={line.part} />
           </Fact>
         )}
-        {(line.turn ?? null) !== null && <Fact name="Turn">{line.turn}</Fact>}
+        {line.turn !== null && <Fact name="Turn">{line.turn}</Fact>}
         <Fact name="Judged as">{kind === '' ? 'nothing' : kind}</Fact>
         {line.coverage !== null && <Fact name="Coverage">{coverageInWords(line.coverage)}</Fact>}
         {line.same_as !== null && <Fact name="Copy of">item {line.same_as}, which was judged for both</Fact>}

@@ -70,7 +70,7 @@ export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
         </details>
       ))}
       <h3>Canaries</h3>
-      <p>{canaries ?? 'This run was made by an earlier build, without canaries.'}</p>
+      <p>{canaries}</p>
       {canaryChecks.length > 0 && (
         <details>
           <summary>The checks</summary>

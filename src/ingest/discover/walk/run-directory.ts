@@ -133,8 +133,7 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.batchErrors:
       return literally(`{"id":"batch_req_${run}_`);
     case RUN_FILES.summary:
-      // Summaries of earlier builds have no schema.
-      return new RegExp(`^\\{\\n {2}(?:"schema": 1,\\n {2})?"run": ${named},`);
+      return new RegExp(`^\\{\\n {2}"schema": 1,\\n {2}"run": ${named},`);
     case RUN_FILES.manifest:
       return manifest;
     case RUN_FILES.report:
