@@ -190,9 +190,13 @@ describe('a corpus of every layout and every kind of bad row', () => {
       `${text('a sentence that somebody wrote')} ${at},${text('another of theirs')}\n`;
     await writeFile(join(folder, 'bare.csv'), [1, 2, 3].map(row).join(''));
     const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
-    expect(done.status).toBe(2);
-    expect(done.stderr).toContain('among: 1, 2');
+    expect(done.status).toBe(0);
+    expect(done.stdout).toContain('in bare.csv: 1, 2 (--text-column');
     expect(done.stdout + done.stderr).not.toContain(MARKER);
+    const run = done.stdout.trim().split('\n').at(-1)!;
+    for (const path of await filesBelow(run)) {
+      expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
+    }
   });
 
   it('judges a conversation at every turn, in order, when asked to', async () => {
