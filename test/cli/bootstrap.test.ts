@@ -131,3 +131,40 @@ it('waits, with a word, for a lock that a living or a foreign process holds', as
   await rm(lock);
   expect((await started.done()).stdout).toBe('ran\n');
 });
+
+it('the locked packages all allow Node 20.19, so that an install with strict engines works', async () => {
+  const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
+    packages: Record<string, { engines?: { node?: string } }>;
+  };
+  const refusing = Object.entries(lock.packages).filter(([, { engines }]) => !allows(engines?.node ?? '*'));
+  expect(refusing).toEqual([]);
+});
+
+/** Whether a range of versions, as npm reads it, holds Node 20.19.0. Throws for what no package has used yet. */
+function allows(range: string): boolean {
+  return range.split('||').some((alternative) =>
+    alternative
+      .replaceAll(/([<>=^~]) +/g, '$1')
+      .trim()
+      .split(/ +/)
+      .every((part) => {
+        const match = /^([<>]=?|[\^~=]?)v?(\d+|\*)(?:\.(\d+|[x*]))?(?:\.(\d+|[x*]))?$/.exec(part);
+        if (match === null) throw new Error(`not a range that is known here: ${range}`);
+        const [, sign = '', ...given] = match;
+        if (given[0] === '*') return true;
+        const numbers = given.map((number) => (number === undefined ? NaN : Number(number)));
+        const order = [20, 19, 0]
+          .map((ours, at) => ours - (Number.isNaN(numbers[at]!) ? (sign === '' ? ours : 0) : numbers[at]!))
+          .find((difference) => difference !== 0);
+        const compared = order ?? 0;
+        if (sign === '>=') return compared >= 0;
+        if (sign === '>') return compared > 0;
+        if (sign === '<') return compared < 0;
+        if (sign === '<=') return compared <= 0;
+        if (sign === '^') return numbers[0] === 20 && compared >= 0;
+        if (sign === '~')
+          return numbers[0] === 20 && (Number.isNaN(numbers[1]!) || numbers[1] === 19) && compared >= 0;
+        return compared === 0;
+      }),
+  );
+}
