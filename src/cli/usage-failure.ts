@@ -20,14 +20,26 @@ export function usageFailure(error: CommanderError, help: string): Failure {
   if (error.code === 'commander.help') {
     return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
-  const message = error.message
-    .replace(/^error: /, '')
-    .replace(/\.$/, '')
-    .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1')
-    .replace(
-      /^command-argument value ('.*') is invalid for argument .*\. Allowed choices are /,
-      '$1 is not known; known: ',
-    );
+  const message = unknownChoice(
+    error.message
+      .replace(/^error: /, '')
+      .replace(/\.$/, '')
+      .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1'),
+  );
   const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
   return new Failure('usage', message + see, { cause: error });
+}
+
+/** Commander's complaint about an argument that is none of its choices, shortened; any other as it is. */
+function unknownChoice(message: string): string {
+  const [before, between, after] = [
+    'command-argument value ',
+    ' is invalid for argument ',
+    '. Allowed choices are ',
+  ];
+  // The value may hold any of these, what follows it holds none.
+  const choicesAt = message.lastIndexOf(after);
+  const argumentAt = message.lastIndexOf(between, choicesAt);
+  if (!message.startsWith(before) || choicesAt < 0 || argumentAt < 0) return message;
+  return `${message.slice(before.length, argumentAt)} is not known; known: ${message.slice(choicesAt + after.length)}`;
 }

@@ -1,7 +1,5 @@
 import type { Fault } from '../protocol/call-error.ts';
 
-/** Error codes of OpenSSL when the server rejects our certificate, or the lack of one. */
-const REFUSED_CERTIFICATE = /^ERR_SSL_.*ALERT_.*(CERTIFICATE|UNKNOWN_CA)/;
 /** Error codes of Node and OpenSSL for an untrusted certificate. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
 /** Error codes before a connection exists. With any other code the request may have been running. */
@@ -21,7 +19,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 export function connectionFault(code: string): Fault {
   // Node's HTTP parser: the reply is not HTTP, or its headers are too large.
   if (code.startsWith('HPE_')) return { kind: 'refused', code: 'INVALID_REPLY', named: false };
-  if (REFUSED_CERTIFICATE.test(code)) {
+  if (isRefusedCertificate(code)) {
     return { kind: 'endpoint', reason: 'certificate refused', reached: false };
   }
   if (CERTIFICATE.test(code)) {
@@ -31,4 +29,12 @@ export function connectionFault(code: string): Fault {
   return never
     ? { kind: 'endpoint', reason: 'no connection', reached: false }
     : { kind: 'endpoint', reason: 'connection lost', reached: true };
+}
+
+/** Whether OpenSSL says that the server rejects our certificate, or the lack of one. */
+function isRefusedCertificate(code: string): boolean {
+  const alertAt = code.indexOf('ALERT_');
+  if (!code.startsWith('ERR_SSL_') || alertAt < 0) return false;
+  const alert = code.slice(alertAt);
+  return alert.includes('CERTIFICATE') || alert.includes('UNKNOWN_CA');
 }

@@ -3,6 +3,7 @@ import type { HttpClient, HttpReply } from '../http/http-client.ts';
 import type { KserveCalls } from '../kserve/kserve-calls.ts';
 import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { CallError } from '../protocol/call-error.ts';
+import { cutBody } from '../protocol/foreign-text.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import {
   type InferRequest,
@@ -91,7 +92,7 @@ export class KserveHttpCalls implements KserveCalls {
 function succeeded(reply: HttpReply, about: 'server' | 'model'): HttpReply {
   const { status, headers, body } = reply;
   if (status >= 200 && status <= 299) return reply;
-  const text = body?.toString('utf8') ?? '';
+  const text = cutBody(body);
   throw new CallError(`HTTP status ${status}`, classifyKserveHttp({ status, headers, body: text, about }));
 }
 

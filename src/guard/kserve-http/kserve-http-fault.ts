@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { statusFault } from '../http/status-fault.ts';
-import { INTERNAL_TEXTS, UNAVAILABLE_TEXTS, withoutRequestId } from '../kserve/error-texts.ts';
+import { faultIn, INTERNAL_TEXTS, UNAVAILABLE_TEXTS, withoutRequestId } from '../kserve/error-texts.ts';
 import type { Fault } from '../protocol/call-error.ts';
 import { namedError } from '../protocol/named-errors.ts';
 
@@ -25,15 +25,15 @@ export function classifyKserveHttp({ status, headers, body, about }: HttpFailure
     return { kind: 'barred', reason: 'unknown model', fatal: false };
   }
   const texts = status === 503 ? UNAVAILABLE_TEXTS : status === 500 ? INTERNAL_TEXTS : [];
-  return texts.find(([pattern]) => pattern.test(text))?.[1] ?? statusFault(status, headers);
+  return faultIn(text, texts) ?? statusFault(status, headers);
 }
 
-/** The text in `{"error": "..."}`, the error body of the KServe v2 protocol; else the body. */
+/** The text in `{"error": "..."}`, the error body of the KServe v2 protocol, which may have been cut; else the body. */
 function textOf(body: string): string {
   try {
     const { error } = JSON.parse(body) as { readonly error?: unknown };
     return typeof error === 'string' ? error : body;
   } catch {
-    return body;
+    return body.replace(/^\{"error": ?"/, '');
   }
 }

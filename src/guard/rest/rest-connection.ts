@@ -11,6 +11,7 @@ import type {
   OpenOptions,
   ReadyGuard,
 } from '../protocol/connection.ts';
+import { cutBody } from '../protocol/foreign-text.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
 import type { BaseAddress } from '../http/base-address.ts';
@@ -117,7 +118,7 @@ export class RestConnection implements Connection {
     const request = { method: 'POST', path: PATHS[modality], body, maxReplyBytes: MAX_REPLY_BYTES } as const;
     const { status, headers, body: bytes } = await this.#client.send(request, options);
     if (status < 200 || status > 299) {
-      const failure = { status, headers, body: bytes?.toString('utf8') ?? '', modality };
+      const failure = { status, headers, body: cutBody(bytes), modality };
       throw new CallError(`HTTP status ${status}`, classifyHttp(failure));
     }
     const isJson = /^application\/(\S+\+)?json\b/i.test(headers['content-type'] ?? '');

@@ -1,6 +1,13 @@
 import { status } from '@grpc/grpc-js';
-import { INTERNAL_TEXTS, UNAVAILABLE_TEXTS, withoutRequestId } from '../kserve/error-texts.ts';
+import {
+  type ErrorText,
+  faultIn,
+  INTERNAL_TEXTS,
+  UNAVAILABLE_TEXTS,
+  withoutRequestId,
+} from '../kserve/error-texts.ts';
 import type { Fault, OutReason } from '../protocol/call-error.ts';
+import { cutText } from '../protocol/foreign-text.ts';
 import { namedError } from '../protocol/named-errors.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
@@ -13,55 +20,63 @@ function out(reason: OutReason, reached: boolean): Fault {
   return { kind: 'endpoint', reason, reached };
 }
 
-/** Status, message pattern (null: any), class. The first matching row decides. */
-type Row = readonly [code: number, text: RegExp | null, fault: Fault];
-
-/**
- * Statuses by their meaning in https://grpc.io/docs/guides/status-codes/. Triton's core and grpc-js 1.14 use one status
- * for several conditions, so those are told apart by their message texts.
- */
-const TABLE: readonly Row[] = [
-  ...UNAVAILABLE_TEXTS.map(([text, fault]): Row => [status.UNAVAILABLE, text, fault]),
-  [status.UNAVAILABLE, /stream refused/i, out('shutting down', false)],
-  // A TLS alert is the server rejecting our certificate, or the lack of one.
+/** Texts of grpc-js 1.14 with UNAVAILABLE. */
+const CONNECTION_TEXTS: readonly ErrorText[] = [
+  [['stream refused'], out('shutting down', false)],
   [
-    status.UNAVAILABLE,
-    /no connection established.*\balert\b.*(certificate|unknown ca)/is,
-    out('certificate refused', false),
-  ],
-  // OpenSSL and Node rejecting the server's certificate.
-  [
-    status.UNAVAILABLE,
-    /no connection established(?!.*\balert\b).*certificate/is,
-    out('certificate not trusted', false),
-  ],
-  [
-    status.UNAVAILABLE,
-    /no connection established|name resolution failed|failed to start http\/2 stream|channel closed/i,
+    [
+      'no connection established',
+      'name resolution failed',
+      'failed to start http/2 stream',
+      'channel closed',
+    ],
     out('no connection', false),
   ],
-  [status.UNAVAILABLE, /connection dropped|ECONNRESET|ETIMEDOUT|EPIPE/i, out('connection lost', true)],
-  [status.UNAVAILABLE, null, { kind: 'attempt', code: 'GUARD_UNAVAILABLE' }],
-  [status.NOT_FOUND, null, UNKNOWN_MODEL],
-  [status.UNAUTHENTICATED, null, NOT_AUTHORISED],
-  [status.PERMISSION_DENIED, null, NOT_AUTHORISED],
-  [status.RESOURCE_EXHAUSTED, /larger than|message (size|length)|too large/i, { kind: 'too-large' }],
-  [status.RESOURCE_EXHAUSTED, null, { kind: 'overload' }],
-  // Node's HTTP/2 client closed the connection because of a protocol error; all calls on it fail.
-  [status.INTERNAL, /internal client error/i, out('connection lost', true)],
-  ...INTERNAL_TEXTS.map(([text, fault]): Row => [status.INTERNAL, text, fault]),
-  [status.INTERNAL, null, GUARD_FAILED],
-  [status.UNKNOWN, null, GUARD_FAILED],
-  [status.DATA_LOSS, null, GUARD_FAILED],
-  [status.ABORTED, null, GUARD_FAILED],
-  [status.CANCELLED, null, GUARD_FAILED],
-  [status.DEADLINE_EXCEEDED, null, { kind: 'attempt', code: 'TIMEOUT' }],
-  [status.INVALID_ARGUMENT, null, REFUSED],
-  [status.FAILED_PRECONDITION, null, REFUSED],
-  [status.OUT_OF_RANGE, null, REFUSED],
-  [status.ALREADY_EXISTS, null, REFUSED],
-  [status.UNIMPLEMENTED, null, REFUSED],
+  [['connection dropped', 'econnreset', 'etimedout', 'epipe'], out('connection lost', true)],
 ];
+
+/** What Node or OpenSSL says of certificates after `no connection established`. */
+const NO_CONNECTION = 'no connection established';
+const ALERT = ' alert ';
+
+/** Texts of Triton's core and grpc-js, which use one status for several conditions. */
+const TEXTS: Readonly<Partial<Record<status, (text: string) => Fault | null>>> = {
+  [status.UNAVAILABLE]: (text) =>
+    faultIn(text, UNAVAILABLE_TEXTS) ?? certificateFault(text) ?? faultIn(text, CONNECTION_TEXTS),
+  [status.RESOURCE_EXHAUSTED]: (text) =>
+    faultIn(text, [[['larger than', 'message size', 'message length', 'too large'], { kind: 'too-large' }]]),
+  // Node's HTTP/2 client closed the connection because of a protocol error; all calls on it fail.
+  [status.INTERNAL]: (text) =>
+    faultIn(text, [[['internal client error'], out('connection lost', true)], ...INTERNAL_TEXTS]),
+};
+
+/** Statuses by their meaning in https://grpc.io/docs/guides/status-codes/, where no text says more. */
+const STATUSES: Readonly<Partial<Record<status, Fault>>> = {
+  [status.UNAVAILABLE]: { kind: 'attempt', code: 'GUARD_UNAVAILABLE' },
+  [status.NOT_FOUND]: UNKNOWN_MODEL,
+  [status.UNAUTHENTICATED]: NOT_AUTHORISED,
+  [status.PERMISSION_DENIED]: NOT_AUTHORISED,
+  [status.RESOURCE_EXHAUSTED]: { kind: 'overload' },
+  [status.DEADLINE_EXCEEDED]: { kind: 'attempt', code: 'TIMEOUT' },
+  [status.INVALID_ARGUMENT]: REFUSED,
+  [status.FAILED_PRECONDITION]: REFUSED,
+  [status.OUT_OF_RANGE]: REFUSED,
+  [status.ALREADY_EXISTS]: REFUSED,
+  [status.UNIMPLEMENTED]: REFUSED,
+};
+
+/** A TLS alert is the server rejecting our certificate, or the lack of one; else OpenSSL or Node rejects the server's. */
+function certificateFault(text: string): Fault | null {
+  const lower = text.toLowerCase();
+  const at = lower.indexOf(NO_CONNECTION);
+  if (at < 0) return null;
+  const cause = lower.slice(at);
+  const alertAt = cause.indexOf(ALERT);
+  if (alertAt < 0) return cause.includes('certificate') ? out('certificate not trusted', false) : null;
+  const alert = cause.slice(alertAt);
+  const refused = alert.includes('certificate') || alert.includes('unknown ca');
+  return refused ? out('certificate refused', false) : null;
+}
 
 /** Statuses a model uses for one request. Only with these can a message name one of the contract's failures. */
 const MODEL_STATUSES: ReadonlySet<number> = new Set([
@@ -81,7 +96,8 @@ const OVER_LIMIT = /^Received message (larger than max|that decompresses to a si
  * Classifies a gRPC status and its message, which is not used anywhere else. `hasStarted`: the guard had started to reply,
  * so a message over the size limit was its reply and not our request.
  */
-export function classify(code: number, details: string, hasStarted = false): Fault {
+export function classify(code: number, text: string, hasStarted = false): Fault {
+  const details = cutText(text);
   if (hasStarted && code === OVER_LIMIT_STATUS && OVER_LIMIT.test(details)) {
     return { kind: 'refused', code: 'INVALID_REPLY', named: false };
   }
@@ -89,10 +105,8 @@ export function classify(code: number, details: string, hasStarted = false): Fau
     const named = namedError(withoutRequestId(details));
     if (named !== null) return { kind: 'refused', code: named, named: true };
   }
-  for (const [rowStatus, text, fault] of TABLE) {
-    if (rowStatus === code && (text === null || text.test(details))) return fault;
-  }
-  return GUARD_FAILED;
+  const known: status = code;
+  return TEXTS[known]?.(details) ?? STATUSES[known] ?? GUARD_FAILED;
 }
 
 /**
@@ -110,6 +124,6 @@ const UNKNOWN_MODEL_STATUSES: ReadonlySet<number> = new Set([
 
 /** Classifies the status of a call about the model, which carries no content that its message could quote. */
 export function classifyProbe(code: number, details: string): Fault {
-  if (UNKNOWN_MODEL_STATUSES.has(code) && NAMES_UNKNOWN_MODEL.test(details)) return UNKNOWN_MODEL;
+  if (UNKNOWN_MODEL_STATUSES.has(code) && NAMES_UNKNOWN_MODEL.test(cutText(details))) return UNKNOWN_MODEL;
   return classify(code, details);
 }

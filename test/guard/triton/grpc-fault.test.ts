@@ -127,6 +127,18 @@ function refused(code: (Fault & { kind: 'refused' })['code'], named: boolean): F
   return { kind: 'refused', code, named };
 }
 
+test.each([
+  [status.UNAVAILABLE, 'no connection established alert '],
+  [status.UNAVAILABLE, 'no connection established '],
+  [status.INTERNAL, 'stub process '],
+  [status.RESOURCE_EXHAUSTED, 'message '],
+])('%i with 10 MB of %s takes no time', (code, part) => {
+  const details = part.repeat(1e7 / part.length);
+  const begunAt = performance.now();
+  for (let count = 0; count < 100; count++) classify(code, details);
+  expect(performance.now() - begunAt).toBeLessThan(5000);
+});
+
 test.each(rows)('%i %s', (code, details, fault) => {
   expect(classify(code, details)).toEqual(fault);
 });
