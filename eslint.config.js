@@ -11,6 +11,7 @@ export const ROOMS = [
   'domain',
   'files',
   'flow',
+  'confinement',
   'terminal',
   'config',
   'formats',
@@ -93,7 +94,7 @@ const LIBRARIES = [
   { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
   { places: ['normalize'], name: /^sharp$/ },
   { places: ['store'], name: /^lmdb$/ },
-  { places: ['analysis', 'dashboard'], name: /^@duckdb\// },
+  { places: ['formats/parquet/child', 'analysis', 'dashboard'], name: /^@duckdb\// },
 ];
 
 const RANDOM = {

@@ -15,6 +15,8 @@ export interface Fields {
   positionOf(name: string): number | undefined;
   /** Names, as spelled, whose values are lists or objects; a table has none. */
   nestedNames(): readonly string[];
+  /** Indexes in `names` of values that hold bytes which are not text in any known encoding; absent: there are none. */
+  readonly undecoded?: ReadonlySet<number>;
 }
 
 /** Content of a record: named values, a bare text, or a bare list of turns. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DECODER_READS } from '../../normalize/image/process/decoder-process.ts';
-import { boundsHere, type Bounds } from '../../normalize/process/confined.ts';
+import { boundsHere, type Bounds } from '../../confinement/confined.ts';
 import type { Check } from './machine-checks.ts';
 
 const NAMES: Readonly<Record<keyof Bounds, string>> = {

@@ -3,12 +3,14 @@ import { isList, type Fields } from '../record.ts';
 
 /** One row: the values of its columns as JSON would hold them. Nested values are also found by path: `data.text`. */
 export class ParquetRow implements Fields {
+  readonly undecoded: ReadonlySet<number>;
   readonly #header: TableHeader;
   readonly #values: readonly unknown[];
 
-  constructor(header: TableHeader, values: readonly unknown[]) {
+  constructor(header: TableHeader, values: readonly unknown[], undecoded: ReadonlySet<number>) {
     this.#header = header;
     this.#values = values;
+    this.undecoded = undecoded;
   }
 
   get(name: string): unknown {
@@ -64,7 +66,8 @@ function valueAt(value: unknown, names: readonly string[]): unknown {
   if (name === undefined) return value;
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
-  const spelled =
-    name in fields ? name : Object.keys(fields).find((each) => each.toLowerCase() === name.toLowerCase());
+  const spelled = Object.hasOwn(fields, name)
+    ? name
+    : Object.keys(fields).find((each) => each.toLowerCase() === name.toLowerCase());
   return spelled === undefined ? undefined : valueAt(fields[spelled], rest);
 }

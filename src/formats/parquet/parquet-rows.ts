@@ -1,142 +1,139 @@
-import { setImmediate } from 'node:timers/promises';
+import type { z } from 'zod';
 import { itemError } from '../../domain/item-error.ts';
 import { TableHeader } from '../csv/table-row.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type SourceRecord } from '../record.ts';
-import { BadValue, RowAssembly } from './assemble.ts';
-import { ROW_BYTES } from './expansion.ts';
-import type { Footer, RowGroup } from './footer.ts';
-import { LeafCursor } from './leaf-cursor.ts';
-import { readPages, type PageSource } from './pages.ts';
+import { batch, lineBytes, opened, type ReadRequest, type Row } from './child/messages.ts';
+import { lentProcess, type TableFile } from './lend-process.ts';
 import { columnOf, ParquetRow } from './parquet-row.ts';
-import type { Leaf, SchemaNode } from './schema.ts';
+import { damaged, tooLarge } from './parquet-problem.ts';
+import { ReaderCrashed, TextsNotUtf8 } from './table-process.ts';
 
-export interface RowOptions extends PageSource {
+/** A file may give this much, and beyond it this multiple of its size, like the DEFLATE of a gzip file. */
+const FREE_BYTES = 1024 * 1024 * 1024;
+const MAX_FACTOR = 1000;
+
+/** What a row costs besides its values: a file can repeat a row in no bytes at all. */
+const ROW_BYTES = 64;
+
+/** Rows that are decoded at once after many took too much memory: together they are within its limit. */
+const FEW_ROWS = 16;
+
+/** Names of columns are at most as long as the metadata. */
+const MAX_OPENED_BYTES = 64 * 1024 * 1024;
+
+export interface RowOptions {
   /** Columns, by name or path, that are read although they hold no text. */
   readonly wanted: readonly string[];
   /** Max bytes of one row. A larger row is a bad record. */
   readonly recordBytes: number;
-  /** The first row that is wanted; default: 1. Row groups that end before it are not read. */
+  /** WHATWG label of the encoding of bytes that are not UTF-8; null: not known. */
+  readonly encoding: string | null;
+  readonly signal: AbortSignal;
+  /** The first row that is wanted; default: 1. */
   readonly fromRow?: number | undefined;
+  /** Called with the names of the columns, and the paths of the texts inside them, before the first row. */
+  readonly onColumns?: (names: readonly string[]) => void;
+  /** Called with each batch: its size in bytes, and how much of the file was read (0 … 1). */
+  readonly onRows?: (bytes: number, share: number) => void;
 }
-
-/** Max rows per batch. */
-const BATCH_ROWS = 512;
 
 /**
- * The rows of a file in batches, as records that begin on no line. Holds a page per column that is read. Throws
- * ParquetProblem where the file cannot be read on, after the rows before.
+ * The rows of a file in batches, as records that begin on no line. They are read in a process of its own; this one holds
+ * two batches. Throws ParquetProblem where the file cannot be read on, after the rows before.
  */
-export async function* readRows(footer: Footer, options: RowOptions): AsyncGenerator<RecordBatch, void> {
-  const { columns, leaves } = footer.schema;
-  const header = headerOf(columns);
-  const wanted = new Set(options.wanted.map((name) => columnOf(header, name)));
-  const isRead = columns.map((column, position) => wanted.has(position) || holdsText(column));
-  const read = leaves.filter(({ path }) => isRead[columns.indexOf(path[0]!)]);
-  let row = 0;
-  for (const group of footer.rowGroups) {
-    if (row + group.rows < (options.fromRow ?? 1)) {
-      row += group.rows;
-      continue;
-    }
-    const cursors = read.map(
-      (leaf) => new LeafCursor(leaf, readPages(group.chunks[leaf.index]!, leaf.node, options)),
-    );
+export async function* readRows(file: TableFile, options: RowOptions): AsyncGenerator<RecordBatch, void> {
+  const rows = new RowsOfFile(file, options);
+  for (let way: ReadingWay = { textsAreBytes: false, range: null }; ;) {
     try {
-      for await (const records of readGroup(group, {
-        cursors,
-        columns,
-        header,
-        firstRow: row + 1,
-        options,
-      })) {
-        row += records.length;
+      yield* rows.read(way);
+      return;
+    } catch (error) {
+      if (error instanceof TextsNotUtf8 && !way.textsAreBytes) way = { ...way, textsAreBytes: true };
+      else if (error instanceof ReaderCrashed && way.range === null) way = { ...way, range: FEW_ROWS };
+      else throw error;
+    }
+  }
+}
+
+/** How the rest of a file is read: as usual, or after DuckDB could not. */
+interface ReadingWay extends Pick<ReadRequest, 'range'> {
+  readonly textsAreBytes: boolean;
+}
+
+class RowsOfFile {
+  readonly #file: TableFile;
+  readonly #options: RowOptions;
+  #next: number;
+  #bytesLeft: number;
+
+  constructor(file: TableFile, options: RowOptions) {
+    this.#file = file;
+    this.#options = options;
+    this.#next = (options.fromRow ?? 1) - 1;
+    this.#bytesLeft = FREE_BYTES + file.bytes * MAX_FACTOR;
+  }
+
+  async *read({ textsAreBytes, range }: ReadingWay): AsyncGenerator<RecordBatch, void> {
+    const { signal, wanted, recordBytes, encoding } = this.#options;
+    const lent = lentProcess(this.#file, { textsAreBytes, signal });
+    let coming: Promise<z.infer<typeof batch>> | null = null;
+    try {
+      const process = (await lent.next()).value!;
+      const { columns, nested, holdsText, rows } = await process.ask({ op: 'open' }, opened, {
+        ...{ maxBytes: MAX_OPENED_BYTES, signal },
+      });
+      this.#options.onColumns?.([...columns, ...nested]);
+      const header = new TableHeader(columns);
+      const read = new Set(wanted.map((name) => columnOf(header, name)));
+      const answerBytes = { maxBytes: lineBytes(recordBytes) + 8 * BATCH_BYTES, signal };
+      await process.ask(
+        {
+          op: 'read',
+          columns: columns.map((_, index) => index).filter((index) => read.has(index) || holdsText[index]),
+          from: this.#next,
+          rowBytes: recordBytes,
+          ...{ encoding, range, bytesAreTexts: textsAreBytes },
+        },
+        batch,
+        answerBytes,
+      );
+      const ask = () => process.ask({ op: 'next' }, batch, answerBytes);
+      for (let answer = await ask(); !answer.isEnd;) {
+        const records = answer.rows.map((row) => this.#record(row, header));
+        const bytes = answer.rows.reduce((sum, [, size]) => sum + size, 0);
+        this.#options.onRows?.(bytes, this.#next / rows);
+        // Read on while these are taken.
+        coming = ask();
+        coming.catch(() => {});
         yield records;
+        answer = await coming;
+        coming = null;
       }
     } finally {
-      for (const cursor of cursors) await cursor.close();
+      // The process answers one request at a time.
+      await coming?.catch(() => {});
+      await lent.return();
     }
   }
-}
 
-export function headerOf(columns: readonly SchemaNode[]): TableHeader {
-  return new TableHeader(columns.map(({ name }) => name));
-}
-
-/** Names of the columns, and paths of the texts inside them. */
-export function columnNames(columns: readonly SchemaNode[], leaves: readonly Leaf[]): readonly string[] {
-  const nested = leaves.filter(({ path, node }) => path.length > 1 && holdsText(node));
-  return [...columns.map(({ name }) => name), ...nested.map(pathOf)];
-}
-
-/** Names from the column to the leaf, without the groups that only make up lists and maps. */
-function pathOf({ path }: Leaf): string {
-  const names: string[] = [];
-  path.forEach((node, depth) => {
-    const above = path[depth - 1];
-    const isInList =
-      above?.shape === 'list' || (path[depth - 2]?.shape === 'list' && above?.children.length === 1);
-    if (!isInList) names.push(node.name);
-  });
-  return names.join('.');
-}
-
-/** Whether a column, or one inside it, may hold text or images. */
-function holdsText(node: SchemaNode): boolean {
-  return node.shape === 'value'
-    ? node.element.type === 'BYTE_ARRAY' && !isDecimal(node)
-    : node.children.some(holdsText);
-}
-
-function isDecimal({ element }: SchemaNode): boolean {
-  return element.converted_type === 'DECIMAL' || element.logical_type?.type === 'DECIMAL';
-}
-
-interface GroupReading {
-  readonly cursors: readonly LeafCursor[];
-  readonly columns: readonly SchemaNode[];
-  readonly header: TableHeader;
-  readonly firstRow: number;
-  readonly options: RowOptions;
-}
-
-async function* readGroup(
-  { rows }: RowGroup,
-  { cursors, columns, header, firstRow, options }: GroupReading,
-): AsyncGenerator<RecordBatch, void> {
-  for (let done = 0; done < rows;) {
-    options.signal.throwIfAborted();
-    for (const cursor of cursors) await cursor.load();
-    const loaded = Math.min(BATCH_ROWS, rows - done, ...cursors.map((cursor) => cursor.loaded));
-    const records: SourceRecord[] = [];
-    for (let bytes = 0; records.length < loaded && bytes < BATCH_BYTES;) {
-      const size = cursors.reduce((sum, cursor) => sum + cursor.peekBytes(), 0);
-      options.expansion.spend(size + ROW_BYTES);
-      bytes += size + ROW_BYTES;
-      records.push(readRow(firstRow + done + records.length, size, { cursors, columns, header, options }));
+  #record([number, size, values, undecoded]: Row, header: TableHeader): SourceRecord {
+    if (number !== this.#next) throw damaged('its rows are not in order');
+    this.#next++;
+    this.#bytesLeft -= size + ROW_BYTES;
+    if (this.#bytesLeft < 0) {
+      throw tooLarge(
+        `the Parquet file expands to more than ${MAX_FACTOR} times its size; the rest is not read`,
+      );
     }
-    done += records.length;
-    yield records;
-    await setImmediate();
-  }
-}
-
-function readRow(
-  row: number,
-  size: number,
-  { cursors, columns, header, options }: Omit<GroupReading, 'firstRow'>,
-): SourceRecord {
-  const isTooLarge = size > options.recordBytes;
-  const assembly = new RowAssembly(columns);
-  for (const cursor of cursors) cursor.take(isTooLarge ? () => {} : assembly.taker(cursor.leaf));
-  if (isTooLarge) {
-    const error = itemError('ITEM_TOO_LARGE', `the row has ${size} bytes of at most ${options.recordBytes}`);
-    return badRecord(row, null, error);
-  }
-  try {
-    const values = columns.map((_, position) => assembly.value(position));
-    return { row, line: null, content: new ParquetRow(header, values), error: null };
-  } catch (error) {
-    if (!(error instanceof BadValue)) throw error;
-    return badRecord(row, null, error.error);
+    const row = this.#next;
+    if (values === null) {
+      const { recordBytes } = this.#options;
+      return badRecord(
+        row,
+        null,
+        itemError('ITEM_TOO_LARGE', `the row has ${size} bytes of at most ${recordBytes}`),
+      );
+    }
+    return { row, line: null, content: new ParquetRow(header, values, new Set(undecoded)), error: null };
   }
 }

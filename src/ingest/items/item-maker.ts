@@ -41,6 +41,8 @@ interface ItemMakerOptions {
   readonly replay: Replay | null;
 }
 
+const NOT_DECODED = itemError('INVALID_ENCODING', 'the text is not UTF-8; name its encoding with --encoding');
+
 /** The content of a file that is one item. */
 export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
@@ -87,7 +89,12 @@ export class ItemMaker {
     const source = this.#sourceOf(record);
     const id = this.#idOf(record.content) ?? this.#positionOf(record);
     const first = this.#seq;
-    for (const draft of draftSource(record, options).drafts) {
+    const { drafts, judged } = draftSource(record, options);
+    if (holdsUndecoded(record.content, judged)) {
+      items.push(this.refused(record, NOT_DECODED, 'text'));
+      return;
+    }
+    for (const draft of drafts) {
       items.push(this.#item(draft.suffix === '' ? id : id + draft.suffix, source, draft, first));
     }
   }
@@ -201,4 +208,10 @@ function embeddedProblem(bytes: Buffer): ItemError | null {
   if (kind?.modality === 'image' && kind.isJudged) return null;
   const what = kind?.name ?? 'text';
   return itemError('UNSUPPORTED_TYPE', `the embedded image is ${what}, which is not judged`);
+}
+
+/** Whether a column that is judged holds bytes that are not text. */
+function holdsUndecoded(content: RecordContent, judged: readonly string[]): boolean {
+  if (!isFields(content) || content.undecoded === undefined || content.undecoded.size === 0) return false;
+  return judged.some((name) => content.undecoded!.has(content.positionOf(name) ?? -1));
 }

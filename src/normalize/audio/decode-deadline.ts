@@ -1,4 +1,4 @@
-import { TimeLimit, type Excess } from '../process/time-limit.ts';
+import { TimeLimit, type Excess } from '../../confinement/time-limit.ts';
 import type { FfmpegProcess } from './ffmpeg-process.ts';
 
 /** Time limit of a decoder: a base, plus a share of what it has decoded so far. */

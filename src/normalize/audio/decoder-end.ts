@@ -1,6 +1,6 @@
 import type { ItemError } from '../../domain/item-error.ts';
-import { CRASHES } from '../process/crashes.ts';
-import type { Excess } from '../process/time-limit.ts';
+import { CRASHES } from '../../confinement/crashes.ts';
+import type { Excess } from '../../confinement/time-limit.ts';
 import type { ProcessEnd } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { confined } from '../process/confined.ts';
-import { isNoRoom } from '../process/no-room.ts';
-import { processorTime } from '../process/processor-time.ts';
+import { confined } from '../../confinement/confined.ts';
+import { isNoRoom } from '../../confinement/no-room.ts';
+import { processorTime } from '../../confinement/processor-time.ts';
 import type { DecodeTime } from './decode-deadline.ts';
 
 /** How a process ended. */

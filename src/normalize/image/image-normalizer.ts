@@ -3,7 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { abortable } from '../../flow/abortable.ts';
-import type { Limits } from '../process/time-limit.ts';
+import type { Limits } from '../../confinement/time-limit.ts';
 import type { NormalImage, Picture, Pixels } from './normal-image.ts';
 import type { WantedPicture } from './normalize-image.ts';
 import { DecoderProcess, type Attempt } from './process/decoder-process.ts';

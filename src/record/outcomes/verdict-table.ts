@@ -1,4 +1,3 @@
-import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
@@ -60,6 +59,9 @@ const COLUMNS: readonly Column[] = [
   ['error_message', 'text', ({ error }) => error?.message],
   ['error_retryable', 'yes-or-no', ({ error }) => error?.retryable],
 ];
+
+/** A column as the library describes it. */
+type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
 
 const TYPES: Readonly<Record<ColumnType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },

@@ -71,28 +71,24 @@ async function copyParquet(
   decisions: RowDecisions,
   { what, signal }: SourceExport,
 ): Promise<void> {
-  const batches = again.rows(records);
-  const rows = flat(batches);
-  try {
-    await copyTable({
-      ...again.table,
-      addedColumn: what.kind === 'annotate' ? what.key : null,
-      choose: async (_, count) => {
-        const choices: RowChoice[] = [];
-        while (choices.length < count) {
-          const next = await rows.next();
-          if (next.done === true) throw new SourceRefused('read_differently');
-          choices.push(await choiceOf(next.value, what, decisions));
-        }
-        return choices;
-      },
-      write: (bytes) => out.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)),
-      signal,
-    });
-    // The hash of the file is known once its rows were read to their end.
-    if ((await rows.next()).done !== true) throw new SourceRefused('read_differently');
-  } finally {
-    await rows.return();
+  let kept = 0;
+  const written = await copyTable({
+    table: again.table,
+    addedColumn: what.kind === 'annotate' ? what.key : null,
+    choices: choices(),
+    write: (bytes) => out.write(bytes),
+    signal,
+  });
+  if (written !== kept) throw new SourceRefused('read_differently');
+
+  async function* choices(): AsyncGenerator<RowChoice, void> {
+    for await (const batch of again.rows(records)) {
+      for (const row of batch) {
+        const choice = await choiceOf(row, what, decisions);
+        if (choice !== 'left-out') kept++;
+        yield choice;
+      }
+    }
   }
 }
 
@@ -101,10 +97,6 @@ async function choiceOf(row: RowAgain, what: ExportKind, decisions: RowDecisions
   if (moderation === null || row.record.error !== null) return 'left-out';
   if (what.kind === 'annotate') return { added: columnOf(row.record, what.key, moderation.value!) };
   return { added: null };
-}
-
-async function* flat(batches: AsyncIterable<readonly RowAgain[]>): AsyncGenerator<RowAgain, void> {
-  for await (const batch of batches) yield* batch;
 }
 
 function headerAddition({ layout, reader }: RecordsAgain, what: ExportKind): Addition | null {

@@ -1,9 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Item } from '../../../src/domain/item.ts';
+import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields } from '../../../src/formats/record.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
+import { drawn } from '../../helpers/pictures.ts';
+import { settled } from '../../helpers/settled.ts';
+import { corpus, readItems } from '../../ingest/read-items.ts';
+import { childrenNamed } from '../../normalize/audio/processes.ts';
 import { rowsOf, valuesOf } from './read-rows.ts';
 
 let folder: string;
@@ -88,7 +94,7 @@ test('typed columns are read where they are wanted, and not otherwise', async ()
   expect(row).toMatchObject({ big: null, price: null, text: 'words' });
 });
 
-test('a row over the limit, or with bytes that are not text, is a bad record between good ones', async () => {
+test('a row over the limit is a bad record between good ones', async () => {
   const path = join(folder, 'bad.parquet');
   await duckdb(`copy (select case when i = 1 then repeat('x', 5000) else 'short ' || i end as text
     from range(3) r(i)) to '${path}' (format parquet)`);
@@ -107,3 +113,160 @@ test('a file cut anywhere is unreadable', async () => {
     expect(problem?.error.code).toBe('UNREADABLE_SOURCE');
   }
 });
+
+/** The bytes of a file with some of them replaced by as many others, everywhere. */
+async function replaceIn(path: string, text: string, by: Buffer): Promise<void> {
+  const bytes = await readFile(path);
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) by.copy(bytes, at);
+  await writeFile(path, bytes);
+}
+
+const CAFE = Buffer.from('caf\u00e9 au lait', 'latin1');
+
+describe('a text that is not UTF-8', () => {
+  test.each([
+    ['in pages', 'varchar', 'dictionary_size_limit 1'],
+    ['in a dictionary', 'varchar', 'dictionary_size_limit 1000'],
+    ['in a column of bytes', 'blob', 'dictionary_size_limit 1'],
+  ])('%s is an error of its row, and decoded where its encoding is named', async (_, type, form) => {
+    const path = join(folder, 'latin.parquet');
+    await duckdb(`copy (select i as id, (case when i % 5 = 1 then 'cafX au lait' else 'text ' || (i % 7) end)::${type} as text
+      from range(20) r(i)) to '${path}' (format parquet, codec uncompressed, ${form})`);
+    await replaceIn(path, 'cafX au lait', CAFE);
+    const items = await readItems([corpus(path)]);
+    expect(items.map(({ settled }) => settled?.error?.code ?? null)).toEqual(
+      Array.from({ length: 20 }, (_, i) => (i % 5 === 1 ? 'INVALID_ENCODING' : null)),
+    );
+    const named = await readItems([corpus(path, { encoding: 'windows-1252' })]);
+    expect(named.map(textOfItem)).toEqual(
+      Array.from({ length: 20 }, (_, i) => (i % 5 === 1 ? 'café au lait' : `text ${i % 7}`)),
+    );
+  });
+
+  test('is hashed whole: bytes with the same beginning differ', async () => {
+    const path = join(folder, 'long.parquet');
+    await duckdb(`copy (select (repeat('cafX au lait ', 40) || i)::blob as text from range(2) r(i))
+      to '${path}' (format parquet, codec uncompressed, dictionary_size_limit 1)`);
+    await replaceIn(path, 'cafX au lait', CAFE);
+    const [one, two] = await readItems([corpus(path, { encoding: 'latin1' })]);
+    expect(one!.contentSha256).not.toBe(two!.contentSha256);
+    expect(textOfItem(one!)).toBe(`${'café au lait '.repeat(40)}0`);
+  });
+
+  test('in a column that is not judged is nothing', async () => {
+    const path = join(folder, 'beside.parquet');
+    await duckdb(
+      `copy (select 'a text' as text, '\\xff\\x00\\xfe'::blob as sound) to '${path}' (format parquet)`,
+    );
+    expect((await readItems([corpus(path)])).map(textOfItem)).toEqual(['a text']);
+  });
+});
+
+test('an image in a column of bytes is judged as an image', async () => {
+  const path = join(folder, 'image.parquet');
+  const png = (await drawn(16, 16).png().toBuffer()).toString('hex');
+  await duckdb(
+    `copy (select {'bytes': from_hex('${png}'), 'path': null} as image) to '${path}' (format parquet)`,
+  );
+  const [item] = await readItems([corpus(path)]);
+  expect([item?.settled, item?.request?.modality]).toEqual([null, 'image']);
+});
+
+test('an encrypted file is said as such, and a table without rows has none', async () => {
+  const path = join(folder, 'encrypted.parquet');
+  await duckdb(`copy (${TEXTS} limit 3) to '${path}' (format parquet)`);
+  await writeFile(path, Buffer.concat([(await readFile(path)).subarray(0, -4), Buffer.from('PARE')]));
+  expect((await rowsOf(path)).problem?.error).toMatchObject({
+    code: 'UNSUPPORTED_TYPE',
+    message: expect.stringContaining('encrypted') as string,
+  });
+  await duckdb(`copy (${TEXTS} limit 0) to '${path}' (format parquet)`);
+  expect(await rowsOf(path)).toEqual({ records: [], problem: null });
+});
+
+test('rows before a damage are read', async () => {
+  const path = join(folder, 'damaged.parquet');
+  await duckdb(`copy (select 'text number ' || i || 'Q' as text from range(9000) r(i))
+    to '${path}' (format parquet, codec uncompressed, dictionary_size_limit 1, row_group_size 4096)`);
+  const bytes = await readFile(path);
+  // The length of a text, before it.
+  bytes.writeUInt32LE(0x7fffffff, bytes.indexOf('text number 7000Q') - 4);
+  await writeFile(path, bytes);
+  const { records, problem } = await rowsOf(path);
+  expect(problem?.error.code).toBe('UNREADABLE_SOURCE');
+  // DuckDB decodes 2,048 rows at once.
+  expect(records.length).toBeGreaterThan(7000 - 2048);
+  expect(valuesOf(records)).toEqual(records.map((_, i) => ({ text: `text number ${i}Q` })));
+});
+
+test.each([100, 200_000])('the open file is read, of %d rows, whatever its name is by now', async (rows) => {
+  const path = join(folder, 'swapped.parquet');
+  await duckdb(
+    `copy (select 'opened ' || md5(i::varchar) as text from range(${rows}) r(i)) to '${path}' (format parquet)`,
+  );
+  const handle = await open(path);
+  try {
+    const { size: bytes } = await handle.stat();
+    await rm(path);
+    await duckdb(`copy (select 'other' as text) to '${path}' (format parquet)`);
+    const options = { signal: new AbortController().signal, wanted: [], recordBytes: 1000, encoding: null };
+    let read = 0;
+    for await (const batch of readRows({ handle, bytes }, options)) {
+      for (const { text } of valuesOf(batch)) expect(text).toMatch(/^opened /);
+      read += batch.length;
+    }
+    expect(read).toBe(rows);
+  } finally {
+    await handle.close();
+  }
+});
+
+test('an abort ends the process that reads', async () => {
+  const path = join(folder, 'aborted.parquet');
+  await duckdb(`copy (select md5(i::varchar) as text from range(400000) r(i)) to '${path}' (format parquet)`);
+  const handle = await open(path);
+  try {
+    const { size: bytes } = await handle.stat();
+    const abort = new AbortController();
+    const options = { signal: abort.signal, wanted: [], recordBytes: 1000, encoding: null };
+    const reading = (async () => {
+      for await (const batch of readRows({ handle, bytes }, options)) if (batch.length > 0) abort.abort();
+    })();
+    await expect(reading).rejects.toThrow('aborted');
+    await settled(() => childrenNamed('node', process.pid).length === 0);
+  } finally {
+    await handle.close();
+  }
+});
+
+test('what a few bytes expand to is bounded, and a row is held at a time', async () => {
+  const path = join(folder, 'bomb.parquet');
+  await duckdb(
+    `copy (select repeat('long ', 180000) as text from range(4000) r(i)) to '${path}' (format parquet)`,
+  );
+  const { size } = await stat(path);
+  expect(size).toBeLessThan(200_000);
+  let rows = 0;
+  const handle = await open(path);
+  const options = {
+    signal: new AbortController().signal,
+    wanted: [],
+    recordBytes: 1_000_000,
+    encoding: null,
+  };
+  try {
+    await expect(
+      (async () => {
+        for await (const batch of readRows({ handle, bytes: size }, options)) rows += batch.length;
+      })(),
+    ).rejects.toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
+  } finally {
+    await handle.close();
+  }
+  expect(rows).toBeGreaterThan(1000);
+  expect(rows).toBeLessThan(1700);
+});
+
+function textOfItem({ request }: Item): string | null {
+  return request?.requestType === 'prompt' && request.modality === 'text' ? request.text : null;
+}

@@ -1,6 +1,4 @@
 import { open } from 'node:fs/promises';
-import { Expansion } from '../../../src/formats/parquet/expansion.ts';
-import { readFooter } from '../../../src/formats/parquet/footer.ts';
 import { ParquetProblem } from '../../../src/formats/parquet/parquet-problem.ts';
 import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields, type SourceRecord } from '../../../src/formats/record.ts';
@@ -17,16 +15,20 @@ export async function rowsOf(
   {
     wanted = [],
     recordBytes = 1_000_000,
-  }: { readonly wanted?: readonly string[]; readonly recordBytes?: number } = {},
+    encoding = null,
+  }: {
+    readonly wanted?: readonly string[];
+    readonly recordBytes?: number;
+    readonly encoding?: string | null;
+  } = {},
 ): Promise<RowsRead> {
   const handle = await open(path);
   const records: SourceRecord[] = [];
   try {
     const { size } = await handle.stat();
-    const footer = await readFooter(handle, size);
     const { signal } = new AbortController();
-    const options = { handle, signal, expansion: new Expansion(size), wanted, recordBytes };
-    for await (const batch of readRows(footer, options)) records.push(...batch);
+    const options = { signal, wanted, recordBytes, encoding };
+    for await (const batch of readRows({ handle, bytes: size }, options)) records.push(...batch);
     return { records, problem: null };
   } catch (error) {
     if (!(error instanceof ParquetProblem)) throw error;

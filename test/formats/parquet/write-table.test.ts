@@ -21,12 +21,16 @@ const ROWS = `select i, 'text ' || i as text, case when i % 2 = 0 then null else
 async function copied(addedColumn: string | null, choice: (row: number) => RowChoice): Promise<string> {
   const input = await open(join(folder, 'in.parquet'));
   const pieces: Uint8Array[] = [];
+  const { size } = await input.stat();
+  const count = Number(
+    (await duckdb(`select count(*)::int as n from '${join(folder, 'in.parquet')}'`))[0]!['n'],
+  );
   const rows = await copyTable({
-    handle: input,
-    bytes: (await input.stat()).size,
+    table: { handle: input, bytes: size },
     addedColumn,
-    choose: (first, count) =>
-      Promise.resolve(Array.from({ length: count }, (_, index) => choice(first + index))),
+    choices: (async function* () {
+      for (let row = 1; row <= count; row++) yield Promise.resolve(choice(row));
+    })(),
     write: (bytes) => {
       pieces.push(bytes);
       return Promise.resolve();

@@ -4,10 +4,10 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { ByteBudget } from '../../../flow/byte-budget.ts';
-import { confined } from '../../process/confined.ts';
-import { CRASHES } from '../../process/crashes.ts';
-import { processorTime } from '../../process/processor-time.ts';
-import { TimeLimit, type Limits } from '../../process/time-limit.ts';
+import { confined } from '../../../confinement/confined.ts';
+import { CRASHES } from '../../../confinement/crashes.ts';
+import { processorTime } from '../../../confinement/processor-time.ts';
+import { TimeLimit, type Limits } from '../../../confinement/time-limit.ts';
 import type { AnyDecoded, Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
-import { processorTime, timeByPs } from '../../../src/normalize/process/processor-time.ts';
-import { settled } from '../../helpers/settled.ts';
+import { processorTime, timeByPs } from '../../src/confinement/processor-time.ts';
+import { settled } from '../helpers/settled.ts';
 
 it.each([
   ['the system', processorTime],

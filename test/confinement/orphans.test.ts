@@ -4,15 +4,15 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { confined } from '../../../src/normalize/process/confined.ts';
-import { drawn } from '../../helpers/pictures.ts';
-import { settled } from '../../helpers/settled.ts';
-import { folder } from '../audio/clips.ts';
-import { childrenNamed, isAlive } from '../audio/processes.ts';
+import { confined } from '../../src/confinement/confined.ts';
+import { drawn } from '../helpers/pictures.ts';
+import { settled } from '../helpers/settled.ts';
+import { folder } from '../normalize/audio/clips.ts';
+import { childrenNamed, isAlive } from '../normalize/audio/processes.ts';
 
-const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
+const MP3 = fileURLToPath(new URL('../fixtures/audio/layer-three.mp3', import.meta.url));
 /** As it is built: decoders of images are processes, which run compiled code. */
-const NORMALIZER = new URL('../../../dist/src/normalize/normalizer.js', import.meta.url).href;
+const NORMALIZER = new URL('../../dist/src/normalize/normalizer.js', import.meta.url).href;
 
 const LIMITS = { memoryBytes: 2 ** 30, reads: null };
 

@@ -4,10 +4,10 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Confinement } from '../../../src/normalize/process/confined.ts';
-import { folder } from '../audio/clips.ts';
+import type { Confinement } from '../../src/confinement/confined.ts';
+import { folder } from '../normalize/audio/clips.ts';
 
-const BUILT = fileURLToPath(new URL('../../../dist/src/normalize/process/confined.js', import.meta.url));
+const BUILT = fileURLToPath(new URL('../../dist/src/confinement/confined.js', import.meta.url));
 const MEBIBYTE = 2 ** 20;
 const IS_ROOT = process.geteuid!() === 0;
 const NOBODY = 65_534;

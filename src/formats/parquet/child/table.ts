@@ -1,0 +1,235 @@
+import { type DuckDBConnection, DuckDBInstance, type DuckDBType } from '@duckdb/node-api';
+import {
+  BATCH_ROWS,
+  CHOICES_FD,
+  COPY_FD,
+  type CopyRequest,
+  lineBytes,
+  type Problem,
+  type ReadRequest,
+  type Row,
+  TABLE_FD,
+} from './messages.ts';
+import { holdsText, ShownValues, textPaths } from './shown-values.ts';
+import { BATCH_BYTES } from '../../record.ts';
+
+/** A path that opens a descriptor of this process anew, whatever the name of its file is by now. */
+function pathOf(descriptor: number): string {
+  return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : `/dev/fd/${descriptor}`;
+}
+
+const TABLE = `read_parquet('${pathOf(TABLE_FD)}', hive_partitioning = false)`;
+
+/** Rows that DuckDB decodes at once: fewer are asked for where that many cannot be read. */
+const VECTOR_ROWS = 2048;
+
+/** Rows of a row group that is written, at most, and their bytes in the file that is read. */
+const GROUP_ROWS = 20 * VECTOR_ROWS;
+const GROUP_BYTES = 32 * 1024 * 1024;
+
+/** Metadata that describe the columns to one library, and are wrong for a file that another one wrote. */
+const SCHEMA_KEYS = ['ARROW:schema', 'pandas'];
+
+/** A column or a group of them: its name, and the number of its children. */
+type SchemaNode = readonly [name: string, children: bigint | null];
+
+/** DuckDB, which reads and writes descriptors of this process and no other file, and loads nothing. */
+export async function openDatabase(): Promise<DuckDBInstance> {
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: '1',
+    memory_limit: '512MB',
+    // What cannot be read fails: there is no place to spill to.
+    temp_directory: '',
+    enable_external_file_cache: 'false',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    allow_community_extensions: 'false',
+  });
+  const connection = await instance.connect();
+  const paths = [TABLE_FD, COPY_FD, CHOICES_FD].map((each) => `'${pathOf(each)}'`);
+  await connection.run(`SET allowed_paths = [${paths.join(', ')}]`);
+  await connection.run('SET enable_external_access = false');
+  await connection.run('SET lock_configuration = true');
+  connection.closeSync();
+  return instance;
+}
+
+/** Classifies an error of DuckDB, which has no codes. Its text can quote the file and goes nowhere. */
+export function problemOf(error: unknown): Problem {
+  const text = error instanceof Error ? error.message.slice(0, 200) : '';
+  if (text.startsWith('Invalid Input Error: Invalid string encoding')) return 'encoding';
+  if (text.startsWith('Out of Memory Error')) return 'memory';
+  if (/\bencrypt/i.test(text)) return 'encrypted';
+  if (text.includes('Unsupported compression codec')) return 'codec';
+  return 'damaged';
+}
+
+/** The table behind a descriptor, while it is the same file. */
+export class Table {
+  readonly names: readonly string[];
+  readonly types: readonly DuckDBType[];
+  readonly rows: number;
+  readonly #connection: DuckDBConnection;
+
+  private constructor(
+    connection: DuckDBConnection,
+    { names, types, rows }: { names: readonly string[]; types: readonly DuckDBType[]; rows: number },
+  ) {
+    this.#connection = connection;
+    this.names = names;
+    this.types = types;
+    this.rows = rows;
+  }
+
+  static async open(instance: DuckDBInstance): Promise<Table> {
+    const connection = await instance.connect();
+    try {
+      const types = (await connection.run(`SELECT * FROM ${TABLE} LIMIT 0`)).columnTypes();
+      const path = pathOf(TABLE_FD);
+      // DuckDB gives columns of one name others.
+      const schema = await connection.runAndReadAll(
+        `SELECT name, num_children FROM parquet_schema('${path}')`,
+      );
+      const nodes = schema.getRows() as unknown as readonly SchemaNode[];
+      const names: string[] = [];
+      for (let at = 1; at < nodes.length; at = afterNode(nodes, at)) names.push(nodes[at]![0]);
+      if (names.length !== types.length) throw new Error('the columns are not those of the schema');
+      const counted = await connection.runAndReadAll(`SELECT num_rows FROM parquet_file_metadata('${path}')`);
+      return new Table(connection, { names, types, rows: Number(counted.getRows()[0]![0]) });
+    } catch (error) {
+      connection.closeSync();
+      throw error;
+    }
+  }
+
+  get holdsText(): readonly boolean[] {
+    return this.types.map(holdsText);
+  }
+
+  get nested(): readonly string[] {
+    return this.types.flatMap((type, index) => textPaths(this.names[index]!, type));
+  }
+
+  close(): void {
+    this.#connection.closeSync();
+  }
+
+  /**
+   * The rows in batches, in order. If some cannot be read, they are read again in ever smaller ranges, down to the row at
+   * fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at once.
+   */
+  async *read(request: ReadRequest): AsyncGenerator<readonly Row[], void> {
+    let next = request.from;
+    for (let range = request.range ?? Infinity; next < this.rows;) {
+      try {
+        const end = Math.min(this.rows, next + range);
+        for await (const rows of this.#range(next, end, request)) {
+          next = rows.at(-1)![0] + 1;
+          yield rows;
+        }
+        if (next < end) throw new Error('there are fewer rows than the metadata say');
+        range = Math.min(2 * range, request.range ?? VECTOR_ROWS);
+      } catch (error) {
+        if (range === 1 || problemOf(error) === 'encoding') throw error;
+        range = Math.min(range, VECTOR_ROWS) / 2;
+      }
+    }
+  }
+
+  async *#range(from: number, end: number, request: ReadRequest): AsyncGenerator<readonly Row[], void> {
+    const aliases = this.names.map((_, index) => `c${index}`).join(', ');
+    const selected = ['file_row_number', ...request.columns.map((index) => `c${index}`)].join(', ');
+    const result = await this.#connection.stream(
+      `SELECT ${selected} FROM ${TABLE} AS t(${aliases})
+       WHERE file_row_number >= ${from} AND file_row_number < ${end}`,
+    );
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      if (chunk === null || chunk.rowCount === 0) return;
+      const numbers = chunk.getColumnValues(0) as readonly bigint[];
+      // A text that is stored once and repeated takes memory for each of its rows only here.
+      const columns = request.columns.map((_, index) => chunk.getColumnVector(index + 1));
+      let rows: Row[] = [];
+      let bytes = 0;
+      for (const [at, number] of numbers.entries()) {
+        const values = new Array<unknown>(this.names.length).fill(null);
+        const shown = new ShownValues(request);
+        const undecoded: number[] = [];
+        request.columns.forEach((column, index) => {
+          shown.hasUndecoded = false;
+          values[column] = shown.show(this.types[column]!, columns[index]!.getItem(at));
+          if (shown.hasUndecoded) undecoded.push(column);
+        });
+        bytes += shown.bytes;
+        rows.push([
+          Number(number),
+          shown.bytes,
+          isTooLarge(shown, values, request) ? null : values,
+          undecoded,
+        ]);
+        if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
+        yield rows;
+        rows = [];
+        bytes = 0;
+      }
+      if (rows.length > 0) yield rows;
+    }
+  }
+
+  /** Copies the chosen rows, in order, and adds a column if asked to. Returns their number. */
+  async copy({ addedColumn }: CopyRequest, bytes: number): Promise<number> {
+    const columns = this.names.map((name, index) => `c${index} AS ${quoted(name)}`);
+    if (addedColumn !== null) columns.push(`added AS ${quoted(addedColumn)}`);
+    const perRow = bytes / Math.max(1, this.rows);
+    const groupRows = Math.max(VECTOR_ROWS, Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(1, perRow)));
+    const reader = await this.#connection.runAndReadAll(
+      `COPY (
+         SELECT ${columns.join(', ')}
+         FROM (SELECT * FROM ${TABLE} AS t(${this.names.map((_, index) => `c${index}`).join(', ')}))
+         POSITIONAL JOIN read_csv('${pathOf(CHOICES_FD)}', auto_detect = false, header = false, delim = ',',
+           quote = '"', escape = '"', columns = {'is_kept': 'BOOLEAN', 'added': 'VARCHAR'})
+         WHERE is_kept
+       ) TO '${pathOf(COPY_FD)}' (FORMAT parquet, USE_TMP_FILE false, COMPRESSION ${await this.#codec()},
+         ROW_GROUP_SIZE ${VECTOR_ROWS * Math.floor(groupRows / VECTOR_ROWS)}${await this.#metadata(addedColumn !== null)})`,
+    );
+    return Number(reader.getRows()[0]![0]);
+  }
+
+  async #codec(): Promise<string> {
+    const query = `SELECT compression FROM parquet_metadata('${pathOf(TABLE_FD)}') LIMIT 1`;
+    const codec = (await this.#connection.runAndReadAll(query)).getRows()[0]?.[0];
+    return typeof codec === 'string' ? codec.toLowerCase() : 'snappy';
+  }
+
+  /** What the writer of the file noted in it, as far as it stays true. */
+  async #metadata(isAdded: boolean): Promise<string> {
+    const left = isAdded ? [...SCHEMA_KEYS, 'huggingface'] : SCHEMA_KEYS;
+    const query = `SELECT decode(key), decode(value) FROM parquet_kv_metadata('${pathOf(TABLE_FD)}')`;
+    const found = (await this.#connection.runAndReadAll(query)).getRows() as unknown as readonly (readonly [
+      string,
+      string,
+    ])[];
+    const kept = new Map(found.filter(([key]) => !left.includes(key)));
+    if (kept.size === 0) return '';
+    const pairs = [...kept].map(([key, value]) => `${quoted(key)}: '${value.replaceAll("'", "''")}'`);
+    return `, KV_METADATA {${pairs.join(', ')}}`;
+  }
+}
+
+function isTooLarge({ bytes }: ShownValues, values: readonly unknown[], { rowBytes }: ReadRequest): boolean {
+  if (bytes > rowBytes) return true;
+  // Escapes take up to six times as much.
+  return bytes * 6 > lineBytes(rowBytes) && Buffer.byteLength(JSON.stringify(values)) > lineBytes(rowBytes);
+}
+
+/** Index of the node after one and all that it holds. */
+function afterNode(nodes: readonly SchemaNode[], index: number): number {
+  let open = 1;
+  let at = index;
+  while (open > 0 && at < nodes.length) open += Number(nodes[at++]![1] ?? 0) - 1;
+  return at;
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
