@@ -302,6 +302,8 @@ describe('a shard of media', () => {
 });
 
 describe('media that no guard judges', () => {
+  /** As much of a clip as tells that it is one. */
+  const FLAC = `fLaC${'\0'.repeat(60)}`;
   const lacks = itemError('PROBE_NOT_LOADED', 'no probe');
   /** Judges what has a caption, and is not to be asked about anything else. */
   const deaf = (): Judge & { readonly asked: GuardRequest[] } => ({
@@ -309,7 +311,7 @@ describe('media that no guard judges', () => {
     notJudged: async ({ described }) => (described ? null : lacks),
   });
   const undescribed = async (path: string, kind: MediaRequest['modality']): Promise<MediaRequest> => ({
-    ...(await media(path, 'az', kind)),
+    ...(await media(path, kind === 'audio' ? FLAC : 'az', kind)),
     caption: null,
   });
   const noNormalForm: MediaNormalizer = {
@@ -324,6 +326,11 @@ describe('media that no guard judges', () => {
     expect(judge.asked).toHaveLength(0);
     const { judgement: verdict } = await moderate(await media('b', 'az', kind), judge);
     expect(verdict?.score).toBe(1);
+  });
+
+  it('are told from what is no clip', async () => {
+    const request = { ...(await media('d', 'az', 'audio')), caption: null };
+    expect(code(await moderate(request, deaf(), {}, noNormalForm))).toBe('UNSUPPORTED_AUDIO_TYPE');
   });
 
   it('are checked to be what was planned all the same', async () => {
