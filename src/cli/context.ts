@@ -37,6 +37,8 @@ export interface FleetAccess {
 
 /** Settings of the commands that take a run to its end. */
 export interface FeedUi extends RunUi {
+  /** What was typed after `enqueue`; null for another command. */
+  readonly typed: readonly string[] | null;
   /** The fleet that judges the run; null: this process does. */
   readonly fleet: FleetAccess | null;
   /** Leave the feeder running in the background. */

@@ -1,13 +1,13 @@
 import { CommanderError } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { Failure } from '../domain/failure.ts';
+import { ownCommand } from '../domain/text/own-command.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, LoadRuns } from './context.ts';
 import { refuseLostFlags } from './npm/lost-flags.ts';
 import { buildProgram } from './program.ts';
-import { ownCommand } from './run/resume-command.ts';
 import { isExpectedEnd, usageFailure } from './usage-failure.ts';
 import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 
@@ -31,7 +31,7 @@ export async function runCli(
     const interrupted = isAbort(error) && context.interrupts.drain.aborted;
     if (interrupted)
       return reportFailure(new Failure('interrupted', 'interrupted', { cause: error }), context);
-    const help = ownCommand('help', argv.slice(0, 1), context);
+    const help = ownCommand('help', argv.slice(0, 1), context.env);
     return reportFailure(error instanceof CommanderError ? usageFailure(error, help) : error, context);
   }
 }

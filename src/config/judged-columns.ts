@@ -6,6 +6,14 @@ export const CHOSEN_BY = ['option', 'name', 'content', 'nothing'] as const;
 
 export type ChosenBy = (typeof CHOSEN_BY)[number];
 
+/** Files that are not UTF-8, and the encoding that they are most likely in. */
+export interface OtherEncoding {
+  /** A WHATWG label; null if it was not recognised. */
+  readonly encoding: string | null;
+  /** As in sources.jsonl. */
+  readonly paths: readonly string[];
+}
+
 /** Tables, or other files of records, of which the same columns are judged. Columns are printable labels. */
 export interface JudgedColumns {
   /** Path of the first of them, as in sources.jsonl. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
-import type { JudgedColumns } from './judged-columns.ts';
+import type { JudgedColumns, OtherEncoding } from './judged-columns.ts';
 import type { CategoryKey } from '../domain/taxonomy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
@@ -196,6 +196,10 @@ export interface RunRecord {
   readonly fitted_headers: readonly string[];
   /** Which columns of the tables are judged, as found before the run began; absent: none was looked into. */
   readonly tables?: readonly JudgedColumns[];
+  /** Paths of tables whose first row was taken as data; absent: none. */
+  readonly without_header?: readonly string[];
+  /** Found before the run began; absent: none. */
+  readonly other_encodings?: readonly OtherEncoding[];
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
   /** The same of skipped.jsonl, which runs of early builds do not have. */

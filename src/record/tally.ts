@@ -7,7 +7,7 @@ import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from
 import type { ConversationLine } from './outcomes/conversations.ts';
 import { ConversationTally, type ConversationCounts } from './summary/conversation-counts.ts';
 import { StreamTally, type StreamCounts } from './summary/stream-counts.ts';
-import { extensionOf, OTHER_FILES } from './summary/file-kinds.ts';
+import { extensionOf, OTHER_FILES } from '../domain/words/file-kinds.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
 
 /** A guard, and one of the models that it judged with. */

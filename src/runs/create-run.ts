@@ -34,6 +34,8 @@ export async function createRun(
     /** Paths of tables whose header has another number of cells than their rows. */
     readonly fittedHeaders: readonly string[];
     readonly tables?: RunRecord['tables'];
+    readonly withoutHeader?: readonly string[];
+    readonly otherEncodings?: RunRecord['other_encodings'];
     /** The skipped files that are not among the sources. */
     readonly skippedFiles: Iterable<SkippedFile>;
     /** The user's key, which marks the run as trusted; null: the user must trust it explicitly later. */
@@ -56,6 +58,8 @@ export async function createRun(
       skipped: options.skipped,
       fitted_headers: options.fittedHeaders,
       ...(options.tables && options.tables.length > 0 && { tables: options.tables }),
+      ...(options.withoutHeader?.length && { without_header: options.withoutHeader }),
+      ...(options.otherEncodings?.length && { other_encodings: options.otherEncodings }),
       sources_sha256: await writeDurably(join(making, RUN_FILES.sources), lines(sources)),
       skipped_sha256: await writeDurably(join(making, RUN_FILES.skipped), lines(options.skippedFiles)),
       config,

@@ -38,14 +38,18 @@ export async function prepareRun(
 ): Promise<() => Promise<Run>> {
   const { sources, skipped, skippedFiles } = await expandSources(config.sources, drain);
   const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
-  report({ kind: 'inspected', inspection });
   const unfinished = await findUnfinished(config);
   if (unfinished !== null) report({ kind: 'unfinished', dir: unfinished });
   return async () => {
     const key = await runKey(keyFile);
-    const { fittedHeaders, tables } = inspection;
-    const found = { skipped, skippedFiles, fittedHeaders, tables };
-    const options = { now: new Date(), toolVersion: toolVersion(), ...found, key };
+    const options = {
+      now: new Date(),
+      toolVersion: toolVersion(),
+      skipped,
+      skippedFiles,
+      ...inspection,
+      key,
+    };
     const run = await createRun(config, sources, options);
     report({ kind: 'created', run });
     return run;

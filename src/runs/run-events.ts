@@ -1,5 +1,4 @@
 import type { RedisAddress } from '../config/values/redis-url.ts';
-import type { Inspection } from '../ingest/recognise/inspect.ts';
 import type { Run } from './create-run.ts';
 import type { RunView } from './progress.ts';
 import type { UnheardClips } from './unheard-clips.ts';
@@ -11,8 +10,6 @@ export interface NotedView extends RunView {
 
 /** What a run reports to its caller while it runs. */
 export type RunEvent =
-  /** The sources of a new run were sampled; nothing is written yet. */
-  | { readonly kind: 'inspected'; readonly inspection: Inspection }
   /** An earlier run of the same sources is not finished. */
   | { readonly kind: 'unfinished'; readonly dir: string }
   /** A fleet judges the run; Redis is connected next. */

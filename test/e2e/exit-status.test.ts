@@ -95,9 +95,9 @@ describe('exit status', () => {
     const done = await guardsweep(['enqueue', cwd, ...gate], { cwd });
     expect(done.status).toBe(5);
     expect(done.stdout).toMatch(/^Judged 0 of 0 items; 0 not judged\nEMPTY: /);
-    const name = basename(cwd);
-    const named = ['b.jsonl', 'header.csv', 'list.json'].map((file) => `${name}/${file}`);
-    expect(done.stdout).toContain(`Files without items: ${named.join(', ')} and 1 more\n`);
+    expect(done.stdout).toMatch(
+      new RegExp(`^Files without items: ${basename(cwd)}/b.jsonl.* and \\d more$`, 'm'),
+    );
     const run = await onlyRun(join(cwd, 'runs'));
     expect((await guardsweep(['verify', run])).status).toBe(0);
     expect((await guardsweep(['resume', run])).status).toBe(5);

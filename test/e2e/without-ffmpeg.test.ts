@@ -28,7 +28,7 @@ it('says what to install when ffmpeg is missing, judges the rest, and the clips 
   expect(status).toBe(5);
   expect(stdout).toMatch(/^Judged 1 of 2 items; 1 not judged$/m);
   expect(stdout).toMatch(
-    /^ffmpeg is missing: 1 of the items above is audio; install it \(.*apt-get install ffmpeg/m,
+    /^ +1 {2}audio, and ffmpeg is missing: install it \(INTERNAL\)\nInstall ffmpeg: .*apt-get install ffmpeg/m,
   );
   const [error] = (await readFile(join(run, 'errors.jsonl'), 'utf8')).trimEnd().split('\n');
   expect(JSON.parse(error!)).toMatchObject({

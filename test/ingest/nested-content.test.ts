@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { inspectedColumns } from './recognise/inspected-columns.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -327,7 +328,9 @@ describe('what records hold in lists and objects', () => {
       'a.jsonl#1#nested2: more bad words',
     ]);
     const { sources } = await expandSources([config], NEVER);
-    const { unjudgedColumns } = await inspectSources(sources, [config], DEFAULT_LIMITS.itemBytes, NEVER);
+    const { unjudgedColumns } = inspectedColumns(
+      await inspectSources(sources, [config], DEFAULT_LIMITS.itemBytes, NEVER),
+    );
     expect(unjudgedColumns).toEqual([{ path: 'a.jsonl', columns: ['"mood"'] }]);
   });
 
@@ -434,9 +437,10 @@ describe('what records hold in lists and objects', () => {
       ),
     ];
     const { sources } = await expandSources(configs, NEVER);
-    expect((await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER)).unjudgedColumns).toEqual(
-      [{ path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] }],
-    );
+    expect(
+      inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER))
+        .unjudgedColumns,
+    ).toEqual([{ path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] }]);
   });
 
   test('no words are lost, wherever they are', async () => {

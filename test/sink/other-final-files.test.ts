@@ -93,7 +93,7 @@ it('lists what may show children in sexual contexts apart, and not among the fla
   });
   expect(flagged.map(({ seq }) => seq)).toEqual(['2', '3']);
   expect(summary).toMatchObject({ restricted: 2, flagged: 4 });
-  expect(summaryLines(summary).join('\n')).toContain('listed in restricted.csv');
+  expect(summaryLines(summary).join('\n')).toContain('in sexual contexts: restricted.csv');
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });
 

@@ -108,13 +108,14 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
         ],
       ]),
     )
-    .action(async (paths: string[], flags: Flags) => {
+    .action(async (paths: string[], flags: Flags, command: Command) => {
       const { env, cwd } = context;
       const access = await fleetOf(flags, context);
       const output = await valuesOf({ json: JSON_SUMMARY, quiet: QUIET }, { flags, ...context });
       const input = { paths, flags, env, cwd, fleet: access.fleet !== null };
       const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
-      const ui = { ...context, ...output, ...access, guardTls, startWaitMs, afterFinish };
+      const typed = command.parent?.args.slice(1) ?? paths;
+      const ui = { ...context, ...output, ...access, typed, guardTls, startWaitMs, afterFinish };
       // A job file stands alone among the arguments.
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       report(await (await loadRuns()).enqueue(config, ui));

@@ -33,6 +33,7 @@ export async function continueUiOf(flags: Flags, context: CommandContext): Promi
   const from = { flags, ...context };
   return {
     ...context,
+    typed: null,
     ...(await valuesOf(OUTPUT_SETTINGS, from)),
     ...(await fleetOf(flags, context)),
     guardTls: await guardTlsFilesOf(from),

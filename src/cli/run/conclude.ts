@@ -5,6 +5,7 @@ import { handOver } from '../../runs/finish/hand-over.ts';
 import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
 import { exportCleanRows } from './export-clean-rows.ts';
+import { nextCommands } from './next-commands.ts';
 import { AFTER_FIRST_RUN, openNext } from './next-steps.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
@@ -37,8 +38,6 @@ async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Pro
 
 interface Ended {
   readonly retry: boolean;
-  /** About the sources of a new run. */
-  readonly notes: readonly string[];
   /** Whether its folder held no run before. */
   readonly isFirst: boolean;
 }
@@ -47,11 +46,7 @@ interface Ended {
  * Writes the report of a run that came to its end, prints its summary, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
  * when the head could not be noted or the `--on-finish` command failed; the failure of an export that was asked for.
  */
-export async function conclude(
-  result: RunResult,
-  { retry, notes, isFirst }: Ended,
-  ui: FeedUi,
-): Promise<number> {
+export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui: FeedUi): Promise<number> {
   const { run, summary, worked } = result;
   if (!worked) {
     tell(ui, retry ? 'nothing to retry: no item ended in a retryable error' : 'this run is finished');
@@ -62,7 +57,10 @@ export async function conclude(
   }
   await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
-  else ui.stdout.lines([...summaryLines(summary), ...notes, openNext(summary, run.dir, ui), run.dir]);
+  else {
+    const last = [openNext(summary, run.dir, ui), run.dir];
+    ui.stdout.lines(summaryLines(summary, { commands: nextCommands(result, ui), last }));
+  }
   if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.line(AFTER_FIRST_RUN);
   const exported = await exportWhenFinished(result, ui);
   const { afterFinish, cwd, env, interrupts } = ui;

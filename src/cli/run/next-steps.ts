@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { ownCommand } from '../../domain/text/own-command.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { CommandContext } from '../context.ts';
-import { ownCommand, typedPath } from './resume-command.ts';
+import { typedPath } from './resume-command.ts';
 
 /** The files that list what was flagged, the one that opens best first. */
 const FLAGGED = ['flagged.xlsx', 'flagged.csv'];
@@ -18,7 +19,7 @@ export function openNext(
   const listed = FLAGGED.find((name) => (rows[name] ?? 0) > 0);
   const out = dirname(runDir);
   const isDefault = out === resolve(ui.cwd, DEFAULT_RUNS_FOLDER);
-  const serve = ownCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui);
+  const serve = ownCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui.env);
   const opened = [
     ...(existsSync(join(runDir, 'report.html')) ? ['report.html'] : []),
     ...(listed === undefined ? [] : [`${listed} (${counted(rows[listed]!)})`]),

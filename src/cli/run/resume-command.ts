@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
+import { ownCommand } from '../../domain/text/own-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 
 /** Where a command was typed. */
@@ -15,15 +16,9 @@ export function typedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
   return shellWord(fromHere === '' || fromHere.startsWith('..') ? path : fromHere);
 }
 
-/** A command to type, started as this one was: through npm, or directly. */
-export function ownCommand(name: string, words: readonly string[], { env }: Pick<Place, 'env'>): string {
-  if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
-  return ['npm run', name, ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
-}
-
 /** The command that finishes a run. */
 export function resumeCommand(runDir: string, place: Place): string {
-  return ownCommand('resume', [typedPath(runDir, place)], place);
+  return ownCommand('resume', [typedPath(runDir, place)], place.env);
 }
 
 /** Failure of a command whose run was interrupted: exit status 130, and how to finish the run. */

@@ -101,5 +101,5 @@ async function shown(
   } finally {
     display.stop();
   }
-  return typeof result === 'number' ? result : conclude(result, { ...about, notes: display.notes }, ui);
+  return typeof result === 'number' ? result : conclude(result, about, ui);
 }

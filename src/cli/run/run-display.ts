@@ -5,7 +5,6 @@ import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { startProgress, type Progress } from '../progress/progress.ts';
-import { columnNotes } from './column-notes.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
@@ -13,7 +12,6 @@ import { tell } from './run-report.ts';
 export class RunDisplay {
   readonly #ui: FeedUi;
   #run: Run | null = null;
-  #notes: readonly string[] = [];
   #progress: Progress | null = null;
   #isGuardReady = true;
   #lastNote: string | null = null;
@@ -27,11 +25,6 @@ export class RunDisplay {
     return this.#run;
   }
 
-  /** What the summary says of the sources of a new run. */
-  get notes(): readonly string[] {
-    return this.#notes;
-  }
-
   /** Ends the progress. */
   stop(): void {
     this.#progress?.stop();
@@ -39,9 +32,6 @@ export class RunDisplay {
 
   readonly report = (event: RunEvent): void => {
     switch (event.kind) {
-      case 'inspected':
-        this.#notes = columnNotes(event.inspection);
-        return;
       case 'unfinished':
         return this.#say(
           `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,

@@ -1,39 +1,115 @@
 import type { ItemCode, ItemErrorReason } from '../item-error.ts';
 
+interface Advice {
+  /** For a line of 48 columns: what is wrong, and what to do, without our terms. */
+  readonly brief: string;
+  /** In full. */
+  readonly full: string;
+}
+
 /** What to do about items that were not judged, by code. */
-export const ITEM_ADVICE: Readonly<Record<ItemCode, string>> = {
-  MISSING_PAYLOAD: 'no content to judge; check the export',
-  INVALID_CONVERSATION: 'not a list of turns that ends with a user or an assistant; check the export',
-  INVALID_ROLE: 'a turn has a role other than system, user or assistant; map it in the export',
-  EMPTY_CONTENT: 'blank text or an empty file; check the export if it should have content',
-  UNSUPPORTED_AUDIO_TYPE: 'convert the audio to a supported type',
-  SEQUENCE_OVERFLOW: "longer than the guard's context; split it, or judge it in windows (--long-text)",
-  UNSUPPORTED_TYPE:
-    'a type of file, content or column that is not supported; convert it, name the column (--text-column) or review it by hand',
-  MALFORMED_ROW: 'the row breaks its format; correct it at the line in errors.jsonl',
-  INVALID_ENCODING: 'not in the expected encoding; name it with --encoding',
-  ITEM_TOO_LARGE:
-    "larger than the limit for one item, or than the message size limit of the guard's server (errors.jsonl says which); split it, or raise that limit",
-  CORRUPT_MEDIA: 'cannot be decoded; get the original again',
-  MEDIA_TOO_LARGE: 'too large to decode; make it smaller',
-  UNREADABLE_SOURCE:
-    'the file is missing or could not be read completely; check it, its permissions or the manifest, then start a new run (media that could not be opened when they were judged: retry)',
-  SOURCE_CHANGED: 'the file changed during the run; start a new run on it',
-  GUARD_REJECTED: 'the guard rejected it; review it by hand',
-  PROBE_NOT_LOADED: 'this guard cannot judge this kind of content; use one that can',
-  INVALID_REPLY: "the guard's reply was unusable; check the guard",
-  GUARD_UNAVAILABLE: 'the guard could not be reached',
-  GUARD_OVERLOADED: 'the guard was overloaded',
-  GUARD_INTERNAL: 'the guard had an internal error',
-  TIMEOUT: 'the guard did not answer, or a file was not decoded, in time',
-  INTERNAL: 'an error in guardsweep or on its machine; errors.jsonl has the details',
+export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
+  MISSING_PAYLOAD: {
+    brief: 'no content: check the export',
+    full: 'no content to judge; check the export',
+  },
+  INVALID_CONVERSATION: {
+    brief: 'not a list of turns: check the export',
+    full: 'not a list of turns that ends with a user or an assistant; check the export',
+  },
+  INVALID_ROLE: {
+    brief: 'unknown role in a chat: map it in the export',
+    full: 'a turn has a role other than system, user or assistant; map it in the export',
+  },
+  EMPTY_CONTENT: {
+    brief: 'blank or empty: fine if it should be',
+    full: 'blank text or an empty file; check the export if it should have content',
+  },
+  UNSUPPORTED_AUDIO_TYPE: {
+    brief: 'audio of an unknown type: convert it',
+    full: 'convert the audio to a supported type',
+  },
+  SEQUENCE_OVERFLOW: {
+    brief: 'too long for the guard: --long-text windows',
+    full: "longer than the guard's context; split it, or judge it in windows (--long-text windows)",
+  },
+  UNSUPPORTED_TYPE: {
+    brief: 'a type that is not read: convert it',
+    full: 'a type of file or content that is not supported; convert it, or review it by hand',
+  },
+  MALFORMED_ROW: {
+    brief: 'broken rows: correct them',
+    full: 'the row breaks its format; correct it at the line in errors.jsonl',
+  },
+  INVALID_ENCODING: {
+    brief: 'not UTF-8: name the encoding',
+    full: 'not in the expected encoding; name it with --encoding',
+  },
+  ITEM_TOO_LARGE: {
+    brief: 'too large: split it',
+    full: "larger than the limit for one item, or than the message size limit of the guard's server (errors.jsonl says which); split it, or raise that limit",
+  },
+  CORRUPT_MEDIA: {
+    brief: 'damaged image or audio: get it again',
+    full: 'cannot be decoded; get the original again',
+  },
+  MEDIA_TOO_LARGE: {
+    brief: 'image or audio too large: make it smaller',
+    full: 'too large to decode; make it smaller',
+  },
+  UNREADABLE_SOURCE: {
+    brief: 'cannot be read: check the file and its rights',
+    full: 'the file is missing or could not be read completely; check it, its permissions or the manifest, then start a new run (media that could not be opened when they were judged: retry)',
+  },
+  SOURCE_CHANGED: {
+    brief: 'changed during the run: start a new run',
+    full: 'the file changed during the run; start a new run on it',
+  },
+  GUARD_REJECTED: {
+    brief: 'refused by the guard: review it by hand',
+    full: 'the guard rejected it; review it by hand',
+  },
+  PROBE_NOT_LOADED: {
+    brief: 'not a kind that this guard judges: use another',
+    full: 'this guard cannot judge this kind of content; use one that can',
+  },
+  INVALID_REPLY: {
+    brief: 'unusable answer: check the guard',
+    full: "the guard's reply was unusable; check the guard",
+  },
+  GUARD_UNAVAILABLE: { brief: 'no guard answered: retry', full: 'the guard could not be reached' },
+  GUARD_OVERLOADED: { brief: 'the guard was overloaded: retry', full: 'the guard was overloaded' },
+  GUARD_INTERNAL: { brief: 'the guard failed: retry', full: 'the guard had an internal error' },
+  TIMEOUT: {
+    brief: 'took too long: retry',
+    full: 'the guard did not answer, or a file was not decoded, in time',
+  },
+  INTERNAL: {
+    brief: 'our error: see errors.jsonl, then retry',
+    full: 'an error in guardsweep or on its machine; errors.jsonl has the details',
+  },
 };
 
-/** What to do about items whose error has a reason. */
-export const REASON_ADVICE: Readonly<Record<ItemErrorReason, string>> = {
-  ffmpeg_missing: 'install ffmpeg, then retry',
-  file_type: 'convert the file to a supported type',
-  encoded_content: 'decode the text in the export',
-  no_text_column: 'name the column to judge (--text-column)',
-  no_generation: 'judge it in a run without --as-stream',
+/** The same by cause, for items of one of the codes above. */
+export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
+  no_text_column: {
+    brief: 'tables of which no column is text: name one',
+    full: 'no column of the table is recognised as text; name it with --text-column in a new run',
+  },
+  file_type: {
+    brief: 'files of types that are not read: convert them',
+    full: 'a file of a type that is not judged; convert it, or review it by hand',
+  },
+  encoded_content: {
+    brief: 'base64, hex or the like: decode it',
+    full: 'a text that is base64, hex or the like; decode it in the export',
+  },
+  no_generation: {
+    brief: 'nothing to replay: judge without --as-stream',
+    full: 'no prompt with a response to replay; judge it in a run without --as-stream',
+  },
+  ffmpeg_missing: {
+    brief: 'audio, and ffmpeg is missing: install it',
+    full: 'audio, which ffmpeg decodes; install ffmpeg, then retry',
+  },
 };

@@ -1,10 +1,12 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { chooseDecoder, encodingByMark, type Decoder } from './decoder.ts';
+import { isOfOtherScript } from './likely-encoding.ts';
 
 const NEWLINE = 0x0a;
 
 /**
- * A decoder for a file that may be in a given encoding: uses it only if the file is not UTF-8. The first chunk with
+ * A decoder for a file that may be in a given encoding: uses it only if the file is not UTF-8, nor certainly of
+ * another script: the wrong letters must not be judged. The first chunk with
  * non-ASCII bytes decides: it is UTF-8 if at least half of the lines with non-ASCII bytes are.
  */
 export class FittingDecoder implements Decoder {
@@ -32,7 +34,7 @@ export class FittingDecoder implements Decoder {
     const end = endOfCharacters(bytes);
     const isForeign = isMostlyForeign(bytes.subarray(0, end));
     if (isForeign !== null) {
-      this.#settle(isForeign);
+      this.#settle(isForeign && !isOfOtherScript(bytes, this.#label));
       return this.#decoder!.write(bytes);
     }
     this.#held = bytes.subarray(end);

@@ -5,6 +5,7 @@ import type { Modality } from '../../domain/request.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { hasHeader } from '../../formats/csv/header-guess.ts';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
+import { likelyEncoding } from '../../formats/encoding/likely-encoding.ts';
 import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
 import { JsonReader } from '../../formats/json/json-reader.ts';
 import { JsonlReader } from '../../formats/json/jsonl-reader.ts';
@@ -59,6 +60,8 @@ export interface Refused {
   readonly columns: readonly string[];
   /** Names of the columns that the user asked for and the file lacks. For the terminal only. */
   readonly missing: readonly string[];
+  /** WHATWG label of the encoding that a file is most likely in, if it is not UTF-8; null if it was not recognised. */
+  readonly encoding: string | null;
 }
 
 /** An open file whose head was read. */
@@ -115,8 +118,10 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   const marked = encodingByMark(head.raw);
   const isUtf8 = head.encoding === null && marked === null;
   if (isUtf8 && isMostlyNotUtf8(head.text, head.isComplete)) {
-    const error = itemError('INVALID_ENCODING', 'the file is not UTF-8; name its encoding with --encoding');
-    return refused('encoding', error);
+    const encoding = likelyEncoding(head.raw);
+    const flag = encoding === null ? '(--encoding)' : `(--encoding ${encoding})`;
+    const error = itemError('INVALID_ENCODING', `the file is not UTF-8: name its encoding ${flag}`);
+    return { ...refused('encoding', error), encoding };
   }
   const isUtf16 = marked !== null && marked !== 'utf-8';
   const layout = recogniseLayout(head.text, head.isComplete, path, { forced: config.layout, isUtf16 });
@@ -250,5 +255,5 @@ function refused(
   columns: readonly string[] = [],
   missing: readonly string[] = [],
 ): Refused {
-  return { kind: 'refused', why, error, modality, columns, missing };
+  return { kind: 'refused', why, error, modality, columns, missing, encoding: null };
 }

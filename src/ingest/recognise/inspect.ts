@@ -1,6 +1,6 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { JudgedColumns } from '../../config/judged-columns.ts';
+import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
 import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
@@ -14,34 +14,29 @@ import type { FrozenSource } from '../plan/plan-line.ts';
 import { layoutByName } from './recognise-layout.ts';
 import { WantedColumns } from './wanted-columns.ts';
 
-/** Columns of one file, for a notice. */
-export interface FileColumns {
-  readonly path: string;
-  /** Printable labels (see `columnLabel`); the last one may be the number of further columns. */
-  readonly columns: string[];
-}
-
 export interface Inspection {
-  /** What is judged of each table, at most `MAX_TABLES` kinds. */
+  /** What is judged of each table and what is not, at most `MAX_TABLES` kinds. */
   readonly tables: readonly JudgedColumns[];
-  /** String columns that are not judged. */
-  readonly unjudgedColumns: FileColumns[];
-  /** Tables, not named by the user, that have no column recognised as text; with all their columns. */
-  readonly withoutText: FileColumns[];
   /** Paths of tables whose first row was recognised as data. */
-  readonly withoutHeader: string[];
+  readonly withoutHeader: readonly string[];
   /** Paths of tables whose header has another number of cells than their rows. */
-  readonly fittedHeaders: string[];
+  readonly fittedHeaders: readonly string[];
+  /** Files, not named by the user, that are not UTF-8. */
+  readonly otherEncodings: readonly OtherEncoding[];
 }
 
 /** Max records per file that are searched for unjudged text. */
 const MAX_RECORDS = 200;
 
-/** Max files inspected besides those the user named: the rest of a large folder is most likely similar. */
-const MAX_FOUND_FILES = 1000;
+/**
+ * Max files inspected besides those the user named: the rest of a large folder is most likely similar. Of plain texts
+ * only the encoding matters.
+ */
+const MAX_FOUND = { table: 1000, text: 200 };
 
-/** Max kinds of tables that are recorded. */
-const MAX_TABLES = 200;
+/** Max kinds of tables that are recorded, and columns of each. */
+const MAX_TABLES = 1000;
+const MAX_RECORDED = 200;
 
 /** Max names in a message for the terminal. */
 const MAX_NAMES = 20;
@@ -58,10 +53,9 @@ export async function inspectSources(
   itemBytes: number,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const unjudgedColumns: FileColumns[] = [];
-  const withoutText: FileColumns[] = [];
   const withoutHeader: string[] = [];
   const fittedHeaders: string[] = [];
+  const encodings = new Map<string | null, string[]>();
   const tables = new Map<string, JudgedColumns>();
   const add = (path: string, columns: Omit<JudgedColumns, 'path' | 'files'>): void => {
     const key = JSON.stringify(columns);
@@ -76,9 +70,7 @@ export async function inspectSources(
     const { path } = source;
     if (examined.kind === 'refused') {
       if (examined.why !== 'no-text-column') return;
-      const columns = labelled(examined.columns);
-      withoutText.push({ path, columns });
-      add(path, { judged: [], chosen_by: 'nothing', not_judged: columns });
+      add(path, { judged: [], chosen_by: 'nothing', not_judged: labelled(examined.columns, MAX_RECORDED) });
       return;
     }
     if (examined.layout.kind === 'csv') {
@@ -87,28 +79,33 @@ export async function inspectSources(
       else if (width !== null) fittedHeaders.push(path);
     }
     const { judged, unjudged } = columnsOf(examined, source, config);
-    if (unjudged.length > 0) unjudgedColumns.push({ path, columns: unjudged });
     add(path, { judged, chosen_by: examined.chosenBy, not_judged: unjudged });
   };
   const others: FrozenSource[] = [];
-  let found = 0;
+  const found = { table: 0, text: 0 };
   for (const source of sources) {
     const config = configs[source.corpus]!;
     if (source.manifest === source.source) continue;
     const isNamed = isNamedFile(source, config);
-    if (!isNamed && (!isTable(source, config) || ++found > MAX_FOUND_FILES)) {
+    const kind = kindByName(source, config);
+    if (!isNamed && (kind === null || ++found[kind] > MAX_FOUND[kind])) {
       others.push(source);
       continue;
     }
     const examined = await examineFile(source, config, itemBytes, signal);
     if (isNamed && examined?.kind === 'refused') refuse(examined, config);
+    if (examined?.kind === 'refused' && examined.why === 'encoding') {
+      const { encoding } = examined;
+      encodings.set(encoding, [...(encodings.get(encoding) ?? []), source.path]);
+      continue;
+    }
     note(source, config, examined);
   }
   // Files that may be tables despite their names.
   let inspected = 0;
   for (const source of others) {
     if (!wanted.isMissing(source.corpus)) continue;
-    if (++inspected > MAX_FOUND_FILES) {
+    if (++inspected > MAX_FOUND.table) {
       wanted.giveUp();
       break;
     }
@@ -116,13 +113,15 @@ export async function inspectSources(
     note(source, config, await examineFile(source, config, itemBytes, signal));
   }
   wanted.requireAll();
-  return { tables: [...tables.values()], unjudgedColumns, withoutText, withoutHeader, fittedHeaders };
+  const otherEncodings = [...encodings].map(([encoding, paths]) => ({ encoding, paths }));
+  return { tables: [...tables.values()], withoutHeader, fittedHeaders, otherEncodings };
 }
 
-function isTable({ absolute }: FrozenSource, { layout }: SourceConfig): boolean {
-  return (
-    absolute.toLowerCase().endsWith('.parquet') || (layout ?? layoutByName(absolute) ?? 'text') !== 'text'
-  );
+/** What a found file is by its name or its configuration; null for files of other kinds. */
+function kindByName({ absolute }: FrozenSource, { layout }: SourceConfig): keyof typeof MAX_FOUND | null {
+  if (absolute.toLowerCase().endsWith('.parquet')) return 'table';
+  const name = layout ?? layoutByName(absolute);
+  return name === null || name === 'text' ? name : 'table';
 }
 
 /** Null for a file that cannot be read or has changed: its item reports the error. */
@@ -148,13 +147,13 @@ export async function examineFile(
 }
 
 /** Column names are printed so that the user can choose among them; they are never stored. */
-function refuse({ why, columns, missing }: Refused, config: SourceConfig): void {
+function refuse({ why, columns, missing, encoding }: Refused, config: SourceConfig): void {
   const file = JSON.stringify(config.given);
   switch (why) {
     case 'encoding':
       throw new Failure(
         'usage',
-        `${file} is mostly not UTF-8; name its encoding, such as --encoding windows-1252`,
+        `${file} is mostly not UTF-8; name its encoding, ${encoding === null ? 'such as' : 'most likely'} --encoding ${encoding ?? 'windows-1252'}`,
       );
     case 'no-text-column':
       throw new Failure(
@@ -173,14 +172,13 @@ function refuse({ why, columns, missing }: Refused, config: SourceConfig): void 
 }
 
 function listed(names: readonly string[]): string {
-  return labelled(names).join(', ');
+  return labelled(names, MAX_NAMES).join(', ');
 }
 
-/** Labels of up to MAX_NAMES columns, and the number of further ones. */
-function labelled(names: readonly string[]): string[] {
-  const shown = names.slice(0, MAX_NAMES).map((name, index) => columnLabel(name, index + 1));
-  const more = names.length - shown.length;
-  return more > 0 ? [...shown, `and ${more} more`] : shown;
+/** Labels of up to `max` columns, and the number of further ones. */
+function labelled(names: readonly string[], max: number): string[] {
+  const labels = names.map((name, index) => columnLabel(name, index + 1));
+  return bounded(labels, max);
 }
 
 /** Printable labels of the columns with strings in a sample: those that are judged, and the others but for the ids. */
@@ -223,14 +221,17 @@ export function columnsOf(
   const labelsOf = (wanted: (key: ColumnKey) => boolean): string[] =>
     [...labels].filter(([key]) => wanted(key)).map(([, label]) => label);
   return {
-    judged: bounded(labelsOf((key) => judged.has(key))),
-    unjudged: bounded([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested]),
+    judged: bounded(
+      labelsOf((key) => judged.has(key)),
+      MAX_RECORDED,
+    ),
+    unjudged: bounded([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested], MAX_RECORDED),
   };
 }
 
-function bounded(labels: readonly string[]): string[] {
-  const more = labels.length - MAX_NAMES;
-  return more > 0 ? [...labels.slice(0, MAX_NAMES), `and ${more} more`] : [...labels];
+function bounded(labels: readonly string[], max: number): string[] {
+  const more = labels.length - max;
+  return more > 0 ? [...labels.slice(0, max), `and ${more} more`] : [...labels];
 }
 
 /** Label of the strings at a nested path. Like column names, the names in the path may be content. */

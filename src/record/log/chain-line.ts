@@ -57,6 +57,8 @@ export interface CommitLine extends ShardCounts {
   readonly sha256: string;
   /** ISO 8601, UTC: when it was committed. */
   readonly at: string;
+  /** Milliseconds since the claim of its epoch, by a clock that does not jump. */
+  readonly ms: number;
   /** Hash of the line before this one. */
   readonly prev: string;
 }
@@ -82,6 +84,8 @@ export interface ClosingLine {
   readonly closes: number;
   /** ISO 8601, UTC: when the pass was finished. */
   readonly at: string;
+  /** As in a commit; by then the outcome files are written. */
+  readonly ms: number;
   /** The run directory at that time, absolute. */
   readonly dir: string;
   /** `ListHash` of the manifest's `sources`. */
@@ -119,6 +123,7 @@ const COMMIT = z.strictObject({
   review: count,
   block: count,
   at: time,
+  ms: count,
   prev: sha256,
 });
 
@@ -130,6 +135,7 @@ const FINGERPRINT = z.strictObject({
 const CLOSING = z.strictObject({
   closes: z.int().min(1),
   at: time,
+  ms: count,
   dir: z.string(),
   sources: sha256,
   files: sha256,

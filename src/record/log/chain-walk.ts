@@ -71,7 +71,7 @@ export class ChainWalk {
     }
     const file = commitsName(epoch);
     const limit = until?.lines ?? newestLines ?? Number.POSITIVE_INFINITY;
-    const segments: Segments = { counted: new Map(), written: new Map(), lastCommitAt: null };
+    const segments: Segments = { counted: new Map(), written: new Map(), workedMs: null };
     let lines = 0;
     let bytes = 0;
     let head = at.head;
@@ -110,9 +110,9 @@ export class ChainWalk {
         `log/${file} has ${lines} ${plural(lines, 'line')}, but had ${limit} when the run was continued`,
       );
     }
-    const { counted, written, lastCommitAt } = segments;
-    const begunAt = claim.since ?? claim.at;
-    this.parts.push({ epoch, lines, bytes, begunAt, lastCommitAt, segments: counted, written });
+    const { counted, written, workedMs } = segments;
+    const times = { begunAt: claim.since ?? claim.at, claimedAt: claim.at, workedMs };
+    this.parts.push({ epoch, lines, bytes, ...times, segments: counted, written });
     this.position = { epoch, lines, head };
   }
 
@@ -128,7 +128,10 @@ export class ChainWalk {
     segments: Segments,
   ): Promise<boolean> {
     if (line === null || line.prev !== head) return false;
-    if ('closes' in line) return true;
+    if ('closes' in line) {
+      segments.workedMs = line.ms;
+      return true;
+    }
     if ('fingerprint' in line) {
       if (!this.fingerprints.has(line.fingerprint.id))
         this.fingerprints.set(line.fingerprint.id, line.fingerprint);
@@ -144,7 +147,7 @@ export class ChainWalk {
     // Writers never commit a shard twice with different outcomes, so this line's shard number was changed.
     if (!voided && until === null && differs(line, this.commits.get(line.shard))) return false;
     segments.written.set(line.segment, end);
-    segments.lastCommitAt = line.at;
+    segments.workedMs = line.ms;
     if (voided || this.commits.has(line.shard)) return true;
     this.#options.signal.throwIfAborted();
     const { check } = this.#options;
@@ -167,9 +170,9 @@ export class ChainWalk {
   }
 }
 
-/** What an epoch committed: per segment the bytes that count and all that were written; and when it committed last. */
+/** What an epoch committed: per segment the bytes that count and all that were written; and how long it worked. */
 interface Segments {
-  lastCommitAt: string | null;
+  workedMs: number | null;
   readonly counted: Map<string, number>;
   readonly written: Map<string, number>;
 }

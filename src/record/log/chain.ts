@@ -29,9 +29,11 @@ export interface ChainPart {
   /** Lines and bytes of its commits file that count. */
   readonly lines: number;
   readonly bytes: number;
-  /** When the work on its commits began, and when it committed last (null: never). ISO 8601, UTC. */
+  /** When the work on its commits began, and when it was claimed. ISO 8601, UTC. */
   readonly begunAt: string;
-  readonly lastCommitAt: string | null;
+  readonly claimedAt: string;
+  /** Milliseconds from the claim to its last commit, or to the end of its pass; null if it has neither. */
+  readonly workedMs: number | null;
   /** Bytes that count of each of its segments, by name. */
   readonly segments: ReadonlyMap<string, number>;
   /** Bytes of each of its segments that were committed, including those found damaged later. */

@@ -2,12 +2,19 @@ import type { ChainPart } from './chain.ts';
 
 /**
  * How long a run was worked on, in seconds with millisecond resolution: the union of the spans of all epochs, each from
- * the start of the work on its commits to its last commit.
+ * the start of the work on its commits to its last commit or, if it finished a pass, until the outcome files were
+ * written. A clock that is set while an epoch works does not change its span.
  */
-export function workingSeconds(parts: readonly ChainPart[]): number {
+export function workingSeconds(
+  parts: readonly Pick<ChainPart, 'begunAt' | 'claimedAt' | 'workedMs'>[],
+): number {
   const spans = parts
-    .filter(({ lastCommitAt }) => lastCommitAt !== null)
-    .map(({ begunAt, lastCommitAt }) => [Date.parse(begunAt), Date.parse(lastCommitAt!)] as const)
+    .flatMap(({ begunAt, claimedAt, workedMs }) => {
+      if (workedMs === null) return [];
+      return [
+        [Math.min(Date.parse(begunAt), Date.parse(claimedAt)), Date.parse(claimedAt) + workedMs] as const,
+      ];
+    })
     .sort(([a], [b]) => a - b);
   let total = 0;
   let until = Number.NEGATIVE_INFINITY;

@@ -7,6 +7,7 @@ import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { CANARY_CHECK } from '../log/canary-schema.ts';
 import type { Chain } from '../log/chain.ts';
+import { JUDGED_COLUMNS } from '../summary/summary-schema.ts';
 import { TRIAL } from '../summary/trial.ts';
 
 const count = z.int().min(0);
@@ -71,6 +72,10 @@ export const MANIFEST = z
         checks: z.array(CANARY_CHECK).describe('One per model that was checked.'),
       })
       .describe('What the models were checked with before they judged.'),
+    tables: z
+      .array(JUDGED_COLUMNS)
+      .exactOptional()
+      .describe('Which columns of the tables were judged, and which were not; absent without tables.'),
     previous: z
       .strictObject({
         path: z.string().describe('Name of its file.'),
@@ -156,7 +161,7 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
 }
 
 /** The beginning of a manifest: what is known before the sources are hashed. */
-type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head'>;
+type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head' | 'tables'> & Pick<RunRecord, 'tables'>;
 
 /** The end of a manifest: what depends on the closing line of the log. */
 type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;

@@ -110,6 +110,7 @@ const REUSED_FROM = z.strictObject({
   verdicts: count.describe('Verdicts reused, except for copies.'),
 });
 
+/** In summary.json and manifest.json. */
 export const JUDGED_COLUMNS = z.strictObject({
   path: z.string().describe('Path of the first of these tables.'),
   files: z.int().min(1).describe('Number of these tables.'),
@@ -177,6 +178,19 @@ export const SUMMARY = z
       .array(z.string())
       .describe("Paths of tables that were read with the width of their rows, which is not their header's."),
     tables: z.array(JUDGED_COLUMNS).exactOptional().describe('Which columns of the tables were judged.'),
+    without_header: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Paths of tables whose first row was taken as data.'),
+    other_encodings: z
+      .array(
+        z.strictObject({
+          encoding: z.string().nullable().describe('A WHATWG label; null if it was not recognised.'),
+          paths: z.array(z.string()).describe('Paths of the files.'),
+        }),
+      )
+      .exactOptional()
+      .describe('Files that are not UTF-8, by the encoding that they are most likely in.'),
     empty_sources: z
       .strictObject({
         count: count.describe('Number of files.'),

@@ -1,5 +1,4 @@
-import { ITEM_ADVICE, REASON_ADVICE } from '../../domain/words/item-advice.ts';
-import { isRetryable, ITEM_ERROR_REASONS, type ItemCode, mayHaveReason } from '../../domain/item-error.ts';
+import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
@@ -9,9 +8,10 @@ import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 import { categoryTable } from './category-table.ts';
 import { canaryLine } from './canary-counts.ts';
-import { helpWith, OTHER_FILES } from './file-kinds.ts';
+import { OTHER_FILES } from '../../domain/words/file-kinds.ts';
 import { gateText } from './gates.ts';
 import { listed, number } from './listed.ts';
+import { oneRow, oneScreen } from './screen.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
@@ -21,36 +21,55 @@ import type { ConversationCounts } from './conversation-counts.ts';
 /** Hex digits of a fingerprint that are shown: enough to tell two models apart. */
 const SHOWN_DIGITS = 16;
 
-/** Files without items that are named, and characters of each. */
-const MAX_PATHS = 3;
+/** Characters of a path that are shown. */
 const MAX_PATH = 60;
 
 /** Rules of a policy that are shown. */
 const MAX_RULES = 4;
 
-const MAX_FILES = 12;
-
 /** Runs that are named whose verdicts were reused. */
 const MAX_RUNS = 3;
 
-/**
- * The summary for people, as lines: what was judged and what was not, and what no guard was asked about; then decisions and categories; then the guards,
- * the chain head and the files.
- */
-export function summaryLines(summary: Summary): string[] {
-  return [
-    `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(summary.items - summary.verdicts)} not judged`,
-    ...headlines(summary),
-    ...notJudged(summary),
-    ...notAsked(summary),
-    ...decisions(summary),
-    ...gates(summary),
-    ...streams(summary),
-    ...conversations(summary),
-    ...guards(summary),
-    ...record(summary),
-  ];
+/** What follows from a run beside its counts; made where it is known how the user started us. */
+export interface NextSteps {
+  /** Commands that would judge more, each in the line below one that says what for; the first is always shown. */
+  readonly commands: readonly string[];
+  /** The last lines: what to open, and where the run is. */
+  readonly last: readonly string[];
 }
+
+/**
+ * The summary for people, on one screen whatever the run: what was judged and what was not, what to type to judge more,
+ * and what no guard was asked about; then decisions and categories; then the guards, the chain head and the files. What
+ * there is no room for is in the report and in summary.json.
+ */
+export function summaryLines(summary: Summary, { commands, last }: NextSteps = NOTHING_NEXT): string[] {
+  const open = summary.items - summary.verdicts;
+  return oneScreen([
+    {
+      lines: [
+        `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(open)} not judged`,
+        ...headlines(summary),
+      ],
+    },
+    { lines: notJudged(summary), keep: 3, rank: 3 },
+    { lines: commands, keep: 1, rank: 5 },
+    { lines: notRead(summary), keep: 0, rank: 4 },
+    { lines: notAsked(summary), keep: 0, rank: 6 },
+    { lines: decisions(summary) },
+    { lines: categoryTable(summary), keep: 3, rank: 7 },
+    { lines: policyNotes(summary), keep: 0, rank: 9 },
+    { lines: gates(summary), keep: 1, rank: 1 },
+    { lines: [...streams(summary), ...conversations(summary)], keep: 0, rank: 8 },
+    { lines: guards(summary), keep: 2, rank: 9 },
+    { lines: provenance(summary), keep: 0, rank: 10 },
+    { lines: [`Chain head: ${summary.chain_head}`] },
+    { lines: time(summary), keep: 0, rank: 11 },
+    { lines: last },
+  ]);
+}
+
+const NOTHING_NEXT: NextSteps = { commands: [], last: [] };
 
 /** What no guard was asked about in this run. */
 function notAsked({ reused, reused_from, copies }: Summary): string[] {
@@ -84,7 +103,7 @@ function headlines(summary: Summary): string[] {
     );
   }
   if (summary.status === 'incomplete') {
-    lines.push('INCOMPLETE: the run is not finished; items without a verdict must not be taken for clean');
+    lines.push('INCOMPLETE: not finished; items without a verdict must not be taken for clean');
   }
   if (summary.status === 'finished' && summary.items === 0) {
     const why = summary.trial === null ? 'the sources hold no items' : 'the trial chose no records';
@@ -93,93 +112,98 @@ function headlines(summary: Summary): string[] {
   return lines;
 }
 
+/** Causes that are shown, the most frequent first. */
+const MAX_CAUSES = 6;
+
 function notJudged(summary: Summary): string[] {
-  const lines = listed(
-    Object.entries(summary.by_error_code).map(([code, count]) => {
-      const advice = adviceOf(summary, code as ItemCode, count);
-      const retry = isRetryable({ code: code as ItemCode }) ? '; try these again with retry' : '';
-      return `  ${number(count).padStart(9)}  ${code}: ${advice}${retry}`;
-    }),
-  );
-  const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
-  if (kinds.length > 0) lines.push('Files of unsupported types:');
-  const helped = kinds.map(([extension, count]) => {
-    const help = helpWith(extension);
-    const name = extension === OTHER_FILES ? 'others' : `.${extension}`;
-    return `  ${number(count).padStart(9)}  ${name}${help === null ? '' : `: ${help}`}`;
-  });
-  lines.push(...listed(helped));
-  if (summary.without_text_column > 0) {
-    const tables = summary.without_text_column;
-    const of = tables === 1 ? '1 of the items above has' : `${number(tables)} of the items above have`;
-    lines.push(`${of} no column that is recognised as text: name it with --text-column in a new run`);
-  }
-  if (summary.without_generation !== undefined) {
-    const items = summary.without_generation;
-    const of = `${number(items)} of the items above ${plural(items, 'has', 'have')}`;
-    lines.push(`${of} no prompt with a response to replay: judge them in a run without --as-stream`);
-  }
-  if (summary.without_ffmpeg > 0) {
-    const clips = `${number(summary.without_ffmpeg)} of the items above ${plural(summary.without_ffmpeg, 'is', 'are')} audio`;
-    lines.push(`ffmpeg is missing: ${clips}; install it (${INSTALL_FFMPEG}), then retry`);
+  const causes = notJudgedByCause(summary).sort((a, b) => b.items - a.items);
+  const row = (items: number, text: string): string => `${number(items).padStart(9)}  ${text}`;
+  const rows = causes.map(({ items, code, brief }) => row(items, `${brief} (${code})`));
+  const unsupported = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
+  const shownRows = rows.length > MAX_CAUSES ? rows.slice(0, MAX_CAUSES - 1) : rows;
+  const others = causes.slice(shownRows.length);
+  if (others.length > 0) {
+    const items = others.reduce((sum, cause) => sum + cause.items, 0);
+    shownRows.push(row(items, `for ${others.length} other reasons: ${RUN_FILES.report}`));
   }
   const open = summary.items - summary.verdicts - summary.errors;
-  if (open > 0) lines.push(`  ${number(open).padStart(9)}  no outcome yet: resume the run`);
-  lines.push(...emptySources(summary));
-  const skipped = Object.entries(summary.skipped).map(
+  if (open > 0) shownRows.unshift(row(open, 'no outcome yet: resume the run'));
+  if (unsupported.length > 0) {
+    const kinds = unsupported.map(([name, count]) =>
+      name === OTHER_FILES ? `others (${number(count)})` : `.${name} (${number(count)})`,
+    );
+    shownRows.push(oneRow('Types that are not read: ', kinds));
+  }
+  if (summary.without_ffmpeg > 0) shownRows.push(`Install ffmpeg: ${INSTALL_FFMPEG}`);
+  return shownRows;
+}
+
+/** Columns of a table that are shown. */
+const MAX_COLUMNS = 3;
+
+/** Parts of the sources that are no items. */
+function notRead(summary: Summary): string[] {
+  const { tables: all = [], empty_sources: empty, skipped } = summary;
+  const lines: string[] = [];
+  const columns = all.flatMap(({ not_judged: names, path, files }) => {
+    if (names.length === 0) return [];
+    const moreNames = names.length > MAX_COLUMNS ? ` and ${number(names.length - MAX_COLUMNS)} more` : '';
+    const moreFiles = files > 1 ? ` and ${number(files - 1)} more` : '';
+    return [
+      `${names.slice(0, MAX_COLUMNS).join(', ')}${moreNames} in ${shownName(path, MAX_PATH)}${moreFiles}`,
+    ];
+  });
+  const byContent = all
+    .filter(({ chosen_by }) => chosen_by === 'content')
+    .map(({ judged, path }) => `${judged.slice(0, MAX_COLUMNS).join(', ')} in ${shownName(path, MAX_PATH)}`);
+  if (byContent.length > 0)
+    lines.push(oneRow('Judged as text by what they hold: ', byContent, { separator: '; ' }));
+  if (columns.length > 0) lines.push(oneRow('Columns not judged: ', columns, { separator: '; ' }));
+  const tables = [
+    ['First row taken as data (--header yes): ', summary.without_header ?? []],
+    ['Header fitted to the rows (--header no): ', summary.fitted_headers],
+  ] as const;
+  for (const [label, paths] of tables) {
+    const names = paths.map((path) => shownName(path, MAX_PATH));
+    if (names.length > 0) lines.push(oneRow(label, names));
+  }
+  if (empty.count > 0) {
+    const names = empty.paths.map((path) => shownName(path, MAX_PATH));
+    lines.push(oneRow('Files without items: ', names, { total: empty.count }));
+  }
+  const left = Object.entries(skipped).map(
     ([reason, count]) => `${shown(reason, MAX_PATH)} (${number(count)})`,
   );
-  const where = Object.keys(summary.skipped).some(isSkipReason) ? `; listed in ${RUN_FILES.skipped}` : '';
-  if (skipped.length > 0) lines.push(`Left out: ${listed(skipped).join(', ')}${where}`);
+  if (left.length > 0) {
+    const where = Object.keys(skipped).some(isSkipReason) ? `, listed in ${RUN_FILES.skipped}` : '';
+    lines.push(oneRow(`Left out${where}: `, left));
+  }
   return lines;
-}
-
-/** What to do about the errors of a code: by their reasons, if all of them have one. */
-function adviceOf({ by_error_reason = {} }: Summary, code: ItemCode, count: number): string {
-  const reasons = ITEM_ERROR_REASONS.filter(
-    (reason) => mayHaveReason(code, reason) && by_error_reason[reason],
-  );
-  const known = reasons.reduce((sum, reason) => sum + by_error_reason[reason]!, 0);
-  if (known < count) return ITEM_ADVICE[code];
-  if (reasons.length === 1) return REASON_ADVICE[reasons[0]!];
-  return reasons.map((reason) => `${number(by_error_reason[reason]!)}: ${REASON_ADVICE[reason]}`).join('; ');
-}
-
-function emptySources({ empty_sources: { count, paths } }: Summary): string[] {
-  if (count === 0) return [];
-  const names = paths.slice(0, MAX_PATHS);
-  const more = count > names.length ? ` and ${number(count - names.length)} more` : '';
-  const named = names.map((path) => shownName(path, MAX_PATH)).join(', ');
-  return [`Files without items: ${named}${more}`];
 }
 
 function decisions(summary: Summary): string[] {
   const { allow, review, block } = summary.by_decision;
-  const lines = [
-    `Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`,
-    `Policy: ${policyText(summary.policy)}`,
-  ];
-  if (summary.guard_flagged !== review + block) {
+  const lines = [`Decisions: ${number(block)} block, ${number(review)} review, ${number(allow)} allow`];
+  if (summary.restricted > 0) {
+    const items = `${number(summary.restricted)} ${plural(summary.restricted, 'item')}`;
+    lines.push(`Restricted: ${items} that may show children in sexual contexts: ${RUN_FILES.restricted}`);
+  }
+  return lines;
+}
+
+function policyNotes(summary: Summary): string[] {
+  const lines: string[] = [];
+  if (summary.partial > 0) {
+    const items = `${number(summary.partial)} ${plural(summary.partial, 'item')}`;
+    lines.push(`Judged only in part: ${items}; coverage in the record says how far`);
+  }
+  lines.push(`Policy: ${policyText(summary.policy)}`);
+  if (summary.guard_flagged !== summary.flagged) {
     lines.push(`Flagged by the guard itself: ${number(summary.guard_flagged)}`);
   }
-  lines.push(...categoryTable(summary));
-  if (summary.restricted > 0) {
-    const count = number(summary.restricted);
-    lines.push(
-      `Restricted: ${count} ${plural(summary.restricted, 'item')} that may show children in sexual contexts; listed in ${RUN_FILES.restricted} and not in flagged.csv`,
-    );
-  }
-  if (summary.partial > 0) {
-    const count = number(summary.partial);
-    lines.push(
-      `Judged only in part: ${count} ${plural(summary.partial, 'item')}; coverage in the record says how far`,
-    );
-  }
   if (summary.thresholds_unapplied > 0) {
-    const count = number(summary.thresholds_unapplied);
-    lines.push(
-      `Thresholds: ${count} ${plural(summary.thresholds_unapplied, 'verdict')} had no score for a category with a threshold`,
-    );
+    const verdicts = `${number(summary.thresholds_unapplied)} ${plural(summary.thresholds_unapplied, 'verdict')}`;
+    lines.push(`Thresholds: ${verdicts} had no score for a category with a threshold`);
   }
   return lines;
 }
@@ -199,7 +223,8 @@ function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string 
 
 function gates(summary: Summary): string[] {
   const of = summary.trial === null ? '' : ', of this trial only';
-  return summary.gates.map((gate) => `Gate ${gateText(gate)}${of}`);
+  const tripped = summary.gates.toSorted((a, b) => Number(b.tripped) - Number(a.tripped));
+  return tripped.map((gate) => `Gate ${gateText(gate)}${of}`);
 }
 
 function streams({ streams: counts }: Summary): string[] {
@@ -252,20 +277,25 @@ function percent(share: number): string {
 }
 
 function guards(summary: Summary): string[] {
-  const lines = listed(
-    summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
+  const kinds = new Set(summary.guards.map(({ kind }) => kind));
+  return [
+    ...(kinds.has('embedded') ? ['This is the demonstration guard: "allow" does not mean harmless.'] : []),
+    ...summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
       const model = fingerprint === null ? 'no fingerprint' : shortened(fingerprint);
       return `Judged by ${shown(endpoint, MAX_PATH)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
     }),
+  ];
+}
+
+/** What the verdicts rest on. */
+function provenance(summary: Summary): string[] {
+  const lines: string[] = [];
+  const nameless = (['websocket', 'rest'] as const).filter((kind) =>
+    summary.guards.some((guard) => guard.kind === kind),
   );
-  if (summary.guards.some(({ kind }) => kind === 'websocket')) {
-    lines.push('Over a WebSocket a guard does not report its model: those verdicts have no fingerprint.');
-  }
-  if (summary.guards.some(({ kind }) => kind === 'rest')) {
-    lines.push('Over REST a guard does not report its model: those verdicts have no fingerprint.');
-  }
-  if (summary.guards.some(({ kind }) => kind === 'embedded')) {
-    lines.push('This is the demonstration guard: "allow" does not mean harmless.');
+  for (const kind of nameless) {
+    const over = kind === 'rest' ? 'Over REST' : 'Over a WebSocket';
+    lines.push(`${over} a guard does not report its model: those verdicts have no fingerprint.`);
   }
   if (summary.verdicts > 0) {
     const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
@@ -274,11 +304,10 @@ function guards(summary: Summary): string[] {
   return lines;
 }
 
-function record(summary: Summary): string[] {
+function time(summary: Summary): string[] {
   return [
     ...(summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : []),
-    `Chain head: ${summary.chain_head}`,
-    ...(summary.files.length > 0 ? [`Files: ${listed(summary.files, MAX_FILES).join(', ')}`] : []),
+    ...(summary.files.length > 0 ? [oneRow('Files: ', summary.files)] : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
-import type { JudgedColumns } from '../../config/judged-columns.ts';
+import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
@@ -31,6 +31,10 @@ export interface Summary extends Counts {
   readonly fitted_headers: readonly string[];
   /** Which columns of the tables were judged; absent in a run without tables. */
   readonly tables?: readonly JudgedColumns[];
+  /** Paths of tables whose first row was taken as data; absent: none. */
+  readonly without_header?: readonly string[];
+  /** Files that are not UTF-8; absent: none. */
+  readonly other_encodings?: readonly OtherEncoding[];
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
   readonly canaries: CanaryCounts;
@@ -79,6 +83,8 @@ export function makeSummary(input: SummaryInput): Summary {
     skipped: record.skipped,
     fitted_headers: record.fitted_headers,
     ...(record.tables && { tables: record.tables }),
+    ...(record.without_header && { without_header: record.without_header }),
+    ...(record.other_encodings && { other_encodings: record.other_encodings }),
     empty_sources: input.emptySources,
     canaries: countCanaries(record.config.canaries, input.canaries),
     chain_head: input.chainHead,

@@ -70,6 +70,7 @@ export async function checkManifest(
         damage: damageOf(chain),
         fingerprints: [...chain.fingerprints.values()],
         canaries: manifestCanaries(record, chain),
+        ...(record.tables && { tables: record.tables }),
         previous: previousManifest(files),
       }),
     );

@@ -1,6 +1,9 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import { ownCommand } from '../../domain/text/own-command.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
 import { readRecord } from '../../record/read-record.ts';
@@ -8,6 +11,7 @@ import { Restrictions } from '../../record/restricted/restrictions.ts';
 import { canaryLine, countCanaries } from '../../record/summary/canary-counts.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { gateText } from '../../record/summary/gates.ts';
+import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { trialText } from '../../record/summary/trial.ts';
 import { comparePrevious } from './compare-previous.ts';
@@ -61,6 +65,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     manifestSha256: facts.manifestSha256,
     summary,
     trial: summary.trial === null ? null : trialText(summary.trial),
+    again: againCommand(record.config, summary),
     gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
     canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
     canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
@@ -80,6 +85,13 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     restricted: tally.restricted.map(({ line, by }) => restrictedItem(line, by)),
     previous: await comparePrevious(runDir, record, signal),
   };
+}
+
+function againCommand(config: RunConfig, summary: Summary): string | null {
+  const { flags } = missingFlags(config, summary);
+  if (flags.length === 0) return null;
+  const words = [...config.sources.map(({ given }) => given), ...flags];
+  return ownCommand('enqueue', words.map(shellWord), process.env);
 }
 
 function guardRows({ guards }: Summary, tally: ReportTally): GuardRow[] {

@@ -22,6 +22,8 @@ export interface ReportData {
   readonly summary: Summary;
   /** Which part of the corpora was judged, as a sentence; null: everything. */
   readonly trial: string | null;
+  /** The command that would judge more of the sources; null if nothing is lacking that a flag gives, and in a shared report. */
+  readonly again: string | null;
   /** The gates, as sentences. */
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
   /** The canaries, as a sentence. */

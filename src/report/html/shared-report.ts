@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { isCategoryKey } from '../../domain/taxonomy.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
-import { helpWith, OTHER_FILES } from '../../record/summary/file-kinds.ts';
+import { helpWith, OTHER_FILES } from '../../domain/words/file-kinds.ts';
 import type { ReportData, ReportItem, RestrictedItem } from './report-data.ts';
 
 /** Hex digits of a token: enough for some hundred names without a collision. */
@@ -44,6 +44,7 @@ export function sharedReport(data: ReportData): ReportData {
     run: token('run', data.run),
     name: token('name', data.name),
     dir: null,
+    again: null,
     manifestSha256: null,
     summary: {
       ...summary,
@@ -54,6 +55,10 @@ export function sharedReport(data: ReportData): ReportData {
       unsupported_files: joined(summary.unsupported_files, (kind) => helpWith(kind) !== null, OTHER_FILES),
       guards: summary.guards.map(endpoint),
       skipped: joined(summary.skipped, isSkipReason, 'other files'),
+      tables: [],
+      fitted_headers: [],
+      without_header: [],
+      other_encodings: [],
       empty_sources: { count: summary.empty_sources.count, paths: [] },
     },
     categories: data.categories.map((row) => ({

@@ -85,7 +85,6 @@ class Finish {
     const known = {
       record,
       dir,
-      seconds: workingSeconds(chain.parts),
       pass: plan.pass,
       trial: trialCounts(record.config.trial, plan),
       lostToDamage: lostToDamage(chain),
@@ -95,6 +94,7 @@ class Finish {
       const { counts, emptySources } = await readRunOutcomes(outcomes);
       return makeSummary({
         ...known,
+        seconds: workingSeconds(chain.parts),
         status: 'incomplete',
         counts: { ...counts, items: plan.items },
         chainHead: chain.position.head,
@@ -121,6 +121,10 @@ class Finish {
       });
       const summary = makeSummary({
         ...known,
+        seconds: workingSeconds([
+          ...chain.parts.slice(0, -1),
+          { ...chain.parts.at(-1)!, workedMs: manifest.closedMs },
+        ]),
         status: 'finished',
         counts: totals.counts,
         chainHead: manifest.chainHead,

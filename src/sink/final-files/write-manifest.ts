@@ -38,6 +38,8 @@ interface ManifestInput {
 /** A manifest whose pass is closed: its listed files are hashed, and the closing line is in the log. */
 interface ClosedManifest {
   readonly chainHead: string;
+  /** Time of the closing line, see ClosingLine. */
+  readonly closedMs: number;
   /** Writes the rest. The summary names the chain head, so it is made after the closing line. */
   readonly complete: (summary: FileEntry) => Promise<FileEntry>;
 }
@@ -65,6 +67,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     damage: damageOf(chain),
     fingerprints: [...chain.fingerprints.values()],
     canaries: manifestCanaries(record, chain),
+    ...(record.tables && { tables: record.tables }),
     previous: previousManifest(earlier),
   });
   await file.write(head);
@@ -78,6 +81,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
   const closed = listed.map((entry) => (entry.path === own ? { path: own, bytes, sha256 } : entry));
   return {
     chainHead: end.head,
+    closedMs: end.ms,
     complete: async (summary) => {
       await file.write(manifestEnd({ files: [...closed, summary], chain_head: end.head }));
       return file.complete();

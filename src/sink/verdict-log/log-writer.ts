@@ -75,6 +75,7 @@ export class LogWriter {
   /** Reused: allocating a buffer per shard costs more than writing it. */
   readonly #buffers: TextBuffer[] = [];
   #end: ChainEnd;
+  readonly #begun = performance.now();
   #closing: Promise<void> | null = null;
 
   constructor(input: LogWriterInput) {
@@ -141,17 +142,22 @@ export class LogWriter {
   }
 
   /**
-   * Appends the closing line of a pass, all of whose commits have resolved; resolves with the end of the chain once the
-   * line is on disk. Rejects as `commit` does.
+   * Appends the closing line of a pass, all of whose commits have resolved; resolves with the end of the chain, and the
+   * time in the line, once it is on disk. Rejects as `commit` does.
    */
-  async closePass(closing: Omit<ClosingLine, 'prev'>): Promise<ChainEnd> {
-    const line = encodeChainLine({ ...closing, prev: this.#end.head });
+  async closePass(closing: Omit<ClosingLine, 'ms' | 'prev'>): Promise<ChainEnd & Pick<ClosingLine, 'ms'>> {
+    const ms = this.#elapsedMs();
+    const line = encodeChainLine({ ...closing, ms, prev: this.#end.head });
     try {
       await this.#append(`${line}\n`, lineHash(line));
     } catch (error) {
       throw this.#unwritable(error);
     }
-    return this.#end;
+    return { ...this.#end, ms };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#begun);
   }
 
   async #write(result: ShardResult, text: TextBuffer): Promise<void> {
@@ -244,6 +250,7 @@ export class LogWriter {
     canaries: Set<string>;
   } {
     const at = new Date().toISOString();
+    const ms = this.#elapsedMs();
     const commits: CommitLine[] = [];
     const fingerprints = new Set<string>();
     const canaries = new Set<string>();
@@ -281,6 +288,7 @@ export class LogWriter {
         review,
         block,
         at,
+        ms,
         prev: head,
       };
       commits.push(commit);

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { inspectedColumns } from './inspected-columns.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
 import { corpus, NEVER, readItems } from '../read-items.ts';
 
@@ -19,7 +20,7 @@ describe('inspecting sources', () => {
   async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
     const configs = [corpus(join(root, name), overrides)];
     const { sources } = await expandSources(configs, NEVER);
-    return inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    return inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER));
   }
 
   function write(name: string, content: string | Buffer): void {
@@ -56,11 +57,11 @@ describe('inspecting sources', () => {
   });
 
   test('names only so many columns', async () => {
-    const names = Array.from({ length: 30 }, (_, index) => `c${index}`);
+    const names = Array.from({ length: 300 }, (_, index) => `c${index}`);
     write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
     const { unjudgedColumns } = await inspect('a.csv');
-    expect(unjudgedColumns[0]!.columns).toHaveLength(21);
-    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c19"', 'and 10 more']);
+    expect(unjudgedColumns[0]!.columns).toHaveLength(201);
+    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c199"', 'and 100 more']);
   });
 
   test.each([
@@ -139,15 +140,31 @@ describe('inspecting sources', () => {
     }
   });
 
-  test('plain texts in a folder are not opened', async () => {
-    write('a.txt', 'x');
+  test('media in a folder are not opened', async () => {
+    write('a.png', 'x');
     const configs = [corpus(join(root, 'folder'))];
     const { sources } = await expandSources(configs, NEVER);
     // Each open file would ask the signal whether to go on.
     await expect(
       inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, AbortSignal.abort()),
     ).resolves.toMatchObject({
-      unjudgedColumns: [],
+      tables: [],
     });
+  });
+
+  test('files that are not UTF-8 are told by their encodings', async () => {
+    const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
+    write('de.csv', latin(`Nr;Kommentar\n${'1;Über schöne Äpfel und süße Früchte\n'.repeat(9)}`));
+    write('note.txt', latin('Grüße aus München, die Straße war schön.'));
+    // "Привет, как дела? …" in windows-1251.
+    const cyrillic = 'cff0e8e2e5f22c20eae0ea20e4e5ebe03f20d1e5e3eee4edff20f5eef0eef8e0ff20efeee3eee4e0';
+    write('ru.txt', Buffer.from(cyrillic.repeat(3), 'hex'));
+    const configs = [corpus(join(root, 'folder'))];
+    const { sources } = await expandSources(configs, NEVER);
+    const { otherEncodings } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    expect(otherEncodings).toEqual([
+      { encoding: 'windows-1252', paths: ['folder/de.csv', 'folder/note.txt'] },
+      { encoding: 'windows-1251', paths: ['folder/ru.txt'] },
+    ]);
   });
 });

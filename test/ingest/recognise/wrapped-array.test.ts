@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { inspectedColumns } from './inspected-columns.ts';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -92,7 +93,9 @@ describe('an object around one array of records', () => {
     writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
     const configs = [corpus(path)];
     const { sources } = await expandSources(configs, NEVER);
-    const { unjudgedColumns } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    const { unjudgedColumns } = inspectedColumns(
+      await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER),
+    );
     expect(unjudgedColumns).toEqual([{ path: 'a.json', columns: ['"license"', '"info.lang"'] }]);
   });
 

@@ -1,3 +1,4 @@
+import { inspectedColumns } from '../recognise/inspected-columns.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -165,7 +166,7 @@ describe('what a file is sampled for, whatever the size of its records', () => {
           writeFileSync(path, laidOut(rows, rows));
           const configs = [corpus(path)];
           const { sources } = await expandSources(configs, NEVER);
-          return inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+          return inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER));
         };
         const words = 'words'.padEnd(bytes);
         const more = { id: 'b', review_words: 'words' };

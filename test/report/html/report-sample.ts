@@ -70,6 +70,7 @@ export function sampleReport({
     ...{ madeAt: '2026-11-21T02:10:01.000Z', manifestSha256: 'a'.repeat(64) },
     summary,
     trial: 'TRIAL: only some',
+    again: next(),
     gates: [
       { text: 'flaggedRate tripped: 0.375 is above 0.1', tripped: true },
       { text: 'errorRate passed', tripped: false },

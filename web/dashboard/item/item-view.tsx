@@ -64,7 +64,8 @@ function Verdict({ detail }: { readonly detail: ItemDetail }) {
         <p class="error">
           <code>{line.error.code}</code> <Foreign text={line.error.message} max={500} />{' '}
           <span class="hint">
-            What to do: {ITEM_ADVICE[line.error.code]}.{line.error.retryable && ' A retry judges it again.'}
+            What to do: {ITEM_ADVICE[line.error.code].full}.
+            {line.error.retryable && ' A retry judges it again.'}
           </span>
         </p>
       )}

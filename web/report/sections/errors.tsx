@@ -1,14 +1,16 @@
 import type { JSX } from 'preact';
-import { ITEM_ADVICE } from '../../../src/domain/words/item-advice.ts';
+import { notJudgedByCause } from '../../../src/domain/words/not-judged.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { number, percent } from '../format.ts';
 import { ItemId, ItemPlace } from '../parts/item-place.tsx';
 import { Name } from '../parts/name.tsx';
+import { Unread } from '../parts/unread.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
 /** Items that were not judged, by code: what to do about them, and the first of each. */
-export function Errors({ data: { errors, summary } }: { readonly data: ReportData }): JSX.Element {
+export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
+  const { errors, summary } = data;
   const examples = errors.flatMap(({ code, examples: items }) => items.map((item) => ({ code, item })));
   return (
     <Section id="errors" title="What was not judged">
@@ -23,11 +25,11 @@ export function Errors({ data: { errors, summary } }: { readonly data: ReportDat
             { name: 'Of items', numeric: true },
             { name: 'What to do' },
           ]}
-          rows={errors.map(({ code, items, retryable }) => [
+          rows={notJudgedByCause(summary).map(({ code, items, retryable, full }) => [
             cell(<code>{code}</code>, code),
             cell(number(items), items),
             cell(percent(items, summary.items), items),
-            cell(`${ITEM_ADVICE[code]}${retryable ? '; try these again with retry' : ''}`),
+            cell(`${full}${retryable ? '; try these again with retry' : ''}`),
           ])}
           total={[
             ...[cell('All'), cell(number(summary.errors)), cell(percent(summary.errors, summary.items))],
@@ -35,6 +37,12 @@ export function Errors({ data: { errors, summary } }: { readonly data: ReportDat
           ]}
         />
       )}
+      {data.again !== null && (
+        <p>
+          To judge more, with the other flags of this run: <code>{data.again}</code>
+        </p>
+      )}
+      <Unread data={data} />
       {examples.length > 0 && (
         <Table
           caption="The first items of each code"

@@ -106,22 +106,13 @@ function besides({ summary, trial }: ReportData): string[] {
 function LeftOut({ data: { summary } }: { readonly data: ReportData }): JSX.Element | null {
   const skipped = Object.entries(summary.skipped).slice(0, 20);
   const { count, paths } = summary.empty_sources;
-  const kinds = Object.entries(summary.unsupported_files)
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, 20);
-  if (skipped.length === 0 && count === 0 && kinds.length === 0) return null;
+  if (skipped.length === 0 && count === 0) return null;
   return (
     <dl class="rows">
       {skipped.length > 0 && (
         <div>
           <dt>Files left out</dt>
           <dd>{list(skipped)}</dd>
-        </div>
-      )}
-      {kinds.length > 0 && (
-        <div>
-          <dt>Files of unsupported types</dt>
-          <dd>{list(kinds)}</dd>
         </div>
       )}
       {count > 0 && (

@@ -57,7 +57,7 @@ function Codes({ byCode }: { readonly byCode: Summary['by_error_code'] }) {
           <dt>
             <span class="code">{code}</span> <strong class="numbers">{count(items)}</strong>
           </dt>
-          <dd>{ITEM_ADVICE[code]}</dd>
+          <dd>{ITEM_ADVICE[code].full}</dd>
         </div>
       ))}
     </dl>

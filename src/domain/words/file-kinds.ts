@@ -22,6 +22,9 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
   [['sqlite', 'db'], 'export it as CSV or JSONL'],
 ];
 
+/** The advice for files of any other type. */
+export const OTHER_HELP = 'not a type with content to judge: leave it out, or review it by hand';
+
 /** The extension of a file's name, in lower case and without its dot; `other` when there is none of a usual form. */
 export function extensionOf(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;

@@ -1,0 +1,9 @@
+/** A command to type, started as this one was: by a script of this package, with npx, or directly. */
+export function ownCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
+  if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
+  // Scripts of other packages, and npx, start the installed program; only ours has a script for each command.
+  if (env['npm_lifecycle_event'] === 'npx' || env['npm_package_name'] !== 'guardsweep') {
+    return ['npx guardsweep', name, ...words].join(' ');
+  }
+  return ['npm run', name, ...(words.length > 0 ? ['--', ...words] : [])].join(' ');
+}

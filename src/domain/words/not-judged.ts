@@ -1,0 +1,41 @@
+import {
+  isRetryable,
+  ITEM_ERROR_REASONS,
+  type ItemCode,
+  type ItemErrorReason,
+  mayHaveReason,
+} from '../item-error.ts';
+import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
+
+/** As in summary.json. */
+interface ErrorCounts {
+  readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+  readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
+}
+
+/** Items that were not judged for one cause. */
+export interface NotJudged {
+  readonly code: ItemCode;
+  readonly items: number;
+  readonly retryable: boolean;
+  readonly brief: string;
+  readonly full: string;
+}
+
+/** Items without a verdict by code, and apart from it by cause where that has a remedy of its own; each is in one row. */
+export function notJudgedByCause(counts: ErrorCounts): NotJudged[] {
+  const reasons = ITEM_ERROR_REASONS.map((reason) => ({
+    reason,
+    items: counts.by_error_reason?.[reason] ?? 0,
+  }));
+  return Object.entries(counts.by_error_code).flatMap(([name, all]) => {
+    const code = name as ItemCode;
+    const retryable = isRetryable({ code });
+    const ofReason = reasons.filter(({ reason, items }) => items > 0 && mayHaveReason(code, reason));
+    const others = all - ofReason.reduce((sum, { items }) => sum + items, 0);
+    return [
+      ...(others > 0 ? [{ code, items: others, retryable, ...ITEM_ADVICE[code] }] : []),
+      ...ofReason.map(({ reason, items }) => ({ code, items, retryable, ...REASON_ADVICE[reason] })),
+    ];
+  });
+}

@@ -1,0 +1,30 @@
+import type { RunConfig } from '../../config/run-config.ts';
+import type { Summary } from './summary.ts';
+
+/** Flags with which a new run would judge more of the same sources. */
+export interface MissingFlags {
+  /** As words of a command, for all sources at once; none: nothing is lacking that a flag gives. */
+  readonly flags: readonly string[];
+  /** Files that need an encoding of their own. */
+  readonly apart: readonly { readonly paths: readonly string[]; readonly encoding: string }[];
+}
+
+/** What a corpus lacks, combined. `config`: of the run, whose own flags are kept. */
+export function missingFlags(
+  { sources, judging }: Pick<RunConfig, 'sources' | 'judging'>,
+  { other_encodings = [], by_error_code }: Pick<Summary, 'other_encodings' | 'by_error_code'>,
+): MissingFlags {
+  const isNamed = sources.some(({ encoding }) => encoding !== null);
+  const known = other_encodings
+    .flatMap(({ encoding, paths }) => (encoding === null ? [] : [{ encoding, paths }]))
+    .sort((a, b) => b.paths.length - a.paths.length);
+  const main = isNamed ? [] : known.slice(0, 1);
+  const isTooLong = (by_error_code.SEQUENCE_OVERFLOW ?? 0) > 0 && judging.longText === 'error';
+  return {
+    flags: [
+      ...main.flatMap(({ encoding }) => ['--encoding', encoding]),
+      ...(isTooLong ? ['--long-text', 'windows'] : []),
+    ],
+    apart: known.slice(main.length),
+  };
+}
