@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { silenceConsole } from '../terminal/silent-console.ts';
 import { standardError, standardOutput } from '../terminal/standard-streams.ts';
+import { keepMemoryOutOfCoreDumps } from './core-dumps.ts';
 import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from '../terminal/interrupt.ts';
 
+keepMemoryOutOfCoreDumps();
 // Before the rest is loaded, which takes a moment, and until the process exits: an interrupt never kills the process.
 const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) });
 silenceConsole();

@@ -1,6 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   startGuardServer,
@@ -252,4 +256,27 @@ describe('an address that answers no attempt to connect', () => {
     ];
     expect(await lingering(both, 0)).toBeLessThan(5000);
   });
+});
+
+it.runIf(process.platform === 'linux')('a crash leaves nothing of the memory in a core file', async () => {
+  const folder = await temporaryFolder();
+  const marker = `marker-${randomUUID()}`;
+  const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+  const script =
+    'ulimit -c unlimited 2>/dev/null; exec "$0" "$1" guard --model synthetic --grpc-port 0 --http-port 0 --metrics-port 0';
+  const child = spawn('/bin/sh', ['-c', script, process.execPath, main], {
+    cwd: folder,
+    env: { ...process.env, GUARDSWEEP_TEST_MARKER: marker },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  expect(Number(await readFile(`/proc/${child.pid}/coredump_filter`, 'utf8'))).toBe(0);
+  child.kill('SIGABRT');
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+  expect(signal).toBe('SIGABRT');
+  // Where the system writes cores to the working directory.
+  for (const name of await readdir(folder)) {
+    expect((await readFile(join(folder, name))).includes(marker), name).toBe(false);
+  }
 });
