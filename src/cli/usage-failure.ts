@@ -20,12 +20,8 @@ export function usageFailure(error: CommanderError, help: string): Failure {
   if (error.code === 'commander.help') {
     return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
-  const message = unknownChoice(
-    error.message
-      .replace(/^error: /, '')
-      .replace(/\.$/, '')
-      .replace(/\n\(Did you mean ([^)]*)\)$/, '; did you mean $1'),
-  );
+  const complaint = error.message.replace(/^error: /, '').replace(/\.$/, '');
+  const message = nearChoice(unknownChoice(complaint));
   const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
   return new Failure('usage', message + see, { cause: error });
 }
@@ -42,4 +38,12 @@ function unknownChoice(message: string): string {
   const argumentAt = message.lastIndexOf(between, choicesAt);
   if (!message.startsWith(before) || choicesAt < 0 || argumentAt < 0) return message;
   return `${message.slice(before.length, argumentAt)} is not known; known: ${message.slice(choicesAt + after.length)}`;
+}
+
+/** Commander's proposal after a line break, in the same line. */
+function nearChoice(message: string): string {
+  const proposal = '\n(Did you mean ';
+  const at = message.lastIndexOf(proposal);
+  if (at < 0 || !message.endsWith(')')) return message;
+  return `${message.slice(0, at)}; did you mean ${message.slice(at + proposal.length, -1)}`;
 }
