@@ -76,6 +76,6 @@ it(
       from: 'workers',
       checks: [{ endpoint: working.address, fingerprint: fingerprintIdOf('model-a'), modality: 'text' }],
     });
-    expect(canaries!.checks[0]!.answers.every(({ passed }) => passed)).toBe(true);
+    expect(canaries.checks[0]!.answers.every(({ passed }) => passed)).toBe(true);
   },
 );

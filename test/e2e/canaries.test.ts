@@ -21,7 +21,7 @@ async function picture(): Promise<{ folder: string; enqueue: string[] }> {
 async function checksIn(folder: string): Promise<readonly CanaryCheck[]> {
   const run = await onlyRun(join(folder, 'runs'));
   expect(await verifyRun(run)).toMatchObject({ ok: true });
-  return (await readManifest(run)).canaries!.checks;
+  return (await readManifest(run)).canaries.checks;
 }
 
 it('the embedded guard answers every built-in canary as expected, those with a picture before it judges one', async () => {

@@ -11,7 +11,10 @@ const LIMIT = 10_000;
 
 /** The cells of each row as this project reads them, without a header. */
 function cellsRead(text: string, delimiter: Delimiter, sizes: readonly number[]): unknown[][] {
-  const reader = new CsvReader({ delimiter, lineBreak: '\n', namesDelimiter: false, header: false, width: null }, LIMIT);
+  const reader = new CsvReader(
+    { delimiter, lineBreak: '\n', namesDelimiter: false, header: false, width: null },
+    LIMIT,
+  );
   return readAll(reader, Buffer.from(text), sizes).map(({ content, error }) => {
     if (error !== null || !isFields(content)) throw new Error(`not a row: ${String(error?.code)}`);
     return content.names().map((name) => content.get(name));

@@ -120,7 +120,13 @@ describe('a table with', () => {
     const delimiter = sniffDelimiter(bytes, null);
     expect(delimiter).toBe(',');
     for (const size of [1, 3, bytes.length]) {
-      const dialect = { delimiter, lineBreak: sniffLineBreak(bytes), namesDelimiter: false, header: true, width: null };
+      const dialect = {
+        delimiter,
+        lineBreak: sniffLineBreak(bytes),
+        namesDelimiter: false,
+        header: true,
+        width: null,
+      };
       const reader = new CsvReader(dialect, 10_000);
       const contents = readAll(reader, bytes, [size]).map(plain);
       expect(reader.header!.names).toEqual(header);

@@ -6,7 +6,13 @@ import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
-const COMMA: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: true, width: null };
+const COMMA: CsvDialect = {
+  delimiter: ',',
+  lineBreak: '\n',
+  namesDelimiter: false,
+  header: true,
+  width: null,
+};
 const LIMIT = 10_000;
 
 const read = (text: string, limit = LIMIT, sizes = WHOLE) =>

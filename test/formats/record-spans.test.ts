@@ -38,7 +38,13 @@ describe('the span of a record', () => {
         fc.constantFrom('\n' as const, '\r' as const),
         pieceSizes,
         (rows, lineBreak, sizes) => {
-          const dialect: CsvDialect = { delimiter: ',', lineBreak, namesDelimiter: false, header: true, width: null };
+          const dialect: CsvDialect = {
+            delimiter: ',',
+            lineBreak,
+            namesDelimiter: false,
+            header: true,
+            width: null,
+          };
           const header = `a,b${lineBreak}`;
           const text = header + rows;
           const reader = new CsvReader(dialect, LIMIT);
@@ -58,7 +64,13 @@ describe('the span of a record', () => {
   });
 
   test('of a table without a header begins after the line that names the delimiter', () => {
-    const dialect: CsvDialect = { delimiter: ';', lineBreak: '\n', namesDelimiter: true, header: false, width: null };
+    const dialect: CsvDialect = {
+      delimiter: ';',
+      lineBreak: '\n',
+      namesDelimiter: true,
+      header: false,
+      width: null,
+    };
     const text = 'sep=;\r\n1;2\r\n\r\n3;4';
     const reader = new CsvReader(dialect, LIMIT);
     expect(spansOf(read(reader, text), text)).toEqual(['1;2\r\n', '3;4']);
@@ -66,7 +78,13 @@ describe('the span of a record', () => {
   });
 
   test('is known of no table whose header a stray quote opened', () => {
-    const dialect: CsvDialect = { delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: true, width: null };
+    const dialect: CsvDialect = {
+      delimiter: ',',
+      lineBreak: '\n',
+      namesDelimiter: false,
+      header: true,
+      width: null,
+    };
     const reader = new CsvReader(dialect, LIMIT);
     const text = 'a,"b\n1,2\n3,4"\n5,6\n';
     expect(spansOf(read(reader, text), text)).toEqual(['1,2\n', '3,4"\n', '5,6\n']);

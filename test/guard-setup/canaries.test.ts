@@ -50,7 +50,7 @@ async function run(guards: readonly string[], flags: Flags = {}, paths = ['a.csv
 
 async function checksOf(dir: string): Promise<readonly CanaryCheck[]> {
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  return (await readManifest(dir)).canaries!.checks;
+  return (await readManifest(dir)).canaries.checks;
 }
 
 const texts = BUILT_IN_CANARIES.filter(({ modality }) => modality === 'text');
