@@ -12,12 +12,7 @@ export type Table = Database<Buffer, Buffer>;
 /** Told once per kind of failure. */
 type OnFailure = (what: 'read' | 'write', error: unknown) => void;
 
-/** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
-const MAP_BYTES = 64 * 1024 ** 3;
-/** Tables open at a time: the fixed ones, and one per pass whose copies are being looked for. */
-const MAX_TABLES = 128;
-/** Readers' slots, and with them the size of the file of the locks, in bytes: two pages and a bit. */
-const MAX_READERS = 126;
+/** The size of the file of the locks with so many readers, in bytes: two pages and a bit. */
 const LOCK_BYTES = 12_288;
 /** More than opening writes: some pages for each table. */
 const ROOM_BYTES = 1024 * 1024;
@@ -26,7 +21,22 @@ const WRITE_MS = 30_000;
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
+export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
+
+/**
+ * Every process opens the file with the same options: one with another size of the map has all others map the file again, and one of
+ * them that reads at that moment dies.
+ */
+export const FILE_OPTIONS = {
+  ...BINARY,
+  /** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
+  mapSize: 64 * 1024 ** 3,
+  maxDbs: 8,
+  maxReaders: 126,
+  noSubdir: true,
+  // The library's own batches reject promises that nobody can handle.
+  eventTurnBatching: false,
+} as const;
 
 /**
  * An LMDB environment that may fail at any time, because everything in it can be had again: after the first error
@@ -46,16 +56,7 @@ export class Environment {
   constructor(folder: string, onFailure: OnFailure) {
     prepareFiles(folder);
     this.#onFailure = onFailure;
-    this.#root = open<Buffer, Buffer>({
-      path: join(folder, STORE_FILES.data),
-      ...BINARY,
-      mapSize: MAP_BYTES,
-      maxDbs: MAX_TABLES,
-      maxReaders: MAX_READERS,
-      noSubdir: true,
-      // The library's own batches reject promises that nobody can handle.
-      eventTurnBatching: false,
-    });
+    this.#root = open<Buffer, Buffer>({ path: join(folder, STORE_FILES.data), ...FILE_OPTIONS });
   }
 
   /** Opens a table, or creates it; null when that fails, or something failed before. */

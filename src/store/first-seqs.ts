@@ -1,5 +1,5 @@
 import type { Environment } from './environment.ts';
-import { SealedTable } from './sealed-table.ts';
+import type { SealedTable } from './sealed-table.ts';
 
 /** Claims that are not on disk, at most, when all callers wait for `settled`. */
 const MAX_WAITING = 4096;
@@ -11,15 +11,17 @@ const MAX_WAITING = 4096;
 export class FirstSeqs {
   readonly #environment: Environment;
   readonly #table: SealedTable<number>;
+  readonly #pass: Buffer;
   readonly #waiting = new Map<string, number>();
   /** What is being written. */
   #writing: ReadonlyMap<string, number> = new Map();
   #flushing: Promise<void> | null = null;
 
-  /** `name`: of a table that belongs to the pass alone. */
-  constructor(environment: Environment, name: string, key: Buffer | null) {
+  /** `pass`: the beginning of the keys of this pass, of the same length for all passes. */
+  constructor(environment: Environment, table: SealedTable<number>, pass: Buffer) {
     this.#environment = environment;
-    this.#table = new SealedTable(environment, name, key);
+    this.#table = table;
+    this.#pass = pass;
   }
 
   /** The lowest seq claimed for the content so far, this one included. */
@@ -27,7 +29,7 @@ export class FirstSeqs {
     const known =
       this.#waiting.get(contentSha256) ??
       this.#writing.get(contentSha256) ??
-      this.#table.get(Buffer.from(contentSha256, 'hex'));
+      this.#table.get(this.#keyOf(contentSha256));
     if (known !== null && known <= seq) return known;
     if (this.#environment.isWhole) this.#waiting.set(contentSha256, seq);
     return seq;
@@ -43,7 +45,7 @@ export class FirstSeqs {
   async forget(): Promise<void> {
     this.#waiting.clear();
     await this.flush();
-    await this.#table.drop();
+    await this.#table.removeAll(this.#pass);
   }
 
   /** Writes the claims so far, and those that come meanwhile. */
@@ -58,9 +60,13 @@ export class FirstSeqs {
       this.#waiting.clear();
       this.#writing = claims;
       await this.#environment.write(() => {
-        for (const [content, seq] of claims) this.#table.put(Buffer.from(content, 'hex'), seq);
+        for (const [content, seq] of claims) this.#table.put(this.#keyOf(content), seq);
       });
     }
     this.#writing = new Map();
+  }
+
+  #keyOf(contentSha256: string): Buffer {
+    return Buffer.concat([this.#pass, Buffer.from(contentSha256, 'hex')]);
   }
 }

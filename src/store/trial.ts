@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createTemporary } from '../files/create-file.ts';
 import { readWholeFile } from '../files/open-file.ts';
+import { BINARY, FILE_OPTIONS } from './environment.ts';
 import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 
 /** How long another process may hold the lock of writers, in milliseconds: a write takes well under a second. */
@@ -11,9 +12,8 @@ const WAIT_MS = 5000;
 
 /** Opens the data, writes to it, and reads all of it. Its exit status is 0 if the library found nothing wrong. */
 const TRIAL = `
-  const [library, path] = process.argv.slice(1);
-  const binary = { encoding: 'binary', keyEncoding: 'binary' };
-  const root = require(library).open({ path, noSubdir: true, maxDbs: 128, ...binary });
+  const [library, path, options, binary] = process.argv.slice(1).map((text) => JSON.parse(text));
+  const root = require(library).open({ path, ...options });
   root.putSync(Buffer.from('trial'), Buffer.from('trial'));
   root.removeSync(Buffer.from('trial'));
   process.stdout.write('opened');
@@ -40,7 +40,10 @@ export async function tryData(folder: string, signal: AbortSignal): Promise<'usa
     .catch(() => null);
   if (closed !== null && closed === (await stateOf(folder))) return 'usable';
   const library = createRequire(import.meta.url).resolve('lmdb');
-  const child = spawn(process.execPath, ['-e', TRIAL, library, join(folder, STORE_FILES.data)], {
+  const given = [library, join(folder, STORE_FILES.data), FILE_OPTIONS, BINARY].map((each) =>
+    JSON.stringify(each),
+  );
+  const child = spawn(process.execPath, ['-e', TRIAL, ...given], {
     env: {},
     stdio: ['ignore', 'pipe', 'ignore'],
   });

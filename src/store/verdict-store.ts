@@ -6,6 +6,7 @@ import { STORE_FILES } from '../files/store-files.ts';
 import { causeOf, Environment } from './environment.ts';
 import { FileHashes } from './file-hashes.ts';
 import { FirstSeqs } from './first-seqs.ts';
+import { SealedTable } from './sealed-table.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
 import { noteClosed, noteOpened, tryData } from './trial.ts';
 import { Verdicts, type JudgedBy, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
@@ -39,15 +40,15 @@ export interface StoreSize {
  */
 export class VerdictStore {
   readonly #folder: string;
-  readonly #key: Buffer | null;
   readonly #environment: Environment;
   readonly #verdicts: Verdicts;
+  /** Of all passes, see `firstSeqs`. */
+  readonly #firsts: SealedTable<number>;
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
   private constructor(folder: string, { key, say }: StoreOptions) {
     this.#folder = folder;
-    this.#key = key;
     this.#environment = new Environment(folder, (what, error) =>
       say(
         what === 'read'
@@ -56,6 +57,7 @@ export class VerdictStore {
       ),
     );
     this.#verdicts = new Verdicts(this.#environment, key);
+    this.#firsts = new SealedTable(this.#environment, 'firsts', key);
     this.files = new FileHashes(this.#environment, key);
   }
 
@@ -125,8 +127,8 @@ export class VerdictStore {
 
   /** The first item with each content in a pass of a run. To be opened once per pass. */
   firstSeqs(run: string, pass: number): FirstSeqs {
-    const name = `first-${hash('sha256', `${run}\n${pass}`).slice(0, 32)}`;
-    return new FirstSeqs(this.#environment, name, this.#key);
+    const prefix = hash('sha256', `${run}\n${pass}`, 'buffer').subarray(0, 16);
+    return new FirstSeqs(this.#environment, this.#firsts, prefix);
   }
 
   /** Waits for what is being written. Nothing may be called afterwards. */
