@@ -14,7 +14,7 @@ export function verifyCommand(context: CommandContext, loadRuns: LoadRuns, repor
     .summary("check a run's hashes, chain and accounting")
     .description(
       "Check a finished run's hashes, chain and accounting, and name the first thing that does not hold.\n" +
-        'Status 0 when everything holds, 1 when something does not. Changes nothing.',
+        'Status 0 when everything holds, 1 when something does not, 4 when it could not be checked. Changes nothing.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(

@@ -33,7 +33,7 @@ export class LinePositions {
     this.#file = file;
   }
 
-  /** Rejects with the system's error when the temporary file cannot be made. */
+  /** Failure('service') when the temporary file cannot be made. */
   static async create(): Promise<LinePositions> {
     return new LinePositions(await openUnnamedFile());
   }

@@ -1,9 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { makeFingerprint } from '../../domain/fingerprint.ts';
+import { isDiskFull } from '../../files/disk-full.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { FileComparison } from './file-comparison.ts';
@@ -57,7 +59,8 @@ type VerifyReport =
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
  * accounting per source; every file made from the log, by rendering it again; where given, the signature and heads kept
- * elsewhere. Failure('usage') when the directory is not a run directory; rejects with the signal's reason when aborted.
+ * elsewhere. Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
+ * made, which says nothing about the record; rejects with the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
@@ -66,7 +69,9 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
     return await verify(runDir, options, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof Failure && error.kind === 'usage') throw error;
+    if (error instanceof Failure && error.kind !== 'internal') throw error;
+    const failed = couldNotCheck(error);
+    if (failed !== null) throw failed;
     if (error instanceof Failure) return { ok: false, problem: error.message };
     if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
       return { ok: false, problem: `${basename(error.path)} cannot be read: ${error.message}` };
@@ -75,6 +80,26 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
     if (code === undefined || path === undefined) throw error;
     return { ok: false, problem: `${basename(path)} cannot be read (${code})` };
   }
+}
+
+/** System errors that say how the record is: a file is missing, or something else has its name. */
+const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
+
+/**
+ * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it or
+ * to write a temporary one; null for any other.
+ */
+function couldNotCheck(error: unknown): Failure | null {
+  let cause = error;
+  while (cause instanceof Error && !('errno' in cause)) cause = cause.cause;
+  if (!(cause instanceof Error)) return null;
+  const { code, path } = cause as NodeJS.ErrnoException;
+  if (code === undefined || ABOUT_THE_RECORD.has(code)) return null;
+  const what =
+    isDiskFull(cause) || code === 'EROFS'
+      ? `no room for temporary files in ${tmpdir()} (${code}): free some, or set TMPDIR to another folder`
+      : `${path === undefined ? 'a file of it' : basename(path)} cannot be read (${code}): make it readable, then verify again`;
+  return new Failure('service', `the record could not be checked: ${what}`, { cause: error });
 }
 
 async function verify(
