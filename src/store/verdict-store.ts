@@ -91,7 +91,7 @@ export class VerdictStore {
         const isFirst = found.holds === 'nothing';
         if (!isFirst) {
           say(
-            `the verdict store ${dir} is damaged or was not made here: it is built again from the finished runs`,
+            `the verdict store ${dir} is damaged, or a copy of one made elsewhere, whose verdicts are not trusted: it is built again from the finished runs here; nothing to do`,
           );
         }
         const fill = async (fresh: VerdictStore): Promise<void> => {

@@ -55,12 +55,12 @@ export function cancelCommand(context: CommandContext): Command {
     summary: 'end a run before it is finished',
     description:
       'End a run before it is finished: the command that feeds it stops with status 130. What was judged ' +
-      'is kept, and guardsweep resume takes the run up again. Works on any machine that sees the run ' +
+      'is kept, and guardsweep resume continues the run. Works on any machine that sees the run ' +
       'directory.',
     example: 'this was the wrong folder',
     ask: async (runDir) => {
       await setMarker(runDir, 'cancelled');
-      return 'cancelled; to finish it after all: guardsweep resume';
+      return 'cancelled; guardsweep resume continues it';
     },
   });
 }

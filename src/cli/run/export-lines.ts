@@ -46,5 +46,10 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
 
 /** The same for labels. */
 export function labelLines({ out, reviewed }: ExportedLabels): string[] {
-  return [`Labels of ${reviewed} reviewed ${plural(reviewed, 'item')}`, out];
+  const where = 'Nobody has reviewed this run yet: review it in the dashboard, which guardsweep serve starts';
+  return [
+    `Labels of ${reviewed} reviewed ${plural(reviewed, 'item')}`,
+    ...(reviewed === 0 ? [where] : []),
+    out,
+  ];
 }

@@ -48,7 +48,7 @@ export class RunControl {
   async #look(): Promise<void> {
     try {
       if (!this.cancelled.aborted && (await hasMarker(this.#runDir, 'cancelled'))) {
-        this.#say('the run was cancelled');
+        this.#say('cancelled; guardsweep resume continues it');
         this.#cancelled.abort(new Failure('interrupted', 'the run was cancelled'));
       }
       const paused = await hasMarker(this.#runDir, 'paused');

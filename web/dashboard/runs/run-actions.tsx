@@ -88,8 +88,8 @@ function CancelDialog({ run, onClose, onConfirm }: CancelProps) {
       }
     >
       <p>
-        What was judged so far stays in the run directory. The rest is not judged, and the run will not count
-        as finished. To stop for a while, pause it instead.
+        What was judged so far stays in the run directory. The rest is not judged unless the run is resumed.
+        To stop for a while, pause it instead.
       </p>
     </Dialog>
   );
