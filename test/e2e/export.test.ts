@@ -73,6 +73,10 @@ it('what people decided is written as labels that replay reads, and for Label St
   const [allowed, flagged] = await outcomes(dir);
   const labels = (out: string) => guardsweep(['export', dir, '--labels', out, '--json'], { cwd });
   expect(JSON.parse((await labels('none.jsonl')).stdout)).toMatchObject([{ kind: 'labels', reviewed: 0 }]);
+  const unreviewed = await guardsweep(['export', dir, '--labels', 'empty.jsonl'], { cwd });
+  expect(unreviewed.stdout).toMatch(
+    /reviewed this run yet: review it in the dashboard, which guardsweep serve/,
+  );
   const reviews = await Reviews.open({ dir, run: allowed!.run });
   await reviews.add(allowed!, { decision: 'block', categories: null, note: '' });
   await reviews.add(allowed!, { decision: 'allow', categories: null, note: 'harmless' });
