@@ -34,7 +34,8 @@ describe('a Redis with little memory', { timeout: 120_000 }, () => {
     await until(async () => worker.stderr.includes('takes text'), 'the worker');
     // There, as far as anybody knows, and slow.
     worker.kill('SIGSTOP');
-    const feeder = fleet.enqueue(corpus);
+    // With reuse, nothing is fed before a worker has said which model it has.
+    const feeder = fleet.enqueue(corpus, ['--no-reuse']);
     const waits = 'Redis is half full (maxmemory): feeding waits for room';
     await until(async () => feeder.stderr.includes(waits), waits);
     worker.kill('SIGCONT');

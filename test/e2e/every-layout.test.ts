@@ -191,7 +191,7 @@ describe('a corpus of every layout and every kind of bad row', () => {
     await writeFile(join(folder, 'bare.csv'), [1, 2, 3].map(row).join(''));
     const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
     expect(done.status).toBe(0);
-    expect(done.stdout).toContain('in bare.csv: 1, 2 (--text-column');
+    expect(done.stdout).toContain('Judged as text by what they hold: 1, 2 in bare.csv');
     expect(done.stdout + done.stderr).not.toContain(MARKER);
     const run = done.stdout.trim().split('\n').at(-1)!;
     for (const path of await filesBelow(run)) {

@@ -69,7 +69,10 @@ const grpc: Firewalled = async (answer) => {
 /** The states that the endpoint of a pool takes from now on. */
 function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
   const states: EndpointStatus['state']['name'][] = [];
-  pool.onStateChange(([endpoint]) => states.push(endpoint!.state.name));
+  pool.onStateChange(([endpoint]) => {
+    const { name } = endpoint!.state;
+    if (states.at(-1) !== name) states.push(name);
+  });
   return states;
 }
 

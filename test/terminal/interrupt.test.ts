@@ -77,7 +77,8 @@ describe('the way on after an interrupt', () => {
     const at = (runDir: string, env: NodeJS.ProcessEnv = {}) =>
       resumeCommand(runDir, { cwd: '/srv/here', env });
     expect(at('/srv/here/runs/r-1')).toBe('guardsweep resume runs/r-1');
-    expect(at('/srv/here/runs/r-1', { npm_lifecycle_event: 'enqueue' })).toBe('npm run resume -- runs/r-1');
+    const script = { npm_lifecycle_event: 'enqueue', npm_package_name: 'guardsweep' };
+    expect(at('/srv/here/runs/r-1', script)).toBe('npm run resume -- runs/r-1');
     expect(at('/data/runs/r-1')).toBe('guardsweep resume /data/runs/r-1');
     expect(at("/data/my run's/r-1")).toBe("guardsweep resume '/data/my run'\\''s/r-1'");
   });

@@ -1,10 +1,7 @@
-import { connect, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { GuardAddress } from '../protocol/address.ts';
-import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions } from '../protocol/connection.ts';
-
-/** Timeout of a TCP connection, in milliseconds. */
-const TIMEOUT_MS = 5000;
+import { reachHost } from '../protocol/reach-host.ts';
 
 /** An address that answers, and what a connection to it names the server. */
 export interface Reached {
@@ -19,35 +16,10 @@ export interface Reached {
  * two minutes. So gRPC is told only of addresses that have just answered. Rejects with `CallError`, or with the signal's
  * reason.
  */
-export function reach(address: GuardAddress, { timeoutMs, signal }: CallOptions): Promise<Reached> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason as Error);
-      return;
-    }
-    const { hostname, port } = new URL(`tcp://${address.target}`);
-    const host = hostname.replace(/^\[|\]$/g, '');
-    const socket = connect({ host, port: Number(port) });
-    const settle = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', abort);
-      socket.destroy();
-    };
-    const fail = (error: Error): void => {
-      settle();
-      reject(error);
-    };
-    const abort = (): void => fail(signal.reason as Error);
-    const timer = setTimeout(() => fail(unreached()), Math.min(timeoutMs, TIMEOUT_MS));
-    signal.addEventListener('abort', abort, { once: true });
-    socket.once('connect', () => {
-      const found = reachedAt(address, host, socket.remoteAddress!, port);
-      settle();
-      resolve(found);
-    });
-    // Stays for good: a socket that is destroyed may still report why.
-    socket.on('error', () => fail(unreached()));
-  });
+export async function reach(address: GuardAddress, options: CallOptions): Promise<Reached> {
+  const { hostname, port } = new URL(`tcp://${address.target}`);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return reachedAt(address, host, await reachHost({ host, port: Number(port) }, options), port);
 }
 
 function reachedAt(address: GuardAddress, host: string, ip: string, port: string): Reached {
@@ -60,8 +32,4 @@ function reachedAt(address: GuardAddress, host: string, ip: string, port: string
       'grpc.ssl_target_name_override': serverName,
     },
   };
-}
-
-function unreached(): CallError {
-  return new CallError('no connection', { kind: 'endpoint', reason: 'no connection', reached: false });
 }

@@ -3,7 +3,7 @@ import { parseBaseAddress, type BaseAddress } from '../http/base-address.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 
 /** Path of moderation streams below the base address. */
-export const STREAM_PATH = '/v1/moderations/response-stream';
+const STREAM_PATH = '/v1/moderations/response-stream';
 
 /** Where a guard serves moderation streams over WebSockets. */
 export interface SocketAddress extends BaseAddress {

@@ -1,13 +1,12 @@
-import { answers as isAnswered } from '../http/answers.ts';
-import { HttpClient } from '../http/http-client.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_GENERATION } from '../protocol/canary.ts';
 import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { reachHost } from '../protocol/reach-host.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { polledAhead } from '../streams/send-ahead.ts';
 import type { Signature } from '../tensors/encode-request.ts';
-import { STREAM_PATH, type SocketAddress } from './socket-address.ts';
+import type { SocketAddress } from './socket-address.ts';
 import { WebSocketStream } from './websocket-stream.ts';
 
 /** Whether a guard over WebSockets takes such requests. */
@@ -19,13 +18,10 @@ export function takenOverWebSocket(signature: Signature): boolean {
 export class WebSocketConnection implements Connection {
   readonly #address: SocketAddress;
   readonly #credentials: Credentials;
-  /** For readiness only. */
-  readonly #client: HttpClient;
 
   constructor(address: SocketAddress, credentials: Credentials) {
     this.#address = address;
     this.#credentials = credentials;
-    this.#client = new HttpClient(address, credentials, 1);
   }
 
   /** There is no readiness check: the guard must judge a harmless generation. */
@@ -53,7 +49,8 @@ export class WebSocketConnection implements Connection {
       maxBatchSize: 0,
       concurrency: streams.concurrency,
       takes: takenOverWebSocket,
-      isReady: (options) => isAnswered(this.#client, STREAM_PATH, options),
+      // It need not answer anything but handshakes, each of which is a stream.
+      isReady: async (options) => (await reachHost(this.#address, options)) !== '',
       judge: ([row], options) => {
         if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');
         return streams.replay(row.request, options);
@@ -64,7 +61,5 @@ export class WebSocketConnection implements Connection {
   }
 
   /** The callers have aborted their streams, and with them their connections. */
-  close(): void {
-    this.#client.close();
-  }
+  close(): void {}
 }
