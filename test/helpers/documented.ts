@@ -68,6 +68,7 @@ export async function runScript(
       PATH: `${bin}:${process.env['PATH']}`,
       XDG_STATE_HOME: join(cwd, 'state'),
       npm_lifecycle_event: 'enqueue',
+      npm_package_name: 'guardsweep',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A process group of its own, so that its children end with it.

@@ -118,7 +118,7 @@ it('trusts no store that another user made, and a copy of its own only as far as
   store = (await VerdictStore.open(dir, theirs))!;
   expect(store.find(content('a'), [JUDGED])).toBeNull();
   await store.close();
-  expect(said).toEqual([expect.stringContaining('was not made here')]);
+  expect(said).toEqual([expect.stringContaining('a copy of one made elsewhere')]);
   // Who had the copy in hand has exchanged the verdicts, and forged one.
   const { data } = JSON.parse(await readFile(join(copy, 'store.json'), 'utf8')) as { data: string };
   const path = join(copy, data, 'data.mdb');

@@ -18,6 +18,7 @@ export class OutputNames {
    * for a file system is cut first. The name has no path separators and is never `.` or `..`.
    */
   next(path: string, extension: string): string {
+    // linear: it is applied to the name of a file, which has 255 bytes at most.
     const stem = basename(path).replace(/(?<=.)\.[^.]*$/, '');
     const own = stem === '' || stem === '.' || stem === '..' ? 'file' : stem;
     const first = withEnding(own, `.${extension}`);

@@ -55,6 +55,7 @@ function npmrcEntries(text: string): [name: string, value: string][] {
   return text.split('\n').flatMap((line) => {
     const [, name, , value] = /^\s*([\w-]+)\s*(=(.*))?$/.exec(line.trimEnd()) ?? [];
     if (name === undefined) return [];
+    // linear: anchored at both ends; it is applied to a line of the user's own .npmrc.
     const unquoted = value === undefined ? 'true' : value.trim().replace(/^(["'])(.*)\1$/, '$2');
     return [[name, unquoted] as [string, string]];
   });

@@ -153,6 +153,7 @@ function isListOfTags(text: string): boolean {
 /** Whether a text is an address: with a number, and hardly a word of four letters in lower case. */
 function isAddress(text: string): boolean {
   if (!/\d/.test(text) || endsSentence(text)) return false;
+  // linear: a run of letters is a match, or is passed over in one step.
   if (CASED.test(text)) return (text.match(/(?<![\p{L}\p{M}])\p{Ll}{4,}/gu) ?? []).length < 2;
   return /[\d\u53f7\u865f\u5ba4\ud638]$/u.test(text);
 }

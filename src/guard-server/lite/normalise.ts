@@ -17,6 +17,7 @@ const STAND_IN_LETTERS = 'oieastas';
 const SPELLED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[ .\-_*][a-z]){2,30}(?![\p{L}\p{N}])/gu;
 
 /** A Latin letter three or more times in a row, which no language of the corpus uses. */
+// linear: it moves on by the run that it has matched, and fails at its third character otherwise.
 const STRETCHED = /([a-z])\1{2,}/g;
 
 function replaceEach(run: string, from: string, to: string): string {

@@ -6,6 +6,7 @@ const MAX_NAME_LENGTH = 100;
  * Letters and digits of any script, single spaces, and common punctuation. Nothing invisible, and nothing that a terminal,
  * a spreadsheet or a web page interprets, because names are printed and recorded.
  */
+// linear: anchored; the look-ahead and the rest go through the text once each.
 const NAME = /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}](?: ?[\p{L}\p{M}\p{N}_&/,.:()'+-])*$/u;
 
 /** Whether a key of `subcategory_flags` is a plausible category name, known or not. */

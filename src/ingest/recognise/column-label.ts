@@ -1,4 +1,5 @@
 /** A plausible column name: up to three words of letters, digits and `_.()/-`, 40 characters in total. */
+// linear: the look-ahead lets through 40 characters at most.
 const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
 
 /**

@@ -36,17 +36,17 @@ export function Unread({ data: { summary } }: { readonly data: ReportData }): JS
       {tables.length > 0 && (
         <Table
           caption="Columns of tables; --text-column names others"
-          columns={[{ name: 'Judged' }, { name: 'Not judged' }, { name: 'Chosen by' }, { name: 'Files' }]}
+          columns={[{ name: 'Files' }, { name: 'Judged' }, { name: 'Not judged' }, { name: 'Chosen by' }]}
           rows={tables.map(({ judged, not_judged, chosen_by, path, files }) => [
-            cell(<Names all={judged} />),
-            cell(<Names all={not_judged} />),
-            cell(chosen_by),
             cell(
               <>
                 <Name text={path} />
                 {files > 1 && ` and ${number(files - 1)} more`}
               </>,
             ),
+            cell(judged.length === 0 ? 'none' : <Names all={judged} />),
+            cell(<Names all={not_judged} />),
+            cell(chosen_by),
           ])}
         />
       )}
