@@ -8,6 +8,7 @@ import { hashFile } from '../files/hash/hash-file.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
+import { isRunFileChanged } from '../record/log/claim-path.ts';
 import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Run } from './create-run.ts';
@@ -33,11 +34,7 @@ const Record = z.looseObject({
 export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
   const record = await readRunRecord(dir);
-  if (record === null)
-    throw new Failure(
-      'usage',
-      `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
-    );
+  if (record === null) throw await notARun(path, signal);
   const list = join(dir, RUN_FILES.sources);
   const sources: FrozenSource[] = [];
   const bounds = new CorpusBounds(record.config.sources);
@@ -61,6 +58,22 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
     throw new Failure('internal', `${path}: ${RUN_FILES.sources} cannot be read`, { cause: error });
   }
   throw new Failure('internal', `${path}: ${RUN_FILES.sources} is not as it was when the run was created`);
+}
+
+/** The failure of a directory without a valid run.json: it never was a run directory, or the file was damaged. */
+export async function notARun(path: string, signal: AbortSignal): Promise<Failure> {
+  const dir = resolve(path);
+  if (await isRunFileChanged(dir, signal)) return runFileChanged(path);
+  const why = `it has no valid ${RUN_FILES.run}; type the path that enqueue printed`;
+  return new Failure('usage', `${path} is not a run directory: ${why}`);
+}
+
+/** The failure of a run whose run.json is not the file that its log began with. */
+export function runFileChanged(path: string): Failure {
+  return new Failure(
+    'internal',
+    `${path}: ${RUN_FILES.run} was damaged or changed after the run was created; put back a copy of it, or start a new run`,
+  );
 }
 
 /** What run.json of a directory says; null when it is no run directory. */

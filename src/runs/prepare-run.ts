@@ -61,6 +61,7 @@ export async function openTrustedRun(
   dir: string,
   { keyFile, trusted, drain, report }: PrepareOptions & Pick<ResumeOptions, 'trusted'>,
 ): Promise<Run> {
-  await admitRun(dir, { keyFile, trusted, work: 'judge', say: (line) => report({ kind: 'notice', line }) });
+  const say = (line: string): void => report({ kind: 'notice', line });
+  await admitRun(dir, { keyFile, trusted, work: 'judge', say, signal: drain });
   return openRun(dir, drain);
 }

@@ -29,7 +29,8 @@ export function resultOf(run: Run, continued: Continued): RunResult {
   return { run, ...continued, end: runEnd(run.record.config, continued.summary) };
 }
 
-function runEnd(config: RunConfig, summary: Summary): RunEnd {
+/** How a run ended, by its summary. */
+export function runEnd(config: RunConfig, summary: Summary): RunEnd {
   if (summary.status === 'incomplete') return 'incomplete';
   if (summary.gates.some(({ tripped }) => tripped)) return 'gate';
   if (summary.items === 0 && !config.allowEmpty) return 'not-judged';

@@ -48,7 +48,6 @@ describe('a run that was', () => {
   it.each([
     ['created by somebody else', () => rm(join(folder, 'state'), { recursive: true })],
     ['without a seal', () => rm(join(run, 'control', 'seal'))],
-    ['changed since', () => edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`))],
     ['sealed under another key', () => writeFile(join(run, 'control', 'seal'), `${'0'.repeat(64)}\n`)],
   ])('%s is not worked on before its user says so', async (_, make) => {
     await make();
@@ -60,6 +59,28 @@ describe('a run that was', () => {
     }
   });
 
+  it.each([
+    ['other guards in it', (text: string) => text.replace('"embedded:"', `"${NO_GUARD}"`)],
+    ['a flipped bit in it', (text: string) => text.replace('"created_at"', '"created_au"')],
+    ['a byte of its JSON lost', (text: string) => text.slice(1)],
+  ])(
+    'created here and has a run.json with %s is said to be damaged, whoever trusts it',
+    async (_, change) => {
+      await edit(change);
+      for (const args of [
+        ['resume', run],
+        ['resume', run, '--trust-run'],
+        ['retry', run],
+      ]) {
+        const { status, stderr } = await guardsweep(args, { cwd: folder, env });
+        expect([args, status]).toEqual([args, 1]);
+        expect(stderr).toContain(
+          'run.json was damaged or changed after the run was created; put back a copy',
+        );
+      }
+    },
+  );
+
   it('trusted once is known from then on, and as it was', async () => {
     await rm(join(folder, 'state'), { recursive: true });
     const trusted = await resume('--trust-run');
@@ -68,7 +89,7 @@ describe('a run that was', () => {
     expect(trusted.stderr).toMatch(/; it reuses verdicts of the store \/\S+\/\.store and adds its own$/m);
     const again = await resume();
     expect([again.status, again.stderr]).toEqual([0, expect.not.stringContaining('trusted')]);
-    await edit((text) => text.replace('"embedded:"', `"${NO_GUARD}"`));
+    await rm(join(folder, 'state'), { recursive: true });
     expect((await resume()).status).toBe(2);
   });
 
@@ -147,6 +168,8 @@ it('every corpus and guard of a run is named, and to its end', async () => {
     record.config.guards = Array.from({ length: 12 }, (_, index) => `grpc://host-${index}:8001`);
     return JSON.stringify(record);
   });
+  // Whoever forges a run gives it a log that begins with the forged run.json, or none.
+  await rm(join(run, 'log'), { recursive: true });
   const { status, stderr } = await resume();
   expect(status).toBe(2);
   for (const path of [...paths, 'grpc://host-11:8001']) expect(stderr).toContain(path);

@@ -77,7 +77,7 @@ function controlCommand(
     .action(async (runDir: string, flags: Flags) => {
       const dir = runDirectoryOf(runDir, context.cwd);
       const { readRunState } = await import('../../fleet/status/run-status.ts');
-      const state = await readRunState(dir);
+      const state = await readRunState(dir, context.interrupts.drain);
       await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
       if (!(await valueOf(QUIET, { flags, ...context }))) context.stderr.line(`guardsweep: ${said}`);

@@ -75,7 +75,8 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
         await assertApart(clean, annotate);
         const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
         const { admitRun } = await import('../../runs/trust/admit-run.ts');
-        await admitRun(runDir, { keyFile: runKeyFile(context.env), trusted: trustRun, work: 'export', say });
+        const keyFile = runKeyFile(context.env);
+        await admitRun(runDir, { keyFile, trusted: trustRun, work: 'export', say, signal });
         const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([
           import('../../report/export/finished-record.ts'),
           import('../../report/export/export-run.ts'),

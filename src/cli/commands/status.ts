@@ -158,6 +158,11 @@ function linesOf(status: Shown, columns: number | undefined): string[] {
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
   const priority = (status.priority ?? 'normal') === 'normal' ? '' : `, ${status.priority} priority`;
   const lines = [`${run}: ${status.state}${pass}${priority}`, ...progress.map((line) => `${INDENT}${line}`)];
+  if (status.damaged_at !== null) {
+    lines.push(
+      `${INDENT}${status.damaged_at} is damaged: outcomes from there on do not count, and resume judges them again`,
+    );
+  }
   if (status.stuck !== null) {
     lines.push(`${INDENT}${status.stuck}${oldest === null ? '' : `; the oldest open shard is ${oldest}`}`);
   }

@@ -1,14 +1,18 @@
 import { join, resolve } from 'node:path';
 import type { Priority, RunRecord } from '../../config/run-config.ts';
-import { Failure } from '../../domain/failure.ts';
 import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import { damagedAt } from '../../record/log/chain.ts';
+import type { ShardCounts } from '../../record/log/chain-line.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
 import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
-import { readRunRecord } from '../../runs/open-run.ts';
+import { notARun, readRunRecord } from '../../runs/open-run.ts';
+import { EXIT_STATUS, runEnd } from '../../runs/run-end.ts';
+import type { GateResult } from '../../record/summary/gates.ts';
+import type { Summary } from '../../record/summary/summary.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { recentRate } from './recent-rate.ts';
 
@@ -27,7 +31,7 @@ export interface RunStatus {
   /** Its share of the fleet beside other runs; null for a run that was not created on a fleet. */
   readonly priority: Priority | null;
   readonly pass: number;
-  /** Of the current pass: items planned so far, and whether that is all. */
+  /** Of the current pass, and of the whole run when it is finished: items planned so far, and whether that is all. */
   readonly planned: number;
   readonly plan_closed: boolean;
   readonly judged: number;
@@ -35,7 +39,7 @@ export interface RunStatus {
   readonly review: number;
   readonly block: number;
   readonly errors: number;
-  /** Items whose outcome is that of another item; not among the others. */
+  /** Items whose outcome is that of another item; until the run is finished they are not among the others. */
   readonly copies: number;
   readonly shards: { readonly planned: number; readonly committed: number };
   /** The lowest shard that is planned and not committed; null when there is none. */
@@ -46,6 +50,12 @@ export interface RunStatus {
   readonly feeder: Feeder | null;
   /** Why the run is stalled; null when it is not. */
   readonly stuck: string | null;
+  /** Where its log is damaged: outcomes from there on do not count, and `resume` judges them again. Else null. */
+  readonly damaged_at: string | null;
+  /** Exit status of the command that took the run to its end; null while the run is not finished. */
+  readonly exit_status: number | null;
+  /** What the gates of the run came to; null while the run is not finished. */
+  readonly gates: readonly GateResult[] | null;
 }
 
 /**
@@ -71,7 +81,7 @@ export class RunWatch {
   static async open(path: string, signal: AbortSignal): Promise<RunWatch> {
     const dir = resolve(path);
     const record = await readRunRecord(dir);
-    if (record === null) throw notARun(path);
+    if (record === null) throw await notARun(path, signal);
     return new RunWatch(dir, record, await ChainTail.openNow(dir, signal));
   }
 
@@ -85,8 +95,10 @@ export class RunWatch {
     await this.#chain.poll();
     await plan.poll(signal);
     const counts = this.#chain.counts(plan.pass);
+    const { endsBefore } = this.#chain;
     const feeder = await readFeeder(this.#dir);
-    const state = await stateOf(this.#dir, feeder);
+    const summary = await finishedSummary(this.#dir);
+    const state = summary === null ? await openState(this.#dir, feeder) : 'finished';
     const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
     const oldest = this.#oldestOpen();
     return {
@@ -95,19 +107,18 @@ export class RunWatch {
       state,
       priority: this.#record.config.priority ?? null,
       pass: plan.pass,
-      planned: plan.items,
+      planned: summary?.items ?? plan.items,
       plan_closed: plan.isClosed,
-      judged: counts.items - counts.errors - counts.copies,
-      review: counts.review,
-      block: counts.block,
-      errors: counts.errors,
-      copies: counts.copies,
+      ...(summary === null ? countsSoFar(counts) : finalCounts(summary)),
       shards: { planned: plan.shards, committed: this.#chain.shards },
       oldest_open_shard: oldest,
       items_per_second: rate,
       seconds_left: rate === null || !plan.isClosed ? null : (plan.items - counts.items) / rate,
       feeder,
       stuck: await this.#stallReason(state, feeder, oldest, link, signal),
+      damaged_at: damagedAt(endsBefore),
+      exit_status: summary === null ? null : EXIT_STATUS[runEnd(this.#record.config, summary)],
+      gates: summary?.gates ?? null,
     };
   }
 
@@ -138,23 +149,26 @@ export class RunWatch {
   }
 }
 
-/** The state of a run, without its progress. Failure('usage') when this is not a run directory. */
-export async function readRunState(path: string): Promise<RunState> {
-  const dir = resolve(path);
-  if ((await readRunRecord(dir)) === null) throw notARun(path);
-  return stateOf(dir, await readFeeder(dir));
+type OutcomeCounts = Pick<RunStatus, 'judged' | 'review' | 'block' | 'errors' | 'copies'>;
+
+function countsSoFar({ items, errors, copies, review, block }: ShardCounts): OutcomeCounts {
+  return { judged: items - errors - copies, review, block, errors, copies };
 }
 
-async function stateOf(dir: string, feeder: Feeder | null): Promise<RunState> {
-  if ((await finishedSummary(dir)) !== null) return 'finished';
+/** Copies count as what they are copies of. */
+function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summary): OutcomeCounts {
+  return { judged: verdicts, review, block, errors, copies: 0 };
+}
+
+/** The state of a run, without its progress. Failure('usage') when this is not a run directory. */
+export async function readRunState(path: string, signal: AbortSignal): Promise<RunState> {
+  const dir = resolve(path);
+  if ((await readRunRecord(dir)) === null) throw await notARun(path, signal);
+  return (await finishedSummary(dir)) === null ? openState(dir, await readFeeder(dir)) : 'finished';
+}
+
+async function openState(dir: string, feeder: Feeder | null): Promise<RunState> {
   if (await hasMarker(dir, 'cancelled')) return 'cancelled';
   if (feeder?.alive !== true) return 'stopped';
   return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';
-}
-
-function notARun(path: string): Failure {
-  return new Failure(
-    'usage',
-    `${path} is not a run directory: it has no valid ${RUN_FILES.run}; type the path that enqueue printed`,
-  );
 }

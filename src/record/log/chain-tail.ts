@@ -10,6 +10,7 @@ import {
   type CommitLine,
   type ShardCounts,
 } from './chain-line.ts';
+import type { ChainEnd } from './chain.ts';
 import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';
 import { readClaim } from './claim-path.ts';
@@ -31,6 +32,7 @@ export class ChainTail {
   readonly #signal: AbortSignal;
   #commits: CommitTable;
   #position: ChainPosition;
+  #endsBefore: ChainEnd | null;
   /** Bytes read of the current epoch's commits file. */
   #bytes: number;
 
@@ -39,6 +41,7 @@ export class ChainTail {
     this.#signal = signal;
     this.#commits = read.commits;
     this.#position = read.position;
+    this.#endsBefore = read.endsBefore;
     this.#bytes = read.bytes;
   }
 
@@ -64,6 +67,11 @@ export class ChainTail {
     return this.#commits.shards;
   }
 
+  /** The first complete line that is no part of the chain; what follows it does not count. Null when there is none. */
+  get endsBefore(): ChainEnd | null {
+    return this.#endsBefore;
+  }
+
   isCommitted(shard: number): boolean {
     return this.#commits.has(shard);
   }
@@ -84,6 +92,7 @@ export class ChainTail {
       if (!read.settled) return false;
       this.#commits = read.commits;
       this.#position = read.position;
+      this.#endsBefore = read.endsBefore;
       this.#bytes = read.bytes;
     } else if (this.#position.epoch > 0) {
       await this.#readOn();
@@ -96,12 +105,16 @@ export class ChainTail {
     const lines = await completeLines(join(this.#runDir, RUN_FILES.log, commitsName(epoch)), this.#bytes);
     if (lines.length === 0) return;
     const commits: CommitLine[] = [];
+    let endsBefore: ChainEnd | null = null;
     let { head } = this.#position;
     let bytes = 0;
     let taken = 0;
     for (const line of lines) {
       const parsed = parseChainLine(line);
-      if (parsed === null || parsed.prev !== head) break;
+      if (parsed === null || parsed.prev !== head) {
+        endsBefore = { epoch, line: this.#position.lines + taken + 1, namesAnother: parsed !== null };
+        break;
+      }
       head = lineHash(line);
       bytes += line.length + 1;
       taken++;
@@ -112,21 +125,24 @@ export class ChainTail {
     for (const commit of commits) this.#commits.add(commit);
     this.#bytes += bytes;
     this.#position = { epoch, lines: this.#position.lines + taken, head };
+    this.#endsBefore = endsBefore;
   }
 }
 
 interface WholeChain {
   readonly commits: CommitTable;
   readonly position: ChainPosition;
+  readonly endsBefore: ChainEnd | null;
   readonly bytes: number;
   /** False while a later epoch was taken whose claim is not written yet. */
   readonly settled: boolean;
 }
 
 async function readWhole(runDir: string, signal: AbortSignal): Promise<WholeChain> {
-  const { commits, position, parts } = await readChain(runDir, { signal });
+  const { commits, position, parts, endsBefore } = await readChain(runDir, { signal });
   const highest = (await listEpochs(runDir)).at(-1) ?? 0;
-  return { commits, position, bytes: parts.at(-1)?.bytes ?? 0, settled: highest === position.epoch };
+  const bytes = parts.at(-1)?.bytes ?? 0;
+  return { commits, position, endsBefore, bytes, settled: highest === position.epoch };
 }
 
 /** The complete lines of a file from a byte on, within the next `MAX_BYTES`. */

@@ -1,3 +1,4 @@
+import { commitsName } from '../../files/run-files.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ChainPosition, ClosingLine, Damage } from './chain-line.ts';
@@ -58,6 +59,21 @@ export interface DamagedCommit {
   readonly items: number;
   /** Where, for people. */
   readonly at: string;
+}
+
+/**
+ * Where the newest epoch's commits are damaged, for people; null when they are not. When a line names another one before
+ * it, either of the two was changed: the first of them is named.
+ */
+export function damagedAt(endsBefore: ChainEnd | null): string | null {
+  if (endsBefore === null) return null;
+  const { epoch, line, namesAnother } = endsBefore;
+  return placeOf({ epoch, line: namesAnother ? line - 1 : line });
+}
+
+/** A line of the log, for people. */
+export function placeOf({ epoch, line }: Pick<ChainEnd, 'epoch' | 'line'>): string {
+  return `log/${commitsName(epoch)} line ${line}`;
 }
 
 /** The `damage` of the manifest: what the writers of the chain found damaged. */

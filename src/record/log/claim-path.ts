@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
+import { readRunFile } from '../read-run-file.ts';
 import { parseClaim, type ClaimLine } from './chain-line.ts';
 import { listEpochs } from './epochs.ts';
 
@@ -28,6 +30,19 @@ export async function claimPath(runDir: string, below: number, signal: AbortSign
     }
   }
   return path;
+}
+
+/** Whether run.json is another file than the one that the log began with. False while the log has no claim. */
+export async function isRunFileChanged(runDir: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const first = (await claimPath(runDir, Number.POSITIVE_INFINITY, signal))[0];
+    if (first === undefined) return false;
+    return first.continues.head !== hash('sha256', await readRunFile(runDir, RUN_FILES.run));
+  } catch {
+    // What is wrong with the log, its reader says.
+    signal.throwIfAborted();
+    return false;
+  }
 }
 
 /** The claim of an epoch; null while it is not written, or when it is damaged. */

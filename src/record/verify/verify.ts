@@ -25,7 +25,7 @@ import { checkReviews } from './check-reviews.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
 import { readRecord } from '../read-record.ts';
 import { CommitTable } from '../log/commit-table.ts';
-import { lostToDamage, type Chain, type Closing } from '../log/chain.ts';
+import { lostToDamage, placeOf, type Chain, type Closing } from '../log/chain.ts';
 import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 
@@ -157,8 +157,7 @@ async function verify(
 /** Checks that the chain ends where the manifest says; returns its closing line. */
 function checkChain(chain: Chain, manifest: Manifest): Closing {
   if (chain.endsBefore !== null) {
-    const { epoch, line } = chain.endsBefore;
-    throw broken(`log/${commitsName(epoch)} line ${line} does not follow from the line before it`);
+    throw broken(`${placeOf(chain.endsBefore)} does not follow from the line before it`);
   }
   const { epoch, head } = chain.position;
   if (epoch !== manifest.epoch || head !== manifest.chain_head) {

@@ -63,6 +63,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     finishedAt: facts.finishedAt,
     madeAt: new Date().toISOString(),
     manifestSha256: facts.manifestSha256,
+    damagedAt: facts.damagedAt,
     summary,
     trial: summary.trial === null ? null : trialText(summary.trial),
     again: againCommand(record.config, summary),

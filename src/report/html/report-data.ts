@@ -19,6 +19,8 @@ export interface ReportData {
   readonly madeAt: string;
   /** SHA-256 of manifest.json; null while the run is not finished, and in a shared report. */
   readonly manifestSha256: string | null;
+  /** Where the log of an unfinished run is damaged; else null. */
+  readonly damagedAt: string | null;
   readonly summary: Summary;
   /** Which part of the corpora was judged, as a sentence; null: everything. */
   readonly trial: string | null;

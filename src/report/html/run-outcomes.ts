@@ -7,7 +7,7 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { lostToDamage } from '../../record/log/chain.ts';
+import { damagedAt, lostToDamage } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
 import { parseLogLine } from '../../record/outcomes/outcome-schema.ts';
@@ -31,6 +31,8 @@ export interface RunFacts {
   /** ISO 8601, UTC, and the SHA-256 of manifest.json; null while the run is not finished. */
   readonly finishedAt: string | null;
   readonly manifestSha256: string | null;
+  /** Where the log of an unfinished run is damaged: what follows does not count. */
+  readonly damagedAt: string | null;
 }
 
 /** What is read of a finished run: checked by hash, everything else by size. */
@@ -67,6 +69,7 @@ export async function readFinished(
     canaryChecks: manifest.canaries.checks,
     finishedAt: manifest.finished_at,
     manifestSha256: createHash('sha256').update(bytes).digest('hex'),
+    damagedAt: null,
   };
 }
 
@@ -117,7 +120,7 @@ export async function readUnfinished(
     rows: {},
   });
   return {
-    ...{ record, summary, finishedAt: null, manifestSha256: null },
+    ...{ record, summary, finishedAt: null, manifestSha256: null, damagedAt: damagedAt(chain.endsBefore) },
     fingerprints: [...chain.fingerprints.values()],
     canaryChecks: chain.canaries,
   };

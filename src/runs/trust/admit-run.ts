@@ -4,12 +4,13 @@ import { recordedPath } from '../../domain/file-path.ts';
 import { shown } from '../../domain/text/shown.ts';
 import { realPath } from '../../files/open-inside.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import { isRunFileChanged } from '../../record/log/claim-path.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { assertOwnRun } from './own-run.ts';
 import { readRunKey, runKey } from './run-key.ts';
 import { isSealed, sealRun } from './run-seal.ts';
 import type { Run } from '../create-run.ts';
-import { readRunRecord } from '../open-run.ts';
+import { readRunRecord, runFileChanged } from '../open-run.ts';
 import { storeFolderOf } from '../reuse/store-folder.ts';
 
 interface AdmitOptions {
@@ -21,6 +22,7 @@ interface AdmitOptions {
   readonly work: 'judge' | 'export';
   /** Takes one line for people. */
   readonly say: (line: string) => void;
+  readonly signal: AbortSignal;
 }
 
 /** Max length shown per path or URL. None is omitted or shortened below this: it could be the one that matters. */
@@ -33,9 +35,12 @@ const MAX_CHARACTERS = 8192;
  * proves nothing: unpacking an archive makes the user the owner.
  *
  * Failure('usage') for a run that was not created here, with the files and guards that it names, and for a directory that
- * other users can write in.
+ * other users can write in; Failure('internal') when run.json was changed after the run began.
  */
-export async function admitRun(runDir: string, { keyFile, trusted, work, say }: AdmitOptions): Promise<void> {
+export async function admitRun(
+  runDir: string,
+  { keyFile, trusted, work, say, signal }: AdmitOptions,
+): Promise<void> {
   const record = await readRunRecord(runDir);
   // Opening it fails with a message that says it is no run directory.
   if (record === null) return;
@@ -43,6 +48,7 @@ export async function admitRun(runDir: string, { keyFile, trusted, work, say }: 
   const runJson = await readRunFile(runDir, RUN_FILES.run);
   const known = await readRunKey(keyFile);
   if (known !== null && (await isSealed(runDir, runJson, known))) return;
+  if (await isRunFileChanged(runDir, signal)) throw runFileChanged(runDir);
   const what = await dealingsOf({ dir: runDir, record }, work);
   if (!trusted) {
     throw new Failure(

@@ -6,7 +6,7 @@ import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';
 import { parseChainLine, type CommitLine, type Damage } from '../../record/log/chain-line.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
-import type { Chain } from '../../record/log/chain.ts';
+import { placeOf, type Chain } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 
 /** What a new writer continues from. */
@@ -135,5 +135,5 @@ async function lossFrom(
       for await (const lines of readRecordLines(join(log, segment), range)) outcomes += lines.length;
     }
   }
-  return { at: `log/${commitsName(epoch)} line ${from}`, outcomes };
+  return { at: placeOf({ epoch, line: from }), outcomes };
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
@@ -63,6 +63,7 @@ describe('where a run stands', () => {
     await log.commit(results[2]!);
     await finishRun(log, signal);
     expect(await look()).toMatchObject({ state: 'finished', oldest_open_shard: null, stuck: null });
+    expect(await look()).toMatchObject({ exit_status: 5, gates: [], planned: 6, judged: 0, errors: 6 });
 
     const retried = shardOf(3, [1], { pass: 2 });
     const second = await claim(run);
@@ -115,18 +116,42 @@ describe('where a run stands', () => {
     await log.close();
   });
 
+  it('names the first line of the log that is damaged, whenever it is looked at', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    const shards = [0, 1, 2].map((shard) => shardOf(shard, [shard]));
+    await plan.append(shards.map(planLine));
+    const watch = await RunWatch.open(run.dir, signal);
+    expect((await watch.look(null, signal)).damaged_at).toBeNull();
+    for (const shard of shards) await log.commit(resultOf(shard));
+    const commits = join(run.dir, 'log', commitsName(log.epoch));
+    const lines = (await readFile(commits, 'utf8')).split('\n');
+    lines[3] = lines[3]!.replace('"items":1', '"items":3');
+    await writeFile(commits, lines.join('\n'));
+    const anew = await RunWatch.open(run.dir, signal);
+    for (const looked of [watch, anew]) {
+      expect(await looked.look(null, signal)).toMatchObject({
+        damaged_at: `log/${commitsName(log.epoch)} line 4`,
+        judged: 1,
+      });
+    }
+    await log.close();
+    await plan.close();
+  });
+
   it('names the state that the marker files and the feeder leave', async () => {
     const { dir } = await newRun();
-    expect(await readRunState(dir)).toBe('stopped');
+    expect(await readRunState(dir, signal)).toBe('stopped');
     await feeding(dir);
-    expect(await readRunState(dir)).toBe('running');
+    expect(await readRunState(dir, signal)).toBe('running');
     await setMarker(dir, 'paused');
-    expect(await readRunState(dir)).toBe('paused');
+    expect(await readRunState(dir, signal)).toBe('paused');
     await setMarker(dir, 'cancelled');
-    expect(await readRunState(dir)).toBe('cancelled');
+    expect(await readRunState(dir, signal)).toBe('cancelled');
     await clearMarker(dir, 'cancelled');
     await clearMarker(dir, 'paused');
-    expect(await readRunState(dir)).toBe('running');
-    await expect(readRunState(join(dir, 'log'))).rejects.toThrow('is not a run directory');
+    expect(await readRunState(dir, signal)).toBe('running');
+    await expect(readRunState(join(dir, 'log'), signal)).rejects.toThrow('is not a run directory');
   });
 });

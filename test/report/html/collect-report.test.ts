@@ -117,6 +117,18 @@ describe('a collected report', () => {
     expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256!);
   });
 
+  it('names a damaged line of the log of a run that is not finished', async () => {
+    const copy = join(await temporaryFolder(), basename(dir));
+    await cp(dir, copy, { recursive: true });
+    await rm(join(copy, 'manifest.json'));
+    const commits = join(copy, 'log', '0001-commits.jsonl');
+    const lines = (await readFile(commits, 'utf8')).split('\n');
+    lines[2] = lines[2]!.replace('"', "'");
+    await writeFile(commits, lines.join('\n'));
+    expect((await collect(copy)).damagedAt).toBe('log/0001-commits.jsonl line 3');
+    expect(data.damagedAt).toBeNull();
+  });
+
   it('is the same from the log of a run that is not finished', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });

@@ -52,13 +52,18 @@ function Fact({
 
 /** A trial comes first: its numbers are not those of the corpus. */
 function Notices({ data }: { readonly data: ReportData }): JSX.Element | null {
-  const { summary, trial, gates } = data;
+  const { summary, trial, gates, damagedAt } = data;
   const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
   const known = [...models].filter((model) => model !== null).length;
   const notices: string[] = [];
   if (trial !== null) notices.push(trial);
   if (summary.status === 'incomplete') {
     notices.push('INCOMPLETE: the run is not finished. Items without a verdict must not be taken for clean.');
+  }
+  if (damagedAt !== null) {
+    notices.push(
+      `DAMAGED LOG: ${damagedAt} is damaged. Outcomes from there on are not in this report; resume judges them again.`,
+    );
   }
   if (summary.status === 'finished' && summary.items === 0)
     notices.push('EMPTY: there were no items to judge.');
