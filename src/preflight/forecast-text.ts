@@ -12,7 +12,11 @@ const MAX_LISTED = 10;
 /** The forecast for people, as lines. */
 export function forecastLines(forecast: Forecast): string[] {
   const { items, to_judge, method, files, bytes, skipped, predicted, guard } = forecast;
-  const how = method === 'counted' ? 'counted' : 'estimated from what was read';
+  const { low, high } = forecast.items_interval;
+  const how =
+    method === 'counted'
+      ? 'counted'
+      : `estimated from what was read; 95 %: ${number(low)} to ${number(high)} items`;
   const lanes = LANES.filter((lane) => predicted.lanes[lane] > 0).map(
     (lane) => `${lane} ${number(predicted.lanes[lane])}`,
   );

@@ -65,6 +65,8 @@ export interface Forecast {
   readonly method: Method;
   /** Of all sources: items, those to be judged, and those that end in an error when they are read. */
   readonly items: number;
+  /** 95 % interval of `items`; its bounds are equal where everything was read. */
+  readonly items_interval: { readonly low: number; readonly high: number };
   readonly to_judge: number;
   readonly predicted: ItemCounts;
   /** Null with `--no-guard`. */

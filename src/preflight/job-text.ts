@@ -1,5 +1,11 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { GUARD_TLS_SETTINGS } from '../config/keys/guard-tls.ts';
 import type { RunConfig, SourceConfig } from '../config/run-config.ts';
+import { CANARIES, EXPECT_FINGERPRINT } from '../config/settings/entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../config/settings/entries/judging.ts';
+import { REUSE, STORE } from '../config/settings/entries/reuse.ts';
+import { MAX_WAIT } from '../config/settings/entries/waiting.ts';
+import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shownName } from '../domain/text/shown.ts';
 import type { CorpusForecast, Forecast } from './forecast.ts';
@@ -8,15 +14,26 @@ import { failedOf, judgedOf } from './tally.ts';
 /** Columns named in a comment. */
 const MAX_TABLES = 3;
 
+/** Settings of a run that its job file keeps where they were given. */
+const KEPT = {
+  ...{ policy: POLICY, frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE },
+  ...{ store: STORE, reuse: REUSE, expectFingerprint: EXPECT_FINGERPRINT, maxWait: MAX_WAIT },
+};
+/** Settings of whoever judges: in a fleet the workers name them, and a job must not. */
+const OF_JUDGES = { canaries: CANARIES, ...GUARD_TLS_SETTINGS };
+
 interface JobTextOptions {
   /** Absolute folder of the job file, which its paths are relative to. */
   readonly folder: string;
-  /** Absolute path of the policy file; null: none. */
-  readonly policy: string | null;
+  /** What the user gave. */
+  readonly from: Sources;
+  /** Whether a fleet is to judge the job. */
+  readonly fleet: boolean;
 }
 
 /** A job file that says the same as a configuration, with what was found in its sources as comments to edit by. */
-export function jobText(config: RunConfig, forecast: Forecast, { folder, policy }: JobTextOptions): string {
+export function jobText(config: RunConfig, forecast: Forecast, options: JobTextOptions): string {
+  const { folder, from, fleet } = options;
   const { name, sources, guards, output } = config;
   const path = (absolute: string): string => {
     const from = relative(folder, absolute);
@@ -28,9 +45,11 @@ export function jobText(config: RunConfig, forecast: Forecast, { folder, policy 
     `name: ${text(name)}`,
     'sources:',
     ...sources.flatMap((source, index) => sourceLines(source, path(source.path), forecast.sources[index]!)),
-    // In a fleet the workers name the guards, and a job must not.
-    ...(guards.length === 0 ? [] : [`guard: [${guards.map(text).join(', ')}]`]),
-    policy === null ? '# policy: ./policy.yaml' : `policy: ${path(policy)}`,
+    fleet
+      ? '# The workers of the fleet name its guards and canaries.'
+      : `guard: [${guards.map(text).join(', ')}]`,
+    ...keptLines({ ...KEPT, ...(fleet ? {} : OF_JUDGES) }, from, path),
+    ...(given(POLICY, from) === null ? ['# policy: ./policy.yaml'] : []),
     'output:',
     `  dir: ${path(output.dir)}`,
     `  formats: [${output.formats.join(', ')}]`,
@@ -38,6 +57,19 @@ export function jobText(config: RunConfig, forecast: Forecast, { folder, policy 
     '#   flaggedRate: 0.01',
     '',
   ].join('\n');
+}
+
+/** The given ones of these settings, as lines of a job file. */
+function keptLines(settings: SettingTable, from: Sources, path: (absolute: string) => string): string[] {
+  return Object.values(settings).flatMap((setting) => {
+    const found = given(setting, from);
+    if (found === null) return [];
+    const [{ value }] = found.texts;
+    const namesFile = setting.kind.unit?.startsWith('file') === true || setting.kind.unit === 'dir';
+    const isWord = /^\w+$/.test(value);
+    if (namesFile && value !== 'off') return [`${setting.key}: ${path(resolve(found.folder, value))}`];
+    return [`${setting.key}: ${isWord ? value : text(value)}`];
+  });
 }
 
 function sourceLines(config: SourceConfig, path: string, found: CorpusForecast): string[] {

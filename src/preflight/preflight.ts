@@ -13,6 +13,7 @@ import { Reservoir, seededRandom, shuffled } from './random.ts';
 import { readCorpus, type CorpusReading } from './read-corpus.ts';
 import { countReusable } from './reuse.ts';
 import { diskBytes, lineBytes, redisBytes } from './sizes.ts';
+import { RESAMPLES, withBounds } from './statistics.ts';
 import { failedOf, ItemTally, judgedOf } from './tally.ts';
 
 /** Most bytes that are read of all corpora together, as stored. */
@@ -99,6 +100,7 @@ export async function preflight(config: RunConfig, options: PreflightOptions): P
     skipped,
     method: corpora.every(({ reading }) => reading.method === 'counted') ? 'counted' : 'estimated',
     items,
+    items_interval: intervalOf(items, corpora),
     to_judge: toJudge,
     predicted: counts,
     guard,
@@ -127,6 +129,15 @@ function forecastOf({ given, files, reading }: Corpus): CorpusForecast {
     method,
     predicted: predicted.counts,
   };
+}
+
+/** The corpora are read independently of each other, so one resample of each makes one of all. */
+function intervalOf(items: number, corpora: readonly Corpus[]): Forecast['items_interval'] {
+  const totals = Array.from({ length: RESAMPLES }, (_, at) =>
+    corpora.reduce((sum, { reading: { totals } }) => sum + totals[at % totals.length]!, 0),
+  );
+  const { low, high } = withBounds(items, totals);
+  return { low: Math.round(low), high: Math.round(high) };
 }
 
 /** A sample of all corpora, of each in proportion to the items that are predicted, in random order. */

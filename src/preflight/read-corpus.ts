@@ -1,4 +1,3 @@
-import { extname } from 'node:path';
 import type { RunConfig } from '../config/run-config.ts';
 import type { JudgedItem } from '../domain/item.ts';
 import { requestBytes } from '../domain/request.ts';
@@ -7,6 +6,7 @@ import { readSource } from '../ingest/items/read-source.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { columnsOf, examineFile } from '../ingest/recognise/inspect.ts';
 import type { FrozenSources } from '../ingest/sources/frozen-sources.ts';
+import { predict, resampled, PieceTally, type ReadFile } from './predict.ts';
 import { shuffled } from './random.ts';
 import { ItemTally } from './tally.ts';
 
@@ -43,6 +43,8 @@ export interface CorpusReading {
   /** Items that were read. */
   readonly seen: ItemTally;
   readonly predicted: ItemTally;
+  /** Totals of items, one for each resample of what was read. */
+  readonly totals: readonly number[];
   readonly method: Method;
 }
 
@@ -55,18 +57,6 @@ interface ReadCorpusOptions {
   readonly sample: (item: JudgedItem) => void;
   readonly random: () => number;
   readonly signal: AbortSignal;
-}
-
-/** A file that was looked into. */
-interface ReadFile {
-  readonly source: FrozenSource;
-  readonly seen: ItemTally;
-  /** Whether its items are records. */
-  readonly hasRecords: boolean;
-  /** Part of the file that was read, above 0. */
-  readonly share: number;
-  /** One of the largest: it stands for itself, the others stand for those that were not looked into. */
-  readonly isLargest: boolean;
 }
 
 /** Reads a corpus, or a part of its files and the beginnings of large ones. `sources` are all its files. */
@@ -100,6 +90,7 @@ export async function readCorpus(
   const seen = new ItemTally();
   for (const file of files) seen.addScaled(file.seen, 1);
   const isWhole = files.length === sources.length && files.every(({ share }) => share === 1);
+  const predicted = isWhole ? seen : predict(sources, files);
   return {
     read: {
       files: files.length,
@@ -109,7 +100,8 @@ export async function readCorpus(
     layouts,
     tables: [...tables.values()],
     seen,
-    predicted: isWhole ? seen : predict(sources, files),
+    predicted,
+    totals: isWhole ? [predicted.total] : resampled(sources, files, random),
     method: isWhole ? 'counted' : 'estimated',
   };
 }
@@ -155,6 +147,7 @@ async function readFile(
   let bytes = 0;
   let hasRecords = false;
   let isWhole = true;
+  const pieces = new PieceTally();
   const onBytes = (soFar: number): void => void (bytes = soFar);
   const options = { frozen, itemBytes, mediaBytes, signal, onBytes };
   for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
@@ -163,46 +156,12 @@ async function readFile(
       hasRecords ||= item.source.row !== null;
       if (item.settled === null && requestBytes(item.request) <= MAX_SAMPLED_BYTES) sample(item);
     }
+    pieces.add(items.length, bytes);
     if (hasRecords && bytes >= maxBytes && bytes < source.bytes) {
       isWhole = false;
       break;
     }
   }
   const share = isWhole || bytes === 0 ? 1 : Math.min(1, bytes / source.bytes);
-  return { source, seen, hasRecords, share };
-}
-
-/**
- * Files that were read to their ends are counted. The rest of a file is taken to be as its beginning. A file that was not
- * looked into is taken to be as the others with its extension, or else as all: tables byte for byte, other files one for one.
- */
-function predict(sources: readonly FrozenSource[], files: readonly ReadFile[]): ItemTally {
-  const predicted = new ItemTally();
-  const groups = new Map<string, ReadFile[]>();
-  for (const file of files) {
-    predicted.addScaled(file.seen, 1 / file.share);
-    if (file.isLargest) continue;
-    const key = extensionOf(file.source);
-    groups.set(key, [...(groups.get(key) ?? []), file]);
-  }
-  const read = new Set(files.map(({ source }) => source.source));
-  const unread = new Map<string, { files: number; bytes: number }>();
-  for (const source of sources) {
-    if (read.has(source.source)) continue;
-    const key = extensionOf(source);
-    const sum = unread.get(key) ?? { files: 0, bytes: 0 };
-    unread.set(key, { files: sum.files + 1, bytes: sum.bytes + source.bytes });
-  }
-  for (const [key, rest] of unread) {
-    const alike = groups.get(key) ?? [...groups.values()].flat();
-    const bytes = alike.reduce((sum, { source }) => sum + source.bytes, 0);
-    const byBytes = alike.some(({ hasRecords }) => hasRecords) && bytes > 0;
-    const factor = byBytes ? rest.bytes / bytes : rest.files / alike.length;
-    for (const { seen, share } of alike) predicted.addScaled(seen, factor / share);
-  }
-  return predicted;
-}
-
-function extensionOf({ absolute }: FrozenSource): string {
-  return extname(absolute).toLowerCase();
+  return { source, seen, hasRecords, share, pieces: pieces.pieces };
 }

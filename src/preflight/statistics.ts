@@ -34,23 +34,31 @@ export interface TimedKind {
   readonly items: number;
 }
 
-const RESAMPLES = 1000;
+/** Resamples of a bootstrap. */
+export const RESAMPLES = 1000;
 
-/**
- * Seconds for the predicted items of all kinds, at the mean time per item of their batches, and the bounds that 95 % of
- * the resamples of the batches lie within (percentile bootstrap).
- */
+/** As many values, each drawn from all of them. */
+export function redrawn<T>(values: readonly T[], random: () => number): T[] {
+  return values.map(() => values[Math.floor(random() * values.length)]!);
+}
+
+/** An estimate with the bounds that 95 % of its resamples lie within (percentile bootstrap). */
+export function withBounds(value: number, resamples: readonly number[]): Estimate {
+  const sorted = resamples.toSorted((one, other) => one - other);
+  const low = sorted[Math.floor(sorted.length * 0.025)]!;
+  const high = sorted[Math.ceil(sorted.length * 0.975) - 1]!;
+  return { value, low: Math.min(value, low), high: Math.max(value, high) };
+}
+
+/** Seconds for the predicted items of all kinds, at the mean time per item of their batches; bounds by resampling those. */
 export function secondsFor(kinds: readonly TimedKind[], random: () => number): Estimate {
   const total = (pick: (batches: readonly Batch[]) => readonly Batch[]): number =>
     kinds.reduce((sum, { batches, items }) => sum + items * secondsPerItem(pick(batches)), 0);
-  const totals = Array.from({ length: RESAMPLES }, () =>
-    total((batches) => batches.map(() => batches[Math.floor(random() * batches.length)]!)),
-  ).sort((one, other) => one - other);
-  return {
-    value: total((batches) => batches),
-    low: totals[Math.floor(RESAMPLES * 0.025)]!,
-    high: totals[Math.ceil(RESAMPLES * 0.975) - 1]!,
-  };
+  const totals = Array.from({ length: RESAMPLES }, () => total((batches) => redrawn(batches, random)));
+  return withBounds(
+    total((batches) => batches),
+    totals,
+  );
 }
 
 function secondsPerItem(batches: readonly Batch[]): number {

@@ -20,6 +20,13 @@ export class ItemTally {
     else this.#errors.set(code, (this.#errors.get(code) ?? 0) + 1);
   }
 
+  /** All items, not rounded. */
+  get total(): number {
+    let total = 0;
+    for (const count of [...this.#lanes.values(), ...this.#errors.values()]) total += count;
+    return total;
+  }
+
   /** Adds the numbers of another tally, each multiplied by `factor`. */
   addScaled(other: ItemTally, factor: number): void {
     for (const [lane, count] of other.#lanes) {

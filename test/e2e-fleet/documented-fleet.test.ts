@@ -1,5 +1,9 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../helpers/cli.ts';
+import type { RunRecord } from '../../src/config/run-config.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { writeComments } from '../helpers/corpus.ts';
 import {
   asBuilt,
   documentedFolder,
@@ -8,7 +12,9 @@ import {
   shellBlocks,
   typedLines,
 } from '../helpers/documented.ts';
+import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
 
 /** Keeps a process of the fleet in the background, as if it ran on another machine. */
 const inBackground = (line: string): string =>
@@ -34,4 +40,48 @@ it('the fleet of the README judges a run: worker, sink and feeder on one Redis',
   expect(output).toContain('-uploads-');
   expect(output).toMatch(/: finished\n {2}100%;/);
   expect(output).toContain('verified: 3 items = 3 verdicts + 0 errors');
+});
+
+it('a job of preflight --write-job is judged by the fleet, with what else was given', async () => {
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(join(folder, 'jobs'));
+  await mkdir(out);
+  await writeComments(folder, 'comments.csv', 50);
+  await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { block: 0.9 }\n');
+  const redis = await redisForTest();
+  const given = [
+    '--policy',
+    'policy.yaml',
+    '--long-text',
+    'error',
+    '--frames',
+    '4',
+    '--no-reuse',
+    '--max-wait',
+    '3m',
+  ];
+  const job = join(folder, 'jobs', 'job.yaml');
+  const flags = [
+    ...given,
+    '--guard',
+    'embedded:',
+    '--canaries',
+    'off',
+    '--redis',
+    redis.url,
+    '--write-job',
+    job,
+  ];
+  expectStatus(await guardsweep(['preflight', 'comments.csv', ...flags], { cwd: folder }), 0);
+  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+  fleet.worker();
+  fleet.sink();
+  expectStatus(await fleet.enqueue(job).finished(), 0);
+  const { config } = JSON.parse(await readFile(join(await onlyRun(out), 'run.json'), 'utf8')) as RunRecord;
+  expect(config).toMatchObject({
+    ...{ guards: [], canaries: { from: 'workers' }, reuse: false, maxWaitMs: 180_000 },
+    judging: { frames: 4, longText: 'error', longAudio: 'windows' },
+    policy: { thresholds: { default: { block: 0.9 } } },
+  });
 });

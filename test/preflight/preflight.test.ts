@@ -92,6 +92,7 @@ describe('a forecast', () => {
     expect(forecast.guard!.reuse).toBeNull();
     expect((await forecastOf(config, true)).guard!.reuse).toMatchObject({ value: 1, items: 342 });
     expect(forecast.disk_bytes).toBeGreaterThan(summary.items * 1000);
+    expect(forecast.items_interval).toEqual({ low: 344, high: 344 });
     expect(forecastLines(forecast)[0]).toMatch(
       /^Corpus: 344 items in 4 files, .* \(counted\); 342 to judge, 2 not judged$/,
     );
@@ -146,8 +147,11 @@ it('finds the items of one large table among thousands of small files', async ()
   await writeFile(join(uploads, 'large.csv'), `id,text\n${rows.join('\n')}\n`);
   const config = await configOf(['uploads']);
   for (const seed of [1, 2, 3]) {
-    const { items, method } = await forecastOf(config, false, seed);
+    const { items, items_interval: interval, method } = await forecastOf(config, false, seed);
     expect(method).toBe('estimated');
+    expect(interval.low).toBeLessThanOrEqual(203_000);
+    expect(interval.high).toBeGreaterThanOrEqual(203_000);
+    expect(interval.high - interval.low).toBeLessThan(0.2 * 203_000);
     expect(Math.abs(items - 203_000)).toBeLessThan(0.05 * 203_000);
   }
 });

@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
 import { GUARD_TLS_SETTINGS, readGuardTls } from '../../config/keys/guard-tls.ts';
@@ -13,6 +13,7 @@ import {
   ASK_GUARD,
   PREFLIGHT_SAMPLE,
   PREFLIGHT_SEED,
+  JOB_REDIS,
   WRITE_JOB,
 } from '../../config/settings/entries/preflight.ts';
 import {
@@ -71,6 +72,7 @@ const OWN_SETTINGS = {
   seed: PREFLIGHT_SEED,
   noGuard: ASK_GUARD,
   writeJob: WRITE_JOB,
+  redis: JOB_REDIS,
   json: JSON_RESULT,
 };
 
@@ -90,6 +92,10 @@ export function preflightCommand(context: CommandContext): Command {
         ['guardsweep preflight ./uploads --guard grpc://gpu-1:8001', 'before a run on a real guard'],
         ['guardsweep preflight ./uploads --no-guard', 'items and columns only'],
         ['guardsweep preflight ./uploads comments.csv --write-job job.yaml', 'a job file to edit'],
+        [
+          'guardsweep preflight ./uploads --redis redis://queue-1:6379 --write-job job.yaml',
+          'a job file for a fleet',
+        ],
       ]),
     )
     .action(async (paths: string[], flags: Flags) => {
@@ -114,9 +120,12 @@ export function preflightCommand(context: CommandContext): Command {
       });
       if (own.writeJob !== null) {
         const { jobText } = await import('../../preflight/job-text.ts');
-        const policy = flags['policy'] === undefined ? null : resolve(cwd, String(flags['policy']));
-        const folder = dirname(own.writeJob);
-        await writeJob(own.writeJob, jobText(config, forecast, { folder, policy }));
+        const options = {
+          folder: dirname(own.writeJob),
+          from: { flags, env, cwd },
+          fleet: own.redis !== null,
+        };
+        await writeJob(own.writeJob, jobText(config, forecast, options));
       }
       if (own.json) stdout.json(forecast, 2);
       else stdout.lines(forecastLines(forecast));
