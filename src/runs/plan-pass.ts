@@ -6,6 +6,7 @@ import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
+import { SourcesAhead } from '../ingest/sources/sources-ahead.ts';
 import { PlanFollower } from '../ingest/plan/plan-follower.ts';
 import type { FrozenSource, PlanLine, RecordsBefore } from '../ingest/plan/plan-line.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
@@ -44,9 +45,13 @@ export async function planPass(input: PassPlan): Promise<void> {
   await new PassPlanner(input).run();
 }
 
+/** How long reading may go on before others on the event loop have their turn. */
+const TURN_MS = 2;
+
 class PassPlanner {
   readonly #input: PassPlan;
   readonly #frozen: FrozenSources;
+  readonly #ahead: SourcesAhead;
   /** Whether the plan already holds a part of this pass. */
   readonly #resuming: boolean;
   readonly #follower: PlanFollower | null;
@@ -57,11 +62,14 @@ class PassPlanner {
   /** In a trial: the source that is being read, and what was counted before it. */
   #before: RecordsBefore | undefined;
   #shards: number;
+  /** When others on the event loop last had their turn. */
+  #yieldedMs = performance.now();
 
   constructor(input: PassPlan) {
     const { survey, pass } = input;
     this.#input = input;
     this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
+    this.#ahead = new SourcesAhead(input.sources);
     this.#resuming = survey.latestPass === pass && survey.shards > 0;
     this.#follower = this.#resuming
       ? new PlanFollower(input.planned(), { pass, isCommitted: input.isCommitted })
@@ -108,6 +116,7 @@ class PassPlanner {
       progress.close();
     } finally {
       await this.#follower?.close();
+      await this.#ahead.close();
     }
   }
 
@@ -166,6 +175,7 @@ class PassPlanner {
       mediaBytes,
       selection: this.#records,
       readBefore,
+      ahead: this.#ahead,
       signal,
       onBytes,
     };
@@ -176,7 +186,10 @@ class PassPlanner {
       seq += items.length;
       await this.#place(items.filter(wanted), source);
       // Readers can go on from memory for a long time; judging and committing share this event loop.
-      await setImmediate();
+      if (performance.now() - this.#yieldedMs > TURN_MS) {
+        await setImmediate();
+        this.#yieldedMs = performance.now();
+      }
       signal.throwIfAborted();
     }
     return limit === null ? seq : Math.min(seq, limit);

@@ -9,7 +9,7 @@ import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../for
 import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
-import { CorruptGzip, isAsFrozen } from '../sources/file-bytes.ts';
+import { CorruptGzip } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
@@ -18,7 +18,8 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { readMediaItem, type ReadBefore, type ReadMedia } from './media-item.ts';
-import { OpenSource, type SourceHead } from '../sources/open-source.ts';
+import { opened, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import type { SourcesAhead } from '../sources/sources-ahead.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
@@ -36,6 +37,8 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
   /** Media files that were read before, and need not be read if they have not changed. */
   readonly readBefore?: ReadBefore | undefined;
+  /** Reads small files before it is their turn; undefined: each is opened when it is read. */
+  readonly ahead?: SourcesAhead | undefined;
   /** Called with the number of stored (compressed) bytes of the file read so far. */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
 }
@@ -59,41 +62,15 @@ export async function* readSource(
     itemBytes: options.itemBytes,
     replay: config.asStream,
   });
-  let file: OpenSource;
+  let file: SourceContent;
   try {
-    file = await OpenSource.open(placeOfSource(source), options.signal, { onBytes: options.onBytes });
+    file = await contentOf(source, options);
   } catch (error) {
     yield problem(fileProblem(maker, source, error), options);
     return;
   }
   try {
-    if (!isAsFrozen(file.stats, source)) {
-      yield problem(changed(maker), options);
-      return;
-    }
-    const manifest = await options.frozen.manifestOf(source, options.signal);
-    if (source.manifest === source.source) {
-      yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
-      return;
-    }
-    const { readBefore } = options;
-    const isRemembered =
-      readBefore !== undefined && config.layout === null && !(await options.frozen.isInMemory(file, source));
-    const state = isRemembered ? fileState(file.handle) : null;
-    const unchanged = state && (readBefore?.find(state) ?? null);
-    const whole = { file, maker, source, config, manifest, options, state };
-    if (unchanged !== null) {
-      yield* mediaItem(whole, unchanged.modality, unchanged);
-      return;
-    }
-    const head = await file.head(encodingOf(config, isNamed));
-    const examined = await examine({
-      ...{ file, head, config, isNamed },
-      path: source.absolute,
-      itemBytes: options.itemBytes,
-      signal: options.signal,
-    });
-    yield* examinedItems({ ...whole, head, examined });
+    yield* contentItems(file, maker, source, { config, isNamed, options });
   } catch (error) {
     options.signal.throwIfAborted();
     yield problem(fileProblem(maker, source, error), options);
@@ -102,9 +79,55 @@ export async function* readSource(
   }
 }
 
+async function* contentItems(
+  file: SourceContent,
+  maker: ItemMaker,
+  source: FrozenSource,
+  {
+    config,
+    isNamed,
+    options,
+  }: { readonly config: SourceConfig; readonly isNamed: boolean; readonly options: ReadOptions },
+): AsyncGenerator<readonly Item[], void> {
+  if (!file.isAsFrozen(source)) {
+    yield problem(changed(maker), options);
+    return;
+  }
+  const { frozen, itemBytes, readBefore, signal } = options;
+  const manifest = await frozen.manifestOf(source, signal);
+  if (source.manifest === source.source) {
+    yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
+    return;
+  }
+  const mayBeMedia = file instanceof OpenSource && config.layout === null;
+  const isRemembered = mayBeMedia && readBefore !== undefined && !(await frozen.isInMemory(file, source));
+  const state = isRemembered ? fileState(file.handle) : null;
+  const unchanged = state && (readBefore?.find(state) ?? null);
+  const whole = { file, maker, source, config, manifest, options, state };
+  if (unchanged !== null) {
+    yield* mediaItem(whole, unchanged.modality, unchanged);
+    return;
+  }
+  const head = await file.head(encodingOf(config, isNamed));
+  const path = source.absolute;
+  const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
+  yield* examinedItems({ ...whole, head, examined });
+}
+
+/** What was read ahead, else the open file. Rejects as `OpenSource.open` does. */
+async function contentOf(
+  source: FrozenSource,
+  { ahead, onBytes, signal }: ReadOptions,
+): Promise<SourceContent> {
+  const content = (await ahead?.take(source)) ?? null;
+  if (content === null) return OpenSource.open(placeOfSource(source), signal, { onBytes });
+  onBytes?.(source.bytes);
+  return content;
+}
+
 /** A file that may be one item. */
 interface Whole {
-  readonly file: OpenSource;
+  readonly file: SourceContent;
   readonly maker: ItemMaker;
   readonly source: FrozenSource;
   readonly config: SourceConfig;
@@ -134,7 +157,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
       return;
     }
     const whole = await readTextItem(file, head, { source, manifest, itemBytes });
-    yield [isAsFrozen(file.statsNow, source) ? maker.wholeFile(whole) : changed(maker)];
+    yield [file.isAsFrozen(source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
   if (examined.kind === 'refused') {
@@ -148,11 +171,11 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
   const { layout } = examined;
   const records =
     layout.kind === 'parquet'
-      ? readParquet(file, { config, itemBytes, signal, onBytes: options.onBytes })
+      ? readParquet(opened(file), { config, itemBytes, signal, onBytes: options.onBytes })
       : readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
   const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
-  if (!isAsFrozen(file.statsNow, source)) yield problem(changed(maker), options);
+  if (!file.isAsFrozen(source)) yield problem(changed(maker), options);
 }
 
 interface Making {
@@ -175,8 +198,8 @@ async function* mediaItem(
     return;
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
-  const whole = await readMediaItem(file, target, unchanged);
-  yield [isAsFrozen(file.statsNow, source) ? maker.wholeFile(whole) : changed(maker)];
+  const whole = await readMediaItem(opened(file), target, unchanged);
+  yield [file.isAsFrozen(source) ? maker.wholeFile(whole) : changed(maker)];
 }
 
 async function* recordItems(

@@ -3,12 +3,12 @@ import { itemError } from '../../domain/item-error.ts';
 import { promptDraft, settled, type Draft } from '../../formats/transcripts/draft.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
-import type { OpenSource, SourceHead } from '../sources/open-source.ts';
+import type { SourceContent, SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
 /** Reads a file that is one text. A text that is too large is only hashed. */
 export async function readTextItem(
-  file: OpenSource,
+  file: SourceContent,
   head: SourceHead,
   target: {
     readonly source: FrozenSource;

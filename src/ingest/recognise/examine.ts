@@ -24,7 +24,7 @@ import { isRecognised, type RecordOptions } from '../../formats/transcripts/draf
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
-import type { OpenSource, SourceHead } from '../sources/open-source.ts';
+import { opened, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
 import { sampleParquet } from '../sources/parquet-rows.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/sample-records.ts';
@@ -66,7 +66,7 @@ export interface Refused {
 
 /** An open file whose head was read. */
 interface ToExamine {
-  readonly file: Pick<OpenSource, 'again' | 'handle' | 'stats'>;
+  readonly file: SourceContent;
   readonly head: SourceHead;
   readonly path: string;
   readonly config: SourceConfig;
@@ -179,7 +179,7 @@ async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Ex
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
 async function examineParquet(target: ToExamine): Promise<Examined> {
   try {
-    const { records, columns } = await sampleParquet(target.file, target);
+    const { records, columns } = await sampleParquet(opened(target.file), target);
     return examineSample({ kind: 'parquet' }, records, columns, target);
   } catch (error) {
     if (!(error instanceof ParquetProblem)) throw error;

@@ -1,10 +1,11 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { fstatSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { beginsWith } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
-import { fileBytes, inflateIfGzip } from './file-bytes.ts';
+import type { FileState } from '../plan/plan-line.ts';
+import { fileBytes, inflateIfGzip, isAsFrozen } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
 /** Inflated bytes that are read first to recognise the layout and the columns of a file. */
@@ -45,15 +46,20 @@ export interface SourceWatch {
 /** Collected from the stored bytes of a file, compressed or not, as they are read. */
 interface Stored {
   isCompressed: boolean;
-  /** Over all bytes so far; null once the file is read without `hashRest`. */
-  hash: Hash | null;
+  /** SHA-256 over all bytes so far, to be asked once; null once the file is read without `hashRest`. */
+  sha256: (() => string) | null;
 }
 
-/** A file open for reading, once, from its beginning. */
-export class OpenSource {
-  readonly handle: FileHandle;
-  /** Stats when it was opened; bytes appended since are not read. */
-  readonly stats: Stats;
+/** Where the content of a file comes from, in pieces, inflated. */
+interface Pieces {
+  readonly pieces: AsyncGenerator<Buffer, void>;
+  /** The same pieces once more. */
+  readonly again: () => AsyncGenerator<Buffer, void>;
+  readonly stored: Stored;
+}
+
+/** The content of a file, to be read once, from its beginning. */
+export class SourceContent {
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: Stored;
   readonly #again: () => AsyncGenerator<Buffer, void>;
@@ -65,48 +71,21 @@ export class OpenSource {
   /** Set when nothing follows the head: the file ended or reading failed. */
   #outcome: { readonly failure?: Error } | null = null;
 
-  private constructor(
-    handle: FileHandle,
-    stats: Stats,
-    pieces: AsyncGenerator<Buffer, void>,
-    again: () => AsyncGenerator<Buffer, void>,
-    stored: Stored,
-  ) {
-    this.handle = handle;
-    this.stats = stats;
+  protected constructor({ pieces, again, stored }: Pieces) {
     this.#pieces = pieces;
     this.#again = again;
     this.#stored = stored;
   }
 
-  /** Rejects as `openPlace` does. */
-  static async open(
-    place: FilePlace,
-    signal: AbortSignal,
-    { onBytes, onStored, onInflated }: SourceWatch = {},
-  ): Promise<OpenSource> {
-    const handle = await openPlace(place);
-    let stats: Stats;
-    try {
-      stats = fstatSync(handle.fd);
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
-    const stored: Stored = { isCompressed: false, hash: createHash('sha256') };
-    let bytesRead = 0;
-    const observe = (piece: Buffer): void => {
-      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
-      bytesRead += piece.length;
-      stored.hash?.update(piece);
-      onBytes?.(bytesRead);
-      onStored?.(piece);
-    };
-    const unobserved = () => fileBytes(handle, stats.size, signal);
-    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
-    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
-    const again = () => inflateIfGzip(unobserved(), unobserved);
-    return new OpenSource(handle, stats, pieces, again, stored);
+  /** A whole file, not compressed, that was read as frozen and hashed before. */
+  static of(bytes: Buffer, sha256: string): SourceContent {
+    const stored = { isCompressed: false, sha256: () => sha256 };
+    return new SourceContent({ pieces: onePiece(bytes), again: () => onePiece(bytes), stored });
+  }
+
+  /** Whether nobody wrote to the file since it was frozen, as far as its times tell. */
+  isAsFrozen(_source: FileState): boolean {
+    return true;
   }
 
   /**
@@ -136,11 +115,6 @@ export class OpenSource {
     return { raw, text, isComplete, isCompressed: this.#stored.isCompressed, encoding: this.encoding };
   }
 
-  /** Its stats now. */
-  get statsNow(): Stats {
-    return fstatSync(this.handle.fd);
-  }
-
   /** Whether the file is compressed, by its first bytes; known after `head`. */
   get isCompressed(): boolean {
     return this.#stored.isCompressed;
@@ -156,19 +130,19 @@ export class OpenSource {
    * head to `take`, in UTF-8. Throws as `head` does.
    */
   async hashRest(take: ((text: Buffer) => void) | null): Promise<string> {
-    const hash = this.#stored.hash!;
+    const sha256 = this.#stored.sha256!;
     if (take !== null) {
       for await (const text of this.#rest()) take(text);
     } else {
       if (this.#outcome?.failure !== undefined) throw this.#outcome.failure;
       while ((await this.#pieces.next()).done !== true);
     }
-    return hash.digest('hex');
+    return sha256();
   }
 
   /** The whole content in UTF-8: the text of the head, which `head` returned, and the rest. Throws as `head` does. */
   async *text(head: SourceHead): AsyncGenerator<Buffer, void> {
-    this.#stored.hash = null;
+    this.#stored.sha256 = null;
     yield head.text;
     yield* this.#rest();
   }
@@ -218,8 +192,76 @@ export class OpenSource {
 
   async close(): Promise<void> {
     await this.#pieces.return();
+  }
+}
+
+/** A file open for reading, once, from its beginning. */
+export class OpenSource extends SourceContent {
+  readonly handle: FileHandle;
+  /** Stats when it was opened; bytes appended since are not read. */
+  readonly stats: Stats;
+
+  private constructor(handle: FileHandle, stats: Stats, pieces: Pieces) {
+    super(pieces);
+    this.handle = handle;
+    this.stats = stats;
+  }
+
+  /** Rejects as `openPlace` does. */
+  static async open(
+    place: FilePlace,
+    signal: AbortSignal,
+    { onBytes, onStored, onInflated }: SourceWatch = {},
+  ): Promise<OpenSource> {
+    const handle = await openPlace(place);
+    let stats: Stats;
+    try {
+      stats = fstatSync(handle.fd);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    const hash = createHash('sha256');
+    const stored: Stored = { isCompressed: false, sha256: () => hash.digest('hex') };
+    let bytesRead = 0;
+    const observe = (piece: Buffer): void => {
+      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
+      bytesRead += piece.length;
+      if (stored.sha256 !== null) hash.update(piece);
+      onBytes?.(bytesRead);
+      onStored?.(piece);
+    };
+    const unobserved = () => fileBytes(handle, stats.size, signal);
+    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
+    const again = () => inflateIfGzip(unobserved(), unobserved);
+    return new OpenSource(handle, stats, { pieces, again, stored });
+  }
+
+  /** Its stats now. */
+  get statsNow(): Stats {
+    return fstatSync(this.handle.fd);
+  }
+
+  override isAsFrozen(source: FileState): boolean {
+    return isAsFrozen(this.statsNow, source);
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
     await this.handle.close();
   }
+}
+
+/** Media and Parquet files are read through their descriptors, never ahead. */
+export function opened(file: SourceContent): OpenSource {
+  if (file instanceof OpenSource) return file;
+  throw new Error('a file that was read ahead is not a text');
+}
+
+ 
+async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer, void> {
+  if (bytes.length > 0) yield bytes;
 }
 
 async function* observed(

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import type { RecordBatch, RecordReader } from '../../formats/record.ts';
-import type { OpenSource, SourceHead } from './open-source.ts';
+import type { SourceContent, SourceHead } from './open-source.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -14,7 +14,7 @@ const PART_BYTES = 64 * 1024;
  * after the records that could be read.
  */
 export async function* readRecords(
-  file: OpenSource,
+  file: SourceContent,
   head: SourceHead,
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { recordsOf, type RecordBatch, type RecordReader, type SourceRecord } from '../../formats/record.ts';
 import { CorruptGzip } from './file-bytes.ts';
-import type { OpenSource, SourceHead } from './open-source.ts';
+import type { SourceContent, SourceHead } from './open-source.ts';
 
 /** Min records in a sample, if the file has as many and they fit SAMPLE_BYTES. */
 export const SAMPLE_RECORDS = 100;
@@ -19,7 +19,7 @@ const PART_BYTES = 64 * 1024;
  * After a read error, the sample is what could be read before it.
  */
 export async function sampleRecords(
-  file: Pick<OpenSource, 'again'>,
+  file: Pick<SourceContent, 'again'>,
   head: SourceHead,
   reader: RecordReader,
 ): Promise<SourceRecord[]> {
