@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { RunConfig, RunRecord } from '../config/run-config.ts';
+import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { shown } from '../domain/text/shown.ts';
 import { hashFile } from '../files/hash/hash-file.ts';
@@ -11,6 +11,7 @@ import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
 import { isRunFileChanged } from '../record/log/claim-path.ts';
 import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
+import { readFeeder } from './control/feed-claim.ts';
 import type { Run } from './create-run.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
@@ -89,8 +90,18 @@ export async function readRunRecord(dir: string): Promise<RunRecord | null> {
 /** How many run directories of the output folder are looked at, newest first. */
 const LOOK_AT = 200;
 
-/** The newest run of the same sources that is not finished; null when there is none. */
-export async function findUnfinished(config: RunConfig): Promise<string | null> {
+/** A run that has not begun after this long never will, in milliseconds. */
+const BEGINS_WITHIN_MS = 60_000;
+
+/** A run that is not finished. */
+interface UnfinishedRun {
+  readonly dir: string;
+  /** Whether a process works on it now, or is about to. */
+  readonly isRunning: boolean;
+}
+
+/** The newest other run of the same sources that is not finished; null when there is none. */
+export async function findUnfinished({ dir: own, record: { config } }: Run): Promise<UnfinishedRun | null> {
   const wanted = JSON.stringify(config.sources.map((source) => source.path));
   let names: string[];
   try {
@@ -102,9 +113,12 @@ export async function findUnfinished(config: RunConfig): Promise<string | null> 
   for (const name of runs.slice(-LOOK_AT).reverse()) {
     const dir = join(config.output.dir, name);
     const record = await readRunRecord(dir);
-    if (record === null) continue;
+    if (record === null || resolve(dir) === resolve(own)) continue;
     if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
-    if ((await finishedSummary(dir)) === null) return dir;
+    if ((await finishedSummary(dir)) !== null) continue;
+    const feeder = await readFeeder(dir);
+    const begins = feeder === null && Date.now() - Date.parse(record.created_at) < BEGINS_WITHIN_MS;
+    return { dir, isRunning: begins || feeder?.alive === true };
   }
   return null;
 }

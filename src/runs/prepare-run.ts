@@ -38,8 +38,6 @@ export async function prepareRun(
 ): Promise<() => Promise<Run>> {
   const { sources, skipped, skippedFiles } = await expandSources(config.sources, drain);
   const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
-  const unfinished = await findUnfinished(config);
-  if (unfinished !== null) report({ kind: 'unfinished', dir: unfinished });
   return async () => {
     const key = await runKey(keyFile);
     const options = {
@@ -52,6 +50,9 @@ export async function prepareRun(
     };
     const run = await createRun(config, sources, options);
     report({ kind: 'created', run });
+    // Looked for when this run can be found: of two that are started together, one at least finds the other.
+    const unfinished = await findUnfinished(run);
+    if (unfinished !== null) report({ kind: 'unfinished', ...unfinished });
     return run;
   };
 }

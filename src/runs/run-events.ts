@@ -11,7 +11,7 @@ export interface NotedView extends RunView {
 /** What a run reports to its caller while it runs. */
 export type RunEvent =
   /** An earlier run of the same sources is not finished. */
-  | { readonly kind: 'unfinished'; readonly dir: string }
+  | { readonly kind: 'unfinished'; readonly dir: string; readonly isRunning: boolean }
   /** A fleet judges the run; Redis is connected next. */
   | { readonly kind: 'fleet'; readonly redis: RedisAddress }
   | { readonly kind: 'created'; readonly run: Run }

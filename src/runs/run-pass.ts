@@ -13,6 +13,7 @@ import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
 import type { BracketedReuse } from './reuse/bracketed-reuse.ts';
 import type { StageCounts } from './stage-counts.ts';
+import { RunCancelled } from './control/control-files.ts';
 
 /**
  * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being judged
@@ -137,5 +138,6 @@ export async function runPass(input: PassInput): Promise<void> {
   }
 
   if (failed.signal.aborted && failed.signal.reason !== input.stop.reason) throw failed.signal.reason;
+  if (input.drain.reason instanceof RunCancelled) throw input.drain.reason;
   if (input.drain.aborted || input.stop.aborted) throw new Failure('interrupted', 'interrupted');
 }

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readDepths } from '../../src/fleet/redis/depths.ts';
 import { latestFeedEpoch } from '../../src/runs/control/feed-claim.ts';
@@ -118,10 +118,18 @@ it('a run in one process is paused, continued and cancelled as well', { timeout:
   const run = await until(() => onlyRun(out), 'a run directory');
   expectStatus(await guardsweep(['pause', run]), 0);
   await until(async () => cli.stderr.includes('the run is paused'), 'the pause');
+  const same = await guardsweep(['enqueue', join(folder, 'a.csv'), '--out', out]);
+  expect(same.stderr).toContain(`another run of these sources is running: guardsweep status ${run}`);
   expectStatus(await guardsweep(['continue', run]), 0);
   await until(async () => cli.stderr.includes('the run continues'), 'the run to continue');
   expectStatus(await guardsweep(['cancel', run]), 0);
-  expect((await cli.finished()).status).toBe(130);
+  const cancelled = await cli.finished();
+  expect(cancelled.status).toBe(130);
+  expect(cancelled.stderr).toContain(
+    'guardsweep: cancelled; what was judged is kept, finish it with: guardsweep resume',
+  );
+  const { stdout } = await guardsweep(['status', run]);
+  expect(stdout).toContain(`${basename(run)}: cancelled; guardsweep resume continues it\n`);
   expectStatus(await guardsweep(['resume', run, '--quiet']), 0);
   expectStatus(await guardsweep(['verify', run]), 0);
 });

@@ -27,6 +27,24 @@ describe('exit status', () => {
     expect((await guardsweep(['enqueue', 'a.csv', '--allow-errors'], { cwd })).status).toBe(0);
   });
 
+  it('5: what a folder lacks is one command to copy, which judges the rest', async () => {
+    const cwd = await folderWith({});
+    await mkdir(join(cwd, 'uploads'));
+    const rows = ['Grüße aus Köln', 'Ein schöner Tag für uns alle', 'Das war wirklich übertrieben'];
+    await writeFile(join(cwd, 'uploads', 'a.csv'), Buffer.from(`text\n${rows.join('\n')}\n`, 'latin1'));
+    await writeFile(join(cwd, 'uploads', 'b.csv'), 'id,when\n1,2024-01-02\n2,2024-01-03\n3,2024-01-04\n');
+    const first = await guardsweep(['enqueue', 'uploads'], { cwd });
+    expect(first.status).toBe(5);
+    expect(first.stdout).toMatch(/^To judge more \(NAME: the column with the text; .*\):$/m);
+    const command = /^ {2}guardsweep (enqueue .*)$/m.exec(first.stdout)![1]!;
+    expect(command).toBe('enqueue uploads --encoding windows-1252 --text-column NAME');
+    const more = await guardsweep(command.replace('NAME', 'id').split(' '), { cwd });
+    expect(more).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Judged 6 of 6 items') as string,
+    });
+  });
+
   it('1: a record that does not hold', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
     await guardsweep(['enqueue', 'a.csv'], { cwd });

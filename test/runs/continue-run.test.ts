@@ -42,14 +42,14 @@ describe('a run that is continued', () => {
     const run = await createdRun(folder);
     for (const answers of [25, 0, 60, 90]) {
       await expect(go(run, judge({ answers }))).rejects.toMatchObject({ kind: 'service' });
-      expect(await findUnfinished(run.record.config)).toBe(run.dir);
+      expect(await findUnfinished({ ...run, dir: folder })).toMatchObject({ dir: run.dir });
     }
     expect((await go(run, judge())).summary).toMatchObject({ items: 301, verdicts: 301 });
     expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual(
       Array.from({ length: 301 }, (_, seq) => seq),
     );
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 301 });
-    expect(await findUnfinished(run.record.config)).toBeNull();
+    expect(await findUnfinished({ ...run, dir: folder })).toBeNull();
   });
 
   it('makes one item of a text file that changed before it was judged', async () => {
@@ -154,7 +154,7 @@ describe('a retry', () => {
     await go(run, judge({ refuse: flaky }));
     await expect(go(run, judge({ answers: 30 }), { retry: true })).rejects.toMatchObject({ kind: 'service' });
     expect(await finishedSummary(run.dir)).toBeNull();
-    expect(await findUnfinished(run.record.config)).toBe(run.dir);
+    expect(await findUnfinished({ ...run, dir: folder })).toMatchObject({ dir: run.dir });
     await expect(go(run, judge(), { retry: true })).rejects.toMatchObject({ kind: 'usage' });
     expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { QUIET } from '../../config/settings/entries/commands.ts';
 import { valueOf, type Flags } from '../../config/settings/given.ts';
-import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
+import { CANCELLED, clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -60,7 +60,7 @@ export function cancelCommand(context: CommandContext): Command {
     example: 'this was the wrong folder',
     ask: async (runDir) => {
       await setMarker(runDir, 'cancelled');
-      return 'cancelled; guardsweep resume continues it';
+      return CANCELLED;
     },
   });
 }

@@ -11,6 +11,7 @@ import { shownName } from '../../domain/text/shown.ts';
 import { listRuns } from '../../fleet/status/list-runs.ts';
 import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { CANCELLED } from '../../runs/control/control-files.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLines } from '../progress/progress-lines.ts';
@@ -157,7 +158,8 @@ function linesOf(status: Shown, columns: number | undefined): string[] {
   const progress = progressLines(snapshot, status.items_per_second, columns && columns - INDENT.length);
   const pass = status.pass > 1 ? `, pass ${status.pass}` : '';
   const priority = (status.priority ?? 'normal') === 'normal' ? '' : `, ${status.priority} priority`;
-  const lines = [`${run}: ${status.state}${pass}${priority}`, ...progress.map((line) => `${INDENT}${line}`)];
+  const state = status.state === 'cancelled' ? CANCELLED : status.state;
+  const lines = [`${run}: ${state}${pass}${priority}`, ...progress.map((line) => `${INDENT}${line}`)];
   if (status.damaged_at !== null) {
     lines.push(
       `${INDENT}${status.damaged_at} is damaged: outcomes from there on do not count, and resume judges them again`,

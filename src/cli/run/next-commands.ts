@@ -17,12 +17,15 @@ type Ui = Pick<FeedUi, 'typed' | 'cwd' | 'env'>;
 
 /** The commands that would judge more of a finished run's sources, to be copied, each in the line below one that says what for. */
 export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'>, ui: Ui): string[] {
-  const { flags, apart } = missingFlags(run.record.config, summary);
+  const { flags, hasPlaceholder, apart } = missingFlags(run.record.config, summary);
   const lines: string[] = [];
   const add = (why: string, command: string): void => void lines.push(`${why}\n  ${command}`);
   const words = flags.map(shellWord);
   if (words.length > 0) {
-    add('To judge more:', ownCommand('enqueue', [...typedWords(run, ui), ...words], ui.env));
+    const why = hasPlaceholder
+      ? 'To judge more (NAME: the column with the text; repeat the flag for others):'
+      : 'To judge more:';
+    add(why, ownCommand('enqueue', [...typedWords(run, ui), ...words], ui.env));
   }
   const files = new Map(run.sources.map(({ path, absolute }) => [path, absolute]));
   for (const { paths, encoding } of apart.slice(0, MAX_APART)) {

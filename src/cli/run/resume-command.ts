@@ -21,10 +21,14 @@ export function resumeCommand(runDir: string, place: Place): string {
   return ownCommand('resume', [typedPath(runDir, place)], place.env);
 }
 
-/** Failure of a command whose run was interrupted: exit status 130, and how to finish the run. */
-export function interruptedFailure(runDir: string, place: Place): Failure {
+/** Failure of a command whose run was interrupted or cancelled: exit status 130, and how to finish the run. */
+export function interruptedFailure(
+  runDir: string,
+  place: Place,
+  how: 'interrupted' | 'cancelled' = 'interrupted',
+): Failure {
   return new Failure(
     'interrupted',
-    `interrupted; what was judged is kept, finish it with: ${resumeCommand(runDir, place)}`,
+    `${how}; what was judged is kept, finish it with: ${resumeCommand(runDir, place)}`,
   );
 }

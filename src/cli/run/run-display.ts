@@ -5,7 +5,8 @@ import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { startProgress, type Progress } from '../progress/progress.ts';
-import { resumeCommand } from './resume-command.ts';
+import { ownCommand } from '../../domain/text/own-command.ts';
+import { resumeCommand, typedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
 /** Shows on stderr what a run reports: lines, and the progress once judging has begun. */
@@ -34,7 +35,9 @@ export class RunDisplay {
     switch (event.kind) {
       case 'unfinished':
         return this.#say(
-          `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,
+          event.isRunning
+            ? `another run of these sources is running: ${ownCommand('status', [typedPath(event.dir, this.#ui)], this.#ui.env)}`
+            : `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,
         );
       case 'fleet':
         return this.#say(`using the worker fleet on Redis at ${event.redis.shown} (${event.redis.place})`);

@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import { RunCancelled } from '../../runs/control/control-files.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { goneFailure } from '../../sink/run-gone.ts';
 import type { RunUi } from '../context.ts';
@@ -8,6 +9,7 @@ const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /** A failure that ended the work on a run, with what to do next. */
 export function explained(error: unknown, run: Run, ui: RunUi): unknown {
+  if (error instanceof RunCancelled) return interruptedFailure(run.dir, ui, 'cancelled');
   if (error instanceof Failure && error.kind === 'interrupted') return interruptedFailure(run.dir, ui);
   const gone = goneFailure(run.dir, error);
   if (gone !== null) return gone;

@@ -16,7 +16,7 @@ import { readWorkerModels } from '../redis/worker-models.ts';
 import { sweepRun } from '../redis/sweep-run.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { ChainTail } from '../../record/log/chain-tail.ts';
-import { hasMarker } from '../../runs/control/control-files.ts';
+import { hasMarker, RunCancelled } from '../../runs/control/control-files.ts';
 import type { FeedClaim } from '../../runs/control/feed-claim.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
@@ -163,7 +163,7 @@ export class FleetFeeder {
     }
     if (await hasMarker(run.dir, 'cancelled')) {
       await this.deregister(signal);
-      throw new Failure('interrupted', 'the run was cancelled');
+      throw new RunCancelled();
     }
     const paused = await hasMarker(run.dir, 'paused');
     if (paused !== this.#paused) {

@@ -5,6 +5,8 @@ import type { Summary } from './summary.ts';
 export interface MissingFlags {
   /** As words of a command, for all sources at once; none: nothing is lacking that a flag gives. */
   readonly flags: readonly string[];
+  /** Whether the flags have `NAME` in place of columns that only a person can choose. */
+  readonly hasPlaceholder: boolean;
   /** Files that need an encoding of their own. */
   readonly apart: readonly { readonly paths: readonly string[]; readonly encoding: string }[];
 }
@@ -12,19 +14,26 @@ export interface MissingFlags {
 /** What a corpus lacks, combined. `config`: of the run, whose own flags are kept. */
 export function missingFlags(
   { sources, judging }: Pick<RunConfig, 'sources' | 'judging'>,
-  { other_encodings = [], by_error_code }: Pick<Summary, 'other_encodings' | 'by_error_code'>,
+  {
+    other_encodings = [],
+    tables = [],
+    by_error_code,
+  }: Pick<Summary, 'other_encodings' | 'tables' | 'by_error_code'>,
 ): MissingFlags {
   const isNamed = sources.some(({ encoding }) => encoding !== null);
   const known = other_encodings
     .flatMap(({ encoding, paths }) => (encoding === null ? [] : [{ encoding, paths }]))
     .sort((a, b) => b.paths.length - a.paths.length);
   const main = isNamed ? [] : known.slice(0, 1);
+  const hasPlaceholder = tables.some(({ chosen_by }) => chosen_by === 'nothing');
   const isTooLong = (by_error_code.SEQUENCE_OVERFLOW ?? 0) > 0 && judging.longText === 'error';
   return {
     flags: [
       ...main.flatMap(({ encoding }) => ['--encoding', encoding]),
+      ...(hasPlaceholder ? ['--text-column', 'NAME'] : []),
       ...(isTooLong ? ['--long-text', 'windows'] : []),
     ],
+    hasPlaceholder,
     apart: known.slice(main.length),
   };
 }

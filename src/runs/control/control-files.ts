@@ -1,8 +1,19 @@
 import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
 import { DIRECTORY_MODE, openForAppending } from '../../files/create-file.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+
+/** What a cancelled run is told to people as. */
+export const CANCELLED = 'cancelled; guardsweep resume continues it';
+
+/** Ends the work on a run that was cancelled. */
+export class RunCancelled extends Failure {
+  constructor() {
+    super('interrupted', CANCELLED);
+  }
+}
 
 /** Requests to a run: each is an empty file in its `control` folder, whose presence is the request. */
 type Marker = 'paused' | 'cancelled';

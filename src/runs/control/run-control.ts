@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '../../domain/failure.ts';
-import { hasMarker } from './control-files.ts';
+import { CANCELLED, hasMarker, RunCancelled } from './control-files.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -48,8 +47,8 @@ export class RunControl {
   async #look(): Promise<void> {
     try {
       if (!this.cancelled.aborted && (await hasMarker(this.#runDir, 'cancelled'))) {
-        this.#say('cancelled; guardsweep resume continues it');
-        this.#cancelled.abort(new Failure('interrupted', 'the run was cancelled'));
+        this.#say(CANCELLED);
+        this.#cancelled.abort(new RunCancelled());
       }
       const paused = await hasMarker(this.#runDir, 'paused');
       if (paused !== this.#paused) this.#say(paused ? 'the run is paused' : 'the run continues');

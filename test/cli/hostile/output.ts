@@ -15,7 +15,7 @@ const OURS = [
   /^ +[\d,]+ {2}\S/,
   /^Files( without items)?: /,
   /^Types that are not read: /,
-  /^To judge more:$/,
+  /^To judge more( \(NAME: the column with the text; repeat the flag for others\))?:$/,
   /^[\d,]+ files? (is|are) in another encoding /,
   /^ {2}guardsweep enqueue /,
   /^Left out, listed in skipped.jsonl: |^Left out: /,
