@@ -3,7 +3,7 @@ import type { OutcomeLine } from '../domain/outcome.ts';
 import { plural } from '../domain/text/plural.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 
-/** The items of one corpus: `items`, counted from the plan, equals `verdicts + errors`, counted from the log. */
+/** The items of one corpus, counted from the plan; its errors, counted from the log; the rest are verdicts. */
 export interface CorpusAccount {
   /** Index into the configuration's sources. */
   readonly corpus: number;
@@ -26,7 +26,7 @@ const HASH_BYTES = 32;
 
 /**
  * Counts outcomes per corpus. Sources are read in order, so the plan's item counts determine the source of each seq,
- * and every outcome has to name that source. Flat arrays: a corpus may be a folder of a million files.
+ * and every outcome names that source. Flat arrays: a corpus may be a folder of a million files.
  */
 export class CorpusAccounts {
   readonly #corpusOf: Uint32Array;
@@ -35,7 +35,6 @@ export class CorpusAccounts {
   readonly #manifests: ReadonlySet<number>;
   /** Per source, the first seq after it. */
   readonly #ends: Float64Array;
-  readonly #verdicts: Float64Array;
   readonly #errors: Float64Array;
   /** Per source that is one item: the hash of the file as it was judged; zeros for any other. */
   readonly #fileHashes: Buffer;
@@ -52,7 +51,6 @@ export class CorpusAccounts {
     this.#paths = paths;
     this.#manifests = manifests;
     this.#ends = ends;
-    this.#verdicts = new Float64Array(corpora);
     this.#errors = new Float64Array(corpora);
     this.#fileHashes = Buffer.alloc(ends.length * HASH_BYTES);
   }
@@ -88,27 +86,43 @@ export class CorpusAccounts {
     return new CorpusAccounts(corpusOf, paths, manifests, ends, corpora);
   }
 
-  /**
-   * To be called in ascending seq. Failure('internal') when an outcome names another source than its seq belongs to.
-   */
-  add(line: OutcomeLine): void {
-    while (this.#source < this.#ends.length - 1 && line.seq >= this.#ends[this.#source]!) this.#source++;
-    if (line.source.path !== this.#paths[this.#source]) {
-      throw new Failure(
-        'internal',
-        `plan.jsonl does not fit the log: item ${line.seq} names another source than the one it was planned in`,
-      );
+  /** The source of a seq. Seqs mostly ascend. */
+  #sourceOf(seq: number): number {
+    const ends = this.#ends;
+    const begin = this.#source === 0 ? 0 : ends[this.#source - 1]!;
+    if (seq >= begin && seq < ends[this.#source]!) return this.#source;
+    let [low, high] = [0, ends.length - 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (seq < ends[middle]!) high = middle;
+      else low = middle + 1;
     }
-    const corpus = this.#corpusOf[this.#source]!;
-    const counts = line.status === 'ok' ? this.#verdicts : this.#errors;
-    counts[corpus]! += 1;
-    const { row, sha256 } = line.source;
-    if (row === null && sha256 !== null) this.#fileHashes.write(sha256, this.#source * HASH_BYTES, 'hex');
+    return (this.#source = low);
+  }
+
+  /** To be called with every error. */
+  addError({ seq }: OutcomeLine): void {
+    this.#errors[this.#corpusOf[this.#sourceOf(seq)]!]! += 1;
+  }
+
+  /** To be called with every outcome of a whole file. */
+  addFile({ seq, source }: OutcomeLine): void {
+    if (source.row !== null || source.sha256 === null) return;
+    this.#fileHashes.write(source.sha256, this.#sourceOf(seq) * HASH_BYTES, 'hex');
+  }
+
+  /** Failure('internal') when an outcome names another source than its seq belongs to. */
+  check({ seq, source }: Pick<OutcomeLine, 'seq' | 'source'>): void {
+    if (source.path === this.#paths[this.#sourceOf(seq)]) return;
+    throw new Failure(
+      'internal',
+      `plan.jsonl does not fit the log: item ${seq} names another source than the one it was planned in`,
+    );
   }
 
   /** One account per corpus, in the order of the configuration. */
   accounts(): CorpusAccount[] {
-    const items = new Float64Array(this.#verdicts.length);
+    const items = new Float64Array(this.#errors.length);
     let begin = 0;
     for (const [source, end] of this.#ends.entries()) {
       items[this.#corpusOf[source]!]! += end - begin;
@@ -117,7 +131,7 @@ export class CorpusAccounts {
     return Array.from(items, (count, corpus) => ({
       corpus,
       items: count,
-      verdicts: this.#verdicts[corpus]!,
+      verdicts: count - this.#errors[corpus]!,
       errors: this.#errors[corpus]!,
     }));
   }

@@ -1,4 +1,4 @@
-import type { ShardCounts } from '../record/log/chain-line.ts';
+import type { ShardCounts } from '../record/tally.ts';
 import type { RunControl } from './control/run-control.ts';
 import type { RunProgress } from './progress.ts';
 import type { NotedView } from './run-events.ts';

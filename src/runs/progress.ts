@@ -1,5 +1,5 @@
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
-import type { ShardCounts } from '../record/log/chain-line.ts';
+import type { ShardCounts } from '../record/tally.ts';
 import type { StageCounts } from './stage-counts.ts';
 
 /** How far planning has got. */

@@ -2,14 +2,17 @@ import { expect, it } from 'vitest';
 import type { Decision, OutcomeLine } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { REFUSALS } from '../../src/normalize/audio/refusals.ts';
-import { Tally } from '../../src/record/tally.ts';
+import { NO_RULING, rulingOn, Tally } from '../../src/record/tally.ts';
 import { outcomeLine } from './outcome-line.ts';
 
 it('counts flags under unknown names by name up to a bound, and the others together', () => {
-  const tally = new Tally(DEFAULT_POLICY);
+  const tally = new Tally();
   for (let item = 0; item < 50; item++) {
     const flags = ['hate', ...Array.from({ length: 100 }, (_, index) => `made up ${item}-${index}`)];
-    tally.add(outcomeLine({ seq: item, flagged: true, decision: 'block', subcategory_flags: flags }));
+    tally.add(
+      outcomeLine({ seq: item, flagged: true, decision: 'block', subcategory_flags: flags }),
+      NO_RULING,
+    );
   }
   const { by_category } = tally.counts();
   expect(Object.keys(by_category)).toHaveLength(1 + 20 + 1);
@@ -27,11 +30,11 @@ const STREAM = {
 };
 
 it('says how early streams raised generations, by nearest rank', () => {
-  const tally = new Tally(DEFAULT_POLICY);
+  const tally = new Tally();
   for (const shown_share_at_flag of [1, 0.5, 0.1, 0.2, 0.3333, null, null]) {
-    tally.add(outcomeLine({ stream: { ...STREAM, shown_share_at_flag } }));
+    tally.add(outcomeLine({ stream: { ...STREAM, shown_share_at_flag } }), NO_RULING);
   }
-  tally.add(outcomeLine());
+  tally.add(outcomeLine(), NO_RULING);
   expect(tally.counts().streams).toEqual({
     generations: 7,
     caution: { generations: 0, median: null, p90: null },
@@ -40,20 +43,20 @@ it('says how early streams raised generations, by nearest rank', () => {
 });
 
 it('says nothing of streams in a run without generations', () => {
-  const tally = new Tally(DEFAULT_POLICY);
-  tally.add(outcomeLine());
+  const tally = new Tally();
+  tally.add(outcomeLine(), NO_RULING);
   expect(tally.counts()).not.toHaveProperty('streams');
 });
 
 it('checks the decision on a generation that needs caution', () => {
-  const tally = new Tally(DEFAULT_POLICY);
   const stream = { ...STREAM, first_caution_seq: 4, shown_share_at_caution: 0.5 };
-  expect(tally.add(outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' }))).toBe(true);
-  expect(tally.add(outcomeLine({ stream }))).toBe(false);
+  const line = outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' });
+  expect(rulingOn(DEFAULT_POLICY, line)).toEqual(NO_RULING);
+  expect(rulingOn(DEFAULT_POLICY, outcomeLine({ stream }))).toBeNull();
 });
 
 it('counts what has a remedy of its own by the reason, whatever the message', () => {
-  const tally = new Tally(DEFAULT_POLICY);
+  const tally = new Tally();
   const failed = (error: OutcomeLine['error']): OutcomeLine =>
     outcomeLine({
       source: { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1 },
@@ -65,11 +68,11 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
     });
   const missing = { code: 'INTERNAL', retryable: true } as const;
   const unnamed = { code: 'UNSUPPORTED_TYPE', retryable: false } as const;
-  tally.add(failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }));
-  tally.add(failed({ ...missing, message: REFUSALS.ffmpegMissing.message }));
-  tally.add(failed({ ...unnamed, message: 'any', reason: 'no_text_column' }));
-  tally.add(failed({ ...unnamed, message: 'any', reason: 'no_generation' }));
-  tally.add(failed({ ...unnamed, message: 'any' }));
+  tally.add(failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }), NO_RULING);
+  tally.add(failed({ ...missing, message: REFUSALS.ffmpegMissing.message }), NO_RULING);
+  tally.add(failed({ ...unnamed, message: 'any', reason: 'no_text_column' }), NO_RULING);
+  tally.add(failed({ ...unnamed, message: 'any', reason: 'no_generation' }), NO_RULING);
+  tally.add(failed({ ...unnamed, message: 'any' }), NO_RULING);
   expect(tally.counts()).toMatchObject({
     without_ffmpeg: 1,
     without_text_column: 1,
@@ -81,15 +84,11 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
 });
 
 it('counts flags of the guard apart from decisions, and what has no category', () => {
-  const tally = new Tally({
-    thresholds: { default: { review: 0.5 } },
-    allowFlagged: true,
-    allowPartial: false,
-  });
-  tally.add(outcomeLine({ seq: 0, score: 0.1, flagged: true, subcategory_flags: ['hate'] }));
-  tally.add(outcomeLine({ seq: 1, score: 0.1, flagged: true }));
-  tally.add(outcomeLine({ seq: 2, score: 0.6, decision: 'review', decided_by: 'score>=0.5' }));
-  tally.add(outcomeLine({ seq: 3, score: 0.1 }));
+  const tally = new Tally();
+  tally.add(outcomeLine({ seq: 0, score: 0.1, flagged: true, subcategory_flags: ['hate'] }), NO_RULING);
+  tally.add(outcomeLine({ seq: 1, score: 0.1, flagged: true }), NO_RULING);
+  tally.add(outcomeLine({ seq: 2, score: 0.6, decision: 'review', decided_by: 'score>=0.5' }), NO_RULING);
+  tally.add(outcomeLine({ seq: 3, score: 0.1 }), NO_RULING);
   expect(tally.counts()).toMatchObject({
     flagged: 1,
     guard_flagged: 2,
@@ -99,24 +98,24 @@ it('counts flags of the guard apart from decisions, and what has no category', (
 });
 
 it('counts the turns of conversations that have no verdict of their own', () => {
-  const tally = new Tally(DEFAULT_POLICY);
+  const tally = new Tally();
   const turns = (total: number): OutcomeLine['coverage'] => ({
     unit: 'turns',
     judged: total,
     total,
     worst_at: null,
   });
-  tally.add(outcomeLine({ seq: 0, request_type: 'multiturn', coverage: turns(5) }));
-  tally.add(outcomeLine({ seq: 1, request_type: 'multiturn', coverage: turns(1) }));
-  tally.add(outcomeLine({ seq: 2, request_type: 'multiturn', coverage: turns(3), turn: 3 }));
-  tally.add(outcomeLine({ seq: 3 }));
+  tally.add(outcomeLine({ seq: 0, request_type: 'multiturn', coverage: turns(5) }), NO_RULING);
+  tally.add(outcomeLine({ seq: 1, request_type: 'multiturn', coverage: turns(1) }), NO_RULING);
+  tally.add(outcomeLine({ seq: 2, request_type: 'multiturn', coverage: turns(3), turn: 3 }), NO_RULING);
+  tally.add(outcomeLine({ seq: 3 }), NO_RULING);
   expect(tally.counts().judged_as_whole).toEqual({ conversations: 1, earlier_turns: 4 });
 });
 
 it('has every review and every block in a category or in none, apart', () => {
-  const tally = new Tally(DEFAULT_POLICY);
+  const tally = new Tally();
   const add = (decision: Decision, flagged: boolean, subcategory_flags: string[] | null): void => {
-    tally.add(outcomeLine({ decision, flagged, subcategory_flags }));
+    tally.add(outcomeLine({ decision, flagged, subcategory_flags }), NO_RULING);
   };
   add('block', true, ['hate']);
   add('block', true, ['hate', 'made up']);

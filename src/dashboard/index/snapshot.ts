@@ -1,9 +1,8 @@
 import { join } from 'node:path';
-import type { LogLine } from '../../domain/outcome.ts';
 import { createFile } from '../../files/create-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readChain } from '../../record/log/read-chain.ts';
-import { mergeOutcomes } from '../../record/outcomes/merge-outcomes.ts';
+import { finalOutcomes } from '../../record/outcomes/final-outcomes.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
 
 interface SnapshotOptions {
@@ -24,16 +23,13 @@ export async function writeSnapshot({ runDir, to, signal, progress }: SnapshotOp
   const { commits } = await readChain(runDir, { signal });
   const planPath = join(runDir, RUN_FILES.plan);
   const plan = await outlinePlan(planPath, commits, { signal });
-  const { lanes, wasFed, bytes: planBytes } = plan;
-  // Lines are checked when they are shown.
-  const parse = (text: string): LogLine => JSON.parse(text) as LogLine;
-  const log = { runDir, planPath, planBytes, wasFed, commits, signal, parse, isComplete: isComplete(plan) };
+  const log = { runDir, planPath, planBytes: plan.bytes, commits, signal, isComplete: isComplete(plan) };
   const file = await createFile(to);
   let written = 0;
   try {
-    for await (const batch of mergeOutcomes(lanes, log)) {
-      await file.appendFile(Buffer.concat(batch.map(({ lines, start, end }) => lines.subarray(start, end))));
-      written += batch.length;
+    for await (const batch of finalOutcomes(plan.lanes, log)) {
+      await file.appendFile(Buffer.concat(batch.map(({ bytes }) => bytes)));
+      written += batch.reduce((sum, { count }) => sum + count, 0);
       progress(written / plan.items);
     }
   } finally {

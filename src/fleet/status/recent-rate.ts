@@ -15,7 +15,7 @@ export async function recentRate(runDir: string, now: Date): Promise<number | nu
     if (commit === null || !('shard' in commit)) continue;
     const at = Date.parse(commit.at);
     if (now.getTime() - at > WINDOW_MS) continue;
-    items += commit.items;
+    items += commit.tally.items;
     from = Math.min(from, at);
   }
   const seconds = (now.getTime() - from) / 1000;

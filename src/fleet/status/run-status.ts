@@ -4,7 +4,7 @@ import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { damagedAt } from '../../record/log/chain.ts';
-import type { ShardCounts } from '../../record/log/chain-line.ts';
+import type { ShardCounts } from '../../record/tally.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
@@ -60,7 +60,7 @@ export interface RunStatus {
 
 /**
  * Reads the status of a run repeatedly. The first call reads the plan and the commits of the log from their beginning,
- * later ones what was added. Writes nothing. Memory: about 50 bytes per shard.
+ * later ones what was added. Writes nothing. Memory: about 60 bytes per shard.
  */
 export class RunWatch {
   readonly #dir: string;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { withCheck, withoutCheck } from '../../files/line-check.ts';
+import { SHARD_TALLY, type ShardTally } from '../tally.ts';
 import { CANARY_CHECK } from './canary-schema.ts';
 
 /** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
@@ -36,18 +37,8 @@ export interface Damage {
   readonly shards: readonly number[];
 }
 
-export interface ShardCounts {
-  readonly items: number;
-  /** Items that ended in an error, and copies, whose outcome is that of another item. */
-  readonly errors: number;
-  readonly copies: number;
-  /** Verdicts by decision; the rest of `items - errors - copies` is `allow`. */
-  readonly review: number;
-  readonly block: number;
-}
-
 /** A committed shard: where its outcome lines are, and their hash. */
-export interface CommitLine extends ShardCounts {
+export interface CommitLine {
   readonly shard: number;
   readonly pass: number;
   /** Name in `log`. */
@@ -55,6 +46,7 @@ export interface CommitLine extends ShardCounts {
   readonly offset: number;
   readonly length: number;
   readonly sha256: string;
+  readonly tally: ShardTally;
   /** ISO 8601, UTC: when it was committed. */
   readonly at: string;
   /** Milliseconds since the claim of its epoch, by a clock that does not jump. */
@@ -88,6 +80,8 @@ export interface ClosingLine {
   readonly ms: number;
   /** The run directory at that time, absolute. */
   readonly dir: string;
+  /** Rows of the tables that are made from verdicts.jsonl, by name. */
+  readonly rows: Readonly<Record<string, number>>;
   /** `ListHash` of the manifest's `sources`. */
   readonly sources: string;
   /** `ListHash` of the manifest's `files`, except those that depend on this line. */
@@ -117,11 +111,7 @@ const COMMIT = z.strictObject({
   offset: count,
   length: count,
   sha256,
-  items: count,
-  errors: count,
-  copies: count,
-  review: count,
-  block: count,
+  tally: SHARD_TALLY,
   at: time,
   ms: count,
   prev: sha256,
@@ -137,6 +127,7 @@ const CLOSING = z.strictObject({
   at: time,
   ms: count,
   dir: z.string(),
+  rows: z.record(z.string(), count),
   sources: sha256,
   files: sha256,
   prev: sha256,

@@ -159,13 +159,13 @@ export class ChainWalk {
 
   /** A shard whose first commit is damaged stays uncommitted: a later claim voids shards, not single commits. */
   async #holds(line: CommitLine, plannedShards: number): Promise<boolean> {
-    const { shard, items, segment, offset } = line;
+    const { shard, segment, offset } = line;
     if (this.#damagedShards.has(shard)) return false;
     const isPlanned = shard < plannedShards;
     if (isPlanned && (await this.#ranges.holds(line))) return true;
     this.#damagedShards.add(shard);
     const at = isPlanned ? `log/${segment} byte ${offset}` : RUN_FILES.plan;
-    this.damaged.push({ shard, items, at });
+    this.damaged.push({ shard, items: line.tally.items, at });
     return false;
   }
 }

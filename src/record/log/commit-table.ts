@@ -1,4 +1,6 @@
-import type { CommitLine, ShardCounts } from './chain-line.ts';
+import { hash } from 'node:crypto';
+import { Tally, type ShardCounts, type ShardTally } from '../tally.ts';
+import type { CommitLine } from './chain-line.ts';
 
 /** Where the outcome lines of a committed shard are. */
 export interface CommittedRange {
@@ -7,10 +9,16 @@ export interface CommittedRange {
   readonly offset: number;
   readonly length: number;
   readonly sha256: string;
+  /** What its lines have, as bits of `HAS`. */
+  readonly has: number;
 }
+
+/** What of a shard is made from its lines when the run is finished. */
+export const HAS = { errors: 1, waiting: 2, turns: 4, batchParts: 8 } as const;
 
 const PAGE_SHARDS = 1024;
 const HASH_BYTES = 32;
+const CHECK_BYTES = 8;
 
 const NONE: ShardCounts = { items: 0, errors: 0, copies: 0, review: 0, block: 0 };
 
@@ -21,10 +29,13 @@ class Page {
   readonly offset = new Float64Array(PAGE_SHARDS);
   readonly length = new Float64Array(PAGE_SHARDS);
   readonly sha256 = Buffer.alloc(PAGE_SHARDS * HASH_BYTES);
+  readonly has = new Uint8Array(PAGE_SHARDS);
+  /** Beginnings of the hashes of tallies. */
+  readonly tallies = Buffer.alloc(PAGE_SHARDS * CHECK_BYTES);
 }
 
 /**
- * The committed shards by number, at about 50 bytes per shard: a large run has millions. A shard counts once: the first
+ * The committed shards by number, at about 60 bytes per shard: a large run has millions. A shard counts once: the first
  * commit wins. Paged, so that an absurd shard number in a damaged log costs one page.
  */
 export class CommitTable {
@@ -32,18 +43,13 @@ export class CommitTable {
   readonly #segments: string[] = [];
   readonly #segmentIndex = new Map<string, number>();
   readonly #counts = new Map<number, ShardCounts>();
+  /** Over all passes. */
+  readonly tally = new Tally();
   #shards = 0;
 
   /** Number of committed shards. */
   get shards(): number {
     return this.#shards;
-  }
-
-  /** Copies in the committed shards of all passes. */
-  get copies(): number {
-    let copies = 0;
-    for (const counts of this.#counts.values()) copies += counts.copies;
-    return copies;
   }
 
   has(shard: number): boolean {
@@ -61,7 +67,15 @@ export class CommitTable {
       offset: page.offset[at]!,
       length: page.length[at]!,
       sha256: page.sha256.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES),
+      has: page.has[at]!,
     };
+  }
+
+  /** Whether the commit line of a shard holds this tally. */
+  holdsTally(shard: number, tally: ShardTally): boolean {
+    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
+    const at = (shard % PAGE_SHARDS) * CHECK_BYTES;
+    return page?.tallies.subarray(at, at + CHECK_BYTES).equals(tallyCheck(tally)) === true;
   }
 
   /** Sums over the committed shards of a pass. */
@@ -79,13 +93,17 @@ export class CommitTable {
     page.length[at] = commit.length;
     page.sha256.write(commit.sha256, at * HASH_BYTES, 'hex');
     this.#shards++;
+    page.has[at] = hasOf(commit.tally);
+    tallyCheck(commit.tally).copy(page.tallies, at * CHECK_BYTES);
+    this.tally.merge(commit.tally);
     const sum = this.counts(commit.pass);
+    const { items, errors, copies, review, block } = commit.tally;
     this.#counts.set(commit.pass, {
-      items: sum.items + commit.items,
-      errors: sum.errors + commit.errors,
-      copies: sum.copies + commit.copies,
-      review: sum.review + commit.review,
-      block: sum.block + commit.block,
+      items: sum.items + items,
+      errors: sum.errors + errors,
+      copies: sum.copies + copies,
+      review: sum.review + review,
+      block: sum.block + block,
     });
   }
 
@@ -106,4 +124,18 @@ export class CommitTable {
     }
     return number;
   }
+}
+
+function hasOf({ by }: ShardTally): number {
+  const { waiting, turn, batch_part: part } = by.with ?? {};
+  return (
+    (by.code === undefined ? 0 : HAS.errors) |
+    (waiting === undefined ? 0 : HAS.waiting) |
+    (turn === undefined ? 0 : HAS.turns) |
+    (part === undefined ? 0 : HAS.batchParts)
+  );
+}
+
+function tallyCheck(tally: ShardTally): Buffer {
+  return hash('sha256', JSON.stringify(tally), 'buffer').subarray(0, CHECK_BYTES);
 }

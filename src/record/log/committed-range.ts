@@ -10,6 +10,9 @@ import type { CommittedRange } from './commit-table.ts';
 /** Max bytes of one shard's outcome lines: the longest string that Node supports. */
 const MAX_BYTES = 512 * 1024 * 1024 - 32;
 
+/** A range of a segment, and its hash. */
+type Range = Omit<CommittedRange, 'has'>;
+
 /** Reads committed ranges of a run's segments and checks each against the hash in its commit. */
 export class RangeReader {
   readonly #logDir: string;
@@ -23,7 +26,7 @@ export class RangeReader {
   }
 
   /** The bytes of a range. Failure('internal') names the segment and the range when they are not what was committed. */
-  async read(range: CommittedRange): Promise<Buffer> {
+  async read(range: Range): Promise<Buffer> {
     const bytes = await this.#checked(range);
     if (bytes === null) {
       const place = `${range.offset} to ${range.offset + range.length}`;
@@ -33,7 +36,7 @@ export class RangeReader {
   }
 
   /** Whether the bytes of a range are those that were committed. */
-  async holds(range: CommittedRange): Promise<boolean> {
+  async holds(range: Range): Promise<boolean> {
     return (await this.#checked(range)) !== null;
   }
 
@@ -44,14 +47,14 @@ export class RangeReader {
     await handle?.close();
   }
 
-  async #checked(range: CommittedRange): Promise<Buffer | null> {
+  async #checked(range: Range): Promise<Buffer | null> {
     const bytes = await this.#bytes(range);
     if (bytes === null) return null;
     return hash('sha256', bytes) === range.sha256 ? bytes : null;
   }
 
   /** Null when the segment is missing or too short. */
-  async #bytes(range: CommittedRange): Promise<Buffer | null> {
+  async #bytes(range: Range): Promise<Buffer | null> {
     if (this.#segment !== range.segment || this.#handle === null) {
       await this.close();
       try {

@@ -5,7 +5,7 @@ import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 /** A line of batch_output.jsonl or batch_errors.jsonl, in the form of OpenAI's Batch API. */
 export interface BatchLine {
   readonly isError: boolean;
-  readonly text: string;
+  readonly value: object;
 }
 
 /** The outcomes of one request. */
@@ -42,10 +42,12 @@ export class BatchResults {
   }
 }
 
-function isOfBatch({ part, source }: OutcomeLine): boolean {
+/** Whether an outcome is of a batch request. */
+export function isOfBatch({ part, source }: Pick<OutcomeLine, 'part' | 'source'>): boolean {
   return (
+    part !== null &&
     source.row !== null &&
-    BATCH_PARTS.some((name) => part === name || part?.startsWith(`${name}.`) || part?.startsWith(`${name}[`))
+    BATCH_PARTS.some((name) => part === name || part.startsWith(`${name}.`) || part.startsWith(`${name}[`))
   );
 }
 
@@ -68,7 +70,7 @@ function batchLine({ customId, first, lines }: Open): BatchLine {
     failed !== null
       ? { id, custom_id: customId, response: null, error: { code: failed.code, message: failed.message } }
       : { id, custom_id: customId, response: { status_code: 200, request_id: id, body }, error: null };
-  return { isError: failed !== null, text: `${JSON.stringify(line)}\n` };
+  return { isError: failed !== null, value: line };
 }
 
 /**

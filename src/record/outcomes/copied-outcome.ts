@@ -47,6 +47,7 @@ function isShared(copy: CopyLine, original: LogLine): original is OutcomeLine {
   return (
     original.status !== 'same' &&
     original.seq === copy.same_as &&
+    original.same_as === null &&
     original.seq < copy.seq &&
     original.content_sha256 === copy.content_sha256 &&
     (original.error === null || !isOfFile(original.error.code))

@@ -24,22 +24,20 @@ interface Kept {
  */
 export class Originals {
   readonly #logDir: string;
-  readonly #parse: (text: string) => LogLine;
   readonly #positions: LinePositions;
   readonly #segments = new Map<string, FileHandle>();
   /** The least recently found first. */
   readonly #kept = new Map<number, Kept>();
   #keptBytes = 0;
 
-  private constructor(runDir: string, parse: (text: string) => LogLine, positions: LinePositions) {
+  private constructor(runDir: string, positions: LinePositions) {
     this.#logDir = join(runDir, RUN_FILES.log);
-    this.#parse = parse;
     this.#positions = positions;
   }
 
   /** Rejects with the system's error when there is no room for the temporary file. */
-  static async open(runDir: string, parse: (text: string) => LogLine): Promise<Originals> {
-    return new Originals(runDir, parse, await LinePositions.create());
+  static async open(runDir: string): Promise<Originals> {
+    return new Originals(runDir, await LinePositions.create());
   }
 
   /** To be called in ascending seq. A promise only when there is something to wait for. */
@@ -93,7 +91,7 @@ export class Originals {
     if (bytes === null) throw new Failure('internal', changed);
     let line: LogLine;
     try {
-      line = this.#parse(bytes.toString());
+      line = JSON.parse(bytes.toString()) as LogLine;
     } catch (cause) {
       throw new Failure('internal', changed, { cause });
     }

@@ -169,13 +169,11 @@ const COPY = OUTCOME.pick({
   moderated_at: true,
 }).extend({ content_sha256: sha256, status: z.literal('same'), same_as: count });
 
-/** A line of the verdict log from its text. Throws when it is neither the outcome of an item that is no copy, nor a copy. */
+/** A line of the verdict log from its text. Throws when it is neither an outcome nor a copy that waits for one. */
 export function parseLogLine(text: string): LogLine {
   const value: unknown = JSON.parse(text);
   if (COPY_STATUS.safeParse(value).success) return COPY.parse(value);
-  const line = outcomeLine(value);
-  if (line.same_as !== null) throw new Error('the outcome of a copy');
-  return line;
+  return outcomeLine(value);
 }
 
 function isConsistent({ code, retryable, reason }: NonNullable<OutcomeLine['error']>): boolean {

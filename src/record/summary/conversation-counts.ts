@@ -1,5 +1,5 @@
 import type { Decision } from '../../domain/outcome.ts';
-import { CACHE_USAGE_ORDER } from '../../guard/tensors/protocol.ts';
+import type { CACHE_USAGE_ORDER } from '../../guard/tensors/protocol.ts';
 import type { ConversationLine } from '../outcomes/conversations.ts';
 
 /** Sums of CACHE_USAGE over the turns whose verdict has it. */
@@ -35,8 +35,6 @@ export class ConversationTally {
   readonly #decisions: Record<Decision, number> = { allow: 0, review: 0, block: 0 };
   /** How often each turn tipped a conversation. */
   readonly #tipped = new Map<number, number>();
-  readonly #cache = new Array<number>(CACHE_USAGE_ORDER.length).fill(0);
-  #hasCache = false;
 
   add({ decision, tipped_by }: ConversationLine): void {
     this.#conversations++;
@@ -47,14 +45,8 @@ export class ConversationTally {
     this.#tipped.set(turn, (this.#tipped.get(turn) ?? 0) + 1);
   }
 
-  /** CACHE_USAGE of a turn. */
-  addUsage(usage: readonly number[]): void {
-    this.#hasCache = true;
-    for (const index of this.#cache.keys()) this.#cache[index]! += Math.max(0, usage[index] ?? 0);
-  }
-
-  /** Undefined for a run without such conversations. */
-  counts(): ConversationCounts | undefined {
+  /** `cache`: sums of CACHE_USAGE, null if no verdict has it. Undefined for a run without such conversations. */
+  counts(cache: Readonly<Record<string, number>> | null): ConversationCounts | undefined {
     if (this.#conversations === 0) return undefined;
     const { allow, review, block } = this.#decisions;
     return {
@@ -62,21 +54,7 @@ export class ConversationTally {
       by_decision: { allow, review, block },
       undecided: this.#undecided,
       tipped_at: this.#tippedAt(),
-      cache: this.#hasCache ? this.#cacheCounts() : null,
-    };
-  }
-
-  #cacheCounts(): CacheCounts {
-    const of = (name: (typeof CACHE_USAGE_ORDER)[number]): number =>
-      this.#cache[CACHE_USAGE_ORDER.indexOf(name)]!;
-    return {
-      message_hits: of('messageHits'),
-      message_misses: of('messageMisses'),
-      token_hits: of('tokenHits'),
-      token_misses: of('tokenMisses'),
-      writes: of('writes'),
-      l1_evictions: of('l1Evictions'),
-      l2_evictions: of('l2Evictions'),
+      cache: cache && cacheCounts(cache),
     };
   }
 
@@ -89,4 +67,17 @@ export class ConversationTally {
     };
     return all === 0 ? null : { median: ranked(0.5), p90: ranked(0.9) };
   }
+}
+
+function cacheCounts(sums: Readonly<Record<string, number>>): CacheCounts {
+  const of = (name: (typeof CACHE_USAGE_ORDER)[number]): number => sums[name] ?? 0;
+  return {
+    message_hits: of('messageHits'),
+    message_misses: of('messageMisses'),
+    token_hits: of('tokenHits'),
+    token_misses: of('tokenMisses'),
+    writes: of('writes'),
+    l1_evictions: of('l1Evictions'),
+    l2_evictions: of('l2Evictions'),
+  };
 }

@@ -1,5 +1,3 @@
-import type { StreamLine } from '../../domain/outcome.ts';
-
 /** The generations of a run, and how early their streams raised them. */
 export interface StreamCounts {
   /** Generations with a verdict. */
@@ -18,51 +16,23 @@ interface ShownShares {
   readonly p90: number | null;
 }
 
-/** Shares in an outcome line have four decimals. */
-const STEPS = 10_000;
+/** How many generations had shown each share, ascending. */
+type Shares = readonly (readonly [share: number, generations: number])[];
 
-/** Adds up the streams of a run. */
-export class StreamTally {
-  #generations = 0;
-  readonly #caution = new ShareCounts();
-  readonly #flag = new ShareCounts();
-
-  add({ shown_share_at_caution, shown_share_at_flag }: StreamLine): void {
-    this.#generations++;
-    this.#caution.add(shown_share_at_caution);
-    this.#flag.add(shown_share_at_flag);
-  }
-
-  /** Undefined for a run without generations. */
-  counts(): StreamCounts | undefined {
-    if (this.#generations === 0) return undefined;
-    return { generations: this.#generations, caution: this.#caution.shown(), flag: this.#flag.shown() };
-  }
+/** Undefined for a run without generations. */
+export function streamCounts(
+  generations: number,
+  shares: { readonly caution: Shares; readonly flag: Shares },
+): StreamCounts | undefined {
+  if (generations === 0) return undefined;
+  return { generations, caution: shown(shares.caution), flag: shown(shares.flag) };
 }
 
-/** How often each share occurred. */
-class ShareCounts {
-  /** By share in steps; made with the first one. */
-  #counts: Uint32Array | null = null;
-  #all = 0;
-
-  add(share: number | null): void {
-    if (share === null) return;
-    this.#counts ??= new Uint32Array(STEPS + 1);
-    this.#counts[Math.round(share * STEPS)]!++;
-    this.#all++;
-  }
-
-  shown(): ShownShares {
-    return { generations: this.#all, median: this.#percentile(0.5), p90: this.#percentile(0.9) };
-  }
-
-  #percentile(rank: number): number | null {
-    let left = Math.ceil(this.#all * rank);
-    for (const [step, count] of this.#counts?.entries() ?? []) {
-      left -= count;
-      if (left <= 0) return step / STEPS;
-    }
-    return null;
-  }
+function shown(shares: Shares): ShownShares {
+  const all = shares.reduce((sum, [, generations]) => sum + generations, 0);
+  const percentile = (rank: number): number | null => {
+    let left = Math.ceil(all * rank);
+    return shares.find(([, generations]) => (left -= generations) <= 0)?.[0] ?? null;
+  };
+  return { generations: all, median: percentile(0.5), p90: percentile(0.9) };
 }

@@ -1,6 +1,6 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { flaggedCsv, flaggedWorkbook } from '../../files/run-files.ts';
-import type { TextTarget } from '../outcomes/outcome-files.ts';
+import type { TableTarget } from '../outcomes/outcome-files.ts';
 import type { Cell, CsvTable } from './csv.ts';
 import type { FlaggedColumn } from './flagged-columns.ts';
 import { makeWorkbook } from './make-workbook.ts';
@@ -31,7 +31,7 @@ interface FlaggedOptions<T> {
 }
 
 /** Renders the flagged items, the severest first: flagged.csv, flagged-2.csv, … and flagged.xlsx, flagged-2.xlsx, … */
-export class FlaggedTables<T extends TextTarget> {
+export class FlaggedTables<T extends TableTarget> {
   readonly #options: FlaggedOptions<T>;
   readonly #bounds: FlaggedBounds;
   readonly #order: SeverityOrder;
@@ -49,7 +49,7 @@ export class FlaggedTables<T extends TextTarget> {
     this.#order = new SeverityOrder(this.#bounds.sortedBytes);
   }
 
-  static async begin<T extends TextTarget>(options: FlaggedOptions<T>): Promise<FlaggedTables<T>> {
+  static async begin<T extends TableTarget>(options: FlaggedOptions<T>): Promise<FlaggedTables<T>> {
     return new FlaggedTables(options, await beginCsv(options, 1));
   }
 
@@ -94,7 +94,7 @@ export class FlaggedTables<T extends TextTarget> {
     const isLast = before + rows.length === total;
     const next = isLast ? null : part === workbooks ? flaggedCsv(1) : flaggedWorkbook(part + 1);
     const target = await create(flaggedWorkbook(part));
-    await target.write(await makeWorkbook(columns, { rows, before, total, next }, signal));
+    await target.write([await makeWorkbook(columns, { rows, before, total, next }, signal)]);
     await target.complete();
   }
 
@@ -116,7 +116,7 @@ export class FlaggedTables<T extends TextTarget> {
   }
 }
 
-async function beginCsv<T extends TextTarget>(
+async function beginCsv<T extends TableTarget>(
   { create, csv, columns }: FlaggedOptions<T>,
   part: number,
 ): Promise<T> {

@@ -13,7 +13,7 @@ import {
 } from '../manifest/manifest.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 import { trialCounts } from '../summary/trial.ts';
-import type { RunTotals } from '../outcomes/read-run-outcomes.ts';
+import type { RunTotals } from '../outcomes/run-totals.ts';
 import { damageOf, type Chain, type Closing } from '../log/chain.ts';
 
 /** Sources rendered at once. */

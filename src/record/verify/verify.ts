@@ -12,14 +12,14 @@ import { FileComparison } from './file-comparison.ts';
 import { checkHead, checkNotedHeads } from './check-heads.ts';
 import { assertRunDirectory } from '../assert-run-directory.ts';
 import { readManifest, type Manifest } from '../manifest/manifest.ts';
-import { OutcomeFiles } from '../outcomes/outcome-files.ts';
-import { parseLogLine } from '../outcomes/outcome-schema.ts';
+import { LineFiles } from '../outcomes/line-files.ts';
 import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
-import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import { readRunOutcomes, type RunOutcomesInput, type RunTotals } from '../outcomes/read-run-outcomes.ts';
+import { RUN_FILES, commitsName, passOfManifest } from '../../files/run-files.ts';
+import { runTotals, type RunTotals } from '../outcomes/run-totals.ts';
 import { verifySignature, type SignatureState } from './verify-signature.ts';
 import { trialCounts } from '../summary/trial.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
+import { shardCheck } from './shard-check.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkReviews } from './check-reviews.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
@@ -58,8 +58,8 @@ type VerifyReport =
 /**
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
- * accounting per source; every file made from the log, by rendering it again; where given, the signature and heads kept
- * elsewhere. Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
+ * tallies against outcomes; accounting per source; verdicts.jsonl and the other files of lines against the log; every other
+ * file by its hash; where given, the signature and heads kept elsewhere. Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
  * made, which says nothing about the record; rejects with the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
@@ -110,18 +110,19 @@ async function verify(
   const manifest = await readManifest(runDir);
   const signature = await verifySignature(runDir, publicKey ?? null);
   await checkListing(runDir, manifest);
-  const plannedShards = await countPlanned(runDir, manifest, signal);
-  const chain = await readChain(runDir, { below: manifest.epoch + 1, plannedShards, signal });
+  const outline = await outlinePlanOf(runDir, manifest, signal);
+  const chain = await readChain(runDir, { below: manifest.epoch + 1, plannedShards: outline.shards, signal });
   const closing = checkChain(chain, manifest);
   if (head !== undefined) checkHead(chain, head);
   if (headFile !== undefined) await checkNotedHeads(chain, manifest.run, headFile, signal);
   checkClosing(closing, manifest);
   checkCoverage(chain, manifest);
   const record = await readRecord(runDir);
-  const plan = await checkPlan(runDir, chain, manifest, signal);
+  const plan = await checkPlan(runDir, outline, chain, manifest, signal);
   await checkSources(runDir, record, manifest, signal);
-  const outcomes = { runDir, record, chain, plan, signal, parse: parseLogLine };
-  const { files, rows, totals } = await checkOutcomeFiles(outcomes);
+  const outcomes = { runDir, record, chain, plan, signal };
+  const { rows, hashes, totals } = await checkLines({ ...outcomes, check: shardCheck(outcomes) });
+  const tables = tablesIn(manifest, hashes);
   await checkSummary(runDir, {
     record,
     dir: closing.dir,
@@ -134,11 +135,11 @@ async function verify(
     lostToDamage: lostToDamage(chain),
     canaries: chain.canaries,
     emptySources: totals.emptySources,
-    files: [...files, RUN_FILES.summary, RUN_FILES.manifest],
-    rows,
+    files: [...hashes.keys(), ...tables, RUN_FILES.summary, RUN_FILES.manifest],
+    rows: { ...rows, ...closing.rows },
   });
   await checkManifest(runDir, manifest, { closing, record, chain, plan, totals });
-  await checkHashes(runDir, manifest, signal);
+  await checkHashes(runDir, manifest, signal, hashes);
   await checkReviews(runDir, signal);
   const { items, verdicts, errors } = totals.counts;
   return {
@@ -175,30 +176,30 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
   );
 }
 
-/** Counted before the log is read, so that shard numbers beyond the plan cannot take memory. */
-async function countPlanned(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<number> {
+/** The plan, read before the log, so that shard numbers beyond it cannot take memory. */
+function outlinePlanOf(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<PlanOutline> {
   const path = join(runDir, RUN_FILES.plan);
-  const bytes = planBytes(manifest);
-  return (await outlinePlan(path, new CommitTable(), { signal, bytes })).shards;
+  return outlinePlan(path, new CommitTable(), { signal, bytes: planBytes(manifest) });
 }
 
 function planBytes({ files }: Manifest): number {
   return files.find(({ path }) => path === RUN_FILES.plan)?.bytes ?? 0;
 }
 
+/** Every shard that the chain commits is planned: a complete plan has as many. */
 async function checkPlan(
   runDir: string,
+  outline: PlanOutline,
   chain: Chain,
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<PlanOutline> {
   const path = join(runDir, RUN_FILES.plan);
   const bytes = planBytes(manifest);
-  const plan = await outlinePlan(path, chain.commits, { signal, bytes });
+  const plan = { ...outline, committed: chain.commits.shards };
   if (!isComplete(plan) || plan.bytes !== bytes || plan.pass !== manifest.pass) {
     throw broken(`${RUN_FILES.plan} is not the plan of a finished pass ${manifest.pass}`);
   }
-  if (plan.committed !== chain.commits.shards) throw broken('the log has shards that are not planned');
   const { size } = await stat(path);
   if (size > bytes) {
     const whole = await outlinePlan(path, chain.commits, { signal });
@@ -241,32 +242,29 @@ async function checkSources(
   }
 }
 
-/** Renders the final files that consist of outcomes again, and compares. */
-async function checkOutcomeFiles(
-  input: RunOutcomesInput,
-): Promise<{ files: readonly string[]; rows: Readonly<Record<string, number>>; totals: RunTotals }> {
-  const { runDir, record } = input;
+/** Reads the log, checks each shard, and compares the files of lines. Returns the rows and the hash of each. */
+async function checkLines(input: Parameters<typeof runTotals>[0]): Promise<{
+  readonly rows: Readonly<Record<string, number>>;
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly totals: RunTotals;
+}> {
   const opened = new Map<string, FileComparison>();
-  const open = async (name: string): Promise<FileComparison> => {
-    const file = await FileComparison.open(runDir, name);
-    opened.set(name, file);
-    return file;
-  };
   try {
-    const files = await OutcomeFiles.begin(open, record.config);
-    try {
-      const totals = await readRunOutcomes(input, files);
-      for (const file of opened.values()) await file.complete();
-      return { files: [...opened.keys()], rows: files.rows, totals };
-    } finally {
-      await files.close();
-    }
+    const files = await LineFiles.begin(async (name) => {
+      const file = await FileComparison.open(input.runDir, name);
+      opened.set(name, file);
+      return file;
+    });
+    const totals = await runTotals(input, files);
+    const hashes = new Map<string, string>();
+    for (const [name, file] of opened) hashes.set(name, await file.complete());
+    return { rows: files.rows, hashes, totals };
   } finally {
     for (const file of opened.values()) await file.close();
   }
 }
 
-/** Renders the summary again, and compares. */
+/** Makes the summary again, and compares. */
 async function checkSummary(runDir: string, input: SummaryInput): Promise<void> {
   const file = await FileComparison.open(runDir, RUN_FILES.summary);
   try {
@@ -275,6 +273,15 @@ async function checkSummary(runDir: string, input: SummaryInput): Promise<void> 
   } finally {
     await file.close();
   }
+}
+
+/** The files that a manifest lists besides the record and `lines`: what is made from verdicts.jsonl. */
+function tablesIn({ files }: Manifest, lines: ReadonlyMap<string, string>): string[] {
+  const { run, sources, skipped, plan, summary } = RUN_FILES;
+  const others = new Set<string>([run, sources, skipped, plan, summary, ...lines.keys()]);
+  return files
+    .map(({ path }) => path)
+    .filter((path) => !others.has(path) && !path.includes('/') && passOfManifest(path) === null);
 }
 
 function broken(what: string): Failure {

@@ -10,9 +10,10 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { damagedAt, lostToDamage } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
-import { parseLogLine } from '../../record/outcomes/outcome-schema.ts';
 import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import { readRunOutcomes } from '../../record/outcomes/read-run-outcomes.ts';
+import { runTotals } from '../../record/outcomes/run-totals.ts';
+import { shardCheck } from '../../record/verify/shard-check.ts';
+import { LineFiles } from '../../record/outcomes/line-files.ts';
 import { CommitTable } from '../../record/log/commit-table.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { readRecord } from '../../record/read-record.ts';
@@ -96,14 +97,18 @@ export async function readUnfinished(
   const { shards } = await outlinePlan(planPath, new CommitTable(), { signal });
   const chain = await readChain(runDir, { plannedShards: shards, signal });
   const plan = await outlinePlan(planPath, chain.commits, { signal });
-  const outcomes = { runDir, record, chain, plan, signal, parse: parseLogLine };
-  const totals = await readRunOutcomes(outcomes, {
-    add: async (batch) => {
-      for (const { line } of batch) add(line);
+  const outcomes = { runDir, record, chain, plan, signal };
+  const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
+  const totals = await runTotals(
+    { ...outcomes, check: shardCheck(outcomes) },
+    {
+      add: (batch) => {
+        for (const outcomes of batch) for (const line of outcomes.lines()) add(line);
+        return lines.add(batch);
+      },
+      end: () => lines.end(),
     },
-    addConversations: async () => undefined,
-    end: async () => undefined,
-  });
+  );
   const summary = makeSummary({
     record,
     dir: runDir,

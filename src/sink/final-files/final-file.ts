@@ -23,8 +23,9 @@ export interface FinalWriter {
 /** A final file being written. It appears under its name complete and synced, or not at all. */
 export class FinalFile {
   readonly name: string;
+  /** Path until it is published. */
+  readonly temporary: string;
   readonly #writer: FinalWriter;
-  readonly #temporary: string;
   readonly #handle: FileHandle;
   readonly #hash = createHash('sha256');
   #waiting = new TextBuffer(MIN_WRITE_BYTES);
@@ -34,7 +35,7 @@ export class FinalFile {
   private constructor(name: string, writer: FinalWriter, temporary: string, handle: FileHandle) {
     this.name = name;
     this.#writer = writer;
-    this.#temporary = temporary;
+    this.temporary = temporary;
     this.#handle = handle;
   }
 
@@ -44,9 +45,8 @@ export class FinalFile {
     return new FinalFile(name, writer, temporary, await retryWhileDiskFull(name, create, writer.diskFull));
   }
 
-  async write(content: string | Buffer | readonly string[]): Promise<void> {
-    if (typeof content === 'string' || Buffer.isBuffer(content)) this.#waiting.add(content);
-    else for (const text of content) this.#waiting.add(text);
+  async write(content: string | readonly (string | Buffer)[]): Promise<void> {
+    for (const text of typeof content === 'string' ? [content] : content) this.#waiting.add(text);
     if (this.#waiting.length >= MIN_WRITE_BYTES) await this.#flush();
   }
 
@@ -69,7 +69,7 @@ export class FinalFile {
     const { runDir, epoch, diskFull } = this.#writer;
     const put = async (): Promise<void> => {
       await assertHighestEpoch(runDir, epoch);
-      await rename(this.#temporary, join(runDir, this.name));
+      await rename(this.temporary, join(runDir, this.name));
     };
     try {
       await retryWhileDiskFull(this.name, put, diskFull);
@@ -84,7 +84,7 @@ export class FinalFile {
   async discard(): Promise<void> {
     if (this.#entry === null) await this.#handle.close();
     this.#entry ??= { path: this.name, bytes: 0, sha256: '' };
-    await rm(this.#temporary, { force: true });
+    await rm(this.temporary, { force: true });
   }
 
   async #flush(): Promise<void> {

@@ -1,24 +1,21 @@
 import { rm } from 'node:fs/promises';
 import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { LogLine } from '../../domain/outcome.ts';
 import { listFolder } from '../../files/list-folder.ts';
 import { RUN_FILES, isOccasional } from '../../files/run-files.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
-import { OutcomeFiles } from '../../record/outcomes/outcome-files.ts';
+import { LineFiles } from '../../record/outcomes/line-files.ts';
 import type { FlaggedBounds } from '../../record/tables/flagged-tables.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import {
-  readRunOutcomes,
-  type RunOutcomesInput,
-  type RunTotals,
-} from '../../record/outcomes/read-run-outcomes.ts';
+import { runTotals } from '../../record/outcomes/run-totals.ts';
 import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
+import { makeTables } from './make-tables.ts';
 import { signatureText } from './sign-manifest.ts';
 import { supersededOr } from '../verdict-log/take-epoch.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
@@ -35,7 +32,7 @@ export interface FinishOptions {
 }
 
 /**
- * Finishes a run whose shards are all committed: merges the log into the final files, appends the closing line to the
+ * Finishes a run whose shards are all committed: copies the committed lines into the final files, appends the closing line to the
  * log, writes summary and manifest, and renames all files into place. A run with a missing shard, or whose plan is not
  * closed, is `incomplete`: its summary counts the committed outcomes, and nothing is written. After a crash at any point
  * it can be called again; a closing line without a manifest is then followed by another one.
@@ -79,8 +76,7 @@ class Finish {
     if (chain.position.epoch !== epoch)
       throw new Failure('internal', 'a run can only be finished by the newest epoch of its log');
     const plan = await outlinePlan(join(runDir, RUN_FILES.plan), chain.commits, { signal });
-    const parse = (text: string): LogLine => JSON.parse(text) as LogLine;
-    const outcomes = { runDir, record, chain, plan, signal, parse };
+    const outcomes = { runDir, record, chain, plan, signal };
     const dir = resolve(runDir);
     const known = {
       record,
@@ -91,7 +87,8 @@ class Finish {
       canaries: chain.canaries,
     };
     if (!isComplete(plan)) {
-      const { counts, emptySources } = await readRunOutcomes(outcomes);
+      const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
+      const { counts, emptySources } = await runTotals(outcomes, lines);
       return makeSummary({
         ...known,
         seconds: workingSeconds(chain.parts),
@@ -104,7 +101,9 @@ class Finish {
       });
     }
     try {
-      const { totals, rows } = await this.#writeOutcomes(outcomes);
+      const lines = await LineFiles.begin((name) => this.#create(name));
+      const totals = await runTotals(outcomes, lines);
+      const rows = await this.#makeTables(record.config, totals.counts.restricted);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -117,6 +116,7 @@ class Finish {
         totals,
         finals,
         dir,
+        rows,
         signal,
       });
       const summary = makeSummary({
@@ -130,7 +130,7 @@ class Finish {
         chainHead: manifest.chainHead,
         emptySources: totals.emptySources,
         files: names,
-        rows,
+        rows: { ...lines.rows, ...rows },
       });
       const entry = await manifest.complete(await this.#complete(RUN_FILES.summary, summaryJson(summary)));
       const hashLine = manifestHashLine(entry.sha256);
@@ -144,15 +144,18 @@ class Finish {
     }
   }
 
-  /** Writes the files that consist of outcomes. */
-  async #writeOutcomes(outcomes: RunOutcomesInput): Promise<{ totals: RunTotals; rows: Summary['rows'] }> {
-    const create = (name: string): Promise<FinalFile> => this.#create(name);
-    const files = await OutcomeFiles.begin(create, outcomes.record.config, this.#options.flaggedBounds);
-    try {
-      return { totals: await readRunOutcomes(outcomes, files), rows: files.rows };
-    } finally {
-      await files.close();
-    }
+  /** Makes the tables from verdicts.jsonl. Returns the rows of each. */
+  async #makeTables(config: RunConfig, restricted: number): Promise<Summary['rows']> {
+    if (config.output.formats.every((format) => format === 'jsonl') && restricted === 0) return {};
+    const verdicts = this.#files.find(({ name }) => name === RUN_FILES.verdicts)!;
+    await verdicts.complete();
+    return makeTables({
+      config,
+      verdicts: verdicts.temporary,
+      create: (name) => this.#create(name),
+      bounds: this.#options.flaggedBounds,
+      signal: this.#signal,
+    });
   }
 
   async #create(name: string): Promise<FinalFile> {

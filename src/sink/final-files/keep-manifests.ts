@@ -21,7 +21,7 @@ export async function keepEarlierManifests(writer: FinalWriter, pass: number): P
     if (earlier < pass) {
       const kept = await FinalFile.create(manifestOfPass(earlier), writer);
       try {
-        await kept.write(current);
+        await kept.write([current]);
         await kept.complete();
         await kept.publish();
       } finally {

@@ -15,7 +15,7 @@ import {
 } from '../../record/manifest/manifest.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
-import type { RunTotals } from '../../record/outcomes/read-run-outcomes.ts';
+import type { RunTotals } from '../../record/outcomes/run-totals.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
 import type { FinalFile, FinalWriter } from './final-file.ts';
 import { hashRecordFiles } from './hash-record-files.ts';
@@ -32,6 +32,8 @@ interface ManifestInput {
   readonly finals: readonly FileEntry[];
   /** The run directory as the summary names it. */
   readonly dir: string;
+  /** Rows of the tables, by name. */
+  readonly rows: Readonly<Record<string, number>>;
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +51,7 @@ interface ClosedManifest {
  * hash of that line, and that line holds hashes of what the manifest lists.
  */
 export async function writeManifest(file: FinalFile, input: ManifestInput): Promise<ClosedManifest> {
-  const { log, writer, chain, plan, totals, finals, dir, signal } = input;
+  const { log, writer, chain, plan, totals, finals, dir, rows, signal } = input;
   const { runDir, record, epoch } = log;
   const earlier = await keepEarlierManifests(writer, plan.pass);
   const at = new Date().toISOString();
@@ -75,7 +77,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
   const recordFiles = await hashRecordFiles(runDir, record, chain, plan.bytes, signal);
   const listed = [...recordFiles, ...earlier, ...finals];
   const files = filesHash(listed, epoch);
-  const end = await log.closePass({ closes: plan.pass, at, dir, sources, files });
+  const end = await log.closePass({ closes: plan.pass, at, dir, rows, sources, files });
   const own = `${RUN_FILES.log}/${commitsName(epoch)}`;
   const { bytes, sha256 } = await hashFile(join(runDir, own), { signal, bytes: end.bytes });
   const closed = listed.map((entry) => (entry.path === own ? { path: own, bytes, sha256 } : entry));

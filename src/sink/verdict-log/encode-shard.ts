@@ -2,13 +2,14 @@ import { hash } from 'node:crypto';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCopy, isKnown, type Item } from '../../domain/item.ts';
-import type { LogLine, Outcome } from '../../domain/outcome.ts';
-import { restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
+import type { LogLine, Outcome, OutcomeLine } from '../../domain/outcome.ts';
+import type { Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
-import type { ShardCounts } from '../../record/log/chain-line.ts';
+import { outcomeOfCopy } from '../../record/outcomes/copied-outcome.ts';
+import { NO_RULING, rulingOn, Tally, type Ruling, type ShardTally } from '../../record/tally.ts';
 import { hashesOf } from '../../record/restricted/restricted-list.ts';
 
 /** A shard's part of the log, ready to be written. */
@@ -16,7 +17,7 @@ export interface EncodedShard {
   /** A view of the given buffer. */
   readonly bytes: Buffer;
   readonly sha256: string;
-  readonly counts: ShardCounts;
+  readonly tally: ShardTally;
   /** Hashes of its restricted contents. */
   readonly restricted: ReadonlyMap<Restriction, readonly string[]>;
 }
@@ -43,16 +44,19 @@ export function encodeShard(
   }
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
   const restricted = new Map<Restriction, string[]>();
-  let errors = 0;
-  let copies = 0;
-  let review = 0;
-  let block = 0;
+  const verdicts = items.some(isCopy) ? new Map<number, Judged>() : null;
+  const tally = new Tally();
   for (let index = 0; index < items.length; index++) {
     const item = items[index]!;
     const outcome = item.settled === null ? result.outcomes[index]! : settledOutcome(item, at);
     let line: LogLine;
+    let ruling = NO_RULING;
     if (isCopy(item)) {
-      line = copyLine(run, item, at);
+      const copy = copyLine(run, item, at);
+      const original = verdicts?.get(copy.same_as);
+      line = original === undefined ? copy : outcomeOfCopy(copy, original.line);
+      if (line.status === 'ok') ruling = original!.ruling;
+      else line = copy;
     } else if (outcome === null) {
       throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
     } else if (outcome.judgement === null) {
@@ -65,23 +69,26 @@ export function encodeShard(
       // A result may come from a worker that was not asked for content.
       const isQuoted = output.includeContent && mayQuote(item);
       line = verdictLine(run, policy, item, outcome.judgement, isQuoted ? snippetAt(result, index) : null);
-      const by = restrictedBy(policy, line);
+      const ruled = rulingOn(policy, line);
+      if (ruled === null) throw new Failure('internal', `the policy contradicts itself on item ${item.seq}`);
+      const by = ruled.restrictedBy;
       if (by !== null) restricted.set(by, [...(restricted.get(by) ?? []), ...hashesOf(line)]);
+      ruling = ruled;
+      verdicts?.set(item.seq, { line, ruling });
     }
-    if (line.status === 'same') copies++;
-    else if (line.status === 'error') errors++;
-    else if (line.decision === 'review') review++;
-    else if (line.decision === 'block') block++;
+    if (line.status === 'same') tally.addWaiting(line);
+    else tally.add(line, ruling);
     text.add(JSON.stringify(line));
     text.add('\n');
   }
   const bytes = text.take();
-  return {
-    bytes,
-    sha256: hash('sha256', bytes),
-    counts: { items: items.length, errors, copies, review, block },
-    restricted,
-  };
+  return { bytes, sha256: hash('sha256', bytes), tally: tally.shardTally(), restricted };
+}
+
+/** A verdict that items of the same shard may be copies of. */
+interface Judged {
+  readonly line: OutcomeLine;
+  readonly ruling: Ruling;
 }
 
 function snippetAt({ shard, snippets }: ShardResult, index: number): string | null {

@@ -14,8 +14,8 @@ import {
   type ChainLine,
   type ClosingLine,
   type CommitLine,
-  type ShardCounts,
 } from '../../record/log/chain-line.ts';
+import type { ShardCounts } from '../../record/tally.ts';
 import type { CommitTable } from '../../record/log/commit-table.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
@@ -274,7 +274,6 @@ export class LogWriter {
         add({ canaries: check, prev: head });
       }
       const { segment, offset } = placements[index]!;
-      const { items, errors, copies, review, block } = encoded.counts;
       const commit: CommitLine = {
         shard: result.shard.shard,
         pass: result.shard.pass,
@@ -282,11 +281,7 @@ export class LogWriter {
         offset,
         length: encoded.bytes.length,
         sha256: encoded.sha256,
-        items,
-        errors,
-        copies,
-        review,
-        block,
+        tally: encoded.tally,
         at,
         ms,
         prev: head,

@@ -73,7 +73,7 @@ it('counts each conversation and each turn once', () => {
       expect(found.map((line) => line.turns)).toEqual(corpus.map(({ length }) => length));
       const tally = new ConversationTally();
       for (const line of found) tally.add(line);
-      const counts = tally.counts();
+      const counts = tally.counts(null);
       const decided = Object.values(counts?.by_decision ?? {}).reduce((sum, one) => sum + one, 0);
       expect(decided + (counts?.undecided ?? 0)).toBe(corpus.length);
     }),

@@ -7,7 +7,12 @@ import type { Item, Lane } from '../../../src/domain/item.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { withCheck, withoutCheck } from '../../../src/files/line-check.ts';
+import { readChain } from '../../../src/record/log/read-chain.ts';
+import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
+import { outlinePlan } from '../../../src/record/outcomes/plan-outline.ts';
+import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
+import { shardCheck } from '../../../src/record/verify/shard-check.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { retryableItems } from '../../../src/runs/retryable-items.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
@@ -297,7 +302,7 @@ describe('copies', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it('that no commit counts end the reading of the log', async () => {
+  it('that their commit does not count do not verify', async () => {
     const run = await newRun();
     const log = await claim(run);
     await work(run.dir, log, [resultOf(ITEMS_AND_COPIES, { shard: 0, pass: 1, lane: 'text' })]);
@@ -307,10 +312,31 @@ describe('copies', () => {
     const commit = withoutCheck(lines.pop()!)!.replace('"copies":2', '"copies":0');
     await writeFile(path, `${[...lines, withCheck(commit)].join('\n')}\n`);
     const next = await claim(run);
-    await expect(finishRun(next, signal)).rejects.toMatchObject({
-      kind: 'internal',
-      message: expect.stringContaining('copies') as string,
-    });
+    await finishRun(next, signal);
     await next.close();
+    expect(await verifyRun(run.dir)).toEqual({
+      ok: false,
+      problem: 'log/0001-000001.jsonl: the outcomes of shard 0 do not add up to the tally in their commit',
+    });
+  });
+
+  it('do not verify with another outcome than that of their original', async () => {
+    const { dir, record } = await finishedRun([
+      resultOf(ITEMS_AND_COPIES, { shard: 0, pass: 1, lane: 'text' }),
+    ]);
+    const chain = await readChain(dir, { signal });
+    const plan = await outlinePlan(join(dir, 'plan.jsonl'), chain.commits, { signal });
+    const check = shardCheck({ record, chain, plan });
+    const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
+    const forged: typeof check = (shard, accounts) => {
+      shard.lines((text) => {
+        const line = JSON.parse(text) as OutcomeLine;
+        return line.seq === 1 ? { ...line, latency_ms: 1 } : line;
+      });
+      check(shard, accounts);
+    };
+    await expect(
+      runTotals({ runDir: dir, record, chain, plan, signal, check: forged }, lines),
+    ).rejects.toThrow('the outcome of item 1 is not that of item 0');
   });
 });

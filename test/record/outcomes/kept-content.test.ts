@@ -8,7 +8,9 @@ import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
 import { withSnippets } from '../../../src/record/outcomes/kept-content.ts';
 import { outlinePlan } from '../../../src/record/outcomes/plan-outline.ts';
-import { readRunOutcomes } from '../../../src/record/outcomes/read-run-outcomes.ts';
+import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
+import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
+import { shardCheck } from '../../../src/record/verify/shard-check.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { finishedRun, resultOf, shardOf, signal, verdict } from '../run-fixture.ts';
@@ -54,6 +56,7 @@ it('is damage where the outcome may hold none', async () => {
   const { dir, record } = await finishedRun([RESULT], { output: { includeContent: true } });
   const chain = await readChain(dir, { signal });
   const plan = await outlinePlan(join(dir, 'plan.jsonl'), chain.commits, { signal });
+  const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
   const read = (seq: number, includeContent: boolean): Promise<unknown> => {
     const parse = (text: string): LogLine => {
       const line = JSON.parse(text) as OutcomeLine;
@@ -61,7 +64,12 @@ it('is damage where the outcome may hold none', async () => {
     };
     const output = { ...record.config.output, includeContent };
     const of = { ...record, config: { ...record.config, output } };
-    return readRunOutcomes({ runDir: dir, record: of, chain, plan, signal, parse });
+    const check = shardCheck({ record: of, chain, plan });
+    const planting: typeof check = (shard, accounts) => {
+      shard.lines(parse);
+      check(shard, accounts);
+    };
+    return runTotals({ runDir: dir, record: of, chain, plan, signal, check: planting }, lines);
   };
   await read(0, true);
   for (const [seq, includeContent] of [

@@ -67,7 +67,6 @@ describe('a line of the log', () => {
   });
 
   it.each<[string, object]>([
-    ['the outcome of a copy', outcomeLine({ seq: 3, same_as: 1 })],
     ['a copy of no item', { ...copy, same_as: null }],
     ['a copy without content', { ...copy, content_sha256: null }],
     ['a copy with a verdict', { ...copy, score: 0.1 }],

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Gates, NO_GATES } from '../../../src/config/run-config.ts';
-import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
-import { Tally, type Counts } from '../../../src/record/tally.ts';
+import { NO_RULING, Tally, type Counts } from '../../../src/record/tally.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
 const NONE: Gates = NO_GATES;
@@ -24,8 +23,8 @@ const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
 });
 
 function counted(lines: readonly Partial<OutcomeLine>[]): Counts {
-  const tally = new Tally(DEFAULT_POLICY);
-  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ seq, ...line }));
+  const tally = new Tally();
+  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ seq, ...line }), NO_RULING);
   return tally.counts();
 }
 

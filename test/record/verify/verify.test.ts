@@ -108,7 +108,7 @@ describe('verify', () => {
       'verdicts.jsonl line 2 is not what the verdict log says',
     );
     expect(await problem('verdicts.csv', (text) => text.replace('0.93', '0.03'))).toBe(
-      'verdicts.csv line 2 is not what the verdict log says',
+      'verdicts.csv does not have the hash that manifest.json names',
     );
     expect(await problem('log/0001-000001.jsonl', (text) => text.replace('0.93', '0.03'))).toMatch(
       /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not those that were committed$/,

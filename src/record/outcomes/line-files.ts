@@ -1,0 +1,88 @@
+import { RUN_FILES } from '../../files/run-files.ts';
+import { HAS } from '../log/commit-table.ts';
+import { BatchResults, type BatchLine } from './batch-results.ts';
+import { Conversations, type ConversationLine } from './conversations.ts';
+import type { Outcomes } from './final-outcomes.ts';
+
+/** Where the text of a file goes. */
+export interface TextTarget {
+  write(content: string | readonly (string | Buffer)[]): Promise<void>;
+}
+
+/**
+ * Makes the files of lines from the outcomes of a run: verdicts.jsonl, a copy of the committed bytes; errors.jsonl,
+ * conversations.jsonl and the results of batch requests, for which only the shards are parsed that have such outcomes.
+ */
+export class LineFiles {
+  readonly #create: (name: string) => Promise<TextTarget>;
+  readonly #files = new Map<string, TextTarget>();
+  readonly #rows = new Map<string, number>();
+  readonly #conversations = new Conversations();
+  readonly #batch = new BatchResults();
+
+  private constructor(create: (name: string) => Promise<TextTarget>) {
+    this.#create = create;
+  }
+
+  /** `create` is called once per file, before its first text; the caller completes the files. */
+  static async begin(create: (name: string) => Promise<TextTarget>): Promise<LineFiles> {
+    const files = new LineFiles(create);
+    await files.#write(RUN_FILES.verdicts, []);
+    await files.#write(RUN_FILES.errors, []);
+    return files;
+  }
+
+  /** Lines of each file. */
+  get rows(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#rows);
+  }
+
+  /** To be called in corpus order. Returns the conversations that ended. */
+  async add(batch: readonly Outcomes[]): Promise<ConversationLine[]> {
+    await this.#files.get(RUN_FILES.verdicts)!.write(batch.map(({ bytes }) => bytes));
+    const ended: (ConversationLine | null)[] = [];
+    for (const { shard, count, lines } of batch) {
+      if (count === 0) continue;
+      this.#count(RUN_FILES.verdicts, count);
+      const has = (bit: number): boolean => (shard.range.has & bit) !== 0;
+      if (has(HAS.errors | HAS.waiting)) {
+        const errors = lines().filter(({ status }) => status === 'error');
+        await this.#write(RUN_FILES.errors, errors);
+      }
+      if (has(HAS.batchParts)) await this.#addBatch(lines().map((line) => this.#batch.add(line)));
+      if (has(HAS.turns)) ended.push(...lines().map((line) => this.#conversations.add(line)));
+      else ended.push(this.#conversations.end());
+    }
+    return this.#addConversations(ended);
+  }
+
+  /** To be called once, after the last outcome. Returns the conversation that ended. */
+  async end(): Promise<ConversationLine[]> {
+    await this.#addBatch([this.#batch.end()]);
+    return this.#addConversations([this.#conversations.end()]);
+  }
+
+  async #addConversations(ended: readonly (ConversationLine | null)[]): Promise<ConversationLine[]> {
+    const found = ended.filter((line) => line !== null);
+    if (found.length > 0) await this.#write(RUN_FILES.conversations, found);
+    return found;
+  }
+
+  async #addBatch(lines: readonly (BatchLine | null)[]): Promise<void> {
+    for (const line of lines) {
+      if (line !== null)
+        await this.#write(line.isError ? RUN_FILES.batchErrors : RUN_FILES.batchOutput, [line.value]);
+    }
+  }
+
+  async #write(name: string, lines: readonly object[]): Promise<void> {
+    let file = this.#files.get(name);
+    if (file === undefined) this.#files.set(name, (file = await this.#create(name)));
+    this.#count(name, lines.length);
+    if (lines.length > 0) await file.write(lines.map((line) => `${JSON.stringify(line)}\n`));
+  }
+
+  #count(name: string, rows: number): void {
+    this.#rows.set(name, (this.#rows.get(name) ?? 0) + rows);
+  }
+}

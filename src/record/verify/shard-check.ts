@@ -1,0 +1,70 @@
+import type { RunRecord } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { itemsSha256OfLines } from '../../domain/items-hash.ts';
+import type { CopyLine, LogLine, OutcomeLine } from '../../domain/outcome.ts';
+import type { CorpusAccounts } from '../corpus-accounts.ts';
+import type { Chain } from '../log/chain.ts';
+import type { CommittedShard } from '../outcomes/committed-lines.ts';
+import { outcomeOfCopy } from '../outcomes/copied-outcome.ts';
+import { mayHoldContent } from '../outcomes/kept-content.ts';
+import { parseLogLine } from '../outcomes/outcome-schema.ts';
+import type { PlanOutline } from '../outcomes/plan-outline.ts';
+import { rulingOn, Tally } from '../tally.ts';
+
+interface ShardCheckInput {
+  readonly record: RunRecord;
+  readonly chain: Chain;
+  readonly plan: PlanOutline;
+}
+
+/**
+ * A check of committed shards by everything that is known of them: the form of each line, that they are of the planned items
+ * and of sources, the decisions, the models, the content that they may hold, copies, and the tally in the commit line.
+ * Failure('internal') names the first thing that does not hold.
+ */
+export function shardCheck({ record, chain, plan }: ShardCheckInput) {
+  const { policy, output } = record.config;
+  return (shard: CommittedShard, accounts: CorpusAccounts | null): void => {
+    const lines = shard.lines(parseLogLine);
+    if (!plan.wasFed(shard.planned, itemsSha256OfLines(lines))) {
+      throw shard.fault('are of other items than were planned');
+    }
+    const tally = new Tally();
+    for (const line of lines) {
+      if (line.run !== record.run) throw broken(`the outcome of item ${line.seq} is of another run`);
+      accounts?.check(line);
+      if (line.status === 'same') {
+        tally.addWaiting(line);
+        continue;
+      }
+      const ruling = rulingOn(policy, line);
+      if (ruling === null) {
+        throw broken(`the decision on item ${line.seq} is not the one the run's policy gives`);
+      }
+      if (line.fingerprint !== null && !chain.fingerprints.has(line.fingerprint)) {
+        throw broken(`the fingerprint of item ${line.seq} is not in the log`);
+      }
+      if (line.snippet !== null && !(output.includeContent && mayHoldContent(policy, line))) {
+        throw broken(`the outcome of item ${line.seq} holds content that it must not hold`);
+      }
+      if (line.same_as !== null && !isCopyWithin(lines, line)) {
+        throw broken(`the outcome of item ${line.seq} is not that of item ${line.same_as}`);
+      }
+      tally.add(line, ruling);
+    }
+    if (!chain.commits.holdsTally(shard.planned.shard, tally.shardTally())) {
+      throw shard.fault('do not add up to the tally in their commit');
+    }
+  };
+}
+
+/** Whether an outcome is that of the item of its shard which it names. */
+function isCopyWithin(lines: readonly LogLine[], line: OutcomeLine): boolean {
+  const original = lines.find(({ seq }) => seq === line.same_as) ?? null;
+  const copied = outcomeOfCopy(line as unknown as CopyLine, original);
+  return copied.status === 'ok' && JSON.stringify(copied) === JSON.stringify(line);
+}
+
+function broken(what: string): Failure {
+  return new Failure('internal', what);
+}
