@@ -7,7 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { carriesToken } from './access.ts';
 import type { CallMemory } from '../service/call-memory.ts';
-import { removeDistantDeadline } from './distant-deadline.ts';
+import { ignoreDistantDeadline } from './distant-deadline.ts';
 import { MessageWatch } from './message-watch.ts';
 import type { CallStatus } from './status.ts';
 
@@ -31,7 +31,7 @@ interface AdmissionOptions {
  */
 export function admission(options: AdmissionOptions): ServerInterceptor {
   return ({ requestStream }, call) => {
-    removeDistantDeadline(call);
+    ignoreDistantDeadline(call);
     const guarded = new GuardedCall(call, options, requestStream);
     return new ServerInterceptingCall(call, {
       sendMessage: (message, next) => {

@@ -2,18 +2,11 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { loadService } from '../../guard/tensors/service.ts';
 
 /** Their requests hold lists or maps, which can take many times the bytes of the message once decoded. */
-const UNDECODED = [
-  'ModelInfer',
-  'ModelStreamInfer',
-  'RepositoryModelLoad',
-  'RepositoryModelUnload',
-  'TraceSetting',
-  'LogSettings',
-];
+const UNDECODED = ['ModelInfer', 'ModelStreamInfer', 'RepositoryModelLoad', 'RepositoryModelUnload'];
 
 /**
- * The service definition, with the requests of UNDECODED left to their handlers, which decode them within bounds
- * (guard/tensors/wire). The requests of the other calls hold at most two names.
+ * The service definition, with the requests of UNDECODED left to their handlers, which check them before they decode them.
+ * The requests of the other calls hold at most two names.
  */
 export function inferenceDefinition(): ServiceDefinition {
   const service = { ...loadService() };

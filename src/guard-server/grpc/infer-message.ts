@@ -1,6 +1,6 @@
 import { MODEL_NAME, type InferResponse } from '../../guard/tensors/protocol.ts';
-import { MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
-import { decodeInferRequest, type ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
+import { decodeInferRequest } from '../../guard/tensors/service.ts';
+import { MalformedMessage, type ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { Reply } from '../contract/model.ts';
 import { invalidRequest } from '../contract/request-error.ts';
 

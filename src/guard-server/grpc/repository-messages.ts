@@ -1,28 +1,35 @@
-import { FieldReader, MalformedMessage } from '../../guard/tensors/wire/field-reader.ts';
-import { keyOf } from '../../guard/tensors/wire/infer-messages.ts';
+import { loadService } from '../../guard/tensors/service.ts';
 import { invalidRequest } from '../contract/request-error.ts';
 import type { RepositoryRequest } from '../service/model-repository.ts';
 
-/** Max fields of a message. */
-const MAX_FIELDS = 1024;
+/** Max bytes of a message: it holds two names, and a parameter or two. */
+const MAX_BYTES = 16 * 1024;
+
+interface DecodedRequest {
+  readonly repository_name: string;
+  readonly model_name: string;
+  readonly parameters: Readonly<Record<string, object>>;
+}
 
 /**
- * Decodes a RepositoryModelLoadRequest or RepositoryModelUnloadRequest, whose fields are the same. The values of
- * parameters are not read. Throws RequestError: INVALID_REQUEST for a malformed message.
+ * Decodes a RepositoryModelLoadRequest or RepositoryModelUnloadRequest, whose fields are the same. Throws RequestError:
+ * INVALID_REQUEST for a malformed message, and for one with more than MAX_BYTES.
  */
 export function readRepositoryRequest(message: Buffer): RepositoryRequest {
-  const request = { repository: '', model: '', parameters: [] as string[] };
-  try {
-    const fields = new FieldReader(message, { left: MAX_FIELDS });
-    while (fields.next()) {
-      if (fields.number === 1) request.repository = fields.text();
-      else if (fields.number === 2) request.model = fields.text();
-      else if (fields.number === 3) request.parameters.push(keyOf(fields.embedded()));
-      else fields.skip();
-    }
-  } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
+  const decoded = message.length <= MAX_BYTES ? decode(message) : null;
+  if (decoded === null) {
     throw invalidRequest('', 'the request is not well formed, or holds too many parameters');
   }
-  return request;
+  const { repository_name: repository, model_name: model, parameters } = decoded;
+  return { repository, model, parameters: Object.keys(parameters) };
+}
+
+/** Null for a malformed message. */
+function decode(message: Buffer): DecodedRequest | null {
+  try {
+    return loadService()['RepositoryModelLoad']!.requestDeserialize(message) as DecodedRequest;
+  } catch {
+    // The error is dropped: its text could quote the message.
+    return null;
+  }
 }

@@ -2,14 +2,85 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { decodeInferResponse } from './wire/infer-messages.ts';
+import type { InferResponse } from './protocol.ts';
+import {
+  type DecodedRequest,
+  type DecodedResponse,
+  inferResponse,
+  MalformedMessage,
+  type ReceivedRequest,
+  receivedRequest,
+} from './wire/infer-messages.ts';
+import { hasFewValues, REQUEST_FIELDS, RESPONSE_FIELDS, STREAM_RESPONSE_FIELDS } from './wire/value-count.ts';
+
+let loaded: ServiceDefinition | undefined;
 
 /**
  * The definition of the service `inference.GRPCInferenceService` of KServe v2, for a client or a server. Reads the proto
- * files of this package. Not cached, since each process needs it once. A ModelInfer reply is decoded within bounds
- * (wire/infer-messages.ts): its contents in raw form, and no parameters.
+ * files of this package once. A ModelInfer reply is decoded by `decodeInferResponse`.
  */
 export function loadService(): ServiceDefinition {
+  return {
+    ...library(),
+    ModelInfer: { ...library()['ModelInfer']!, responseDeserialize: decodeInferResponse },
+  };
+}
+
+/** Throws MalformedMessage for a malformed ModelInferRequest, and for one with more than MAX_VALUES values. */
+export function decodeInferRequest(message: Buffer): ReceivedRequest {
+  if (!hasFewValues(message, REQUEST_FIELDS)) throw new MalformedMessage('number of values');
+  return receivedRequest(
+    decoded(() => library()['ModelInfer']!.requestDeserialize(message) as DecodedRequest),
+  );
+}
+
+/**
+ * Throws MalformedMessage for a malformed ModelInferResponse, for one with more than MAX_VALUES values, and for one with
+ * both raw and typed contents.
+ */
+export function decodeInferResponse(message: Buffer): InferResponse {
+  if (!hasFewValues(message, RESPONSE_FIELDS)) throw new MalformedMessage('number of values');
+  return inferResponse(
+    decoded(() => library()['ModelInfer']!.responseDeserialize(message) as DecodedResponse),
+  );
+}
+
+/** A reply on a stream: a response, or an error. */
+interface StreamReply {
+  /** Empty: none. */
+  readonly errorMessage: string;
+  readonly response: InferResponse | null;
+}
+
+/** As `decodeInferResponse`, of a ModelStreamInferResponse. */
+export function decodeStreamInferResponse(message: Buffer): StreamReply {
+  if (!hasFewValues(message, STREAM_RESPONSE_FIELDS)) throw new MalformedMessage('number of values');
+  const reply = decoded(
+    () =>
+      library()['ModelStreamInfer']!.responseDeserialize(message) as {
+        readonly error_message: string;
+        readonly infer_response: DecodedResponse | null;
+      },
+  );
+  const { error_message: errorMessage, infer_response: response } = reply;
+  return { errorMessage, response: response && inferResponse(response) };
+}
+
+/** The library's error is not kept: its text could quote the message. */
+function decoded<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch {
+    throw new MalformedMessage('not a message of this kind');
+  }
+}
+
+function library(): ServiceDefinition {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): ServiceDefinition {
   const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');
   const definition = loadSync(path, {
     includeDirs: [dirname(path)],
@@ -20,9 +91,8 @@ export function loadService(): ServiceDefinition {
     arrays: true,
     objects: true,
   });
-  const loaded = loadPackageDefinition(definition) as unknown as {
+  const { inference } = loadPackageDefinition(definition) as unknown as {
     inference: { GRPCInferenceService: { service: ServiceDefinition } };
   };
-  const { service } = loaded.inference.GRPCInferenceService;
-  return { ...service, ModelInfer: { ...service['ModelInfer']!, responseDeserialize: decodeInferResponse } };
+  return inference.GRPCInferenceService.service;
 }

@@ -21,7 +21,6 @@ import { classify, classifyProbe } from './grpc-fault.ts';
 import { channelCredentials, clientAt } from './grpc-client.ts';
 import { GrpcStream } from './grpc-stream.ts';
 import { reach, type Reached } from './reach.ts';
-import { SeverableCredentials } from './severable.ts';
 
 /** The calls in use, with the types of request and reply. */
 interface Calls {
@@ -50,7 +49,8 @@ const UNANSWERED: ReadonlySet<number> = new Set([
 /** One connection to one guard. Calls reject with `CallError`, or with the signal's reason once it is aborted. */
 export class GuardChannel {
   readonly #address: GuardAddress;
-  readonly #connection: SeverableCredentials;
+  /** Ends each call in flight. */
+  readonly #cancels = new Set<() => void>();
   /** Null until the address was reached for the first time. */
   #client: Client | null = null;
   #reaching: Promise<Reached> | null = null;
@@ -59,7 +59,8 @@ export class GuardChannel {
     isAlive: (on, signal) => this.#isAlive(on, signal),
     stuck: () => {
       this.#isStuck = true;
-      this.#connection.sever();
+      // The connection closes with its client once it has no calls.
+      for (const cancel of this.#cancels) cancel();
     },
   });
   readonly #service: ServiceDefinition;
@@ -73,7 +74,6 @@ export class GuardChannel {
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
     this.#address = address;
     this.#tls = tls;
-    this.#connection = new SeverableCredentials(channelCredentials(address, tls));
   }
 
   /** `maxReplyBytes`: max size of a valid reply. A larger one is invalid, and is not decoded. */
@@ -91,11 +91,11 @@ export class GuardChannel {
         return;
       }
       const abort = (): void => call.cancel();
-      this.#watch.sent();
+      this.#begin(abort);
       let hasStarted = false;
       const call = this.#unary(client, method, request, options.timeoutMs, (error, message) => {
         if (isAnswer(error)) this.#watch.answered();
-        this.#watch.ended();
+        this.#end(abort);
         signal.removeEventListener('abort', abort);
         if (signal.aborted) reject(signal.reason as Error);
         else if (error !== null) reject(this.#isStuck ? stuck() : failed(method, error, hasStarted));
@@ -118,16 +118,27 @@ export class GuardChannel {
     >;
     const metadata = this.#metadata.clone();
     metadata.set(STATUS_HEADER, 'true');
-    this.#watch.sent();
     const call = this.#client!.makeBidiStreamRequest(path, requestSerialize, (message) => message, metadata);
+    const cancel = (): void => call.cancel();
+    this.#begin(cancel);
     return new GrpcStream(call, layout, events, {
       answered: () => this.#watch.answered(),
-      ended: () => this.#watch.ended(),
+      ended: () => this.#end(cancel),
       failure: (error, hasStarted) => {
         if (isAnswer(error)) this.#watch.answered();
         return this.#isStuck ? stuck() : failed('ModelStreamInfer', error, hasStarted);
       },
     });
+  }
+
+  #begin(cancel: () => void): void {
+    this.#cancels.add(cancel);
+    this.#watch.sent();
+  }
+
+  #end(cancel: () => void): void {
+    this.#cancels.delete(cancel);
+    this.#watch.ended();
   }
 
   #unary<M extends keyof Calls>(
@@ -175,7 +186,7 @@ export class GuardChannel {
       () => (this.#reaching = null),
     );
     const reached = await abortable(this.#reaching, signal);
-    this.#client ??= clientAt(reached, this.#connection.credentials);
+    this.#client ??= clientAt(reached, channelCredentials(this.#address, this.#tls));
     return this.#client;
   }
 

@@ -7,7 +7,7 @@ import type { InferRequest } from '../tensors/protocol.ts';
 import { encodeStreamRequest } from '../tensors/stream/request-tensors.ts';
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { decodeStreamVerdict } from '../tensors/stream/verdict-tensors.ts';
-import { decodeStreamInferResponse } from '../tensors/wire/infer-messages.ts';
+import { decodeStreamInferResponse } from '../tensors/service.ts';
 import { classify } from './grpc-fault.ts';
 
 interface CallHooks {

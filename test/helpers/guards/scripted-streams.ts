@@ -11,7 +11,7 @@ import {
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { closeCodeOf, type StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
 import { encodeStreamVerdict } from '../../../src/guard/tensors/stream/verdict-tensors.ts';
-import { decodeInferRequest } from '../../../src/guard/tensors/wire/infer-messages.ts';
+import { decodeInferRequest } from '../../../src/guard/tensors/service.ts';
 
 /** The server's end of one moderation stream, as a script sees it. */
 export interface ScriptedStream {

@@ -1,14 +1,18 @@
 import type { InferResponse, WireTensor } from '../protocol.ts';
-import { FieldReader, MalformedMessage, type ValueBudget } from './field-reader.ts';
-import { rawOfTyped } from './typed-contents.ts';
+import { encodeBooleans, encodeByteStrings, encodeFloats, encodeInts } from '../raw.ts';
 
 /**
- * ModelInferRequest, ModelInferResponse and ModelStreamInferResponse of proto/grpc_service.proto, as received. Decoded here and not by the library,
- * which may build an object per two bytes before anything can be checked.
+ * ModelInferRequest and ModelInferResponse of proto/grpc_service.proto: as the library decodes them, and as the rest of the
+ * house reads them.
  */
 
 /** Max fields and numbers in one message: more than twice those of the longest conversation that fits a context window. */
 export const MAX_VALUES = 65_536;
+
+/** The bytes are not a message of this kind, or hold more values than allowed. */
+export class MalformedMessage extends Error {
+  override readonly name = 'MalformedMessage';
+}
 
 /** Typed contents of a tensor. */
 interface ReceivedContents {
@@ -43,194 +47,130 @@ export interface ReceivedRequest {
   readonly raw_input_contents: readonly Buffer[];
 }
 
-/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
-export function decodeInferRequest(message: Buffer): ReceivedRequest {
-  const fields = reader(message);
-  const request = {
-    ...{ model_name: '', model_version: '', id: '' },
-    parameters: new Map<string, ParameterValue>(),
-    inputs: [] as ReceivedTensor[],
-    outputs: [] as { name: string; parameters: string[] }[],
-    raw_input_contents: [] as Buffer[],
+interface DecodedContents {
+  readonly bool_contents: readonly boolean[];
+  readonly int_contents: readonly number[];
+  readonly int64_contents: readonly number[];
+  readonly uint_contents: readonly number[];
+  readonly uint64_contents: readonly number[];
+  readonly fp32_contents: readonly number[];
+  readonly fp64_contents: readonly number[];
+  readonly bytes_contents: readonly Buffer[];
+}
+
+interface DecodedTensor {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  readonly parameters: Readonly<Record<string, object>>;
+  readonly contents: DecodedContents | null;
+}
+
+/** A ModelInferRequest as the library decodes it. */
+export interface DecodedRequest {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  readonly parameters: Readonly<Record<string, Readonly<Record<string, boolean | number | string>>>>;
+  readonly inputs: readonly DecodedTensor[];
+  readonly outputs: readonly {
+    readonly name: string;
+    readonly parameters: Readonly<Record<string, object>>;
+  }[];
+  readonly raw_input_contents: readonly Buffer[];
+}
+
+/** A ModelInferResponse as the library decodes it. */
+export interface DecodedResponse {
+  readonly model_name: string;
+  readonly model_version: string;
+  readonly id: string;
+  readonly outputs: readonly DecodedTensor[];
+  readonly raw_output_contents: readonly Buffer[];
+}
+
+/** `decoded` may keep the memory of the whole message alive: its contents are views into it. */
+export function receivedRequest(decoded: DecodedRequest): ReceivedRequest {
+  const { model_name, model_version, id, parameters, raw_input_contents } = decoded;
+  return {
+    model_name,
+    model_version,
+    id,
+    parameters: new Map(
+      Object.entries(parameters).map(([key, { double_param: double, ...value }]) => [
+        key,
+        double === undefined ? (Object.values(value)[0] ?? null) : null,
+      ]),
+    ),
+    inputs: decoded.inputs.map((tensor) => ({
+      name: tensor.name,
+      datatype: tensor.datatype,
+      shape: tensor.shape,
+      parameters: Object.keys(tensor.parameters),
+      contents: tensor.contents === null ? NO_CONTENTS : receivedContents(tensor.contents),
+    })),
+    outputs: decoded.outputs.map((output) => ({
+      name: output.name,
+      parameters: Object.keys(output.parameters),
+    })),
+    raw_input_contents,
   };
-  while (fields.next()) {
-    if (fields.number === 1) request.model_name = fields.text();
-    else if (fields.number === 2) request.model_version = fields.text();
-    else if (fields.number === 3) request.id = fields.text();
-    else if (fields.number === 4) readParameter(fields.embedded(), request.parameters);
-    else if (fields.number === 5) request.inputs.push(tensorOf(fields.embedded()));
-    else if (fields.number === 6) request.outputs.push(outputOf(fields.embedded()));
-    else if (fields.number === 7) request.raw_input_contents.push(fields.bytes());
-    else fields.skip();
-  }
-  return request;
+}
+
+const NO_CONTENTS: ReceivedContents = { booleans: [], bytes: [], longs: [], hasOthers: false };
+
+function receivedContents(contents: DecodedContents): ReceivedContents {
+  const { bool_contents, bytes_contents, int64_contents, ...others } = contents;
+  return {
+    booleans: bool_contents,
+    bytes: bytes_contents,
+    longs: int64_contents,
+    hasOthers: Object.values(others).some((values: readonly unknown[]) => values.length > 0),
+  };
 }
 
 /**
- * Contents that a server sends typed are returned raw, so that readers see one form. Throws MalformedMessage for a
- * malformed message, for one with more than MAX_VALUES values, and for one with both raw and typed contents.
+ * Contents that a server sends typed are returned raw, so that readers see one form. Throws MalformedMessage for a response
+ * with both, and for contents of another type than their tensor's.
  */
-export function decodeInferResponse(message: Buffer): InferResponse {
-  const budget: ValueBudget = { left: MAX_VALUES };
-  const fields = new FieldReader(message, budget);
-  const texts = { model_name: '', model_version: '', id: '' };
-  const outputs: OutputTensor[] = [];
-  const raw: Buffer[] = [];
-  while (fields.next()) {
-    if (fields.number === 1) texts.model_name = fields.text();
-    else if (fields.number === 2) texts.model_version = fields.text();
-    else if (fields.number === 3) texts.id = fields.text();
-    else if (fields.number === 5) outputs.push(outputTensorOf(fields.embedded()));
-    else if (fields.number === 6) raw.push(fields.bytes());
-    else fields.skip();
-  }
-  const isTyped = outputs.some(({ typed }) => typed.length > 0);
+export function inferResponse(decoded: DecodedResponse): InferResponse {
+  const { model_name, model_version, id, raw_output_contents: raw } = decoded;
+  // MLServer sends empty contents along with raw ones.
+  const isTyped = decoded.outputs.some(
+    ({ contents }) => contents !== null && Object.values(contents).some(hasValues),
+  );
   if (isTyped && raw.length > 0) throw new MalformedMessage('raw and typed contents');
   return {
-    ...texts,
-    outputs: outputs.map(({ tensor }) => tensor),
-    raw_output_contents: isTyped
-      ? outputs.map(({ tensor, typed }) => rawOfTyped(tensor.datatype, typed, budget))
-      : raw,
+    model_name,
+    model_version,
+    id,
+    outputs: decoded.outputs.map(({ name, datatype, shape }): WireTensor => ({ name, datatype, shape })),
+    raw_output_contents: isTyped ? decoded.outputs.map(rawOfTyped) : raw,
   };
 }
 
-/** A tensor of a reply, and its typed contents, undecoded: its data type may come after them. */
-interface OutputTensor {
-  readonly tensor: WireTensor;
-  readonly typed: readonly Buffer[];
+function hasValues(values: readonly unknown[]): boolean {
+  return values.length > 0;
 }
 
-function outputTensorOf(fields: FieldReader): OutputTensor {
-  let name = '';
-  let datatype = '';
-  const shape: number[] = [];
-  const typed: Buffer[] = [];
-  while (fields.next()) {
-    if (fields.number === 1) name = fields.text();
-    else if (fields.number === 2) datatype = fields.text();
-    else if (fields.number === 3) fields.integers(shape);
-    else if (fields.number === 5) {
-      // MLServer sends empty contents along with raw ones.
-      const contents = fields.bytes();
-      if (contents.length > 0) typed.push(contents);
-    } else fields.skip();
-  }
-  return { tensor: { name, datatype, shape }, typed };
-}
+/** Field and raw form (raw.ts) of each data type of the contract. */
+const TYPED: ReadonlyMap<
+  string,
+  { readonly field: keyof DecodedContents; readonly raw: (contents: DecodedContents) => Buffer }
+> = new Map([
+  ['BOOL', { field: 'bool_contents', raw: ({ bool_contents: values }) => encodeBooleans(values) }],
+  ['INT32', { field: 'int_contents', raw: ({ int_contents: values }) => encodeInts(values) }],
+  ['FP32', { field: 'fp32_contents', raw: ({ fp32_contents: values }) => encodeFloats(values) }],
+  ['BYTES', { field: 'bytes_contents', raw: ({ bytes_contents: values }) => encodeByteStrings(values) }],
+]);
 
-/** A reply on a stream (ModelStreamInferResponse): a response, or an error. */
-interface StreamReply {
-  /** Empty: none. */
-  readonly errorMessage: string;
-  readonly response: InferResponse | null;
-}
-
-/** Throws MalformedMessage for a malformed message, and for one with more than MAX_VALUES values. */
-export function decodeStreamInferResponse(message: Buffer): StreamReply {
-  const fields = reader(message);
-  let errorMessage = '';
-  let response: InferResponse | null = null;
-  while (fields.next()) {
-    if (fields.number === 1) errorMessage = fields.text();
-    else if (fields.number === 2) response = decodeInferResponse(fields.bytes());
-    else fields.skip();
-  }
-  return { errorMessage, response };
-}
-
-function reader(message: Buffer): FieldReader {
-  return new FieldReader(message, { left: MAX_VALUES });
-}
-
-function tensorOf(fields: FieldReader): ReceivedTensor {
-  let name = '';
-  let datatype = '';
-  const shape: number[] = [];
-  const parameters: string[] = [];
-  const contents = {
-    booleans: [] as boolean[],
-    bytes: [] as Buffer[],
-    longs: [] as number[],
-    hasOthers: false,
-  };
-  while (fields.next()) {
-    if (fields.number === 1) name = fields.text();
-    else if (fields.number === 2) datatype = fields.text();
-    else if (fields.number === 3) fields.integers(shape);
-    else if (fields.number === 4) parameters.push(keyOf(fields.embedded()));
-    else if (fields.number === 5) readContents(fields.embedded(), contents);
-    else fields.skip();
-  }
-  return { name, datatype, shape, parameters, contents };
-}
-
-function readContents(
-  fields: FieldReader,
-  into: {
-    readonly booleans: boolean[];
-    readonly bytes: Buffer[];
-    readonly longs: number[];
-    hasOthers: boolean;
-  },
-): void {
-  while (fields.next()) {
-    if (fields.number === 1) {
-      const numbers: number[] = [];
-      fields.integers(numbers);
-      for (const number of numbers) into.booleans.push(number !== 0);
-    } else if (fields.number === 3) fields.integers(into.longs);
-    else if (fields.number === 8) into.bytes.push(fields.bytes());
-    else {
-      fields.skip();
-      into.hasOthers = true;
-    }
-  }
-}
-
-function outputOf(fields: FieldReader): { name: string; parameters: string[] } {
-  let name = '';
-  const parameters: string[] = [];
-  while (fields.next()) {
-    if (fields.number === 1) name = fields.text();
-    else if (fields.number === 2) parameters.push(keyOf(fields.embedded()));
-    else fields.skip();
-  }
-  return { name, parameters };
-}
-
-/** Adds an entry of a map of InferParameter. */
-function readParameter(entry: FieldReader, into: Map<string, ParameterValue>): void {
-  let key = '';
-  let value: ParameterValue = null;
-  while (entry.next()) {
-    if (entry.number === 1) key = entry.text();
-    else if (entry.number === 2) value = parameterValue(entry.embedded());
-    else entry.skip();
-  }
-  into.set(key, value);
-}
-
-function parameterValue(fields: FieldReader): ParameterValue {
-  let value: ParameterValue = null;
-  while (fields.next()) {
-    if (fields.number === 1) value = fields.integer() !== 0;
-    else if (fields.number === 2 || fields.number === 5) value = fields.integer();
-    else if (fields.number === 3) value = fields.text();
-    else {
-      fields.skip();
-      value = null;
-    }
-  }
-  return value;
-}
-
-/** The key of a map entry. Its value is not read. */
-export function keyOf(entry: FieldReader): string {
-  let key = '';
-  while (entry.next()) {
-    if (entry.number === 1) key = entry.text();
-    else entry.skip();
-  }
-  return key;
+/** Empty for data types that are not in the contract. */
+function rawOfTyped({ datatype, contents }: DecodedTensor): Buffer {
+  const typed = TYPED.get(datatype);
+  if (typed === undefined || contents === null) return Buffer.alloc(0);
+  const isOther = Object.entries(contents).some(
+    ([field, values]: [string, readonly unknown[]]) => field !== typed.field && hasValues(values),
+  );
+  if (isOther) throw new MalformedMessage('type of contents');
+  return typed.raw(contents);
 }

@@ -15,10 +15,7 @@ import {
   decodeStreamVerdict,
   encodeStreamVerdict,
 } from '../../../../src/guard/tensors/stream/verdict-tensors.ts';
-import {
-  decodeInferRequest,
-  decodeInferResponse,
-} from '../../../../src/guard/tensors/wire/infer-messages.ts';
+import { decodeInferRequest, decodeInferResponse } from '../../../../src/guard/tensors/service.ts';
 import { streamRequests, streamVerdicts } from './messages.ts';
 
 const { requestSerialize, responseSerialize } = loadService()['ModelInfer']!;
