@@ -45,6 +45,8 @@ const CODE_OF_REASON = {
   encoded_content: 'UNSUPPORTED_TYPE',
   /** A table, a file of records or a record without a column that is recognised as text: it has to be named. */
   no_text_column: 'UNSUPPORTED_TYPE',
+  /** A Parquet file in a codec that is not read, such as the old LZ4: it has to be written anew. */
+  parquet_codec: 'UNSUPPORTED_TYPE',
   /** In a source whose generations are replayed: anything but a prompt with its response. */
   no_generation: 'UNSUPPORTED_TYPE',
 } as const satisfies Readonly<Record<string, ItemCode>>;

@@ -104,6 +104,10 @@ export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
     brief: 'base64, hex or the like: decode it',
     full: 'a text that is base64, hex or the like; decode it in the export',
   },
+  parquet_codec: {
+    brief: 'Parquet in the old LZ4 codec: write it anew',
+    full: 'a Parquet file in a codec that is not read, such as the old LZ4; write it anew with Zstandard, for example with pyarrow: pq.write_table(pq.read_table(old), new, compression="zstd")',
+  },
   no_generation: {
     brief: 'nothing to replay: judge without --as-stream',
     full: 'no prompt with a response to replay; judge it in a run without --as-stream',

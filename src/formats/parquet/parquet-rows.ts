@@ -86,7 +86,7 @@ class RowsOfFile {
       const header = new TableHeader(columns);
       const read = new Set(wanted.map((name) => columnOf(header, name)));
       const answerBytes = { maxBytes: lineBytes(recordBytes) + 8 * BATCH_BYTES, signal };
-      await process.ask(
+      let answer = await process.ask(
         {
           op: 'read',
           columns: columns.map((_, index) => index).filter((index) => read.has(index) || holdsText[index]),
@@ -98,10 +98,14 @@ class RowsOfFile {
         answerBytes,
       );
       const ask = () => process.ask({ op: 'next' }, batch, answerBytes);
-      for (let answer = await ask(); !answer.isEnd;) {
+      for (;;) {
         const records = answer.rows.map((row) => this.#record(row, header));
         const bytes = answer.rows.reduce((sum, [, size]) => sum + size, 0);
-        this.#options.onRows?.(bytes, this.#next / rows);
+        this.#options.onRows?.(bytes, rows === 0 ? 1 : this.#next / rows);
+        if (answer.isEnd) {
+          if (records.length > 0) yield records;
+          return;
+        }
         // Read on while these are taken.
         coming = ask();
         coming.catch(() => {});

@@ -7,7 +7,7 @@ import { processorTime } from '../../confinement/processor-time.ts';
 import { TimeLimit } from '../../confinement/time-limit.ts';
 import type { Problem, Request } from './child/messages.ts';
 import { damaged, ParquetProblem, tooLarge, unsupported } from './parquet-problem.ts';
-import { itemError } from '../../domain/item-error.ts';
+import { errorWithReason, itemError } from '../../domain/item-error.ts';
 
 /** Entry point of the process, which runs compiled code. */
 const ENTRY = createRequire(import.meta.url).resolve('#dist/formats/parquet/child/main.js');
@@ -188,7 +188,12 @@ function problemFor(problem: Problem): ParquetProblem {
     case 'encrypted':
       return unsupported('is encrypted');
     case 'codec':
-      return unsupported('is compressed with a codec (such as the old LZ4)');
+      return new ParquetProblem(
+        errorWithReason(
+          'parquet_codec',
+          'the Parquet file uses the old LZ4 codec, or another that is not read: write it anew',
+        ),
+      );
     case 'encoding':
       return new TextsNotUtf8(
         itemError('INVALID_ENCODING', 'the Parquet file holds texts that are not UTF-8'),

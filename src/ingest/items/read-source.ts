@@ -143,8 +143,8 @@ interface Reading extends Whole {
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
-  const { file, head, examined, maker, source, config, manifest, options } = reading;
-  const { itemBytes, selection, signal } = options;
+  const { file, head, examined, maker, source, manifest, options } = reading;
+  const { itemBytes, selection } = options;
   if (examined.kind === 'media') {
     yield* mediaItem(reading, examined.modality, null);
     return;
@@ -168,14 +168,23 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
     ];
     return;
   }
-  const { layout } = examined;
-  const records =
-    layout.kind === 'parquet'
-      ? readParquet(opened(file), { config, itemBytes, signal, onBytes: options.onBytes })
-      : readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
+  const records = recordsIn(reading, examined);
   const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
   if (!file.isAsFrozen(source)) yield problem(changed(maker), options);
+}
+
+function recordsIn(
+  { file, head, source, config, options }: Reading,
+  { layout, whole }: Extract<Examined, { readonly kind: 'records' }>,
+): AsyncIterable<RecordBatch> | Iterable<RecordBatch> {
+  const { itemBytes, signal, onBytes } = options;
+  if (layout.kind !== 'parquet') {
+    return readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
+  }
+  if (whole === null) return readParquet(opened(file), { config, itemBytes, signal, onBytes });
+  onBytes?.(source.bytes);
+  return [whole];
 }
 
 interface Making {
@@ -203,7 +212,7 @@ async function* mediaItem(
 }
 
 async function* recordItems(
-  batches: AsyncIterable<RecordBatch>,
+  batches: AsyncIterable<RecordBatch> | Iterable<RecordBatch>,
   { maker, wanted, selection, options }: Making,
 ): AsyncGenerator<readonly Item[], void> {
   for await (const records of batches) {

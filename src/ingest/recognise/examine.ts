@@ -41,6 +41,8 @@ export type Examined =
       readonly columns: readonly string[];
       /** The readable records of the sample. */
       readonly sample: readonly ReadRecord[];
+      /** All records of a small Parquet file, which need not be read once more; null for others. */
+      readonly whole: readonly SourceRecord[] | null;
     };
 
 /** What can be decided from the head of a file alone. */
@@ -179,8 +181,9 @@ async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Ex
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
 async function examineParquet(target: ToExamine): Promise<Examined> {
   try {
-    const { records, columns } = await sampleParquet(opened(target.file), target);
-    return examineSample({ kind: 'parquet' }, records, columns, target);
+    const { records, columns, isWhole } = await sampleParquet(opened(target.file), target);
+    const examined = examineSample({ kind: 'parquet' }, records, columns, target);
+    return isWhole && examined.kind === 'records' ? { ...examined, whole: records } : examined;
   } catch (error) {
     if (!(error instanceof ParquetProblem)) throw error;
     return refused('binary', error.error);
@@ -223,6 +226,7 @@ function examineSample(
     options: { textColumns, foundColumns: found, audit: config.audit },
     columns,
     sample: records.filter((record) => record.error === null),
+    whole: null,
   };
 }
 

@@ -18,6 +18,14 @@ export interface ParquetReading {
   readonly fromRow?: number | undefined;
 }
 
+export interface ParquetSample {
+  readonly records: readonly SourceRecord[];
+  /** Names of the columns, nested ones by path. */
+  readonly columns: readonly string[];
+  /** Whether these are all records of the file. */
+  readonly isWhole: boolean;
+}
+
 type OpenFile = Pick<OpenSource, 'handle' | 'stats'>;
 
 /**
@@ -34,21 +42,25 @@ export function readParquet(file: OpenFile, reading: ParquetReading): AsyncGener
 }
 
 /**
- * The first rows of a Parquet file and the names of its columns, nested ones by path. Throws ParquetProblem only if its
+ * The first rows of a Parquet file and its columns. Throws ParquetProblem only if its
  * metadata cannot be read.
  */
 export async function sampleParquet(
   file: OpenFile,
   reading: Omit<ParquetReading, 'onBytes' | 'fromRow'>,
-): Promise<{ readonly records: readonly SourceRecord[]; readonly columns: readonly string[] }> {
+): Promise<ParquetSample> {
   const records: SourceRecord[] = [];
   let columns: readonly string[] | null = null;
   let bytesRead = 0;
+  let isWhole = false;
   try {
     for await (const batch of readRows(tableOf(file), {
       ...rowOptions(reading),
       onColumns: (names) => (columns = names),
-      onRows: (bytes) => (bytesRead += bytes),
+      onRows: (bytes, share) => {
+        bytesRead += bytes;
+        isWhole = share === 1;
+      },
     })) {
       records.push(...batch);
       if (records.length >= SAMPLE_RECORDS || bytesRead >= SAMPLE_BYTES) break;
@@ -56,7 +68,7 @@ export async function sampleParquet(
   } catch (error) {
     if (!(error instanceof ParquetProblem) || columns === null) throw error;
   }
-  return { records, columns: columns ?? [] };
+  return { records, columns: columns ?? [], isWhole };
 }
 
 function tableOf({ handle, stats }: OpenFile): TableFile {

@@ -48,6 +48,23 @@ describe('text columns as DuckDB writes them', () => {
   });
 });
 
+test('the old LZ4 codec is named as what is to be changed', async () => {
+  const path = join(folder, 'lz4.parquet');
+  await duckdb(`copy (${TEXTS}) to '${path}' (format parquet, codec 'lz4_raw')`);
+  const bytes = await readFile(path);
+  const LZ4_RAW = Buffer.from('\x15\x0e', 'latin1');
+  // The codec follows the name of the column in the metadata, as an integer of Thrift's compact protocol.
+  for (const name of ['id', 'text', 'label']) {
+    const at = bytes.lastIndexOf(Buffer.concat([Buffer.from(name), LZ4_RAW]));
+    expect(at).toBeGreaterThan(0);
+    bytes[at + name.length + 1] = 2 * 5;
+  }
+  await writeFile(path, bytes);
+  const { records, problem } = await rowsOf(path, { wanted: ['id'] });
+  expect(records).toEqual([]);
+  expect(problem?.error).toMatchObject({ code: 'UNSUPPORTED_TYPE', reason: 'parquet_codec' });
+});
+
 test('nested columns are read as JSON would hold them, and found by path', async () => {
   const path = join(folder, 'nested.parquet');
   await duckdb(`copy (select

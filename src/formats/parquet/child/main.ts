@@ -26,14 +26,18 @@ async function answer(request: Request): Promise<object> {
     case 'read':
       await rows?.return();
       rows = table!.read(request);
-      return {};
-    case 'next': {
-      const next = await rows!.next();
-      return next.done === true ? { isEnd: true } : { rows: next.value };
-    }
+      return nextRows(table!, rows);
+    case 'next':
+      return nextRows(table!, rows!);
     case 'copy':
       return { rows: await table!.copy(request, fstatSync(TABLE_FD).size) };
   }
+}
+
+async function nextRows(of: Table, from: AsyncGenerator<readonly Row[], void>): Promise<object> {
+  const next = await from.next();
+  if (next.done === true) return { isEnd: true };
+  return { rows: next.value, isEnd: next.value.at(-1)![0] === of.rows - 1 };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * Messages to and from the process that reads Parquet files: JSON, one a line. It answers each request once, in order.
- * `open` names the columns of the file; `read` begins to read its rows; `next` returns some of them; `copy` writes a copy.
+ * `open` names the columns of the file; `read` returns its first rows, `next` some of the following ones; `copy` writes a copy.
  */
 export type Request =
   | { readonly op: 'open' }
@@ -60,7 +60,7 @@ export const batch = z.object({
   cpuMs,
   problem: problem.optional(),
   rows: z.array(row).default([]),
-  /** There are no further rows. */
+  /** There are no rows after these. */
   isEnd: z.boolean().default(false),
 });
 
