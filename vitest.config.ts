@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { FORGED } from './test/e2e-fleet/forged.ts';
 import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 
 export default defineConfig({
@@ -7,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       ...['test/e2e/**', 'test/e2e-fleet/**', 'test/browser/**'],
-      ...[FORGED, 'test/faults/**', 'test/adversarial/**'],
+      ...['test/faults/**', 'test/adversarial/**'],
     ],
     globalSetup: [
       'test/helpers/setup/build.ts',

@@ -92,7 +92,7 @@ it(
     const [ofWorkers, ofSink] = [workers, [sink]].map(async (processes) =>
       (await Promise.all(processes.map(dropped))).reduce((sum, count) => sum + count, 0),
     );
-    // Those that bear the run's own names leave with the run, and a list that was replaced took some along.
+    // Those that bear the run's own names leave with the run.
     expect(await ofWorkers).toBeGreaterThan(0.75 * pushed.shards);
     expect(await ofSink).toBeGreaterThan(0.9 * pushed.results);
     const counts = await Promise.all([...workers, sink].map(dropped));

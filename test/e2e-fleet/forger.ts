@@ -67,7 +67,7 @@ const toShards = (fields: (target: Target, n: number) => object, share = 8): Kin
 
 const onKey = (share: number, forge: Kind['forge']): Kind => ({ into: 'keys', share, forge });
 
-/** Ways in which somebody who can write to Redis, and has not the key, may disturb a fleet. */
+/** What somebody who can write to Redis, and does not have the key, may pass off as a fleet's own. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   'a shard in the clear': toShards(({ run }, n) => ({ data: JSON.stringify({ run, epoch: 1, ...item(n) }) })),
   'a shard under its own name': {
@@ -77,35 +77,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
       shards.add('value', { run, epoch: 1, ...item(n) }, { jobId: `s-${run}-1-${1000 + n}-1` }),
   },
   'a shard sealed with nothing': toShards(() => ({ data: JSON.stringify({ sealed: 'A'.repeat(400) }) })),
-  'data that is no JSON': toShards(() => ({ data: '{"sealed":' })),
   'a large job': toShards(() => ({ data: JSON.stringify({ sealed: 'A'.repeat(256 * 1024) }) }), 0.3),
   'a newer version': toShards(({ run }) => ({ data: JSON.stringify({ v: 999, run, epoch: 1 }) })),
-  'options that are no JSON': toShards(() => ({ opts: '{"attempts":' })),
-  'counts that are no numbers': toShards(() => ({ ats: 'many', stc: '{}' })),
-  'a job that repeats itself': toShards(() => ({ rjk: 'every:1', opts: '{"repeat":{"every":1}}' })),
-  'a job that is kept, of a parent': toShards(() => ({
-    opts: '{"removeOnComplete":false,"attempts":99}',
-    parentKey: `${PREFIX}:shards-image:1`,
-  })),
   'a job of a hostile name': {
     into: 'shards',
     share: 8,
     forge: (target, n) => job(target, pick(target, QUEUES), `${pick(target, HOSTILE)}${n}`),
-  },
-  'a name without a job': {
-    into: 'shards',
-    share: 8,
-    forge: ({ redis }, n) => redis.lpush(`${PREFIX}:shards-text:wait`, `ghost-${n}`),
-  },
-  'a string instead of a job': {
-    into: 'shards',
-    share: 4,
-    forge: ({ redis }, n) =>
-      redis
-        .multi()
-        .set(`${PREFIX}:shards-text:text-${n}`, 'x')
-        .lpush(`${PREFIX}:shards-text:wait`, `text-${n}`)
-        .exec(),
   },
   'a result in the clear': {
     into: 'results',
@@ -130,7 +107,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'a result that is none': {
     into: 'results',
     share: 8,
-    forge: (target, n) => job(target, `results-${target.run}`, `forged-${n}`, { data: 'null', opts: 'x' }),
+    forge: (target, n) => job(target, `results-${target.run}`, `forged-${n}`, { data: 'null' }),
   },
   'a worker': onKey(4, (target, n) =>
     target.redis
@@ -156,49 +133,6 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'a problem of the run': onKey(1, ({ redis, run }, n) => {
     const problem = { kind: 'service', message: '\x1b[2Jgive up', epoch: 1 + (n % 3) };
     return redis.set(`${PREFIX}:problem:${run}`, JSON.stringify(problem));
-  }),
-  'the lease of the sink': onKey(0.05, ({ redis, run }) =>
-    redis.multi().del(`${PREFIX}:lease:sink-${run}`).rpush(`${PREFIX}:lease:sink-${run}`, 'x').exec(),
-  ),
-  'notes of deaths': onKey(1, (target, n) =>
-    target.redis
-      .multi()
-      .del(`${PREFIX}:deaths:${target.run}:1-${n % 50}`)
-      .rpush(`${PREFIX}:deaths:${target.run}:1-${n % 50}`, 'x')
-      .exec(),
-  ),
-  'settings of a queue': onKey(0.5, (target) =>
-    target.redis.hset(
-      `${PREFIX}:${pick(target, QUEUES)}:meta`,
-      pick<object>(target, [{ paused: '1' }, { concurrency: 'x' }, { max: '0', duration: '99999999' }]),
-    ),
-  ),
-  'the name of a job to come': onKey(2, ({ redis, run }, n) => {
-    const id = `s-${run}-1-${n % 50}-1`;
-    const [shard, result] = [`${PREFIX}:shards-text:${id}`, `${PREFIX}:results-${run}:${id}`];
-    return redis.multi().set(`${shard}:lock`, 'x').hsetnx(result, 'data', '{}').exec();
-  }),
-  'the lock of a shard in hand': onKey(1, async ({ redis, run }) => {
-    const active = await redis.lrange(`${PREFIX}:shards-text:active`, 0, -1);
-    for (const id of active.filter((id) => id.includes(run))) {
-      const result = `${PREFIX}:results-${run}:${id}`;
-      await redis.multi().set(`${PREFIX}:shards-text:${id}:lock`, 'x').hsetnx(result, 'data', '{}').exec();
-    }
-  }),
-  'a shard that is said to be kept': onKey(1, (target, n) => {
-    const id = `s-${target.run}-1-${n % 50}-1`;
-    const queue = pick(target, ['shards-text', `results-${target.run}`]);
-    const list = pick(target, ['completed', 'failed', 'waiting-children', 'paused']);
-    const key = `${PREFIX}:${queue}:${list}`;
-    return list === 'paused' ? target.redis.lpush(key, id) : target.redis.zadd(key, 1, id);
-  }),
-  'a rest of years': onKey(1, (target, n) =>
-    target.redis.zadd(`${PREFIX}:results-${target.run}:delayed`, pick(target, [-1, 1e300]), `resting-${n}`),
-  ),
-  // Once at the beginning that of all that waits, which also takes what was forged before.
-  'a list of a queue': onKey(0.05, (target, n) => {
-    const list = n < 100 ? 'wait' : pick(target, ['active', 'delayed', 'stalled']);
-    return target.redis.set(`${PREFIX}:shards-text:${list}`, 'x');
   }),
 };
 

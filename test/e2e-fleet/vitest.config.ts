@@ -1,12 +1,11 @@
 import { defineConfig } from 'vitest/config';
 import { STATE_FOLDER } from '../helpers/setup/state-folder.ts';
-import { FORGED } from './forged.ts';
 
-/** Whole fleets, and forged Redis keys that are mended every few seconds: a real Redis, deaths and outages at real speed. */
+/** Whole fleets: a real Redis, deaths and outages at real speed. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,
-    include: ['test/e2e-fleet/**/*.test.ts', FORGED],
+    include: ['test/e2e-fleet/**/*.test.ts'],
     globalSetup: [
       'test/helpers/setup/build.ts',
       'test/helpers/redis/install-redis.ts',

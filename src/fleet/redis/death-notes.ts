@@ -3,7 +3,6 @@ import type { Shard } from '../../domain/shard.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { isPresent } from './presence.ts';
-import { withKey } from '../../queue/redis/keys/own-type.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
 /** How many workers did not finish a shard. */
@@ -102,7 +101,7 @@ export class DeathNotes {
   async #read(shard: string, signal: AbortSignal): Promise<Notes> {
     const key = this.#key(shard);
     const ask = (): Promise<unknown> => this.#link.redis.eval(READ, 1, key, MAX_NOTES, MAX_FIELD, MAX_NOTE);
-    const read = (await this.#ask(key, ask, signal)) as readonly string[] | null;
+    const read = (await retryWhileTransient(ask, signal)) as readonly string[] | null;
     const notes = read === null ? null : parseNotes(this.#opened(shard, read));
     if (notes !== null) return notes;
     this.#link.skipped.skip(key, 'held notes that are malformed or forged; removed');
@@ -131,8 +130,7 @@ export class DeathNotes {
       field,
       seal === null ? text : seal.seal(placeOf(shard, field), text),
     ]);
-    await this.#ask(
-      key,
+    await retryWhileTransient(
       () => Promise.all([redis.hset(key, ...values), redis.expire(key, NOTES_TTL_SECONDS)]),
       signal,
     );
@@ -141,11 +139,7 @@ export class DeathNotes {
   /** Returns how many of the fields existed. */
   #remove(shard: string, fields: readonly string[], signal: AbortSignal): Promise<number> {
     const key = this.#key(shard);
-    return this.#ask(key, () => this.#link.redis.hdel(key, ...fields), signal);
-  }
-
-  #ask<T>(key: string, command: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    return withKey(this.#link, { key, type: 'hash' }, command, signal);
+    return retryWhileTransient(() => this.#link.redis.hdel(key, ...fields), signal);
   }
 
   #key(shard: string): string {

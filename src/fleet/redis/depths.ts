@@ -1,6 +1,5 @@
 import { LANES, type Lane } from '../../domain/item.ts';
 import { FleetRuns } from './fleet-runs.ts';
-import { isWrongType, withKey } from '../../queue/redis/keys/own-type.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { QueueDepth } from '../../queue/redis/redis-queue.ts';
@@ -35,26 +34,16 @@ export async function readDepths(link: RedisLink, signal: AbortSignal): Promise<
 /** Ids of a lane's shards that workers have. */
 export function activeShards(link: RedisLink, lane: Lane, signal: AbortSignal): Promise<string[]> {
   const key = link.key(`shards-${lane}`, 'active');
-  return withKey(link, { key, type: 'list' }, () => link.redis.lrange(key, 0, MAX_ACTIVE - 1), signal);
+  return retryWhileTransient(() => link.redis.lrange(key, 0, MAX_ACTIVE - 1), signal);
 }
 
 async function depthOf(link: RedisLink, queue: string): Promise<QueueDepth> {
   const { redis } = link;
   const [untimed, inTurn, active, delayed] = await Promise.all([
-    lengthOr0(redis.llen(link.key(queue, 'wait'))),
-    lengthOr0(redis.zcard(link.key(queue, 'prioritized'))),
-    lengthOr0(redis.llen(link.key(queue, 'active'))),
-    lengthOr0(redis.zcard(link.key(queue, 'delayed'))),
+    redis.llen(link.key(queue, 'wait')),
+    redis.zcard(link.key(queue, 'prioritized')),
+    redis.llen(link.key(queue, 'active')),
+    redis.zcard(link.key(queue, 'delayed')),
   ]);
   return { waiting: untimed + inTurn, active, delayed };
-}
-
-/** A key of the wrong type counts as empty, so that the other lengths are still shown. */
-async function lengthOr0(length: Promise<number>): Promise<number> {
-  try {
-    return await length;
-  } catch (error) {
-    if (!isWrongType(error)) throw error;
-    return 0;
-  }
 }

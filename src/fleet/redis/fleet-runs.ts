@@ -2,11 +2,15 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isRunId } from '../../config/values/run-name.ts';
 import { shown } from '../../domain/text/shown.ts';
-import { endInTime } from '../../queue/redis/key-end.ts';
-import { readMembers } from '../../queue/redis/keys/members.ts';
-import { withKey } from '../../queue/redis/keys/own-type.ts';
-import { parseValue, readText, readValue, type Unread } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import {
+  endInTime,
+  parseValue,
+  readNames,
+  readText,
+  readValue,
+  type Unread,
+} from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
@@ -94,14 +98,14 @@ export class FleetRuns {
       () => redis.set(this.#runKey(run.run), text, 'PX', REGISTRATION_TTL_MS),
       signal,
     );
-    await withKey(this.#link, this.#names, (names) => redis.sadd(names, run.run), signal);
+    await retryWhileTransient(() => redis.sadd(this.#names, run.run), signal);
   }
 
   async remove(run: string, signal: AbortSignal): Promise<void> {
     const { redis } = this.#link;
     const keys = [this.#runKey(run), this.#problemKey(run), this.#obstacleKey(run)];
     await retryWhileTransient(() => redis.del(...keys), signal);
-    await withKey(this.#link, this.#names, (names) => redis.srem(names, run), signal);
+    await retryWhileTransient(() => redis.srem(this.#names, run), signal);
   }
 
   /** Whether a run is registered, even if its announcement cannot be read. */
@@ -145,7 +149,7 @@ export class FleetRuns {
     known: Iterable<string>,
     signal: AbortSignal,
   ): Promise<{ readonly fed: AnnouncedRun[]; readonly forgotten: string[] }> {
-    const listed = await readMembers(this.#link, this.#names.key, isRunId, signal);
+    const listed = await readNames(this.#link, this.#names, isRunId, signal);
     const names = new Set([...known, ...listed]);
     const fed: AnnouncedRun[] = [];
     const forgotten: string[] = [];
@@ -210,8 +214,8 @@ export class FleetRuns {
     return read === 'unreadable' ? null : shown(read.text, MAX_REPORT);
   }
 
-  get #names(): { readonly key: string; readonly type: 'set' } {
-    return { key: this.#link.key('runs'), type: 'set' };
+  get #names(): string {
+    return this.#link.key('runs');
   }
 
   #runKey(run: string): string {

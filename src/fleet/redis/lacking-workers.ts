@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Lane } from '../../domain/item.ts';
-import { withKey } from '../../queue/redis/keys/own-type.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
@@ -25,7 +24,7 @@ export class LackingWorkers {
   async note(shard: string, lane: Lane, signal: AbortSignal): Promise<boolean> {
     const { redis } = this.#link;
     const key = this.#link.key('lacking', shard);
-    await withKey(this.#link, { key, type: 'set' }, () => redis.sadd(key, this.#worker), signal);
+    await retryWhileTransient(() => redis.sadd(key, this.#worker), signal);
     await retryWhileTransient(() => redis.pexpire(key, NOTE_TTL_MS), signal);
     const present = await listPresent(this.#link, 'worker', signal);
     const lacking = await this.#among(
@@ -44,7 +43,7 @@ export class LackingWorkers {
   async #among(key: string, workers: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
     if (workers.length === 0) return new Set();
     const ask = (): Promise<number[]> => this.#link.redis.smismember(key, ...workers);
-    const answers = await withKey(this.#link, { key, type: 'set' }, ask, signal);
+    const answers = await retryWhileTransient(ask, signal);
     return new Set(workers.filter((_, index) => answers[index] === 1));
   }
 }

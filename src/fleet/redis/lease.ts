@@ -1,6 +1,5 @@
-import { endInTime } from '../../queue/redis/key-end.ts';
-import { readText, type Unread } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { endInTime, readText, type Unread } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** Timeout for releasing a lease, in milliseconds; after that it expires. */

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import { endInTime } from '../../queue/redis/key-end.ts';
-import { readMembers } from '../../queue/redis/keys/members.ts';
-import { withKey } from '../../queue/redis/keys/own-type.ts';
-import { readValue } from '../../queue/redis/keys/read-value.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { endInTime, readNames, readValue } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** The kinds of processes that announce themselves. */
@@ -70,9 +67,7 @@ export class Presence {
     const lastsMs = Math.round(this.#expiryMs);
     const text = JSON.stringify({ ...this.#describe(), lastsMs });
     await redis.set(key, text, 'PX', lastsMs).catch(() => {});
-    const set = { key: this.#link.key(`${this.#role}s`), type: 'set' } as const;
-    const soon = AbortSignal.timeout(lastsMs);
-    await withKey(this.#link, set, (all) => redis.sadd(all, this.id), soon).catch(() => {});
+    await redis.sadd(this.#link.key(`${this.#role}s`), this.id).catch(() => {});
   }
 }
 
@@ -80,7 +75,7 @@ export class Presence {
 export async function listPresent(link: RedisLink, role: Role, signal: AbortSignal): Promise<Present[]> {
   const set = link.key(`${role}s`);
   const present: Present[] = [];
-  for (const id of await readMembers(link, set, isProcessId, signal)) {
+  for (const id of await readNames(link, set, isProcessId, signal)) {
     const announced = await announcedBy(link, role, id, signal);
     if (announced === null) await retryWhileTransient(() => link.redis.srem(set, id), signal);
     else present.push({ id, details: announced.details });

@@ -1,6 +1,6 @@
 import { LANES, type Lane } from '../../domain/item.ts';
 import { shardQueue } from './fleet-queues.ts';
-import { escapeGlob } from '../../queue/redis/keys/glob.ts';
+import { escapeGlob } from '../../queue/redis/remove-keys.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 

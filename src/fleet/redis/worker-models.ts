@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EndpointStatus } from '../../guard/endpoint/endpoint-status.ts';
-import { readText } from '../../queue/redis/keys/read-value.ts';
+import { readText } from '../../queue/redis/values.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';

@@ -1,16 +1,15 @@
-import { Queue, type Job, type Processor, type Worker } from 'bullmq';
+import { Queue, Worker, type Job, type Processor } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { RedisLink } from './link.ts';
-import { CarefulWorker } from './mending/careful-worker.ts';
-import { MAX_STALL_CHECK_MS } from './mending/job-bounds.ts';
-import { isMendable, type QueueMender } from './mending/queue-mender.ts';
 
 /** A shard that stalled many times is not dropped: the fleet finds the item that kills workers. */
 const MAX_STALLED_COUNT = 1_000_000;
 /** Timeout of one blocking wait for a job, in seconds. */
 const BLOCK_SECONDS = 5;
-/** In milliseconds. We set no rate limit; one from elsewhere is soon removed and must not delay the worker longer. */
-const MAX_RATE_LIMIT_MS = 1000;
+/** Wait after a job could not be fetched, in milliseconds. */
+const RETRY_DELAY_MS = 1000;
+/** Max interval between checks for stalled jobs, in milliseconds. */
+const MAX_STALL_CHECK_MS = 10_000;
 
 /**
  * The only place that creates BullMQ queues. Jobs are removed from Redis when they complete or fail, because everything
@@ -40,9 +39,8 @@ interface WorkerSettings {
   readonly concurrency: number;
   /** In milliseconds: a process that does not renew its locks for this long loses its jobs to others. */
   readonly lockMs: number;
-  readonly mender: QueueMender;
-  /** Aborted when the worker must end. */
-  readonly signal: AbortSignal;
+  /** Takes each error that BullMQ reports. Lost locks are reported only here; they are harmless: a shard is committed once. */
+  readonly failed: (error: Error) => void;
 }
 
 /** The only place that creates BullMQ workers. The worker starts when `run` is called. */
@@ -51,9 +49,9 @@ export function makeWorker(
   connection: Redis,
   name: string,
   process: Processor<unknown, void>,
-  { concurrency, lockMs, mender, signal }: WorkerSettings,
+  { concurrency, lockMs, failed }: WorkerSettings,
 ): Worker<unknown, void> {
-  const worker = new CarefulWorker(name, process, {
+  const worker = new Worker<unknown, void>(name, process, {
     connection,
     prefix: link.address.prefix,
     autorun: false,
@@ -62,20 +60,11 @@ export function makeWorker(
     stalledInterval: Math.min(MAX_STALL_CHECK_MS, Math.max(1000, Math.round(lockMs / 3))),
     maxStalledCount: MAX_STALLED_COUNT,
     drainDelay: BLOCK_SECONDS,
-    maximumRateLimitDelay: MAX_RATE_LIMIT_MS,
+    runRetryDelay: RETRY_DELAY_MS,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });
-  const mend = async (error: unknown): Promise<void> => {
-    if (isMendable(error) && !link.away && !signal.aborted) await mender.mend(signal).catch(() => {});
-  };
-  worker.mend = async (error, token) => {
-    await mend(error);
-    if (isMendable(error) && !link.away && !signal.aborted)
-      await mender.release(token, signal).catch(() => {});
-  };
-  // Lost locks are reported only here. They are harmless: a shard is committed once.
-  worker.on('error', (error) => void mend(error));
+  worker.on('error', failed);
   return worker;
 }
 

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
-import { SkippedKeys } from './keys/skipped-keys.ts';
 import type { FleetSeal } from './sealing/fleet-seal.ts';
+import { SkippedKeys } from './skipped-keys.ts';
 
 interface RedisLinkOptions {
   /** Prints one line: waiting for Redis at the start; Redis is away; Redis is back. */
@@ -80,8 +80,8 @@ export class RedisLink {
    * A separate connection, for blocking commands or to be dropped: BullMQ drops the connection of a worker that does not
    * end. The caller disconnects it.
    */
-  newConnection(options: Pick<RedisOptions, 'scripts'> = {}): Redis {
-    const redis = new Redis({ ...lastingOptions(this.address), ...options });
+  newConnection(): Redis {
+    const redis = new Redis(lastingOptions(this.address));
     redis.setMaxListeners(0);
     redis.on('error', () => {});
     return redis;

@@ -3,11 +3,10 @@ import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
 import { Requeue } from '../requeue.ts';
 import type { WorkQueue } from '../work-queue.ts';
+import { Failure } from '../../domain/failure.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { disableEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';
 import type { RedisLink } from './link.ts';
-import { BOUNDED_SCRIPTS } from './mending/bounded-scripts.ts';
-import { isMendable, QueueMender } from './mending/queue-mender.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 import { removeKeysBelow } from './remove-keys.ts';
 
@@ -44,28 +43,31 @@ export interface QueueDepth {
 export type ValueState = 'unknown' | 'waiting' | 'active' | 'delayed';
 
 const POLL_INTERVAL_MS = 50;
-const MEND_INTERVAL_MS = 5000;
+/** Min interval between two drops of the queue, in milliseconds. */
+const DROP_INTERVAL_MS = 1000;
 /** BullMQ sorts waiting jobs by their priority times this, plus a counter. */
 const TURN_SCORE = 2 ** 32;
 
 /** Max wait for the last acknowledgements when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
 
-/** A queue between processes, on BullMQ. */
+/**
+ * A queue between processes, on BullMQ. When it cannot be read, because something else wrote to its keys, it is dropped
+ * with all its values: feeders feed again what is in no queue.
+ */
 export class RedisQueue<T> implements WorkQueue<T> {
   readonly #link: RedisLink;
   readonly #options: RedisQueueOptions<T>;
   readonly #queue: Queue;
-  readonly #mender: QueueMender;
   readonly #stopListening: () => void;
   /** Whether Redis may have lost the queue's settings. */
   #settingsMayBeLost = false;
+  #dropping: Promise<void> | null = null;
 
   constructor(link: RedisLink, options: RedisQueueOptions<T>) {
     this.#link = link;
     this.#options = options;
     this.#queue = makeQueue(link, options.name);
-    this.#mender = new QueueMender(link, options.name);
     this.#stopListening = link.onBack(() => (this.#settingsMayBeLost = true));
   }
 
@@ -86,9 +88,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
       await this.#ask(() => disableEvents(this.#link, this.#options.name), signal);
       this.#settingsMayBeLost = false;
     }
-    const add = (): Promise<unknown> => this.#queue.add('value', data, { jobId, priority: turn });
-    // A partially added job must be removed, or adding it again would have no effect.
-    await this.#ask(add, signal, () => this.#mender.discard(jobId, signal));
+    await this.#ask(() => this.#queue.add('value', data, { jobId, priority: turn }), signal);
   }
 
   /** The turn of the value that is handed out next; null when none with a turn waits. */
@@ -149,7 +149,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   /** Removes a value unless it is being handled. */
   async remove(id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask(() => this.#mender.discard(id, signal), signal);
+    await this.#ask(() => this.#queue.remove(id), signal);
   }
 
   /**
@@ -186,20 +186,19 @@ export class RedisQueue<T> implements WorkQueue<T> {
       }
     };
     const { concurrency } = options;
-    const connection = this.#link.newConnection({ scripts: BOUNDED_SCRIPTS });
+    const connection = this.#link.newConnection();
     const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
-      mender: this.#mender,
-      signal: ended,
+      failed: (error) => {
+        if (isUnreadable(error) && !this.#link.away) this.#drop(ended).catch(() => {});
+      },
     });
-    const mending = this.#mendRegularly(ended);
     const ran = worker.run().catch((error: unknown) => failed.abort(error));
     await aborted(ended);
     // Takes no more jobs. Closing would also wait for an unreachable Redis; waiting for the handlers does not.
     const closing = worker.close();
     while (running.size > 0) await Promise.all(running);
-    await mending;
     await this.#closed(worker, Promise.all([closing, ran]));
     connection.disconnect();
     throw ended.reason;
@@ -225,34 +224,31 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
   }
 
-  /** A queue that was paused, or whose jobs are too large, causes no error. So it is checked at regular intervals. */
-  async #mendRegularly(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await delay(MEND_INTERVAL_MS, undefined, { signal });
-        if (!this.#link.away) await this.#mender.mend(signal);
-      } catch {
-        // Aborted, or Redis failed: the next round tries again.
-      }
-    }
-  }
-
-  /** Sends a command to Redis. If it fails because of malformed keys, mends them, undoes partial effects and repeats it. */
-  async #ask<R>(
-    command: () => Promise<R>,
-    signal: AbortSignal,
-    undo: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<R> {
+  /** Sends a command to Redis. If it fails because the queue cannot be read, drops the queue and repeats it. */
+  async #ask<R>(command: () => Promise<R>, signal: AbortSignal): Promise<R> {
     for (;;) {
       try {
         return await retryWhileTransient(command, signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (!isMendable(error)) throw error;
-        await this.#mender.mend(signal);
-        await undo();
+        if (!isUnreadable(error)) throw error;
+        await this.#drop(signal);
       }
     }
+  }
+
+  /** Drops the queue. Calls during a drop, or within DROP_INTERVAL_MS after it, share its promise. */
+  #drop(signal: AbortSignal): Promise<void> {
+    this.#dropping ??= this.#dropNow(signal).finally(() => (this.#dropping = null));
+    return this.#dropping;
+  }
+
+  async #dropNow(signal: AbortSignal): Promise<void> {
+    const { name } = this.#options;
+    this.#link.skipped.skip(this.#link.key(name), 'the queue cannot be read; it is dropped, and fed again');
+    await this.obliterate(signal);
+    await retryWhileTransient(() => disableEvents(this.#link, name), signal);
+    await delay(DROP_INTERVAL_MS, undefined, { signal });
   }
 
   async #closed(worker: Worker, closing: Promise<unknown>): Promise<void> {
@@ -285,4 +281,11 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Whether an error of Redis or BullMQ comes from keys or jobs that BullMQ did not write. */
+function isUnreadable(error: unknown): boolean {
+  const cause = error instanceof Failure ? error.cause : error;
+  if (!(cause instanceof Error)) return false;
+  return cause.name === 'ReplyError' || cause instanceof SyntaxError || cause instanceof TypeError;
 }

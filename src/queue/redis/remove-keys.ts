@@ -1,6 +1,10 @@
-import { escapeGlob } from './keys/glob.ts';
 import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
+
+/** Escapes a text so that it matches literally in a pattern of KEYS or SCAN. */
+export function escapeGlob(text: string): string {
+  return text.replaceAll(/[*?[\]\\]/g, '\\$&');
+}
 
 /**
  * Atomic, because what is added while keys are removed one by one could be left half removed. KEYS visits every key of

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Failure } from '../../domain/failure.ts';
 import { abortable } from '../../flow/abortable.ts';
 
 const RETRY_EVERY_MS = 500;
@@ -27,9 +28,15 @@ function isTransient(error: unknown): boolean {
   return error instanceof Error && TRANSIENT.has(/^[A-Z]+\b/.exec(error.message)?.[0] ?? '');
 }
 
+/** Whether Redis refused a command because the key holds a value of the wrong type. */
+export function isWrongType(error: unknown): boolean {
+  const { cause } = error instanceof Failure ? error : { cause: error };
+  return cause instanceof Error && cause.message.startsWith('WRONGTYPE');
+}
+
 /**
  * Sends a command to Redis until it succeeds or fails with an error that is not transient. For idempotent commands
- * only. Rejects with that error, or with the signal's reason.
+ * only. Rejects with that error, or with the signal's reason; Failure('service') for a command that Redis refuses.
  */
 export async function retryWhileTransient<T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (;;) {
@@ -38,8 +45,19 @@ export async function retryWhileTransient<T>(send: () => Promise<T>, signal: Abo
       return await abortable(send(), signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (!isTransient(error)) throw error;
+      if (!isTransient(error)) throw isRefusal(error) ? refused(error) : error;
     }
     await delay(RETRY_EVERY_MS, undefined, { signal });
   }
+}
+
+function isRefusal(error: unknown): error is Error {
+  return error instanceof Error && error.name === 'ReplyError';
+}
+
+/** Keys that our processes did not write. */
+function refused(cause: Error): Failure {
+  const code = /^[A-Z]+\b/.exec(cause.message)?.[0] ?? 'ERR';
+  const what = 'find out what else writes to this Redis, or empty the database';
+  return new Failure('service', `Redis refused a command of the fleet (${code}): ${what}`, { cause });
 }

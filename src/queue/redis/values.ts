@@ -1,10 +1,12 @@
 import type { z } from 'zod';
-import type { RedisLink } from '../link.ts';
-import { retryWhileTransient } from '../retry-while-transient.ts';
-import { isWrongType } from './own-type.ts';
+import type { RedisLink } from './link.ts';
+import { isWrongType, retryWhileTransient } from './retry-while-transient.ts';
 
 /** Values about processes and runs have a few hundred bytes. */
 const MAX_BYTES = 64 * 1024;
+/** Max names that are read of a set; a fleet has a few hundred processes and runs. */
+const MAX_NAMES = 1024;
+const SCAN_COUNT = 512;
 
 /** A key that does not exist, or whose value is unusable: malformed, too long, or of another type or version. */
 export type Unread = 'absent' | 'unreadable';
@@ -56,4 +58,42 @@ export function parseValue<T>(text: string, form: z.ZodType<T>): T | null {
     return null;
   }
   return form.safeParse(json).data ?? null;
+}
+
+/** The names in one of our sets, sorted; others are skipped. Of a set with more than MAX_NAMES only some are returned. */
+export async function readNames(
+  link: RedisLink,
+  key: string,
+  isName: (member: string) => boolean,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const names = new Set<string>();
+  let cursor = '0';
+  do {
+    const at = cursor;
+    const scan = (): Promise<[string, string[]]> => link.redis.sscan(key, at, 'COUNT', SCAN_COUNT);
+    const [next, members] = await retryWhileTransient(scan, signal);
+    if (!members.every(isName)) link.skipped.skip(key, 'has malformed names; they are skipped');
+    for (const member of members) if (names.size < MAX_NAMES && isName(member)) names.add(member);
+    cursor = next;
+  } while (cursor !== '0' && names.size < MAX_NAMES);
+  return [...names].sort();
+}
+
+/** The reply of PTTL for a key without an expiry. */
+const NO_END = -1;
+
+/**
+ * Limits the time to live of a key to `lastsMs`. Redis stores an expiry as wall-clock time: when its clock is set back
+ * by half an hour, keys live for half an hour longer. A key without an expiry, which we never write, gets one.
+ */
+export async function endInTime(
+  link: RedisLink,
+  key: string,
+  lastsMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const left = await retryWhileTransient(() => link.redis.pttl(key), signal);
+  if (left > lastsMs || left === NO_END)
+    await retryWhileTransient(() => link.redis.pexpire(key, lastsMs), signal);
 }

@@ -1,4 +1,4 @@
-import { shown } from '../../../domain/text/shown.ts';
+import { shown } from '../../domain/text/shown.ts';
 
 /** Max keys that are reported by name: malformed keys in Redis must not flood the log. */
 const MAX_NAMED = 32;
