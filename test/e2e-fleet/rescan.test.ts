@@ -132,3 +132,59 @@ it(
     }
   },
 );
+
+it(
+  'a model that is replaced in the middle of a run that reuses verdicts: none of the old one is reused afterwards',
+  { timeout: 120_000 },
+  async () => {
+    let onNew: (() => void) | null = null;
+    const guard = await startGuardServer({
+      model: 'synthetic',
+      grpcPort: 0,
+      synthetic: {
+        serviceTime: 'zero',
+        observe: ({ requests }) => {
+          const isNew = requests.some(({ strings }) =>
+            strings.get('TEXT')?.some((text) => text.includes('new words')),
+          );
+          if (isNew) onNew?.();
+        },
+      },
+    });
+    onTestFinished(() => guard.close());
+    const folder = await temporaryFolder();
+    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+    await mkdir(corpus);
+    await mkdir(out);
+    await writeComments(corpus, 'b-known.csv', 20_000);
+    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+    fleet.worker();
+    fleet.sink();
+    const scan = async (): Promise<{ summary: Summary; models: Map<string | null, number> }> => {
+      const done = await fleet.enqueue(corpus, ['--json']).finished();
+      expectStatus(done, 0);
+      const summary = JSON.parse(done.stdout) as Summary;
+      expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
+      const models = new Map<string | null, number>();
+      for (const { fingerprint } of await outcomes(summary.dir))
+        models.set(fingerprint, (models.get(fingerprint) ?? 0) + 1);
+      return { summary, models };
+    };
+    const first = await scan();
+    const [before] = first.models.keys();
+    await writeFile(join(corpus, 'a-new.csv'), 'text\nnew words in the first file\n');
+    let after = '';
+    onNew = () => {
+      onNew = null;
+      after = guard.synthetic!.swapVersion().id;
+    };
+    const second = await scan();
+    expect(after).not.toBe('');
+    // What was settled before the change was noticed keeps its model; the rest was judged by the new one.
+    for (const model of second.models.keys()) expect([before, after]).toContain(model);
+    expect(second.summary.reused).toBeLessThanOrEqual(second.models.get(before!) ?? 0);
+    const third = await scan();
+    expect([...third.models]).toEqual([[after, 20_001]]);
+    expect(third.summary.reused).toBe(second.models.get(after) ?? 0);
+  },
+);
