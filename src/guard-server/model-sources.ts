@@ -10,7 +10,7 @@ import { SyntheticModel, type SyntheticOptions } from './synthetic/synthetic-mod
 const LITE_VERSION = '1';
 
 /** The lite model. Its code and its weights are read only when it is loaded. */
-export function liteSource(serving: Serving, statistics: ModelStatistics): ModelSource {
+export function liteSource(serving: Serving, statistics: ModelStatistics, allScores: boolean): ModelSource {
   return {
     version: LITE_VERSION,
     load: async () => {
@@ -19,6 +19,7 @@ export function liteSource(serving: Serving, statistics: ModelStatistics): Model
       const model = new ContractModel(probe, {
         version: LITE_VERSION,
         contextTokens: DEFAULT_CONTEXT_TOKENS,
+        allScores,
       });
       return { model, batcher: new Lanes(model, serving, statistics), close: () => probe.close() };
     },

@@ -12,6 +12,8 @@ import { parseFaults, type Fault } from './synthetic/faults.ts';
 
 export interface ServeOptions {
   readonly model: GuardModelName;
+  /** For the model `lite` only: answer all category scores for every content, not for flagged ones alone. */
+  readonly allScores?: boolean;
   readonly host: string;
   /** 0: a free port. */
   readonly grpcPort: number;
@@ -49,6 +51,9 @@ export async function serveGuard(
   if (options.faults !== undefined && model !== 'synthetic') {
     throw new Failure('usage', '--faults needs --model synthetic');
   }
+  if (options.allScores === true && model !== 'lite') {
+    throw new Failure('usage', '--all-scores needs --model lite');
+  }
   if (loadModel !== null && modelControl !== 'explicit') {
     throw new Failure(
       'usage',
@@ -58,6 +63,7 @@ export async function serveGuard(
   const faults = options.faults === undefined ? [] : await readFaults(options.faults);
   const server = await startGuardServer({
     ...{ model, host, grpcPort, httpPort, token, modelControl, loadModel },
+    allScores: options.allScores ?? false,
     synthetic: { faults, judgesFeatures: true },
   });
   const metrics = await serveGuardMetrics(server, { host, port: metricsPort, token });

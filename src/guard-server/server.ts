@@ -31,6 +31,8 @@ export interface GuardServerOptions {
   readonly grpcPort: number;
   /** 0: a free port; default: no HTTP. */
   readonly httpPort?: number;
+  /** For the model `lite` only: answer all category scores for every content; default: for flagged ones. */
+  readonly allScores?: boolean;
   /** For the model `synthetic` only. */
   readonly synthetic?: SyntheticOptions;
   /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
@@ -106,7 +108,9 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
       ? startSynthetic(options.synthetic ?? {}, serving, statistics, (forMs) => outage.begin(forMs))
       : null;
   const lifecycle = new ModelLifecycle(
-    synthetic === null ? liteSource(serving, statistics) : syntheticSource(synthetic),
+    synthetic === null
+      ? liteSource(serving, statistics, options.allScores ?? false)
+      : syntheticSource(synthetic),
   );
   const { modelControl = 'none', loadModel = null } = options;
   const service = new GuardService({

@@ -1,4 +1,4 @@
-import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
+import { EMBEDDED_ALL_SCORES, isEmbedded } from '../config/values/guard-url.ts';
 import type { GuardEndpoint } from '../guard/protocol/address.ts';
 import { startEmbeddedGuard, type EmbeddedGuard } from '../guard-server/embedded/embedded.ts';
 
@@ -14,7 +14,7 @@ export interface GuardEndpoints {
 }
 
 /**
- * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:`, for which it
+ * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:` and its variant, for which it
  * chooses address and token; the others keep their URL, and `configured` looks up their tokens.
  * Failure('internal') when the embedded guard cannot start.
  */
@@ -22,16 +22,22 @@ export async function openGuardEndpoints(
   urls: readonly string[],
   configured: (endpoint: GuardEndpoint) => string | null,
 ): Promise<GuardEndpoints> {
-  let embedded: EmbeddedGuard | null = null;
-  const endpoints: GuardEndpoint[] = [];
-  for (const url of urls) {
-    if (url === EMBEDDED_GUARD) embedded ??= await startEmbeddedGuard({ model: 'lite' });
-    endpoints.push({ name: url, address: url === EMBEDDED_GUARD ? embedded!.address : url });
+  const embedded = new Map<string, EmbeddedGuard>();
+  const close = async (): Promise<void> => {
+    await Promise.all([...embedded.values()].map((guard) => guard.close()));
+  };
+  try {
+    for (const url of urls.filter(isEmbedded)) {
+      embedded.set(url, await startEmbeddedGuard({ model: 'lite', allScores: url === EMBEDDED_ALL_SCORES }));
+    }
+  } catch (error) {
+    await close();
+    throw error;
   }
   return {
-    endpoints,
-    token: (endpoint) => (endpoint.name === EMBEDDED_GUARD ? embedded!.token : configured(endpoint)),
-    failed: embedded?.failed ?? new Promise<Error>(() => {}),
-    close: async () => embedded?.close(),
+    endpoints: urls.map((url) => ({ name: url, address: embedded.get(url)?.address ?? url })),
+    token: (endpoint) => embedded.get(endpoint.name)?.token ?? configured(endpoint),
+    failed: Promise.race([...embedded.values()].map(({ failed }) => failed)),
+    close,
   };
 }

@@ -1,4 +1,4 @@
-import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
+import { isEmbedded } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
 import { parseSocketAddress } from '../guard/websocket/socket-address.ts';
@@ -30,7 +30,7 @@ export function guardToken(
   namedByUser: readonly string[] = guards,
 ): (endpoint: GuardEndpoint) => string | null {
   return (endpoint) => {
-    if (endpoint.name === EMBEDDED_GUARD) return null;
+    if (isEmbedded(endpoint.name)) return null;
     const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : guardTokenOf(env, endpoint);
     if (found !== null && !found.isOwn && !namedByUser.includes(endpoint.name))
       throw notNamed(found, endpoint);

@@ -165,7 +165,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { guard: ['https://guard.example', 'HTTPS://Guard.Example:443/'] },
     '--guard: https://guard.example is named twice',
   ],
-  [{ guard: ['embedded'] }, '--guard: the embedded guard is written embedded: and nothing after it'],
+  [{ guard: ['embedded'] }, '--guard: the embedded guard is written embedded: or embedded:all-scores'],
   [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
   [
     { guard: ['gpu-1:8001'] },

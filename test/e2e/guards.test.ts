@@ -280,3 +280,17 @@ it.runIf(process.platform === 'linux')('a crash leaves nothing of the memory in 
     expect((await readFile(join(folder, name))).includes(marker), name).toBe(false);
   }
 });
+
+it('fills all category scores of every item with embedded:all-scores, and says so in the record', async () => {
+  const { path, out } = await comments(3);
+  for (const guard of ['embedded:', 'embedded:all-scores']) {
+    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard]);
+    expect(done.status).toBe(0);
+    const lines = await outcomes(done.stdout.trim().split('\n').at(-1)!);
+    for (const line of lines) {
+      expect(line).toMatchObject({ endpoint: guard, flagged: false, reused_from: null });
+      const scores = line.subcategory_scores;
+      expect(scores === null ? 0 : Object.keys(scores).length).toBe(guard === 'embedded:' ? 0 : 13);
+    }
+  }
+});

@@ -1,4 +1,4 @@
-import { EMBEDDED_GUARD } from '../../config/values/guard-url.ts';
+import { isEmbedded } from '../../config/values/guard-url.ts';
 import type { ClientTls } from '../../config/client-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
@@ -32,10 +32,9 @@ export async function checkGuard(
       what,
       ok: false,
       found: error instanceof Failure ? error.message : 'does not answer',
-      todo:
-        url === EMBEDDED_GUARD
-          ? 'reinstall guardsweep: its embedded guard should always start'
-          : 'start it, or correct --guard or GUARD_URL',
+      todo: isEmbedded(url)
+        ? 'reinstall guardsweep: its embedded guard should always start'
+        : 'start it, or correct --guard or GUARD_URL',
     };
   }
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { GUARD_TOKEN } from '../../config/settings/entries/environment.ts';
 import {
+  ALL_SCORES,
   FAULTS,
   GRPC_PORT,
   GUARD_METRICS_PORT,
@@ -16,6 +17,7 @@ import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
   model: MODEL,
+  allScores: ALL_SCORES,
   host: HOST,
   grpcPort: GRPC_PORT,
   httpPort: HTTP_PORT,

@@ -2,6 +2,13 @@ import { mistake, quoted, type Located } from '../mistake.ts';
 
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';
+/** The same, answering the scores of all categories for every content. */
+export const EMBEDDED_ALL_SCORES = 'embedded:all-scores';
+
+/** Whether a guard is the demonstration guard. */
+export function isEmbedded(url: string): boolean {
+  return url === EMBEDDED_GUARD || url === EMBEDDED_ALL_SCORES;
+}
 
 /** Where guards listen unless told otherwise: Triton, the reference client for REST, any host for HTTPS. */
 const DEFAULT_PORTS = {
@@ -20,7 +27,7 @@ type Scheme = keyof typeof DEFAULT_PORTS;
 const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets come from the environment';
 
 /**
- * A guard endpoint in the form that records use: `embedded:`, or scheme, lower-case host and port. Over gRPC
+ * A guard endpoint in the form that records use: `embedded:`, `embedded:all-scores`, or scheme, lower-case host and port. Over gRPC
  * `grpc://gpu-1:8001`, the port being 8001 when none is given; over REST the base address before `/v1`:
  * `http://gpu-1:9000`, the port being 9000 when none is given, or `https://guard.example`, with its port unless that is
  * 443 and its path if it has one; with the KServe v2 protocol over HTTP the base address before `/v2`, in the same way:
@@ -31,14 +38,14 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
 function parseGuardUrl({ value, place }: Located<string>): string {
   const text = value.trim();
   if (/[@?#]/.test(text)) throw mistake(place, `a guard URL ${SECRETS_HINT}`);
-  if (text === EMBEDDED_GUARD) return text;
+  if (isEmbedded(text)) return text;
   const [, given = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
   const scheme = given.toLowerCase();
   if (isScheme(scheme)) return parseLocation(scheme, rest, { value: text, place });
   throw mistake(
     place,
     /^embedded\b/i.test(text)
-      ? `the embedded guard is written ${EMBEDDED_GUARD} and nothing after it`
+      ? `the embedded guard is written ${EMBEDDED_GUARD} or ${EMBEDDED_ALL_SCORES}`
       : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
   );
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { history, type UnaryRequest } from '../../domain/request.ts';
 import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
@@ -24,17 +25,34 @@ interface JudgedRow {
 
 const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).fill(0);
 
+export interface ContractOptions {
+  readonly version: string;
+  readonly contextTokens: number;
+  /** Answer the scores of all categories for every content, not for flagged ones alone; default: no. */
+  readonly allScores?: boolean;
+}
+
+/** The artifact of a guard that answers more than the contract asks: verdicts of the two are not exchangeable. */
+const OUTPUTS_ARTIFACT = 'lite-outputs';
+const ALL_SCORES = 'all category scores for every content';
+
 /** Implements the guard's contract on a probe: validates requests, fails bad ones individually, encodes verdicts and hashes. */
 export class ContractModel implements Model {
   readonly version: string;
   readonly #probe: Probe;
   readonly #contextTokens: number;
+  readonly #allScores: boolean;
+  readonly #artifacts: Readonly<Record<string, string>>;
   readonly #sessions = new SessionCache();
 
-  constructor(probe: Probe, options: { version: string; contextTokens: number }) {
+  constructor(probe: Probe, options: ContractOptions) {
     this.version = options.version;
     this.#probe = probe;
     this.#contextTokens = options.contextTokens;
+    this.#allScores = options.allScores ?? false;
+    this.#artifacts = this.#allScores
+      ? { ...probe.artifacts, [OUTPUTS_ARTIFACT]: createHash('sha256').update(ALL_SCORES).digest('hex') }
+      : probe.artifacts;
   }
 
   get cacheTotals(): CacheCounts {
@@ -78,7 +96,7 @@ export class ContractModel implements Model {
   }
 
   async #outputs(request: TensorRequest, judged: Judged, slice: Slice): Promise<OutputTensor[]> {
-    if (judged === 'version') return versionTensors(request, this.#probe.artifacts);
+    if (judged === 'version') return versionTensors(request, this.#artifacts);
     const verdicts: RowVerdict[] = [];
     for (const [row, { content, scores, session }] of judged.entries()) {
       let cacheUsage = NO_CACHE_USAGE;
@@ -88,7 +106,7 @@ export class ContractModel implements Model {
       }
       verdicts.push({ scores, cacheUsage });
     }
-    return verdictTensors(request, verdicts);
+    return verdictTensors(request, verdicts, this.#allScores);
   }
 }
 

@@ -15,17 +15,22 @@ export interface RowVerdict {
 
 /**
  * The verdict tensors that a request asks for, N rows each. SUBCATEGORY_SCORES and SUBCATEGORY_FLAGS, of shape [N, 13],
- * are populated for flagged rows only; other rows hold zeros and false.
+ * are populated for flagged rows only; other rows hold zeros and false. With `allScores` scores are populated for all.
  */
-export function verdictTensors(request: TensorRequest, rows: readonly RowVerdict[]): OutputTensor[] {
+export function verdictTensors(
+  request: TensorRequest,
+  rows: readonly RowVerdict[],
+  allScores: boolean,
+): OutputTensor[] {
   const categories = new Float32Array(rows.length * CATEGORY_COUNT);
   const flags = new Array<boolean>(rows.length * CATEGORY_COUNT).fill(false);
   const cacheUsage = new Int32Array(rows.length * CACHE_USAGE_WIDTH);
   rows.forEach(({ scores, cacheUsage: usage }, row) => {
     cacheUsage.set(usage, row * CACHE_USAGE_WIDTH);
+    if (!scores.flagged && !allScores) return;
+    categories.set(scores.categories, row * CATEGORY_COUNT);
     if (!scores.flagged) return;
     for (let category = 0; category < CATEGORY_COUNT; category++) {
-      categories[row * CATEGORY_COUNT + category] = scores.categories[category]!;
       flags[row * CATEGORY_COUNT + category] = scores.categoryFlags[category]!;
     }
   });

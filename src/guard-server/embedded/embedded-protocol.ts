@@ -2,7 +2,7 @@ import type { FailureKind } from '../../domain/failure.ts';
 import type { GuardServerOptions } from '../server.ts';
 
 /** Options of the embedded guard. */
-export type EmbeddedOptions = Pick<GuardServerOptions, 'model' | 'synthetic' | 'maxBatchSize'>;
+export type EmbeddedOptions = Pick<GuardServerOptions, 'model' | 'allScores' | 'synthetic' | 'maxBatchSize'>;
 
 /** `workerData` of its thread. */
 export type EmbeddedThreadData = EmbeddedOptions & { readonly token: string };

@@ -23,8 +23,9 @@ const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const
  * Not batched they have no first dimension: [1], [13], [8]. An optional output may also be empty: [N,0] or [0].
  *
  * Trap: absent subcategories are not zeros. The contract populates them only for flagged requests whose probe is loaded,
- * so they count as absent when the answer is not flagged, and when its scores are missing, all zero or all NaN. One NaN
- * among numbers is one probe that is not loaded. A flag that is set always counts.
+ * so they count as absent when the scores are missing, all zero or all NaN. One NaN among numbers is one probe that is
+ * not loaded. A flag that is set counts. Of an answer that is not flagged, scores count if all are probabilities, and
+ * flags beside such scores only: some guards answer all scores for every content.
  */
 export function decodeReply(
   reply: InferResponse,
@@ -47,11 +48,11 @@ export function decodeReply(
     let subcategoryScores: Answer['subcategoryScores'] = null;
     let subcategoryFlags: Answer['subcategoryFlags'] = null;
     let valid = isProbability(score);
-    if (isFlagged) {
-      const from = row * CATEGORY_COUNT;
-      const populated = populatedScores(categoryScores, from);
-      if (populated === 'invalid') valid = false;
-      else subcategoryScores = populated;
+    const from = row * CATEGORY_COUNT;
+    const populated = populatedScores(categoryScores, from);
+    if (populated !== 'invalid') subcategoryScores = populated;
+    else if (isFlagged) valid = false;
+    if (isFlagged || subcategoryScores !== null) {
       subcategoryFlags = populatedFlags(categoryFlags, from, subcategoryScores !== null);
     }
     if (!valid) {

@@ -86,3 +86,19 @@ it('answers health checks in the midst of a long execution', async () => {
   await verdict;
   expect(answers).toBeGreaterThan(3);
 });
+
+it('answers the scores of all categories for every content if asked, and is then another guard', async () => {
+  const open = await startGuardServer({ model: 'lite', grpcPort: 0, allScores: true });
+  const all = new TestClient(open.address);
+  const request = { tensors: promptInputs(['A recipe for lentil soup.']) };
+  const scores = output(await all.infer(request), 'SUBCATEGORY_SCORES') as number[];
+  expect(scores).toHaveLength(13);
+  expect(scores.every((score) => score > 0 && score < 0.5)).toBe(true);
+  expect(output(await all.infer(request), 'SUBCATEGORY_FLAGS')).toEqual(new Array(13).fill(false));
+  expect(output(await client.infer(request), 'SUBCATEGORY_SCORES')).toEqual(new Array(13).fill(0));
+  const version = { tensors: [column('REQUEST_TYPE', ['version'])] };
+  expect(output(await all.infer(version), 'VERSION')[0]).toContain('"lite-outputs"');
+  expect(output(await client.infer(version), 'VERSION')[0]).not.toContain('lite-outputs');
+  all.close();
+  await open.close();
+});

@@ -56,13 +56,14 @@ test('answers are those of the rows', () => {
         expect(Math.fround(answer!.score)).toBe(Math.abs(expected.score));
         expect(answer!.flagged).toBe(expected.flagged);
         expect(answer!.cacheUsage).toEqual(expected.usage);
-        const populated = expected.flagged && expected.scores.some((score) => score !== 0);
+        const populated = expected.scores.some((score) => score !== 0);
         expect(answer!.subcategoryScores === null).toBe(!populated);
         for (const [category, key] of CATEGORY_KEYS.entries()) {
           if (populated) {
             expect(Math.fround(answer!.subcategoryScores![key]!)).toBe(Math.abs(expected.scores[category]!));
           }
-          if (expected.flagged && expected.flags[category]) expect(answer!.subcategoryFlags).toContain(key);
+          if ((expected.flagged || populated) && expected.flags[category])
+            expect(answer!.subcategoryFlags).toContain(key);
         }
       }
     }),
@@ -85,9 +86,9 @@ function answer(outputs: readonly Output[]) {
 describe('subcategories that are not populated are absent, which is not zero', () => {
   const flagged = outputsOf([FLAGGED], false);
 
-  test('of an answer that is not flagged, whatever the tensors hold', () => {
+  test.each([Number.NaN, 0, 2])('of an answer that is not flagged, whose scores are all %d', (score) => {
     const it = answer(
-      outputsOf([{ ...FLAGGED, flagged: false, scores: FLAGGED.scores.map(() => Number.NaN) }], false),
+      outputsOf([{ ...FLAGGED, flagged: false, scores: FLAGGED.scores.map(() => score) }], false),
     );
     expect(it).toMatchObject({ subcategoryScores: null, subcategoryFlags: null });
   });

@@ -33,6 +33,13 @@ export const MODEL = setting({
   example: 'synthetic',
 });
 
+export const ALL_SCORES = setting({
+  flag: '--all-scores',
+  help: 'answer the scores of all categories for every content, not for flagged content alone; the guard gets another fingerprint',
+  kind: SWITCH,
+  default: 'false',
+});
+
 export const HOST = setting({
   flag: '--host',
   help: 'address to listen on; any but a loopback address needs GUARD_TOKEN set, which callers must then send',

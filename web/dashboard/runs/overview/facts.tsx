@@ -32,7 +32,7 @@ export function Facts({ run }: { readonly run: RunDetail }) {
         </Fact>
         <Fact name="Judged by">
           {guards.length === 0 ? 'the workers of a fleet' : <List values={guards} />}
-          {guards.includes('embedded:') && (
+          {guards.some((guard) => guard.startsWith('embedded:')) && (
             <p class="small muted">
               This is the demonstration guard: &quot;allow&quot; does not mean harmless.
             </p>
