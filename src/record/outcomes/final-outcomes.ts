@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { LogLine, OutcomeLine } from '../../domain/outcome.ts';
+import type { CopyLine, LogLine, OutcomeLine } from '../../domain/outcome.ts';
 import { HAS } from '../log/commit-table.ts';
 import {
   committedLines,
@@ -19,6 +19,8 @@ export interface Outcomes {
   readonly count: number;
   /** The same parsed, by whoever asks first. */
   readonly lines: () => readonly OutcomeLine[];
+  /** The errors among them. */
+  readonly errors: () => readonly OutcomeLine[];
   /** Those of them that are copies, and got their outcomes here. */
   readonly resolved: readonly OutcomeLine[];
   /** Committed lines that do not count: a later pass has others of the same items. */
@@ -45,8 +47,17 @@ export async function* finalOutcomes(
 ): AsyncGenerator<Outcomes[], void> {
   const originals = input.commits.tally.waiting === 0 ? null : await Originals.open(input.runDir);
   const finish = async (batch: readonly Piece[]): Promise<Outcomes[]> => {
-    const found = (await originals?.find(originalsOf(batch))) ?? new Map<number, LogLine>();
-    return batch.map((piece) => outcomesOf(piece, found, input.isComplete));
+    if (originals === null) return batch.map((piece) => outcomesOf(piece));
+    const copies = batch.map((piece) =>
+      mayWait(piece) ? linesWith<CopyLine>(COPY_STATUS, bytesOf(piece)) : [],
+    );
+    const wanted = copies.flat().filter(({ line }) => line.same_as < line.seq);
+    const found = await originals.find(new Set(wanted.map(({ line }) => line.same_as)));
+    return batch.map((piece, index) =>
+      copies[index]!.length === 0
+        ? outcomesOf(piece)
+        : resolvedOutcomes(piece, copies[index]!, found, input.isComplete),
+    );
   };
   try {
     let batch: Piece[] = [];
@@ -85,44 +96,86 @@ async function note(originals: Originals, { shard, from, to, first }: Piece): Pr
 const mayWait = ({ shard, superseded }: Piece): boolean =>
   !superseded && (shard.range.has & HAS.waiting) !== 0;
 
-/** The items that a batch has copies of. */
-function originalsOf(batch: readonly Piece[]): Set<number> {
-  const seqs = new Set<number>();
-  for (const piece of batch) {
-    if (!mayWait(piece)) continue;
-    for (const line of piece.shard.lines().slice(piece.from, piece.to)) {
-      if (line.status === 'same' && line.same_as < line.seq) seqs.add(line.same_as);
-    }
-  }
-  return seqs;
-}
+const bytesOf = ({ shard, from, to }: Piece): Buffer => shard.slice(from, to);
 
-function outcomesOf(piece: Piece, originals: ReadonlyMap<number, LogLine>, isComplete: boolean): Outcomes {
+function outcomesOf(piece: Piece): Outcomes {
   const { shard, from, to, superseded } = piece;
   const none = { shard, resolved: [], superseded: [] };
   if (superseded) {
     const lines = shard.lines().slice(from, to);
-    return { ...none, bytes: Buffer.alloc(0), count: 0, lines: () => [], superseded: lines };
+    return {
+      ...none,
+      bytes: Buffer.alloc(0),
+      count: 0,
+      lines: () => [],
+      errors: () => [],
+      superseded: lines,
+    };
   }
-  if (!mayWait(piece)) {
-    const lines = (): readonly OutcomeLine[] => shard.lines().slice(from, to) as OutcomeLine[];
-    return { ...none, bytes: shard.slice(from, to), count: to - from, lines };
-  }
-  const lines: OutcomeLine[] = [];
+  const bytes = bytesOf(piece);
+  const lines = (): readonly OutcomeLine[] => shard.lines().slice(from, to) as OutcomeLine[];
+  return { ...none, bytes, count: to - from, lines, errors: () => errorsIn(bytes) };
+}
+
+/** The outcomes of a piece with copies that waited for their originals. */
+function resolvedOutcomes(
+  piece: Piece,
+  copies: readonly FoundLine<CopyLine>[],
+  originals: ReadonlyMap<number, LogLine>,
+  isComplete: boolean,
+): Outcomes {
+  const own = bytesOf(piece);
   const resolved: OutcomeLine[] = [];
-  const texts: Buffer[] = [];
-  for (const [index, line] of shard.lines().slice(from, to).entries()) {
-    if (line.status !== 'same') {
-      lines.push(line);
-      texts.push(shard.slice(from + index, from + index + 1));
+  const parts: Buffer[] = [];
+  let at = 0;
+  let dropped = 0;
+  for (const { line, start, end } of copies) {
+    parts.push(own.subarray(at, start));
+    at = end;
+    const original = originals.get(line.same_as) ?? null;
+    if (original === null && !isComplete && line.same_as < line.seq) {
+      dropped++;
       continue;
     }
-    const original = originals.get(line.same_as) ?? null;
-    if (original === null && !isComplete && line.same_as < line.seq) continue;
     const outcome = outcomeOfCopy(line, original);
-    lines.push(outcome);
     resolved.push(outcome);
-    texts.push(Buffer.from(`${JSON.stringify(outcome)}\n`));
+    parts.push(Buffer.from(`${JSON.stringify(outcome)}\n`));
   }
-  return { ...none, bytes: Buffer.concat(texts), count: lines.length, lines: () => lines, resolved };
+  const bytes = Buffer.concat([...parts, own.subarray(at)]);
+  return {
+    shard: piece.shard,
+    bytes,
+    count: piece.to - piece.from - dropped,
+    lines: () => linesWith<OutcomeLine>(ANY_STATUS, bytes).map(({ line }) => line),
+    errors: () => errorsIn(bytes),
+    resolved,
+    superseded: [],
+  };
+}
+
+/** A line within bytes: `end` is behind its newline. */
+interface FoundLine<T> {
+  readonly line: T;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Keys read like this only outside of strings, in which quotation marks are escaped. */
+const ANY_STATUS = Buffer.from(',"status":"');
+const COPY_STATUS = Buffer.from(',"status":"same",');
+const ERROR_STATUS = Buffer.from(',"status":"error",');
+const NEWLINE = 0x0a;
+
+const errorsIn = (bytes: Buffer): OutcomeLine[] =>
+  linesWith<OutcomeLine>(ERROR_STATUS, bytes).map(({ line }) => line);
+
+/** The lines with a status, of which only they are parsed. */
+function linesWith<T>(status: Buffer, bytes: Buffer): FoundLine<T>[] {
+  const found: FoundLine<T>[] = [];
+  for (let at = bytes.indexOf(status); at !== -1; at = bytes.indexOf(status, at)) {
+    const start = bytes.lastIndexOf(NEWLINE, at) + 1;
+    at = bytes.indexOf(NEWLINE, at) + 1;
+    found.push({ line: JSON.parse(bytes.toString('utf8', start, at)) as T, start, end: at });
+  }
+  return found;
 }

@@ -41,14 +41,11 @@ export class LineFiles {
   async add(batch: readonly Outcomes[]): Promise<ConversationLine[]> {
     await this.#files.get(RUN_FILES.verdicts)!.write(batch.map(({ bytes }) => bytes));
     const ended: (ConversationLine | null)[] = [];
-    for (const { shard, count, lines } of batch) {
+    for (const { shard, count, lines, errors } of batch) {
       if (count === 0) continue;
       this.#count(RUN_FILES.verdicts, count);
       const has = (bit: number): boolean => (shard.range.has & bit) !== 0;
-      if (has(HAS.errors | HAS.waiting)) {
-        const errors = lines().filter(({ status }) => status === 'error');
-        await this.#write(RUN_FILES.errors, errors);
-      }
+      if (has(HAS.errors | HAS.waiting)) await this.#write(RUN_FILES.errors, errors());
       if (has(HAS.batchParts)) await this.#addBatch(lines().map((line) => this.#batch.add(line)));
       if (has(HAS.turns)) ended.push(...lines().map((line) => this.#conversations.add(line)));
       else ended.push(this.#conversations.end());

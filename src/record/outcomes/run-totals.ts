@@ -92,14 +92,12 @@ function correct(tally: Tally, policy: Policy, { superseded, resolved }: Outcome
   }
 }
 
-function account(accounts: CorpusAccounts | null, { shard, lines }: Outcomes): void {
+function account(accounts: CorpusAccounts | null, { shard, lines, errors }: Outcomes): void {
   if (accounts === null) return;
-  const isOfFiles = shard.planned.from === null;
-  if (!isOfFiles && (shard.range.has & (HAS.errors | HAS.waiting)) === 0) return;
-  for (const line of lines()) {
-    if (line.status === 'error') accounts.addError(line);
-    if (isOfFiles) accounts.addFile(line);
+  if ((shard.range.has & (HAS.errors | HAS.waiting)) !== 0) {
+    for (const error of errors()) accounts.addError(error);
   }
+  if (shard.planned.from === null) for (const line of lines()) accounts.addFile(line);
 }
 
 /** Null while pass 1 is not closed. */
