@@ -202,8 +202,8 @@ export interface RunRecord {
   readonly other_encodings?: readonly OtherEncoding[];
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
-  /** The same of skipped.jsonl, which runs of early builds do not have. */
-  readonly skipped_sha256?: string;
+  /** The same of skipped.jsonl. */
+  readonly skipped_sha256: string;
   readonly config: RunConfig;
 }
 

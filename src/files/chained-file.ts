@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import { lstat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { openForAppending } from './create-file.ts';
 import { isDiskFull } from './disk-full.ts';
 import { syncDirectory, writeAt } from './durable-write.ts';
-import { withCheck, withoutCheck } from './line-check.ts';
+import { decodeLine, encodeLine } from './checked-line.ts';
 import { readFully } from './read-fully.ts';
 import { readRecordLines } from './record-lines.ts';
 
@@ -14,6 +15,8 @@ const WINDOW = 64;
 
 /** People do not write more: half a million reviews. */
 const MAX_BYTES = 256 * 1024 * 1024;
+
+const ENTRY = z.looseObject({ prev: z.string() });
 
 interface ChainedFileOptions {
   /** Absolute path. Its folder exists before the first `append`. */
@@ -66,7 +69,7 @@ export class ChainedFile {
       const handle = await openForAppending(path);
       try {
         const before = (await handle.stat()).size;
-        const line = withCheck(JSON.stringify({ ...entry, prev: this.#window.at(-1) }));
+        const line = encodeLine({ ...entry, prev: this.#window.at(-1) });
         // Ends a line that was torn by a crash.
         const bytes = Buffer.from(`${before === this.#position ? '' : '\n'}${line}\n`);
         await this.#write(handle, bytes, before);
@@ -104,14 +107,15 @@ export class ChainedFile {
     if (size === this.#position) return;
     for await (const lines of readRecordLines(path, { signal, from: this.#position })) {
       for (const bytes of lines) {
-        const entry = parsed(bytes);
-        if (entry !== null && !this.#window.includes(entry['prev'] as string)) {
+        const entry = decodeLine(ENTRY, bytes);
+        const isEntry = typeof entry === 'object';
+        if (isEntry && !this.#window.includes(entry.prev)) {
           throw new Failure(
             'internal',
             `${name} line ${this.#lines + 1} does not follow the lines before it`,
           );
         }
-        if (entry !== null) {
+        if (isEntry) {
           take(entry);
           this.#window.push(hash('sha256', bytes));
           if (this.#window.length > WINDOW) this.#window.shift();
@@ -120,20 +124,6 @@ export class ChainedFile {
         this.#lines++;
       }
     }
-  }
-}
-
-/** The entry of a line; null for one that is torn or changed. */
-function parsed(bytes: Buffer): Record<string, unknown> | null {
-  const text = bytes.toString();
-  const json = withoutCheck(text);
-  // A line without a check is not of this file.
-  if (json === null || json === text) return null;
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
   }
 }
 

@@ -24,6 +24,8 @@ import { promptItem } from '../helpers/items.ts';
 
 export const signal = new AbortController().signal;
 
+const SKIPPED = '{"path":"uploads/.DS_Store","reason":"system files"}\n';
+
 /** How a test waits for room on a disk. */
 export const DISK_FULL: DiskFullPolicy = {
   signal,
@@ -78,9 +80,10 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     run,
     tool: { name: 'guardsweep', version: '0.0.0' },
     created_at: '2026-11-21T02:00:00.000Z',
-    skipped: {},
+    skipped: { 'system files': 1 },
     fitted_headers: [],
     sources_sha256: createHash('sha256').update(sources).digest('hex'),
+    skipped_sha256: createHash('sha256').update(SKIPPED).digest('hex'),
     config: {
       name: 'test',
       sources: names.map((name) => ({
@@ -119,6 +122,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
   };
   await writeFile(join(dir, 'run.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
   await writeFile(join(dir, 'sources.jsonl'), sources, { mode: 0o600 });
+  await writeFile(join(dir, 'skipped.jsonl'), SKIPPED, { mode: 0o600 });
   return { dir, record };
 }
 

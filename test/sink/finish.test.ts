@@ -99,6 +99,7 @@ describe('finishing a run', () => {
       'manifest.sha256',
       'plan.jsonl',
       'run.json',
+      'skipped.jsonl',
       'sources.jsonl',
       'summary.json',
       'verdicts.csv',
@@ -128,7 +129,13 @@ describe('finishing a run', () => {
       'Judged 2 of 4 items; 2 not judged',
       expect.stringMatching(/^INCOMPLETE/),
     ]);
-    expect((await readdir(run.dir)).sort()).toEqual(['log', 'plan.jsonl', 'run.json', 'sources.jsonl']);
+    expect((await readdir(run.dir)).sort()).toEqual([
+      'log',
+      'plan.jsonl',
+      'run.json',
+      'skipped.jsonl',
+      'sources.jsonl',
+    ]);
     expect(await verifyRun(run.dir)).toEqual({
       ok: false,
       problem: 'manifest.json is missing: the run was not finished',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
-import { withCheck, withoutCheck } from '../../files/line-check.ts';
+import { decodeLine, encodeLine } from '../../files/checked-line.ts';
 import type { PlanFileLine } from './plan-line.ts';
 
 const count = z.int().min(0);
@@ -40,26 +40,12 @@ const OPENING_LINE = z.strictObject({ opened: epoch });
 
 const FILE_LINE = z.union([SHARD_LINE, CLOSING_LINE, OPENING_LINE, CHANGED_LINE]);
 
-/** A decoded line of plan.jsonl: `torn` if it is not JSON, `damaged` if its checksum or its schema does not match. */
-type ReadPlanLine = PlanFileLine | 'torn' | 'damaged';
-
 /** A line of plan.jsonl, without its line end. */
 export function encodePlanLine(line: PlanFileLine): string {
-  return withCheck(JSON.stringify(line));
+  return encodeLine(line);
 }
 
-/** Reads what `encodePlanLine` wrote. */
-export function decodePlanLine(bytes: Buffer): ReadPlanLine {
-  const line = bytes.toString();
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return 'torn';
-  }
-  const json = withoutCheck(line);
-  if (json === null) return 'damaged';
-  if (json !== line) delete value['check'];
-  const parsed = FILE_LINE.safeParse(value);
-  return parsed.success ? parsed.data : 'damaged';
+/** Reads what `encodePlanLine` wrote: see `decodeLine`. */
+export function decodePlanLine(bytes: Buffer): PlanFileLine | 'torn' | 'damaged' {
+  return decodeLine(FILE_LINE, bytes);
 }

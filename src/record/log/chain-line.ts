@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import { withCheck, withoutCheck } from '../../files/line-check.ts';
+import { decodeLine, encodeLine } from '../../files/checked-line.ts';
 import { SHARD_TALLY, type ShardTally } from '../tally.ts';
 import { CANARY_CHECK } from './canary-schema.ts';
 
@@ -139,7 +139,7 @@ const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CANARY, CLOSING]);
 
 /** The text of a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
 export function encodeChainLine(line: ClaimLine | ChainLine): string {
-  return withCheck(JSON.stringify(line));
+  return encodeLine(line);
 }
 
 /** The hash that the next line names: SHA-256 of a line's bytes, including its check, without its newline. */
@@ -157,15 +157,7 @@ export function parseChainLine(bytes: Buffer): ChainLine | null {
   return parse(CHAIN_LINE, bytes);
 }
 
-function parse<T>(schema: z.ZodType<T>, bytes: Buffer): T | null {
-  const json = withoutCheck(bytes.toString());
-  if (json === null) return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return null;
-  }
-  const parsed = schema.safeParse(value);
-  return parsed.success ? parsed.data : null;
+function parse<T extends object>(schema: z.ZodType<T>, bytes: Buffer): T | null {
+  const line = decodeLine(schema, bytes);
+  return typeof line === 'object' ? line : null;
 }

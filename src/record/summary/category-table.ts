@@ -13,8 +13,7 @@ const MAX_NAME_COLUMNS = 40;
 
 interface Row {
   readonly name: string;
-  /** Unknown for a summary of an earlier build. */
-  readonly counts: Readonly<Record<Decision, number>> | undefined;
+  readonly counts: Readonly<Record<Decision, number>>;
 }
 
 /**
@@ -25,16 +24,16 @@ export function categoryTable(summary: Counts): string[] {
   const { by_category, decisions_by_category, without_category, decisions_without_category } = summary;
   const rows: Row[] = Object.entries(by_category)
     .sort(([, a], [, b]) => b - a)
-    .map(([key]) => ({ name: categoryName(key), counts: decisions_by_category[key] }));
+    .map(([key]) => ({ name: categoryName(key), counts: decisions_by_category[key]! }));
   if (without_category > 0) rows.push({ name: 'no category', counts: decisions_without_category });
   if (rows.length === 0) return [];
-  const hasAllowed = rows.some(({ counts }) => counts !== undefined && counts.allow > 0);
+  const hasAllowed = rows.some(({ counts }) => counts.allow > 0);
   const columns: Decision[] = hasAllowed ? ['block', 'review', 'allow'] : ['block', 'review'];
   const cells = [
     ['Flagged categories:', ...columns],
     ...bounded(rows).map(({ name, counts }) => [
       `  ${name}`,
-      ...columns.map((decision) => (counts === undefined ? '-' : number(counts[decision]))),
+      ...columns.map((decision) => number(counts[decision])),
     ]),
   ];
   return [...aligned(cells), ...overlap(rows, summary.flagged)];
@@ -54,7 +53,7 @@ function bounded(rows: readonly Row[]): readonly Row[] {
 function sumOf(rows: readonly Row[]): Readonly<Record<Decision, number>> {
   const sum = { allow: 0, review: 0, block: 0 };
   for (const { counts } of rows) {
-    for (const decision of ['allow', 'review', 'block'] as const) sum[decision] += counts?.[decision] ?? 0;
+    for (const decision of ['allow', 'review', 'block'] as const) sum[decision] += counts[decision];
   }
   return sum;
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { RunRecord } from '../../config/run-config.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { hashFile } from '../../files/hash/hash-file.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
@@ -11,7 +10,6 @@ import type { Chain } from '../../record/log/chain.ts';
  */
 export async function hashRecordFiles(
   runDir: string,
-  record: RunRecord,
   chain: Chain,
   planBytes: number,
   signal: AbortSignal,
@@ -19,7 +17,7 @@ export async function hashRecordFiles(
   const wanted: { path: string; bytes?: number }[] = [
     { path: RUN_FILES.run },
     { path: RUN_FILES.sources },
-    ...(record.skipped_sha256 === undefined ? [] : [{ path: RUN_FILES.skipped }]),
+    { path: RUN_FILES.skipped },
     { path: RUN_FILES.plan, bytes: planBytes },
   ];
   for (const part of chain.parts) {

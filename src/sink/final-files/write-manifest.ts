@@ -74,7 +74,7 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
   });
   await file.write(head);
   const sources = await writeSources(file, input);
-  const recordFiles = await hashRecordFiles(runDir, record, chain, plan.bytes, signal);
+  const recordFiles = await hashRecordFiles(runDir, chain, plan.bytes, signal);
   const listed = [...recordFiles, ...earlier, ...finals];
   const files = filesHash(listed, epoch);
   const end = await log.closePass({ closes: plan.pass, at, dir, rows, sources, files });

@@ -39,8 +39,8 @@ async function acknowledgedItems(runDir: string): Promise<number> {
   for (const name of await readdir(join(runDir, 'log'))) {
     if (!name.endsWith('-commits.jsonl')) continue;
     for (const line of (await readFile(join(runDir, 'log', name), 'utf8')).split('\n')) {
-      const value = line === '' ? {} : (JSON.parse(line) as { shard?: number; items?: number });
-      if (value.shard !== undefined) shards.set(value.shard, value.items!);
+      const value = line === '' ? {} : (JSON.parse(line) as { shard?: number; tally?: { items: number } });
+      if (value.shard !== undefined) shards.set(value.shard, value.tally!.items);
     }
   }
   return [...shards.values()].reduce((sum, items) => sum + items, 0);

@@ -6,7 +6,7 @@ import type { ItemCode } from '../../../src/domain/item-error.ts';
 import type { Item, Lane } from '../../../src/domain/item.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
-import { withCheck, withoutCheck } from '../../../src/files/line-check.ts';
+import { withCheck, withoutCheck } from '../../../src/files/checked-line.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
 import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
 import { outlinePlan } from '../../../src/record/outcomes/plan-outline.ts';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { withCheck, withoutCheck } from '../../../src/files/line-check.ts';
+import { withCheck, withoutCheck } from '../../../src/files/checked-line.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { reseal } from '../reseal.ts';
