@@ -21,6 +21,12 @@ export interface ItemSource {
   readonly sha256: string | null;
   /** Size of the file in bytes, for a whole-file item. */
   readonly bytes: number | null;
+  /**
+   * Where the record begins in the file, and its length in bytes, with the line break that ends it; null for a whole-file
+   * item, and in a file that is compressed, not UTF-8, or not made of text.
+   */
+  readonly offset: number | null;
+  readonly length: number | null;
 }
 
 interface ItemBase {

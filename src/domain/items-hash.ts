@@ -8,7 +8,7 @@ const CHUNK_LENGTH = 65_536;
 
 /**
  * Hash of everything recorded about a shard's items except their outcomes, 64 hex digits: SHA-256 over one line per item,
- * a JSON array of seq, id, path, row, line, SHA-256 and bytes of the source, modality, request type, content hash, error
+ * a JSON array of seq, id, path, row, line, SHA-256, bytes, offset and length of the source, modality, request type, content hash, error
  * code and message of an item that failed when it was read (otherwise null), the roles as [name, count], sorted by
  * name, then the turn, if it is one, and the part, if it is one. The hash does not depend on whether an item has a settled verdict. `itemsSha256OfLines` returns the same for the
  * outcome lines of the items.
@@ -17,9 +17,9 @@ export function itemsSha256(items: readonly Item[]): string {
   return hashed(items, (item) => {
     const { modality, requestType } = kindOf(item);
     const error = item.settled?.error ?? null;
-    const { path, row, line, sha256, bytes } = item.source;
+    const { path, row, line, sha256, bytes, offset, length } = item.source;
     return [
-      ...[item.seq, item.id, path, row, line, sha256, bytes],
+      ...[item.seq, item.id, path, row, line, sha256, bytes, offset, length],
       ...[modality, requestType, item.contentSha256],
       ...[error?.code ?? null, error?.message ?? null],
       inOrder(item.roles),
@@ -31,10 +31,10 @@ export function itemsSha256(items: readonly Item[]): string {
 /** See `itemsSha256`. An item without a content hash failed when it was read. */
 export function itemsSha256OfLines(lines: readonly LogLine[]): string {
   return hashed(lines, (outcome) => {
-    const { path, row, line, sha256, bytes } = outcome.source;
+    const { path, row, line, sha256, bytes, offset, length } = outcome.source;
     const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;
     return [
-      ...[outcome.seq, outcome.id, path, row, line, sha256, bytes],
+      ...[outcome.seq, outcome.id, path, row, line, sha256, bytes, offset, length],
       ...[outcome.modality, outcome.request_type, outcome.content_sha256],
       ...[known?.code ?? null, known?.message ?? null],
       inOrder(outcome.roles),

@@ -73,6 +73,8 @@ export interface OutcomeLine {
     readonly line: number | null;
     readonly sha256: string | null;
     readonly bytes: number | null;
+    readonly offset: number | null;
+    readonly length: number | null;
   };
   readonly modality: 'text' | 'image' | 'audio' | null;
   readonly request_type: RequestType | null;

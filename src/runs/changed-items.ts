@@ -9,7 +9,15 @@ function changedItem(source: FrozenSource, seq: number): FailedItem {
   return {
     seq,
     id: `${idOfSource(source)}#seq-${seq}`,
-    source: { path: source.path, row: null, line: null, sha256: null, bytes: null },
+    source: {
+      path: source.path,
+      row: null,
+      line: null,
+      sha256: null,
+      bytes: null,
+      offset: null,
+      length: null,
+    },
     roles: null,
     part: null,
     turn: null,

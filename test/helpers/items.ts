@@ -4,7 +4,15 @@ import type { CopiedItem, FailedItem, JudgedItem, KnownItem } from '../../src/do
 import type { ItemRequest } from '../../src/domain/request.ts';
 import { judgement, MODEL } from './moderation.ts';
 
-const source = (path: string, row: number | null) => ({ path, row, line: row, sha256: null, bytes: null });
+const source = (path: string, row: number | null) => ({
+  path,
+  row,
+  line: row,
+  sha256: null,
+  bytes: null,
+  offset: null,
+  length: null,
+});
 
 export function promptItem(seq: number, text: string, path = 'corpus.csv'): JudgedItem {
   return judgedItem(seq, { requestType: 'prompt', modality: 'text', text }, path);

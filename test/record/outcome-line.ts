@@ -7,7 +7,7 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     run: 'run',
     seq: 0,
     id: 'a',
-    source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null },
+    source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null, offset: null, length: null },
     modality: 'text',
     request_type: 'prompt',
     content_sha256: null,

@@ -59,7 +59,7 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
   const tally = new Tally();
   const failed = (error: OutcomeLine['error']): OutcomeLine =>
     outcomeLine({
-      source: { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1 },
+      source: { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1, offset: null, length: null },
       status: 'error',
       score: null,
       flagged: null,

@@ -73,7 +73,14 @@ async function normalized(
   const { size } = await file.stat();
   const head = await readFully(file, Buffer.alloc(Math.min(size, HEAD_BYTES)), 0);
   const examined = examineHead(
-    { raw: head, text: head, isComplete: size <= HEAD_BYTES, isCompressed: false, encoding: null },
+    {
+      raw: head,
+      text: head,
+      isComplete: size <= HEAD_BYTES,
+      isCompressed: false,
+      textStart: null,
+      encoding: null,
+    },
     name,
     ANY_FILE,
   );

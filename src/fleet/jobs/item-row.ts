@@ -34,6 +34,8 @@ const isPlace = row(
   nullOr(integer), // line
   nullOr(text), // sha256
   nullOr(count), // bytes
+  nullOr(count), // offset
+  nullOr(count), // length
   nullOr(countsOf(ORIGINAL_ROLES)),
   nullOr(text), // part
   nullOr(count), // turn
@@ -44,8 +46,8 @@ type Place = Checked<typeof isPlace>;
 export const PLACE = z.custom<Place>(isPlace);
 
 export function packPlace({ seq, id, source, roles, part, turn }: Item, names: StringTable): Place {
-  const { path, row: record, line, sha256, bytes } = source;
-  return [seq, id, names.index(path), record, line, sha256, bytes, roles, part, turn];
+  const { path, row: record, line, sha256, bytes, offset, length } = source;
+  return [seq, id, names.index(path), record, line, sha256, bytes, offset, length, roles, part, turn];
 }
 
 export const FINGERPRINT = z.object({ id: z.string(), artifacts: z.record(z.string(), z.string()) });
@@ -58,10 +60,11 @@ interface Named {
 
 /** Throws when the row refers to something that is missing; so do the other functions that unpack. */
 export function unpackPlace(
-  [seq, id, path, row, line, sha256, bytes, roles, part, turn]: Place,
+  [seq, id, path, row, line, sha256, bytes, offset, length, roles, part, turn]: Place,
   { names }: Pick<Named, 'names'>,
 ): Pick<Item, 'seq' | 'id' | 'source' | 'roles' | 'part' | 'turn'> {
-  return { seq, id, source: { path: textAt(names, path), row, line, sha256, bytes }, roles, part, turn };
+  const source = { path: textAt(names, path), row, line, sha256, bytes, offset, length };
+  return { seq, id, source, roles, part, turn };
 }
 
 const isFailed = row(

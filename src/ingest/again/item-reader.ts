@@ -1,22 +1,31 @@
+import { setImmediate } from 'node:timers/promises';
 import type { SourceConfig } from '../../config/run-config.ts';
 import type { Item, JudgedItem } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
+import { readFully } from '../../files/read-fully.ts';
+import { CsvReader } from '../../formats/csv/csv-reader.ts';
+import {
+  recordBytesLimit,
+  recordsOf,
+  type RecordBatch,
+  type RecordReader,
+  type SourceRecord,
+} from '../../formats/record.ts';
+import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { examine, readerFor } from '../recognise/examine.ts';
+import type { RecordLayout, TextLayout } from '../recognise/recognise-layout.ts';
 import { ItemMaker } from '../items/item-maker.ts';
 import { readSource } from '../items/read-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
-import { CorruptGzip, frozenState, isAsFrozen } from '../sources/file-bytes.ts';
+import { CorruptGzip, frozenState } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
-import { readParquet } from '../sources/parquet-rows.ts';
-import { findRecord } from './find-records.ts';
-import { readForm, type SourceForm } from './source-form.ts';
-import { decodedText, plainText, RecentText } from './source-text.ts';
+import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 
 /** A source of a run, and how the run read it. */
 export interface JudgedSource {
@@ -40,133 +49,181 @@ export interface ItemAgain {
 /** Why an item was not found: its file is not the one that was judged, or cannot be read. */
 export type NotFound = 'changed' | 'unreadable';
 
+const LF = 0x0a;
+
+/** Bytes parsed at a time: one record is wanted. */
+const PART_BYTES = 16 * 1024;
+
 /** Sources of which the form is kept. */
 const MAX_FORMS = 64;
 
-interface KnownSource {
-  readonly form: SourceForm | null;
-  /** Reading it in order did not find an item: it need not be tried again. */
-  isDifferent: boolean;
+/** How the records of a file are read. */
+interface SourceForm {
+  readonly layout: RecordLayout;
+  readonly options: RecordOptions;
+  /** What precedes a record for its reader: of a table, the text before the first row. */
+  readonly before: Buffer;
 }
 
 /**
- * Reads single items of sources again. An item is found only with the content that was judged. Of files of records it
- * keeps where to begin, so that a record deep in a large file is read at once from the second time on. Memory: 64
- * sources with up to 1 MB of checkpoints, and 8 MB of text of files that are compressed or not in UTF-8.
+ * Reads single items of sources again. An item is found only with the content that was judged. A record is read at the
+ * offset that its outcome names, a row of a Parquet file by its number, a line of any other text after those before it, which
+ * are not parsed; anything else is read in order. Keeps how the
+ * records of the last 64 sources are laid out.
  */
 export class ItemReader {
   /** The least recently used first. */
-  readonly #known = new Map<string, KnownSource>();
-  readonly #recent = new RecentText();
+  readonly #forms = new Map<string, SourceForm>();
 
   /** Rejects with the signal's reason, and on bugs. */
   async read(from: JudgedSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
-    if (wanted.source.row === null || from.source.manifest === from.source.source) {
+    const { row, line, offset } = wanted.source;
+    if (row === null || from.source.manifest === from.source.source) {
       return inOrder(await asItIsNow(from), wanted, signal);
     }
-    const direct = await this.#direct(from, wanted, signal);
-    if (direct.found !== null) return direct.found;
-    const { known } = direct;
-    // Reading it in order takes long, and finds no more in a file that has changed.
-    if (known?.isDifferent === true) return 'changed';
-    const found = await inOrder(from, wanted, signal);
-    if (known !== null && found === 'changed') known.isDifferent = true;
-    return found;
+    const found = await this.#sought(from, wanted, signal);
+    if (found !== null) return found;
+    // A record with a place of its own is found there, unless its file has changed.
+    const hasPlace = offset !== null || line === null;
+    return inOrder(hasPlace ? from : await asItIsNow(from), wanted, signal);
   }
 
-  /** Reads the record alone. `known` is null for a file that cannot be opened. */
-  async #direct(
-    { source, config, itemBytes }: JudgedSource,
-    wanted: WantedItem,
-    signal: AbortSignal,
-  ): Promise<{ readonly found: ItemAgain | null; readonly known: KnownSource | null }> {
-    let known: KnownSource | null = null;
+  /** Reads the record alone; null if that does not find the item. */
+  async #sought(from: JudgedSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | null> {
+    const { source, config, itemBytes } = from;
     try {
       const file = await OpenSource.open(placeOfSource(source), signal);
       try {
-        const { dev, ino, size, mtimeMs, ctimeMs } = file.stats;
-        const name = JSON.stringify([source.absolute, dev, ino, size, mtimeMs, ctimeMs, config]);
-        const remembered = this.#known.get(name);
-        known = remembered ?? {
-          form: await readForm(file, { source, config, itemBytes, signal }),
-          isDifferent: !isAsFrozen(file.stats, source),
-        };
-        this.#keep(name, known);
-        const { form } = known;
-        if (form === null) return { found: null, known };
-        if (remembered !== undefined && form.plainFrom === null && form.layout.kind !== 'parquet') {
-          await file.head(encodingOf(config, isNamedFile(source, config)));
-        }
-        const record = await this.#record(file, name, form, { ...wanted.source, config, itemBytes, signal });
-        const found = record === null ? null : itemOf(record, wanted, { source, config, itemBytes, form });
-        return { found, known };
+        const form = await this.#formOf(file, from, { isText: wanted.source.offset === null, signal });
+        const reading = { config, itemBytes, signal };
+        const record = form && (await recordAt(file, form, wanted.source, reading));
+        return record && itemOf(record, wanted, from, form.options);
       } finally {
         await file.close();
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (isOfFile(error)) return { found: null, known };
+      if (isOfFile(error)) return null;
       throw error;
     }
   }
 
-  async #record(
+  /** `isText`: the text of the file is to be read after it. */
+  async #formOf(
     file: OpenSource,
-    name: string,
-    form: SourceForm,
-    {
-      row,
-      line,
-      config,
-      itemBytes,
-      signal,
-    }: Pick<OutcomeLine['source'], 'row' | 'line'> & {
-      readonly config: SourceConfig;
-      readonly itemBytes: number;
-      readonly signal: AbortSignal;
-    },
-  ): Promise<SourceRecord | null> {
-    const { layout } = form;
-    if (layout.kind === 'parquet') {
-      for await (const batch of readParquet(file, { config, itemBytes, signal, fromRow: row! })) {
-        const record = batch.find((each) => each.row === row);
-        if (record !== undefined) return record;
-      }
-      return null;
-    }
-    if (line === null) return null;
-    const text =
-      form.plainFrom === null
-        ? decodedText(file, { file: name, recent: this.#recent })
-        : plainText(file.handle, { markBytes: form.plainFrom, signal });
-    return findRecord({ ...form, layout }, text, { row: row!, line }, recordBytesLimit(itemBytes));
+    from: JudgedSource,
+    { isText, signal }: { readonly isText: boolean; readonly signal: AbortSignal },
+  ): Promise<SourceForm | null> {
+    const { source, config } = from;
+    const { dev, ino, size, mtimeMs, ctimeMs } = file.stats;
+    const name = JSON.stringify([source.absolute, dev, ino, size, mtimeMs, ctimeMs, config]);
+    const known = this.#forms.get(name);
+    const form = known ?? (await readForm(file, from, signal));
+    if (known !== undefined && isText && known.layout.kind !== 'parquet')
+      await file.head(encodingOf(config, isNamedFile(source, config)));
+    this.#forms.delete(name);
+    if (form === null) return null;
+    this.#forms.set(name, form);
+    if (this.#forms.size > MAX_FORMS) this.#forms.delete(this.#forms.keys().next().value!);
+    return form;
   }
+}
 
-  #keep(name: string, known: KnownSource): void {
-    this.#known.delete(name);
-    this.#known.set(name, known);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= MAX_FORMS) return;
-      this.#known.delete(oldest);
-    }
+/** Null for a file of which single records cannot be read. */
+async function readForm(
+  file: OpenSource,
+  { source, config, itemBytes }: JudgedSource,
+  signal: AbortSignal,
+): Promise<SourceForm | null> {
+  const isNamed = isNamedFile(source, config);
+  const head = await file.head(encodingOf(config, isNamed));
+  const path = source.absolute;
+  const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
+  if (examined.kind !== 'records') return null;
+  const { layout, options } = examined;
+  if (layout.kind === 'parquet' || layout.kind === 'jsonl' || layout.kind === 'json-values') {
+    return { layout, options, before: Buffer.alloc(0) };
   }
+  if (layout.kind !== 'csv') return { layout: { kind: 'json-array' }, options, before: Buffer.from('[') };
+  const reader = new CsvReader(layout, recordBytesLimit(itemBytes));
+  recordsOf(reader, head.text, head.isComplete);
+  // A header that is not within the head, or that a stray quote is in.
+  if (reader.bodyStart === null) return null;
+  return { layout, options, before: Buffer.from(head.text.subarray(0, reader.bodyStart)) };
+}
+
+/** The record at a place that an outcome names; null if there is none. In a file that changed it may be another one. */
+async function recordAt(
+  file: OpenSource,
+  { layout, before }: SourceForm,
+  { row, line, offset, length }: OutcomeLine['source'],
+  reading: ParquetReading,
+): Promise<SourceRecord | null> {
+  if (layout.kind === 'parquet') {
+    for await (const batch of readParquet(file, { ...reading, fromRow: row! })) {
+      const record = batch.find((each) => each.row === row);
+      if (record !== undefined) return record;
+    }
+    return null;
+  }
+  const recordBytes = recordBytesLimit(reading.itemBytes);
+  const reader = readerFor(layout, recordBytes);
+  let record: SourceRecord | null = null;
+  if (offset !== null && length !== null && length <= recordBytes) {
+    const bytes = await readFully(file.handle, Buffer.allocUnsafe(length), offset);
+    record = recordsOf(reader, Buffer.concat([before, bytes]), true)[0] ?? null;
+  } else if (line !== null && endsLines(layout)) {
+    record = await firstRecord(reader, before, fromLine(file.again(0), line));
+  }
+  return record && { ...record, row: row!, line };
+}
+
+/** Whether each record begins on a line of its own, and lines end with LF. */
+function endsLines(layout: TextLayout): boolean {
+  return layout.kind === 'jsonl' || (layout.kind === 'csv' && layout.lineBreak !== '\r');
+}
+
+/** The text from a line on: of a file that is compressed or not UTF-8, which is decoded up to there but not parsed. */
+async function* fromLine(text: AsyncIterable<Buffer>, line: number): AsyncGenerator<Buffer, void> {
+  let left = line - 1;
+  for await (const piece of text) {
+    let start = 0;
+    for (; left > 0; left--) {
+      start = piece.indexOf(LF, start) + 1;
+      if (start === 0) break;
+    }
+    if (left === 0 && start < piece.length) yield piece.subarray(start);
+    await setImmediate();
+  }
+}
+
+async function firstRecord(
+  reader: RecordReader,
+  before: Buffer,
+  text: AsyncIterable<Buffer>,
+): Promise<SourceRecord | null> {
+  const first = (batches: Iterable<RecordBatch>): SourceRecord | undefined => [...batches].flat()[0];
+  let record = first(reader.push(before));
+  for await (const piece of text) {
+    for (let at = 0; at < piece.length && record === undefined; at += PART_BYTES) {
+      record = first(reader.push(piece.subarray(at, at + PART_BYTES)));
+    }
+    if (record !== undefined) return record;
+  }
+  return first(reader.end()) ?? null;
 }
 
 /** The items that a record makes, if the wanted one is among them. */
 function itemOf(
   record: SourceRecord,
   wanted: WantedItem,
-  {
-    source,
-    config,
-    itemBytes,
-    form,
-  }: Pick<JudgedSource, 'source' | 'config' | 'itemBytes'> & { readonly form: SourceForm },
+  { source, config, itemBytes }: JudgedSource,
+  options: RecordOptions,
 ): ItemAgain | null {
   const idNames = idNamesOf(config, isNamedFile(source, config));
   const maker = new ItemMaker({ source, idNames, firstSeq: 0, itemBytes, replay: config.asStream });
   const items: Item[] = [];
-  maker.add(record, form.options, items);
+  maker.add(record, options, items);
   const item = items.find((each) => isWanted(each, wanted));
   return item === undefined ? null : { item: item as JudgedItem, record: items };
 }
@@ -197,14 +254,14 @@ async function inOrder(
   return found === undefined ? 'changed' : { item: found as JudgedItem, record };
 }
 
-/** Whether an item is the wanted one, with the content that was judged. Lines of early builds name no part. */
+/** Whether an item is the wanted one, with the content that was judged. */
 function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem): boolean {
   return (
     item.settled === null &&
     item.source.row === source.row &&
     item.contentSha256 === content_sha256 &&
-    (part === undefined || item.part === part) &&
-    (turn === undefined || item.turn === turn)
+    item.part === part &&
+    item.turn === turn
   );
 }
 

@@ -18,6 +18,7 @@ import { joined, replayed } from '../../formats/transcripts/generations/replayed
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 import { idOfSource } from '../sources/corpus-roots.ts';
+import type { SourceHead } from '../sources/open-source.ts';
 
 /**
  * Max bytes submitted for all turns of a conversation together. Each turn submits all earlier ones again, so the sum
@@ -67,6 +68,7 @@ export class ItemMaker {
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;
   readonly #replay: Replay | null;
+  #textStart: number | null = null;
   #seq: number;
   /** The latest conversation that turns were made into items from. */
   #conversation: MeasuredConversation | null = null;
@@ -78,6 +80,12 @@ export class ItemMaker {
     this.#itemBytes = options.itemBytes;
     this.#replay = options.replay;
     this.#seq = options.firstSeq;
+  }
+
+  /** `textStart`: see SourceHead. Without it, items do not name the offsets of their records. */
+  seekIn({ textStart }: Pick<SourceHead, 'textStart'>): this {
+    this.#textStart = textStart;
+    return this;
   }
 
   /** Appends the items of a record to `items`: at least one, unless the record is the object around the records. */
@@ -101,7 +109,7 @@ export class ItemMaker {
 
   /** An item that is the whole file. */
   wholeFile({ sha256, bytes, draft, id }: WholeFile): Item {
-    const source = { path: this.#path, row: null, line: null, sha256, bytes };
+    const source = { path: this.#path, row: null, line: null, sha256, bytes, offset: null, length: null };
     return this.#item(id ?? this.#fileId, source, draft, this.#seq);
   }
 
@@ -182,8 +190,12 @@ export class ItemMaker {
     return (this.#conversation = { messages, bytes, submitted, sha256: conversationSha256(messages) });
   }
 
-  #sourceOf({ row, line }: SourceRecord): ItemSource {
-    return { path: this.#path, row, line, sha256: null, bytes: null };
+  #sourceOf(record: SourceRecord): ItemSource {
+    const { row, line } = record;
+    const source = { path: this.#path, row, line, sha256: null, bytes: null };
+    const span = record.error === null ? record.span : undefined;
+    if (span === undefined || this.#textStart === null) return { ...source, offset: null, length: null };
+    return { ...source, offset: this.#textStart + span.start, length: span.end - span.start };
   }
 
   /** The id of a record without its own. */

@@ -109,6 +109,7 @@ async function* contentItems(
     return;
   }
   const head = await file.head(encodingOf(config, isNamed));
+  maker.seekIn(head);
   const path = source.absolute;
   const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
   yield* examinedItems({ ...whole, head, examined });

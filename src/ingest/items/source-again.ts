@@ -99,7 +99,7 @@ export class SourceAgain {
         firstSeq: 0,
         itemBytes,
         replay: config.asStream,
-      });
+      }).seekIn(head);
       const sha256 = (): string => hash.digest('hex');
       const reading = { config, itemBytes, signal };
       return new SourceAgain({ file, head, original, sha256, records, maker, reading, signal });

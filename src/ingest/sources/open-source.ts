@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fstatSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { beginsWith } from '../../domain/magic-bytes.ts';
-import { chooseDecoder, type Decoder } from '../../formats/encoding/decoder.ts';
+import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import type { FileState } from '../plan/plan-line.ts';
 import { fileBytes, inflateIfGzip, isAsFrozen } from './file-bytes.ts';
@@ -21,6 +21,8 @@ export interface SourceHead {
   readonly isComplete: boolean;
   /** Whether the file is compressed as a whole. */
   readonly isCompressed: boolean;
+  /** Where the text begins in a file that is UTF-8 as it is stored, behind a byte order mark; null for any other. */
+  readonly textStart: number | null;
   /** WHATWG label of the named encoding that was applied; null for UTF-8 or the encoding of the byte order mark. */
   readonly encoding: string | null;
 }
@@ -112,7 +114,12 @@ export class SourceContent {
     const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
-    return { raw, text, isComplete, isCompressed: this.#stored.isCompressed, encoding: this.encoding };
+    const { isCompressed } = this.#stored;
+    const marked = encodingByMark(raw);
+    // Which encoding a file has whose encoding was named for its folder is known at its end.
+    const isUtf8 = marked === 'utf-8' || (marked === null && encoding === null);
+    const textStart = isUtf8 && !isCompressed ? markBytes(raw) : null;
+    return { raw, text, isComplete, isCompressed, textStart, encoding: this.encoding };
   }
 
   /** Whether the file is compressed, by its first bytes; known after `head`. */
@@ -259,7 +266,6 @@ export function opened(file: SourceContent): OpenSource {
   throw new Error('a file that was read ahead is not a text');
 }
 
- 
 async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer, void> {
   if (bytes.length > 0) yield bytes;
 }

@@ -145,6 +145,8 @@ function sourceOf({ source }: Item): OutcomeLine['source'] {
     line: source.line,
     sha256: source.sha256,
     bytes: source.bytes,
+    offset: source.offset,
+    length: source.length,
   };
 }
 

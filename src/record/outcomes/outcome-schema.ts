@@ -27,6 +27,12 @@ export const OUTCOME = z
         line: count.nullable().describe('1-based line on which the record begins; null without lines.'),
         sha256: sha256.nullable().describe('SHA-256 of the file, for a whole file.'),
         bytes: count.nullable().describe('Size of the file in bytes, for a whole file.'),
+        offset: count
+          .nullable()
+          .describe(
+            'Byte at which the record begins; null for a whole file and where no record can be sought.',
+          ),
+        length: count.nullable().describe('Bytes of the record, with the line break that ends it.'),
       })
       .describe('Where the item is.'),
     modality: z.enum(MODALITIES).nullable().describe('Null if it is not known.'),

@@ -32,7 +32,7 @@ export function randomOutcomes(count: number, random: () => number, policy: Poli
       id: random() < 0.3 ? pick(ODD_TEXTS) : `Comment-${Math.floor(random() * 50)}`,
       source: {
         path: `${pick(['uploads', 'Chats', "o'brien"])}/${random() < 0.2 ? pick(ODD_TEXTS) : `file${seq % 9}.csv`}`,
-        ...{ row: seq, line: seq + 1, sha256: null, bytes: null },
+        ...{ row: seq, line: seq + 1, sha256: null, bytes: null, offset: null, length: null },
       },
       modality: pick(['text', 'text', 'image', 'audio', null] as const),
       part: random() < 0.1 ? 'chosen' : null,

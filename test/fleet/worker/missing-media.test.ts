@@ -27,7 +27,15 @@ describe('what a worker sees of a corpus', () => {
     items: paths.map((path, seq) => ({
       seq,
       id: path,
-      source: { path: `c/${path}`, row: null, line: null, sha256: '0'.repeat(64), bytes: 3 },
+      source: {
+        path: `c/${path}`,
+        row: null,
+        line: null,
+        sha256: '0'.repeat(64),
+        bytes: 3,
+        offset: null,
+        length: null,
+      },
       roles: null,
       turn: null,
       part: null,

@@ -31,7 +31,15 @@ function itemsOf(steps: readonly Step[]): Item[] {
   const base = () => ({
     seq: items.length,
     id: `i${items.length}`,
-    source: { path: 'a.csv', row: items.length + 1, line: null, sha256: null, bytes: null },
+    source: {
+      path: 'a.csv',
+      row: items.length + 1,
+      line: null,
+      sha256: null,
+      bytes: null,
+      offset: null,
+      length: null,
+    },
     roles: null,
     turn: null,
     part: null,

@@ -11,7 +11,7 @@ import { TopLines } from '../../../src/report/html/tallies/top-lines.ts';
 function line(more: Partial<OutcomeLine> = {}): OutcomeLine {
   return {
     ...{ schema: 1, run: 'r', seq: 0, id: 'a' },
-    source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null },
+    source: { path: 'a.csv', row: 1, line: 2, sha256: null, bytes: null, offset: null, length: null },
     ...{ modality: 'text', request_type: 'prompt', content_sha256: 'a'.repeat(64), roles: null },
     ...{ turn: null, part: null, snippet: null },
     coverage: { unit: 'chars', judged: 5, total: 5, worst_at: null },
@@ -38,7 +38,15 @@ describe('the tallies of a report', () => {
   it('keep few names: of corpora, categories and errors', () => {
     const tally = new ReportTally({ by: () => null });
     for (let seq = 0; seq < 300; seq++) {
-      const source = { path: `corpus-${seq}/a.txt`, row: null, line: null, sha256: null, bytes: null };
+      const source = {
+        path: `corpus-${seq}/a.txt`,
+        row: null,
+        line: null,
+        sha256: null,
+        bytes: null,
+        offset: null,
+        length: null,
+      };
       tally.add(line({ seq, source, subcategory_flags: [`category-${seq}`] }));
     }
     const corpora = tally.groups.corpora();
