@@ -6,7 +6,11 @@ export default defineConfig({
     root: new URL('../..', import.meta.url).pathname,
     include: ['test/fuzz/**/*.test.ts'],
     globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
-    env: { FUZZ_IMAGES: '1500', FUZZ_CLIPS: '1000', FUZZ_PARQUET: '5000' },
+    env: {
+      FUZZ_IMAGES: process.env['FUZZ_IMAGES'] ?? '1500',
+      FUZZ_CLIPS: process.env['FUZZ_CLIPS'] ?? '1000',
+      FUZZ_PARQUET: process.env['FUZZ_PARQUET'] ?? '5000',
+    },
     pool: 'forks',
     maxWorkers: 1,
   },

@@ -1,5 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 
+/** Another suite may be installing at the same time. */
+const WAIT = ['-o', 'DPkg::Lock::Timeout=300'];
+
 /**
  * The first program of `names` that runs with `versionFlag`; installs Debian's package of it where that is allowed.
  * Throws an error that says what to install: a test that needs it must not be passed over.
@@ -15,9 +18,9 @@ export function debianProgram(
   if (process.getuid?.() === 0 && spawnSync('apt-get', ['--version']).status === 0) {
     const quiet = { stdio: 'ignore' } as const;
     const install = (): boolean =>
-      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', name], quiet).status === 0;
+      spawnSync('apt-get', ['install', '-y', '--no-install-recommends', ...WAIT, name], quiet).status === 0;
     if (!install()) {
-      execFileSync('apt-get', ['update'], quiet);
+      execFileSync('apt-get', ['update', ...WAIT], quiet);
       install();
     }
     const installed = find();
