@@ -1,10 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { mistake } from './mistake.ts';
 import { signingKeyOf } from './keys/signing-key.ts';
-import { HEAD_FILE, ON_FINISH } from './settings/entries/after-finish.ts';
-import { EXPORT_CLEAN, KEEP } from './settings/entries/export.ts';
-import { REPORT } from './settings/entries/report.ts';
-import { given, valueOf, valuesOf, type Sources } from './settings/given.ts';
+import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './settings/entries/after-run.ts';
+import { given, type Sources, valueOf, valuesOf } from './settings/given.ts';
 
 /** The clean rows of a run, which are written when it is finished. */
 export interface CleanExport {

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
-import { afterFinishOf, type AfterFinish } from './after-finish.ts';
-import { deepFreeze } from './freeze.ts';
-import { isJobFile, readJobFile, type JobFile } from './job-file/job-file.ts';
+import { type AfterFinish, afterFinishOf } from './after-finish.ts';
+import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
 import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
 import { mistake } from './mistake.ts';
-import { DEFAULT_LIMITS, OUTPUT_FORMATS, type CanaryChoice, type RunConfig } from './run-config.ts';
+import { type CanaryChoice, DEFAULT_LIMITS, OUTPUT_FORMATS, type RunConfig } from './run-config.ts';
+import { FLEET_MAX_WAIT, MAX_WAIT, PRIORITY, RUN_START_WAIT } from './settings/entries/fleet.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -18,18 +18,23 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
-import { PRIORITY } from './settings/entries/fleet.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  POLICY,
+  REHASH,
+  REUSE,
+  STORE,
+} from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
-import { REHASH, REUSE, STORE } from './settings/entries/reuse.ts';
-import { FLEET_MAX_WAIT, MAX_WAIT, RUN_START_WAIT } from './settings/entries/waiting.ts';
-import { given, givenValueOf, valueOf, valuesOf, type Flags, type Sources } from './settings/given.ts';
-import { trialOf } from './trial.ts';
+import { type Flags, given, givenValueOf, type Sources, valueOf, valuesOf } from './settings/given.ts';
 import { startWaitOf } from './start-wait.ts';
-import { parseDuration } from './values/duration.ts';
+import { trialOf } from './trial.ts';
 import { mergedGates } from './values/gate.ts';
 import { EMBEDDED_GUARD } from './values/guard-url.ts';
+import { parseDuration } from './values/quantities.ts';
 import { runNameOf } from './values/run-name.ts';
 
 interface Input {
@@ -185,4 +190,13 @@ async function maxWaitOf(from: Sources, fleet: boolean): Promise<number> {
   if (fleet && given(MAX_WAIT, from) === null)
     return parseDuration({ value: FLEET_MAX_WAIT, place: 'default' });
   return valueOf(MAX_WAIT, from);
+}
+
+/** Freezes a value of plain objects and arrays with everything in it. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const part of Object.values(value)) deepFreeze(part);
+  }
+  return value;
 }

@@ -1,4 +1,4 @@
-import { given, valueOf, type Sources } from './settings/given.ts';
+import { given, type Sources, valueOf } from './settings/given.ts';
 import type { Setting } from './settings/setting.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mistake } from './mistake.ts';
 import type { Trial } from './run-config.ts';
-import { LIMIT, SAMPLE, SEED } from './settings/entries/trial.ts';
-import { given, valueOf, type Sources } from './settings/given.ts';
+import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
+import { given, type Sources, valueOf } from './settings/given.ts';
 
 /** The trial that `--limit` or `--sample` asks for; null without them. Failure('usage') for both, or a seed alone. */
 export async function trialOf(from: Sources): Promise<Trial | null> {

@@ -1,4 +1,4 @@
-import type { ClientTls } from '../config/client-tls.ts';
+import type { ClientTls } from '../config/keys/guard-tls.ts';
 import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';

@@ -1,6 +1,6 @@
 import { oneOf } from '../config/mistake.ts';
 import { FAIL_IF } from '../config/settings/entries/gates.ts';
-import { RUN_START_WAIT } from '../config/settings/entries/waiting.ts';
+import { RUN_START_WAIT } from '../config/settings/entries/fleet.ts';
 import { flagName, type Flags } from '../config/settings/given.ts';
 import { JOB_SETTINGS } from '../config/settings/job-settings.ts';
 import type { GivenFlags } from './given-flags.ts';

@@ -2,9 +2,15 @@ import { relative, resolve } from 'node:path';
 import { GUARD_TLS_SETTINGS } from '../config/keys/guard-tls.ts';
 import type { RunConfig, SourceConfig } from '../config/run-config.ts';
 import { CANARIES, EXPECT_FINGERPRINT } from '../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../config/settings/entries/judging.ts';
-import { REUSE, STORE } from '../config/settings/entries/reuse.ts';
-import { MAX_WAIT } from '../config/settings/entries/waiting.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  POLICY,
+  REUSE,
+  STORE,
+} from '../config/settings/entries/judging.ts';
+import { MAX_WAIT } from '../config/settings/entries/fleet.ts';
 import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shownName } from '../domain/text/shown.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../src/config/nearest.ts';
+import { nearest } from '../../src/config/mistake.ts';
 import { parseYaml } from '../../src/config/yaml/yaml-document.ts';
-import { parseDuration } from '../../src/config/values/duration.ts';
+import { parseDuration } from '../../src/config/values/quantities.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
 import { recordedPath, systemPath } from '../../src/domain/file-path.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClientTls } from '../../src/config/client-tls.ts';
+import type { ClientTls } from '../../src/config/keys/guard-tls.ts';
 import {
   type Certificate,
   issueCertificate,

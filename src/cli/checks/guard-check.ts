@@ -1,5 +1,5 @@
 import { isEmbedded } from '../../config/values/guard-url.ts';
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
 import type { Check } from './machine-checks.ts';

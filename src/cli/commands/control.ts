@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { QUIET } from '../../config/settings/entries/commands.ts';
-import { valueOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { CANCELLED, clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { CommandContext } from '../context.ts';

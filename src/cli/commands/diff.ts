@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
-import { DIFFERENCES_OUT } from '../../config/settings/entries/report.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { DIFFERENCES_OUT } from '../../config/settings/entries/after-run.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { diffLines } from '../run/diff-lines.ts';

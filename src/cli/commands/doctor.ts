@@ -4,7 +4,7 @@ import { JSON_CHECKS } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
-import { givenValueOf, valueOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { checkFleetKey } from '../checks/fleet-key-check.ts';
 import { checkGpu } from '../checks/gpu-check.ts';

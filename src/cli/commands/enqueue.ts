@@ -2,16 +2,28 @@ import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
 import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
-import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
+import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
-import { DETACH, INSECURE_FLEET, PRIORITY, REDIS } from '../../config/settings/entries/fleet.ts';
-import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
+import {
+  DETACH,
+  INSECURE_FLEET,
+  MAX_WAIT,
+  PRIORITY,
+  REDIS,
+  RUN_START_WAIT,
+} from '../../config/settings/entries/fleet.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  POLICY,
+  REHASH,
+  REUSE,
+  STORE,
+} from '../../config/settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import { REPORT } from '../../config/settings/entries/report.ts';
-import { REHASH, REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -23,9 +35,8 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/trial.ts';
-import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/sampling.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { fleetOf } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';

@@ -7,8 +7,8 @@ import {
   EXPORT_LABELS,
   IGNORE_REVIEWS,
   KEEP,
-} from '../../config/settings/entries/export.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+} from '../../config/settings/entries/after-run.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';

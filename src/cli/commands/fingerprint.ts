@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';

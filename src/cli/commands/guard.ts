@@ -10,8 +10,8 @@ import {
   LOAD_MODEL,
   MODEL,
   MODEL_CONTROL,
-} from '../../config/settings/entries/services.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+} from '../../config/settings/entries/servers.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 

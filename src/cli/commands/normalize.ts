@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { NORMAL_FORMS_FOLDER } from '../../config/settings/entries/output.ts';
-import { given, valueOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, given, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { isDiskFull } from '../../files/disk-full.ts';

@@ -6,16 +6,22 @@ import { resolveRunConfig } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from '../../config/settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  POLICY,
+  REUSE,
+  STORE,
+} from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import { REUSE, STORE } from '../../config/settings/entries/reuse.ts';
 import {
   ASK_GUARD,
+  JOB_REDIS,
   PREFLIGHT_SAMPLE,
   PREFLIGHT_SEED,
-  JOB_REDIS,
   WRITE_JOB,
-} from '../../config/settings/entries/preflight.ts';
+} from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -27,8 +33,8 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/fleet.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { createFile } from '../../files/create-file.ts';

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { POLICY } from '../../config/settings/entries/judging.ts';
-import { CHANGED_OUT, LABELS, MIN_PRECISION, MIN_RECALL } from '../../config/settings/entries/report.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { CHANGED_OUT, LABELS, MIN_PRECISION, MIN_RECALL } from '../../config/settings/entries/after-run.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';

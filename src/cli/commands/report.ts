@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { REPORT_OUT, SHARE } from '../../config/settings/entries/report.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { REPORT_OUT, SHARE } from '../../config/settings/entries/after-run.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';

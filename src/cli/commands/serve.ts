@@ -14,7 +14,7 @@ import {
   GUARD_URL,
   REDIS_URL,
 } from '../../config/settings/entries/environment.ts';
-import { REDIS } from '../../config/settings/entries/fleet.ts';
+import { REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import {
   CONTENT_ROOT,
   DASHBOARD,
@@ -22,12 +22,11 @@ import {
   GATEWAY_PORT,
   MAX_CONCURRENT_REQUESTS,
   REQUEST_TIMEOUT,
-} from '../../config/settings/entries/gateway.ts';
+} from '../../config/settings/entries/servers.ts';
 import { GATEWAY_GUARD } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/entries/judging.ts';
 import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
-import { START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { afterFinishOf } from '../../config/after-finish.ts';
-import { HEAD_FILE } from '../../config/settings/entries/after-finish.ts';
-import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
+import { HEAD_FILE } from '../../config/settings/entries/after-run.ts';
+import { FLEET_REDIS, INSECURE_FLEET, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
-import { START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { valueOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';

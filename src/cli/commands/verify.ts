@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
-import { HEAD, HEADS_TO_HOLD, PUBLIC_KEY } from '../../config/settings/entries/verify.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { HEAD, HEADS_TO_HOLD, JSON_RESULT, PUBLIC_KEY } from '../../config/settings/entries/commands.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';

@@ -1,11 +1,18 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
-import { FLEET_REDIS, INSECURE_FLEET } from '../../config/settings/entries/fleet.ts';
+import {
+  CONCURRENCY,
+  CORPUS_ROOT,
+  FLEET_REDIS,
+  INSECURE_FLEET,
+  LOCK,
+  WORKER_LANES,
+  WORKER_MAX_WAIT,
+  WORKER_START_WAIT,
+} from '../../config/settings/entries/fleet.ts';
 import { CANARIES, EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
-import { WORKER_MAX_WAIT, WORKER_START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { CONCURRENCY, CORPUS_ROOT, LOCK, WORKER_LANES } from '../../config/settings/entries/worker.ts';
 import type { CanaryChoice } from '../../config/run-config.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { startWaitOf } from '../../config/start-wait.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import type { CommandContext } from '../context.ts';

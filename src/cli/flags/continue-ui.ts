@@ -1,12 +1,9 @@
 import { afterFinishOf } from '../../config/after-finish.ts';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf } from '../../config/keys/guard-tls.ts';
-import { HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-finish.ts';
+import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
 import { JSON_SUMMARY, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
-import { DETACH, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
-import { EXPORT_CLEAN, KEEP } from '../../config/settings/entries/export.ts';
-import { REPORT } from '../../config/settings/entries/report.ts';
-import { START_WAIT } from '../../config/settings/entries/waiting.ts';
-import { valueOf, valuesOf, type Flags } from '../../config/settings/given.ts';
+import { DETACH, INSECURE_FLEET, REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
+import { type Flags, valueOf, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext, ContinueUi } from '../context.ts';
 import { fleetOf } from './fleet-access.ts';
 

@@ -1,6 +1,6 @@
 import { fleetKeyOf } from '../../config/keys/fleet-key.ts';
 import { DETACH, FLEET_REDIS, INSECURE_FLEET, REDIS } from '../../config/settings/entries/fleet.ts';
-import { valueOf, type Flags } from '../../config/settings/given.ts';
+import { type Flags, valueOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext, FeedUi, FleetAccess } from '../context.ts';

@@ -1,6 +1,6 @@
 import { METRICS_TOKEN } from '../../config/settings/entries/environment.ts';
-import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/services.ts';
-import { valuesOf, type Flags } from '../../config/settings/given.ts';
+import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/servers.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { isToken } from '../../domain/bearer-token.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';

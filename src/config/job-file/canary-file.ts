@@ -3,7 +3,7 @@ import { EXPECTED } from '../../domain/canary/canary-check.ts';
 import { MODALITIES } from '../../domain/request.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { CanaryChoice } from '../run-config.ts';
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 import { checkShape } from '../yaml/check-shape.ts';
 import { readTextFile, type YamlFile } from '../yaml/yaml-file.ts';
 

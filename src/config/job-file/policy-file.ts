@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withFallback, type Policy, type Thresholds } from '../../domain/policy.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { checkShape } from '../yaml/check-shape.ts';
-import { mistake, type Located } from '../mistake.ts';
+import { type Located, mistake } from '../mistake.ts';
 import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
 
 const THRESHOLD_KEYS = ['default', ...CATEGORY_KEYS] as const;

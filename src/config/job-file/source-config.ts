@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 import type { Replay, SourceConfig } from '../run-config.ts';
 import {
   AS_STREAM,
@@ -14,7 +14,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../settings/entries/sources.ts';
-import { given, valueOf, valuesOf, type Sources } from '../settings/given.ts';
+import { given, type Sources, valueOf, valuesOf } from '../settings/given.ts';
 
 /** How sources are read: by flags for all of them, in a job file for each. */
 const SOURCE_SETTINGS = {

@@ -1,11 +1,20 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { ClientTls } from '../client-tls.ts';
 import { mistake } from '../mistake.ts';
-import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard-tls.ts';
-import { valuesOf, type Sources } from '../settings/given.ts';
+import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard.ts';
+import { type Sources, valuesOf } from '../settings/given.ts';
 import type { NamedFile } from '../settings/kinds.ts';
 import { overTls } from '../values/guard-url.ts';
 import { readKeyFile } from './key-file.ts';
+
+/** What this process trusts and presents as a TLS client, in PEM, under the names of Node's TLS options. */
+export interface ClientTls {
+  /** Certificates of the only authorities that are trusted; left out: those that Node trusts. */
+  readonly ca?: string;
+  /** Certificate that is presented to a server that asks for one, with its chain; never without `key`. */
+  readonly cert?: string;
+  /** Private key of `cert`. */
+  readonly key?: string;
+}
 
 const MAX_BYTES = 1024 * 1024;
 const CERTIFICATE_BEGIN = '-----BEGIN CERTIFICATE-----';

@@ -1,7 +1,5 @@
-import { HEAD_FILE, ON_FINISH } from './entries/after-finish.ts';
-import { EXPORT_CLEAN, KEEP } from './entries/export.ts';
-import { PRIORITY } from './entries/fleet.ts';
-import { REPORT } from './entries/report.ts';
+import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './entries/after-run.ts';
+import { MAX_WAIT, PRIORITY } from './entries/fleet.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -11,11 +9,9 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './entries/gates.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './entries/guard.ts';
-import { GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard-tls.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY } from './entries/judging.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY, REHASH, REUSE, STORE } from './entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
-import { REHASH, REUSE, STORE } from './entries/reuse.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -28,8 +24,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from './entries/sources.ts';
-import { LIMIT, SAMPLE, SEED } from './entries/trial.ts';
-import { MAX_WAIT } from './entries/waiting.ts';
+import { LIMIT, SAMPLE, SEED } from './entries/sampling.ts';
 import type { Setting } from './setting.ts';
 
 /** All settings that a job file can give, in the order of its documentation. */

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { mistake, oneOf, quoted } from '../mistake.ts';
-import { parseDuration } from '../values/duration.ts';
-import { parseRate } from '../values/rate.ts';
+import { parseDuration, parseRate } from '../values/quantities.ts';
 import type { Kind, Text, Texts, Variable, Where } from './setting.ts';
 
 const TEXT_SHAPE = z.string().min(1);

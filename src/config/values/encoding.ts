@@ -1,4 +1,4 @@
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 
 /** A WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not know. */
 export function parseEncoding({ value, place }: Located<string>): string {

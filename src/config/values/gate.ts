@@ -1,7 +1,7 @@
 import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from '../../domain/taxonomy.ts';
-import { mistake, oneOf, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, oneOf, quoted } from '../mistake.ts';
 import type { Gates } from '../run-config.ts';
-import { parseRate } from './rate.ts';
+import { parseRate } from './quantities.ts';
 
 /** Gates over all items or verdicts of a run, in the order of the summary. */
 export const RATE_GATES = ['flaggedRate', 'blockedRate', 'errorRate', 'uncoveredRate'] as const;

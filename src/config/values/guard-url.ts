@@ -1,4 +1,4 @@
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';

@@ -1,4 +1,4 @@
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
 /** Where the fleet's Redis is. Holds the password: never printed or stored. */

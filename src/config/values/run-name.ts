@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 
 const MAX_LENGTH = 48;
 

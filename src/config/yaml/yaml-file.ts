@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
 
 export type KeyPath = readonly PropertyKey[];
 

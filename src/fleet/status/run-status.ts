@@ -1,20 +1,24 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Priority, RunRecord } from '../../config/run-config.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
-import { damagedAt } from '../../record/log/chain.ts';
-import type { ShardCounts } from '../../record/tally.ts';
+import { parseChainLine } from '../../record/log/chain-line.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
-import { hasMarker } from '../../runs/control/control-files.ts';
-import { readFeeder, type Feeder } from '../../runs/control/feed-claim.ts';
-import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
-import { notARun, readRunRecord } from '../../runs/open-run.ts';
-import { EXIT_STATUS, runEnd } from '../../runs/run-end.ts';
+import { damagedAt } from '../../record/log/chain.ts';
+import { listEpochs } from '../../record/log/epochs.ts';
+import { lastLines } from '../../record/log/last-lines.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { GateResult } from '../../record/summary/gates.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { recentRate } from './recent-rate.ts';
+import type { ShardCounts } from '../../record/tally.ts';
+import { hasMarker } from '../../runs/control/control-files.ts';
+import { type Feeder, readFeeder } from '../../runs/control/feed-claim.ts';
+import { notARun, readRunRecord } from '../../runs/open-run.ts';
+import { EXIT_STATUS, runEnd } from '../../runs/run-end.ts';
+import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
 
 /** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
@@ -171,4 +175,42 @@ async function openState(dir: string, feeder: Feeder | null): Promise<RunState> 
   if (await hasMarker(dir, 'cancelled')) return 'cancelled';
   if (feeder?.alive !== true) return 'stopped';
   return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';
+}
+
+/** The run directories of a folder, newest first, at most `max`; damaged ones included. */
+export async function listRuns(folder: string, max: number): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  const runs: string[] = [];
+  for (const name of names.sort().reverse()) {
+    if (runs.length === max) break;
+    const dir = join(folder, name);
+    if (!name.startsWith('.') && existsSync(join(dir, RUN_FILES.run))) runs.push(dir);
+  }
+  return runs;
+}
+
+const WINDOW_MS = 60_000;
+
+/** Items committed per second over the last minute; null when there were none. */
+export async function recentRate(runDir: string, now: Date): Promise<number | null> {
+  const epoch = (await listEpochs(runDir)).at(-1);
+  if (epoch === undefined) return null;
+  let items = 0;
+  let from = now.getTime();
+  for (const line of await lastLines(runDir, epoch)) {
+    const commit = parseChainLine(line);
+    if (commit === null || !('shard' in commit)) continue;
+    const at = Date.parse(commit.at);
+    if (now.getTime() - at > WINDOW_MS) continue;
+    items += commit.tally.items;
+    from = Math.min(from, at);
+  }
+  const seconds = (now.getTime() - from) / 1000;
+  return items === 0 || seconds <= 0 ? null : items / seconds;
 }

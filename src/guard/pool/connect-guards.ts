@@ -1,4 +1,4 @@
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';

@@ -1,4 +1,4 @@
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { negotiate } from '../kserve/negotiate.ts';

@@ -1,4 +1,4 @@
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Answer } from './answer.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';

@@ -8,7 +8,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { abortable } from '../../flow/abortable.ts';
 import type { GuardAddress } from '../protocol/address.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';

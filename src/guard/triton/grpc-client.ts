@@ -1,5 +1,5 @@
 import { type ChannelCredentials, Client, credentials } from '@grpc/grpc-js';
-import type { ClientTls } from '../../config/client-tls.ts';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import type { GuardAddress } from '../protocol/address.ts';
 import type { Reached } from './reach.ts';

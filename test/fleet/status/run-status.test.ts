@@ -6,7 +6,7 @@ import { commitsName } from '../../../src/files/run-files.ts';
 import { takeNextEpoch } from '../../../src/sink/verdict-log/take-epoch.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
-import { RunWatch, readRunState } from '../../../src/fleet/status/run-status.ts';
+import { readRunState, RunWatch } from '../../../src/fleet/status/run-status.ts';
 import {
   claim,
   closingOf,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { oneOf } from '../../mistake.ts';
 import { OUTPUT_FORMATS, type CsvSeparator } from '../../run-config.ts';
-import { parseOutputFolder } from '../../values/output-folder.ts';
+import { parseOutputFolder } from '../../values/paths.ts';
 import { parseRunName } from '../../values/run-name.ts';
 import { choices, list, path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';

@@ -1,4 +1,4 @@
-import { mistake, type Located } from '../../mistake.ts';
+import { type Located, mistake } from '../../mistake.ts';
 import { AUDITS, HEADERS, LAYOUTS } from '../../run-config.ts';
 import { parseEncoding } from '../../values/encoding.ts';
 import { anyText, choice, list, single, SWITCH, wholeNumber } from '../kinds.ts';

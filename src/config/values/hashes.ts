@@ -1,4 +1,11 @@
-import { mistake, quoted, type Located } from '../mistake.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
+
+/** A chain head as 64 lower-case hex digits; `sha256:` may precede them. Failure('usage') for anything else. */
+export function parseChainHead({ value, place }: Located<string>): string {
+  const match = /^(?:sha256:)?([0-9a-f]{64})$/i.exec(value.trim());
+  if (match === null) throw mistake(place, 'expected 64 hex digits, as the summary prints them');
+  return match[1]!.toLowerCase();
+}
 
 /** A fingerprint id in its canonical form, `sha256:` and 64 lower-case hex digits; the prefix may be left out.
  *  Failure('usage') for anything else. */

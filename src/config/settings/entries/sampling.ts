@@ -1,8 +1,41 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import { parseRedisUrl } from '../../values/redis-url.ts';
+import { parseShare } from '../../values/quantities.ts';
 import { single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { REDIS_URL } from './environment.ts';
+
+export const LIMIT = setting({
+  flag: '--limit',
+  key: 'limit',
+  help: 'for a trial: judge the first records only, a whole file being one; the rest is not read',
+  kind: wholeNumber('count', 1, 999_999_999),
+  unset: 'all records',
+  example: '1000',
+});
+
+export const SAMPLE = setting({
+  flag: '--sample',
+  key: 'sample',
+  help: 'for a trial: judge a random share of the records, a whole file being one',
+  kind: single(
+    'share',
+    parseShare,
+    z.union([z.string(), z.number()], { error: 'a share such as 1% or 0.01' }),
+  ),
+  unset: 'all records',
+  example: '1%',
+});
+
+export const SEED = setting({
+  flag: '--seed',
+  key: 'seed',
+  help: 'number that chooses the records of `--sample`; the same one chooses the same records again',
+  kind: wholeNumber('number', 0, 999_999_999),
+  default: '0',
+  example: '7',
+});
 
 export const PREFLIGHT_SAMPLE = setting({
   flag: '--sample',

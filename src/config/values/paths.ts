@@ -1,0 +1,82 @@
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import { openForAppending } from '../../files/create-file.ts';
+import { runDirectoryAround } from '../../files/outside-runs.ts';
+import { type Located, mistake, quoted } from '../mistake.ts';
+
+/** Absolute paths of folders. Failure('usage') for a path at which there is none. */
+export async function parseFolders(given: readonly Located<string>[], folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const { value, place } of given) {
+    const path = resolve(folder, value);
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory() !== true) throw mistake(place, `no such folder: ${quoted(value)}`);
+    paths.push(path);
+  }
+  return paths;
+}
+
+/** The absolute path of a folder that exists or can be made. Failure('usage') where something else is in its place. */
+export async function parseOutputFolder({ value, place }: Located<string>, folder: string): Promise<string> {
+  if (value === '') throw mistake(place, 'the path is empty');
+  const absolute = resolve(folder, value);
+  // Of a folder that is not there yet, the nearest path above that exists must be a folder.
+  for (let path = absolute; ; path = dirname(path)) {
+    const found = await stat(path).catch(() => null);
+    if (found === null && path !== dirname(path)) continue;
+    if (found?.isDirectory() === true) return absolute;
+    throw mistake(place, `${quoted(path)} is not a folder`);
+  }
+}
+
+/**
+ * Folders of corpora on this machine, given as `name=folder`, or as a folder that has the name of the corpus: absolute
+ * paths by the name of the corpus. Failure('usage') for a path that is not there, and for a name given twice.
+ */
+export async function parseCorpusRoots(
+  given: readonly Located<string>[],
+  cwd: string,
+): Promise<Map<string, string>> {
+  const roots = new Map<string, string>();
+  for (const { value, place } of given) {
+    const [, named, folder = value] = /^([^/=]+)=(.+)$/.exec(value) ?? [];
+    const absolute = resolve(cwd, folder);
+    const name = named ?? basename(absolute);
+    if ((await stat(absolute).catch(() => null)) === null) {
+      throw mistake(place, `no such file or folder: ${quoted(folder)}`);
+    }
+    if (roots.has(name)) throw mistake(place, `the corpus ${quoted(name)} is given twice`);
+    roots.set(name, absolute);
+  }
+  return roots;
+}
+
+/**
+ * The absolute path of a file of chain heads. Creates the file, so that one that cannot be written is known at the
+ * start. Failure('usage') when it cannot be written, or is in a run directory.
+ */
+export async function headFileAt({ value, place }: Located<string>, folder: string): Promise<string> {
+  const path = resolve(folder, value);
+  const around = await runDirectoryAround(path);
+  if (around !== null) {
+    throw mistake(
+      place,
+      `${path} is in the run directory ${around}: keep heads where others cannot change them`,
+    );
+  }
+  try {
+    await (await openForAppending(path)).close();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const what =
+      code === 'ENOENT' ? `there is no folder ${dirname(path)}` : `${path} cannot be written (${code})`;
+    throw mistake(place, what, error);
+  }
+  return path;
+}
+
+/** A program and its arguments. A program with a slash is relative to `folder`; one without is looked up in PATH. */
+export function commandOf([program, ...args]: readonly string[], folder: string): readonly string[] {
+  return [program!.includes('/') ? resolve(folder, program!) : program!, ...args];
+}

@@ -1,0 +1,42 @@
+import { type Located, mistake, quoted } from '../mistake.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A week: a longer wait is a mistake, and Node.js timers hold at most 24.8 days. */
+const MAX_MS = 7 * 24 * 3_600_000;
+
+/** Milliseconds of a duration such as `30s`, `10m`, `1.5h`: 0 … 168h. Failure('usage') for anything else. */
+export function parseDuration({ value, place }: Located<string>): number {
+  const match = /^(\d{1,9}(?:\.\d{1,3})?)(s|m|h)$/.exec(value.trim());
+  if (match === null) {
+    throw mistake(place, `expected a duration such as 30s, 10m or 2h, found ${quoted(value)}`);
+  }
+  const ms = Math.round(Number(match[1]) * UNIT_MS[match[2]!]!);
+  if (ms > MAX_MS) throw mistake(place, `expected at most 168h, found ${quoted(value)}`);
+  return ms;
+}
+
+/** Bounds of a worker's `--lock`, as typed. */
+export const MIN_LOCK = '2s';
+export const MAX_LOCK = '5m';
+
+/** The longest that a worker may keep its jobs to itself after its last sign of life, in milliseconds. */
+export const MAX_LOCK_MS = parseDuration({ value: MAX_LOCK, place: 'MAX_LOCK' });
+
+/** A share of 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for anything else. */
+export function parseRate({ value, place }: Located<string>): number {
+  const rate = /^(?:\d+|\d*\.\d+)(?:e-\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
+  if (!(rate <= 1)) {
+    throw mistake(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoted(value)}`);
+  }
+  return rate;
+}
+
+/** A share above 0, at most 1: `1%`, `0.01`. Failure('usage') for anything else. */
+export function parseShare({ value, place }: Located<string>): number {
+  const found = /^(?<digits>\d{1,3}(?:\.\d{1,9})?|\.\d{1,9})(?<percent>%?)$/.exec(value)?.groups;
+  const share =
+    found === undefined ? Number.NaN : Number(found['digits']) / (found['percent'] === '%' ? 100 : 1);
+  if (share > 0 && share <= 1) return share;
+  throw mistake(place, `expected a share above 0, at most 1, such as 1% or 0.01; found ${quoted(value)}`);
+}
