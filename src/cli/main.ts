@@ -1,7 +1,7 @@
 #!/usr/bin/env node
+import { writeFileSync } from 'node:fs';
 import { silenceConsole } from '../terminal/silent-console.ts';
 import { standardError, standardOutput } from '../terminal/standard-streams.ts';
-import { keepMemoryOutOfCoreDumps } from './core-dumps.ts';
 import { dropLostOutput } from './lost-output.ts';
 import { watchInterrupts } from '../terminal/interrupt.ts';
 
@@ -29,3 +29,16 @@ process.on('exit', (code) => process.exit(code));
 
 // The only place that sets the exit status.
 process.exitCode = await lost.exitStatus(status);
+
+/**
+ * On Linux, keeps the memory of this process, and of those that it starts, out of core dumps: it holds content and tokens,
+ * and a library written in C++ may crash. Node cannot set RLIMIT_CORE; the kernel lets a process say which of its memory a
+ * dump holds (core(5)): none. Elsewhere, and where /proc is not mounted, the limit of the shell holds.
+ */
+function keepMemoryOutOfCoreDumps(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // Not Linux, or no /proc.
+  }
+}

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
+import { ENVIRONMENT } from '../config/settings/entries/environment.ts';
+import { toolVersion } from '../config/tool-version.ts';
 import { completionCommand } from './commands/completion.ts';
+import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { enqueueCommand } from './commands/enqueue.ts';
@@ -9,20 +12,17 @@ import { gcCommand } from './commands/gc.ts';
 import { guardCommand } from './commands/guard.ts';
 import { helpCommand } from './commands/help.ts';
 import { normalizeCommand } from './commands/normalize.ts';
-import { replayCommand } from './commands/replay.ts';
 import { preflightCommand } from './commands/preflight.ts';
+import { replayCommand } from './commands/replay.ts';
 import { reportCommand } from './commands/report.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
 import { statusCommand } from './commands/status.ts';
-import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { workerCommand } from './commands/worker.ts';
 import type { CommandContext, LoadRuns, ReportStatus } from './context.ts';
-import { environmentHelp } from './environment-help.ts';
 import { examples, HELP_COLUMNS, newCommand } from './new-command.ts';
-import { toolVersion } from '../config/tool-version.ts';
 
 const EXIT_STATUSES = `
 Exit status:
@@ -75,4 +75,33 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
           ['guardsweep help enqueue', 'all flags of a command'],
         ]),
     );
+}
+
+const INDENT = 2;
+const GAP = 2;
+const MIN_HELP_COLUMNS = 40;
+
+/** The environment variables and their meaning in two columns, as wide as the terminal. */
+function environmentHelp(columns: number): string {
+  const nameWidth = Math.max(...ENVIRONMENT.map(({ name }) => name.length));
+  const left = INDENT + nameWidth + GAP;
+  const lines = ENVIRONMENT.flatMap(({ name, help }) => {
+    const [first, ...more] = wrapped(help, Math.max(MIN_HELP_COLUMNS, columns - left));
+    return [
+      `${' '.repeat(INDENT)}${name.padEnd(nameWidth + GAP)}${first}`,
+      ...more.map((line) => `${' '.repeat(left)}${line}`),
+    ];
+  });
+  return `\nEnvironment:\n${lines.join('\n')}\n`;
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }

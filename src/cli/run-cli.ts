@@ -2,14 +2,12 @@ import { CommanderError } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { Failure } from '../domain/failure.ts';
 import { ownCommand } from '../domain/text/own-command.ts';
-import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
+import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, LoadRuns } from './context.ts';
-import { refuseLostFlags } from './npm/lost-flags.ts';
+import { refuseLostFlags } from './lost-flags.ts';
 import { buildProgram } from './program.ts';
-import { isExpectedEnd, usageFailure } from './usage-failure.ts';
-import { describeUnexpected, unexpectedFailure } from './unexpected-error.ts';
 
 /**
  * Runs one command line (the arguments after the program's name) and returns its exit status. A failure is one line on
@@ -23,7 +21,7 @@ export async function runCli(
   let exitStatus = 0;
   try {
     const program = buildProgram(context, loadRuns, (status) => (exitStatus = status));
-    await refuseLostFlags(argv, program, context.env);
+    refuseLostFlags(argv[0], program, context.env);
     await program.parseAsync(argv, { from: 'user' });
     return exitStatus;
   } catch (error) {
@@ -58,4 +56,79 @@ function failureOf(error: unknown): Failure {
     return new Failure('internal', `${error.path} cannot be used: ${error.message}`, { cause: error });
   }
   return unexpectedFailure(error);
+}
+
+/** Whether commander ended the command because it did what was asked for: help, or the version. */
+export function isExpectedEnd(error: CommanderError): boolean {
+  return error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
+}
+
+/** Where the help of the command says what was expected. */
+const EXPLAINED_BY_HELP: ReadonlySet<string> = new Set([
+  'commander.missingArgument',
+  'commander.excessArguments',
+]);
+
+/**
+ * Commander's complaint about the command line as one of ours: one line, exit status 2. `help` is the command to type for
+ * the help of the command.
+ */
+export function usageFailure(error: CommanderError, help: string): Failure {
+  if (error.code === 'commander.help') {
+    return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
+  }
+  const complaint = error.message.replace(/^error: /, '').replace(/\.$/, '');
+  const message = nearChoice(unknownChoice(complaint));
+  const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
+  return new Failure('usage', message + see, { cause: error });
+}
+
+/** Commander's complaint about an argument that is none of its choices, shortened; any other as it is. */
+function unknownChoice(message: string): string {
+  const [before, between, after] = [
+    'command-argument value ',
+    ' is invalid for argument ',
+    '. Allowed choices are ',
+  ];
+  // The value may hold any of these, what follows it holds none.
+  const choicesAt = message.lastIndexOf(after);
+  const argumentAt = message.lastIndexOf(between, choicesAt);
+  if (!message.startsWith(before) || choicesAt < 0 || argumentAt < 0) return message;
+  return `${message.slice(before.length, argumentAt)} is not known; known: ${message.slice(choicesAt + after.length)}`;
+}
+
+/** Commander's proposal after a line break, in the same line. */
+function nearChoice(message: string): string {
+  const proposal = '\n(Did you mean ';
+  const at = message.lastIndexOf(proposal);
+  if (at < 0 || !message.endsWith(')')) return message;
+  return `${message.slice(0, at)}; did you mean ${message.slice(at + proposal.length, -1)}`;
+}
+
+/** An error that nobody foresaw, as a failure with exit status 1. Its message may quote what was being read. */
+export function unexpectedFailure(error: unknown): Failure {
+  const name = error instanceof Error ? error.name : typeof error;
+  const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
+  return new Failure(
+    'internal',
+    `unexpected error (${name}${code}); GUARDSWEEP_DEBUG=1 shows where it happened`,
+    { cause: error },
+  );
+}
+
+/**
+ * Where an error and its causes were made, for a developer: names, codes and stack frames, one per line. Messages are
+ * left out, since a message can quote content.
+ */
+export function describeUnexpected(error: unknown): string[] {
+  const lines: string[] = [];
+  let current = error;
+  for (let depth = 0; current instanceof Error && depth < 8; depth++, current = current.cause) {
+    const code = 'code' in current ? ` (${String(current.code)})` : '';
+    const stack = current.stack ?? '';
+    const afterMessage = stack.slice(stack.indexOf(current.message) + current.message.length);
+    const frames = afterMessage.split('\n').filter((line) => /^\s+at /.test(line));
+    lines.push(`${depth === 0 ? '' : 'caused by '}${current.name}${code}`, ...frames);
+  }
+  return lines;
 }

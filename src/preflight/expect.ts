@@ -4,10 +4,9 @@ import type { ItemCode } from '../domain/item-error.ts';
 import { type Decision, DECISIONS } from '../domain/outcome.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { decisionOn } from '../record/outcomes/decision-on.ts';
-import type { ExpectedShare, GuardForecast } from './forecast.ts';
+import { type ExpectedShare, type GuardForecast, type ItemCounts, judgedOf } from './forecast.ts';
 import type { JudgedSample, SampleResult } from './judge-sample.ts';
 import { secondsFor, wilson } from './statistics.ts';
-import { type ItemCounts, judgedOf } from './tally.ts';
 
 const METHOD =
   'mean time per item of batches judged one after the other; interval: 95 % of 1,000 resamples of the batches ' +

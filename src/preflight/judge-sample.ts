@@ -1,13 +1,18 @@
+import { join } from 'node:path';
 import type { RunConfig } from '../config/run-config.ts';
-import { type JudgedItem, type Lane, LANES, laneOf } from '../domain/item.ts';
+import { type JudgedItem, type Lane, laneOf, LANES } from '../domain/item.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ItemRequest } from '../domain/request.ts';
+import { isThere } from '../files/is-there.ts';
+import { STORE_FILES } from '../files/store-files.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
+import { judgingText } from '../runs/reuse/judging-text.ts';
+import { openStoreFor, type OpenStoreOptions } from '../runs/reuse/open-store.ts';
 import type { Batch } from './statistics.ts';
 
 /** Per lane: enough to see how they differ. */
@@ -95,4 +100,29 @@ export async function judgeSample(
 /** A turn of a conversation without the turns before it, which are not in the sample. */
 function alone(request: ItemRequest): ItemRequest {
   return request.requestType === 'multiturn' ? { ...request, conversation: null } : request;
+}
+
+/**
+ * How many items of a sample have a stored verdict of these models; null when the run would reuse none, or there is no
+ * store yet: none is made.
+ */
+export async function countReusable(
+  items: readonly JudgedItem[],
+  config: RunConfig,
+  { fingerprints, ...options }: OpenStoreOptions & { readonly fingerprints: readonly string[] },
+): Promise<number | null> {
+  const { reuse, store: folder } = config;
+  if (reuse !== true || folder === undefined || !(await isThere(join(folder, STORE_FILES.marker))))
+    return null;
+  const store = await openStoreFor(config, options);
+  if (store === null) return null;
+  try {
+    const judging = judgingText(config.judging);
+    const by = fingerprints.map((fingerprint) => ({ fingerprint, judging }));
+    const isReused = ({ request, contentSha256 }: JudgedItem): boolean =>
+      request.requestType !== 'generation' && store.find(contentSha256, by) !== null;
+    return items.filter(isReused).length;
+  } finally {
+    await store.close();
+  }
 }

@@ -7,14 +7,18 @@ import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { inspectSources } from '../ingest/recognise/inspect.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { expectations } from './expect.ts';
-import type { CorpusForecast, Forecast, GuardForecast } from './forecast.ts';
-import { judgeSample, type JudgedSample } from './judge-sample.ts';
-import { Reservoir, seededRandom, shuffled } from './random.ts';
+import {
+  type CorpusForecast,
+  failedOf,
+  type Forecast,
+  type GuardForecast,
+  ItemTally,
+  judgedOf,
+} from './forecast.ts';
+import { countReusable, type JudgedSample, judgeSample } from './judge-sample.ts';
+import { RESAMPLES, Reservoir, seededRandom, shuffled, withBounds } from './statistics.ts';
 import { readCorpus, type CorpusReading } from './read-corpus.ts';
-import { countReusable } from './reuse.ts';
 import { diskBytes, lineBytes, redisBytes } from './sizes.ts';
-import { RESAMPLES, withBounds } from './statistics.ts';
-import { failedOf, ItemTally, judgedOf } from './tally.ts';
 
 /** Most bytes that are read of all corpora together, as stored. */
 const MAX_BYTES = 256 * 1024 * 1024;

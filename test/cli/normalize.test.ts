@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { OutputNames } from '../../src/cli/normalize/output-names.ts';
+import { OutputNames } from '../../src/cli/normalize/named-files.ts';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 

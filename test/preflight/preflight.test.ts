@@ -10,7 +10,7 @@ import { FrozenSources } from '../../src/ingest/sources/frozen-sources.ts';
 import { forecastLines } from '../../src/preflight/forecast-text.ts';
 import type { Forecast } from '../../src/preflight/forecast.ts';
 import { preflight } from '../../src/preflight/preflight.ts';
-import { seededRandom } from '../../src/preflight/random.ts';
+import { seededRandom } from '../../src/preflight/statistics.ts';
 import { readCorpus } from '../../src/preflight/read-corpus.ts';
 import { startRun } from '../../src/runs/start-run.ts';
 import { temporaryFolder } from '../helpers/cli.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Reservoir, seededRandom, shuffled } from '../../src/preflight/random.ts';
-import { secondsFor, wilson } from '../../src/preflight/statistics.ts';
+import { Reservoir, secondsFor, seededRandom, shuffled, wilson } from '../../src/preflight/statistics.ts';
 
 describe('the interval of a share', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { Counter, Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { metricsPlaceOf } from '../../src/cli/flags/metrics-place.ts';
+import { metricsPlaceOf } from '../../src/cli/flags/server-access.ts';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';

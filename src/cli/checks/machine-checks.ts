@@ -3,6 +3,9 @@ import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { fleetKeyOf } from '../../config/keys/fleet-key.ts';
+import type { RedisAddress } from '../../config/values/redis-url.ts';
+import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
 
@@ -91,5 +94,86 @@ export async function checkOutput(folder: string): Promise<Check> {
       found: `not writable (${code})`,
       todo: 'name a folder you may write to with --out',
     };
+  }
+}
+
+/** The oldest driver branch that the self-hosted guard runs on. */
+const MIN_DRIVER = 550;
+
+const ANSWERS_WITHIN_MS = 10_000;
+/** A line per GPU. */
+const MAX_OUTPUT_BYTES = 64 * 1024;
+const QUERY = ['--query-gpu=driver_version', '--format=csv,noheader'];
+
+/**
+ * Whether the NVIDIA driver of this machine is recent enough for a guard of one's own (`nvidia-smi` on the PATH of
+ * `env`). A machine without a GPU is no failure: its guard may be elsewhere. Rejects only on abort.
+ */
+export async function checkGpu(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Check> {
+  const what = 'gpu';
+  let stdout: string;
+  try {
+    ({ stdout } = await promisify(execFile)('nvidia-smi', QUERY, {
+      env,
+      signal,
+      timeout: ANSWERS_WITHIN_MS,
+      killSignal: 'SIGKILL',
+      maxBuffer: MAX_OUTPUT_BYTES,
+    }));
+  } catch (error) {
+    signal.throwIfAborted();
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+      const found = 'no NVIDIA driver: this machine cannot serve a guard of its own, only use others';
+      return { what, ok: true, found, todo: null };
+    }
+    return { what, ok: false, found: 'nvidia-smi does not run', todo: 'check the NVIDIA driver' };
+  }
+  const versions = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim());
+  // One driver serves all GPUs, but reading them all keeps a broken one from hiding.
+  const drivers = versions.map((version) =>
+    Number(/^(\d{1,6})\.\d{1,6}(\.\d{1,6})?$/.exec(version)?.[1] ?? NaN),
+  );
+  if (drivers.some((driver) => Number.isNaN(driver))) {
+    return { what, ok: false, found: 'nvidia-smi names no driver version', todo: 'check the NVIDIA driver' };
+  }
+  const count = `${versions.length} NVIDIA ${plural(versions.length, 'GPU')}`;
+  const ok = drivers.every((driver) => driver >= MIN_DRIVER);
+  return {
+    what,
+    ok,
+    found: `${count}, driver ${[...new Set(versions)].join(', ')}`,
+    todo: ok ? null : `install driver ${MIN_DRIVER} or newer to serve a guard here`,
+  };
+}
+
+/** Random hex digits have more; a word, or one that is repeated, has not. */
+const MIN_DIFFERENT = 8;
+const WHAT = 'fleet key';
+const REMEDY =
+  'set GUARDSWEEP_FLEET_KEY, the same for all processes of the fleet; openssl rand -hex 32 makes one';
+
+/** Whether a fleet over this Redis has the key that it needs, and one that is hard to guess. Never quotes it. */
+export async function checkFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): Promise<Check> {
+  try {
+    const key = await fleetKeyOf({ redis, insecure: false, env });
+    if (key === null) {
+      const found = 'none; Redis is on this machine, and who can write to it can forge outcomes';
+      return { what: WHAT, ok: true, found, todo: null };
+    }
+    if (new Set(key.export()).size < MIN_DIFFERENT) {
+      return {
+        what: WHAT,
+        ok: false,
+        found: 'set, and easy to guess: few different characters',
+        todo: REMEDY,
+      };
+    }
+    return { what: WHAT, ok: true, found: 'set', todo: null };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { what: WHAT, ok: false, found: error.message, todo: REMEDY };
   }
 }

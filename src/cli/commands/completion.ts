@@ -1,8 +1,11 @@
 import { Argument, type Command } from 'commander';
-import { bashCompletion } from '../completion/bash.ts';
-import { completedCommands, type CompletedCommand } from '../completion/command-tree.ts';
-import { fishCompletion } from '../completion/fish.ts';
-import { zshCompletion } from '../completion/zsh.ts';
+import {
+  bashCompletion,
+  type CompletedCommand,
+  completedCommands,
+  fishCompletion,
+  zshCompletion,
+} from '../completion.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 

@@ -4,7 +4,7 @@ import { DIFFERENCES_OUT } from '../../config/settings/entries/after-run.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { diffLines } from '../run/diff-lines.ts';
+import { diffLines } from '../run/comparison-lines.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
 const SETTINGS = { out: DIFFERENCES_OUT, json: JSON_RESULT };

@@ -6,9 +6,15 @@ import { GUARD } from '../../config/settings/entries/guard.ts';
 import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
 import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import { checkFleetKey } from '../checks/fleet-key-check.ts';
-import { checkGpu } from '../checks/gpu-check.ts';
-import { checkFfmpeg, checkMemory, checkNode, checkOutput, type Check } from '../checks/machine-checks.ts';
+import {
+  type Check,
+  checkFfmpeg,
+  checkFleetKey,
+  checkGpu,
+  checkMemory,
+  checkNode,
+  checkOutput,
+} from '../checks/machine-checks.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -56,11 +62,11 @@ export function doctorCommand(context: CommandContext): Command {
       add(checkDecoders());
       add(await checkGpu(env, interrupts.drain));
       if (redis !== null) {
-        const { checkRedis } = await import('../checks/redis-check.ts');
+        const { checkRedis } = await import('../checks/service-checks.ts');
         add(await checkRedis(redis, interrupts.drain));
         add(await checkFleetKey(redis, env));
       }
-      const { checkGuard } = await import('../checks/guard-check.ts');
+      const { checkGuard } = await import('../checks/service-checks.ts');
       for (const url of urls)
         add(await checkGuard(url, { guards: urls, env, tls, signal: interrupts.drain }));
       if (json) context.stdout.json(checks, 2);

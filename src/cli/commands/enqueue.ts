@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
 import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
+import type { RunConfig } from '../../config/run-config.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
 import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
 import {
@@ -24,6 +25,7 @@ import {
   STORE,
 } from '../../config/settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from '../../config/settings/entries/output.ts';
+import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -35,12 +37,11 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/sampling.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
-import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
+import { shownName } from '../../domain/text/shown.ts';
+import type { CommandContext, FeedUi, LoadRuns, ReportStatus } from '../context.ts';
 import { fleetOf } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { jobFileNotice } from '../run/job-file-notice.ts';
 import { tell } from '../run/run-report.ts';
 
 /** In the order of the help. */
@@ -131,4 +132,38 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       report(await (await loadRuns()).enqueue(config, ui));
     });
+}
+
+/** Per list: corpora, guards, words of a command. */
+const MAX_NAMED = 10;
+
+/**
+ * One line about what a job file and the flags make the run do. A user who meant to name a corpus (`uploads/*`) sees that
+ * a job file runs instead. `path` is as the user typed it.
+ */
+function jobFileNotice(
+  path: string,
+  config: RunConfig,
+  { guardTls, afterFinish: { headFile, onFinish, exportClean } }: Pick<FeedUi, 'guardTls' | 'afterFinish'>,
+): string {
+  const guards = config.guards.length === 0 ? 'those of the workers' : named(config.guards, ', ');
+  const parts = [
+    `reads ${named(
+      config.sources.map((source) => source.path),
+      ', ',
+    )}`,
+    `guards: ${guards}`,
+    `run directory in ${shownName(config.output.dir)}`,
+  ];
+  if (guardTls.cert !== null) parts.push(`presents the certificate in ${shownName(guardTls.cert.path)}`);
+  if (exportClean !== null) parts.push(`writes clean rows to ${shownName(exportClean.out)}`);
+  if (headFile !== null) parts.push(`notes heads in ${shownName(headFile)}`);
+  if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);
+  return `job file ${shownName(path)}: ${parts.join('; ')}`;
+}
+
+function named(names: readonly string[], separator: string): string {
+  const some = names.slice(0, MAX_NAMED).map((name) => shownName(name));
+  const more = names.length - some.length;
+  return [...some, ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }

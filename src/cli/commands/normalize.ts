@@ -9,9 +9,8 @@ import { isDiskFull } from '../../files/disk-full.ts';
 import { makeFolders } from '../../files/durable-write.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { pathOfNamed } from '../normalize/named-file.ts';
+import { OutputNames, pathOfNamed, writeInPlace } from '../normalize/named-files.ts';
 import type { NormalForm } from '../normalize/normal-form.ts';
-import { OutputNames, writeInPlace } from '../normalize/output-names.ts';
 
 const SETTINGS = { out: NORMAL_FORMS_FOLDER };
 

@@ -6,7 +6,7 @@ import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { replayLines } from '../run/replay-lines.ts';
+import { replayLines } from '../run/comparison-lines.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
 const SETTINGS = {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
-import { CONTINUE_SETTINGS, continueUiOf } from '../flags/continue-ui.ts';
+import { CONTINUE_SETTINGS, continueUiOf } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 

@@ -31,7 +31,7 @@ import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import type { CommandContext } from '../context.ts';
-import { gatewayTokenOf } from '../flags/gateway-token.ts';
+import { gatewayTokenOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {

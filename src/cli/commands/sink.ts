@@ -7,7 +7,7 @@ import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
+import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {

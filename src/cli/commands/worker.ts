@@ -17,7 +17,7 @@ import { startWaitOf } from '../../config/start-wait.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import type { CommandContext } from '../context.ts';
 import { neededFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/metrics-place.ts';
+import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 /** What a worker takes that has no corpus. */

@@ -5,8 +5,7 @@ import { handOver } from '../../runs/finish/hand-over.ts';
 import { EXIT_STATUS, type RunResult } from '../../runs/run-end.ts';
 import type { FeedUi } from '../context.ts';
 import { exportCleanRows } from './export-clean-rows.ts';
-import { nextCommands } from './next-commands.ts';
-import { AFTER_FIRST_RUN, openNext } from './next-steps.ts';
+import { AFTER_FIRST_RUN, nextCommands, openNext } from './next-steps.ts';
 import { resumeCommand } from './resume-command.ts';
 import { tell } from './run-report.ts';
 

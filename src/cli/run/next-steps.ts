@@ -1,10 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { ownCommand } from '../../domain/text/own-command.ts';
 import { plural } from '../../domain/text/plural.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
+import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import type { CommandContext } from '../context.ts';
+import type { RunResult } from '../../runs/run-end.ts';
+import type { CommandContext, FeedUi } from '../context.ts';
 import { typedPath } from './resume-command.ts';
 
 /** The files that list what was flagged, the one that opens best first. */
@@ -34,3 +38,50 @@ function counted(items: number): string {
 
 /** What to do after the first run in a folder. */
 export const AFTER_FIRST_RUN = 'First run here? Next: your thresholds (--policy) and your guard (--guard).';
+
+/** Files that are named in a command. */
+const MAX_FILES = 4;
+
+/** Commands for files of other encodings. */
+const MAX_APART = 2;
+
+type Ui = Pick<FeedUi, 'typed' | 'cwd' | 'env'>;
+
+/** The commands that would judge more of a finished run's sources, to be copied, each in the line below one that says what for. */
+export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'>, ui: Ui): string[] {
+  const { flags, hasPlaceholder, apart } = missingFlags(run.record.config, summary);
+  const lines: string[] = [];
+  const add = (why: string, command: string): void => void lines.push(`${why}\n  ${command}`);
+  const words = flags.map(shellWord);
+  if (words.length > 0) {
+    const why = hasPlaceholder
+      ? 'To judge more (NAME: the column with the text; repeat the flag for others):'
+      : 'To judge more:';
+    add(why, ownCommand('enqueue', [...typedWords(run, ui), ...words], ui.env));
+  }
+  const files = new Map(run.sources.map(({ path, absolute }) => [path, absolute]));
+  for (const { paths, encoding } of apart.slice(0, MAX_APART)) {
+    const named = paths.slice(0, MAX_FILES).map((path) => typedPath(files.get(path) ?? path, ui));
+    const more = paths.length > named.length ? ' …' : '';
+    const those = `${paths.length} ${plural(paths.length, 'file is', 'files are')}`;
+    add(
+      `${those} in another encoding (${encoding}):`,
+      ownCommand('enqueue', [...named, '--encoding', encoding], ui.env) + more,
+    );
+  }
+  const retryable = Object.entries(summary.by_error_code)
+    .filter(([code]) => isRetryable({ code: code as ItemCode }))
+    .reduce((sum, [, count]) => sum + count, 0);
+  if (retryable > 0) {
+    const items = `${retryable.toLocaleString('en-US')} ${plural(retryable, 'item')}`;
+    add(`To try ${items} again:`, ownCommand('retry', [typedPath(run.dir, ui)], ui.env));
+  }
+  return lines;
+}
+
+/** What was typed for the run, or what it comes to where another command brought it to its end. */
+function typedWords({ record }: Pick<RunResult['run'], 'record'>, { typed }: Ui): string[] {
+  // A password must not be repeated on a terminal.
+  if (typed !== null && !typed.some((word) => /:\/\/[^/\s]*@/.test(word))) return typed.map(shellWord);
+  return record.config.sources.map(({ given }) => shellWord(given));
+}

@@ -3,20 +3,21 @@ import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { givenValueOf } from '../../config/settings/given.ts';
+import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
+import { verifyRun } from '../../record/verify/verify.ts';
+import type { Run } from '../../runs/create-run.ts';
 import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
+import { openStoreFor } from '../../runs/reuse/open-store.ts';
 import type { RunResult } from '../../runs/run-end.ts';
 import { resumeRun } from '../../runs/start-run.ts';
-import type { Run } from '../../runs/create-run.ts';
-import { openStoreFor } from '../../runs/reuse/open-store.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
-import type { ContinueUi, FeedUi, RunCommands } from '../context.ts';
-import { assertExportable } from './export-clean-rows.ts';
+import type { ContinueUi, FeedUi, RunCommands, RunUi, VerifyAgainst } from '../context.ts';
 import { conclude } from './conclude.ts';
+import { assertExportable } from './export-clean-rows.ts';
 import { RunDisplay } from './run-display.ts';
 import { explained } from './run-report.ts';
-import { verifyAndReport } from './verify-report.ts';
 
 /** Loaded only for a fleet: what these import takes longer to load than everything else. */
 const onFleet = () => import('../../fleet/feeder/run-on-fleet.ts');
@@ -102,4 +103,33 @@ async function shown(
     display.stop();
   }
   return typeof result === 'number' ? result : conclude(result, about, ui);
+}
+
+/** Verifies a record and prints the result; returns the exit status. */
+export async function verifyAndReport(
+  runDir: string,
+  { head, headFile, publicKey }: VerifyAgainst,
+  ui: RunUi,
+): Promise<number> {
+  const report = await verifyRun(runDir, {
+    signal: ui.interrupts.drain,
+    ...(head === null ? {} : { head }),
+    ...(headFile === null ? {} : { headFile }),
+    ...(publicKey === null ? {} : { publicKey }),
+  });
+  if (ui.json) ui.stdout.json(report);
+  else if (report.ok) {
+    const { items, verdicts, errors, lostToDamage } = report;
+    ui.stdout.line(
+      `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}`,
+    );
+    if (lostToDamage > 0)
+      ui.stdout.line(
+        `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and made again`,
+      );
+    if (report.signature === 'valid') ui.stdout.line('the signature is valid');
+    if (report.signature === 'unchecked')
+      ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');
+  } else ui.stdout.line(`does not hold: ${report.problem}`);
+  return report.ok ? 0 : 1;
 }

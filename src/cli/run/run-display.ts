@@ -4,7 +4,7 @@ import type { NotedView, RunEvent } from '../../runs/run-events.ts';
 import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
-import { startProgress, type Progress } from '../progress/progress.ts';
+import { type Progress, startProgress } from '../progress/progress.ts';
 import { ownCommand } from '../../domain/text/own-command.ts';
 import { resumeCommand, typedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';

@@ -6,8 +6,7 @@ import {
   timeLeft,
   type ProgressSnapshot,
 } from '../../../src/cli/progress/progress-lines.ts';
-import { startProgress } from '../../../src/cli/progress/progress.ts';
-import { RateWindow } from '../../../src/cli/progress/rate-window.ts';
+import { RateWindow, startProgress } from '../../../src/cli/progress/progress.ts';
 import { output } from '../terminal.ts';
 
 const START: ProgressSnapshot = {
