@@ -5,7 +5,7 @@ import { Failure } from '../domain/failure.ts';
 const ABBREVIATES: Readonly<Record<string, string>> = { '--head': 'heading' };
 
 /** Settings of npm's own with the name of a flag: a machine's .npmrc may hold them, so they tell nothing. */
-const OWN_SETTINGS: ReadonlySet<string> = new Set(['audit', 'json', 'name']);
+const OWN_SETTINGS: ReadonlySet<string> = new Set(['audit', 'json', 'name', 'quiet']);
 
 /**
  * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm, which

@@ -4,7 +4,8 @@ import type { ItemCode } from '../domain/item-error.ts';
 import { type Decision, DECISIONS } from '../domain/outcome.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { decisionOn } from '../record/outcomes/decision-on.ts';
-import { type ExpectedShare, type GuardForecast, type ItemCounts, judgedOf } from './forecast.ts';
+import type { ExpectedShare, GuardForecast } from './forecast.ts';
+import { type ItemCounts, judgedOf } from './tally.ts';
 import type { JudgedSample, SampleResult } from './judge-sample.ts';
 import { secondsFor, wilson } from './statistics.ts';
 

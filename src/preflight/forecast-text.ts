@@ -1,14 +1,8 @@
 import { LANES } from '../domain/item.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shown, shownName } from '../domain/text/shown.ts';
-import {
-  type CorpusForecast,
-  type ExpectedShare,
-  failedOf,
-  type Forecast,
-  type GuardForecast,
-  judgedOf,
-} from './forecast.ts';
+import type { CorpusForecast, ExpectedShare, Forecast, GuardForecast } from './forecast.ts';
+import { failedOf, judgedOf } from './tally.ts';
 import type { Method } from './read-corpus.ts';
 import type { Estimate } from './statistics.ts';
 

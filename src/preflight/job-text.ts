@@ -14,7 +14,8 @@ import { MAX_WAIT } from '../config/settings/entries/fleet.ts';
 import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shownName } from '../domain/text/shown.ts';
-import { type CorpusForecast, failedOf, type Forecast, judgedOf } from './forecast.ts';
+import type { CorpusForecast, Forecast } from './forecast.ts';
+import { failedOf, judgedOf } from './tally.ts';
 
 /** Columns named in a comment. */
 const MAX_TABLES = 3;

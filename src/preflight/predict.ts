@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { redrawn, RESAMPLES } from './statistics.ts';
-import { ItemTally } from './forecast.ts';
+import { ItemTally } from './tally.ts';
 
 /** Part of a file: how many items are in how many bytes, as stored. */
 interface Piece {

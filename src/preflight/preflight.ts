@@ -7,14 +7,8 @@ import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { inspectSources } from '../ingest/recognise/inspect.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { expectations } from './expect.ts';
-import {
-  type CorpusForecast,
-  failedOf,
-  type Forecast,
-  type GuardForecast,
-  ItemTally,
-  judgedOf,
-} from './forecast.ts';
+import type { CorpusForecast, Forecast, GuardForecast } from './forecast.ts';
+import { failedOf, ItemTally, judgedOf } from './tally.ts';
 import { countReusable, type JudgedSample, judgeSample } from './judge-sample.ts';
 import { RESAMPLES, Reservoir, seededRandom, shuffled, withBounds } from './statistics.ts';
 import { readCorpus, type CorpusReading } from './read-corpus.ts';

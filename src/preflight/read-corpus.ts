@@ -8,7 +8,7 @@ import { columnsOf, examineFile } from '../ingest/recognise/inspect.ts';
 import type { FrozenSources } from '../ingest/sources/frozen-sources.ts';
 import { predict, resampled, PieceTally, type ReadFile } from './predict.ts';
 import { shuffled } from './statistics.ts';
-import { ItemTally } from './forecast.ts';
+import { ItemTally } from './tally.ts';
 
 /** Files of one corpus that are looked into: the largest, where most items may be, and others chosen at random. */
 const MAX_FILES = 500;
