@@ -1,15 +1,8 @@
 import { isEmbedded } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
-import { parseSocketAddress } from '../guard/websocket/socket-address.ts';
-import {
-  type GuardEndpoint,
-  isKserveHttp,
-  isRest,
-  isWebSocket,
-  parseAddress,
-} from '../guard/protocol/address.ts';
-import { type BaseAddress, parseBaseAddress } from '../guard/http/base-address.ts';
+import type { GuardEndpoint, GuardHost } from '../guard/protocol/address.ts';
+import { transportOf } from '../guard/transports/transports.ts';
 
 /**
  * Returns a function that looks up the bearer token for an endpoint; null: none is sent. The embedded guard gets none.
@@ -31,7 +24,7 @@ export function guardToken(
 ): (endpoint: GuardEndpoint) => string | null {
   return (endpoint) => {
     if (isEmbedded(endpoint.name)) return null;
-    const found = isRest(endpoint) ? apiKey(env, endpoint, guards) : guardTokenOf(env, endpoint);
+    const found = hasApiKey(endpoint) ? apiKey(env, endpoint, guards) : guardTokenOf(env, endpoint);
     if (found !== null && !found.isOwn && !namedByUser.includes(endpoint.name))
       throw notNamed(found, endpoint);
     if (found !== null && !isToken(found.token)) {
@@ -60,7 +53,7 @@ function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | 
 }
 
 function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonly string[]): Found | null {
-  const { host, secure, loopback } = parseBaseAddress(endpoint);
+  const { host, secure, loopback } = hostOf(endpoint);
   const own = ownOf(env, 'GUARD_API_KEY', host);
   if (own !== undefined) {
     if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable);
@@ -69,8 +62,8 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
   const shared = secure ? valueOf(env, 'GUARD_API_KEY') : null;
   const others = guards
     .map((url) => ({ name: url, address: url }))
-    .filter((guard) => isRest(guard) && parseBaseAddress(guard).secure)
-    .map((guard) => parseBaseAddress(guard).host)
+    .filter((guard) => hasApiKey(guard) && hostOf(guard).secure)
+    .map((guard) => hostOf(guard).host)
     .filter((name) => name !== host && ownOf(env, 'GUARD_API_KEY', name) === undefined);
   if (shared !== null && others.length > 0) {
     throw new Failure(
@@ -111,11 +104,12 @@ function withoutTls({ name, address }: GuardEndpoint, variable: string): Failure
   );
 }
 
-function hostOf(endpoint: GuardEndpoint): Pick<BaseAddress, 'host' | 'secure' | 'loopback'> {
-  if (isRest(endpoint) || isKserveHttp(endpoint)) return parseBaseAddress(endpoint);
-  if (isWebSocket(endpoint)) return parseSocketAddress(endpoint);
-  const { serverName, secure, loopback } = parseAddress(endpoint);
-  return { host: serverName, secure, loopback };
+function hasApiKey(endpoint: GuardEndpoint): boolean {
+  return transportOf(endpoint).tokenVariable === 'GUARD_API_KEY';
+}
+
+function hostOf(endpoint: GuardEndpoint): GuardHost {
+  return transportOf(endpoint).hostOf(endpoint);
 }
 
 function variableOf(prefix: string, host: string): string {

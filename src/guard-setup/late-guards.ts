@@ -11,7 +11,7 @@ import type { EndpointStatus } from '../guard/endpoint/endpoint-status.ts';
 import { NOTHING_SENT } from '../guard/endpoint/sent-meter.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool, JudgeOptions, OpenStreamOptions } from '../guard/pool/pool.ts';
-import { isRest, isWebSocket } from '../guard/protocol/address.ts';
+import { transportOf } from '../guard/transports/transports.ts';
 import { StreamError } from '../guard/streams/stream-error.ts';
 import type { ModerationStream } from '../guard/streams/moderation-stream.ts';
 
@@ -144,10 +144,9 @@ export class LateGuards implements GuardPool, GuardSession {
   }
 
   #notConnected(url: string): EndpointStatus {
-    const endpoint = { name: url, address: url };
     return {
       name: url,
-      kind: isRest(endpoint) ? 'rest' : isWebSocket(endpoint) ? 'websocket' : 'triton',
+      kind: transportOf({ name: url, address: url }).kind,
       state: {
         name: 'out',
         since: this.#since,

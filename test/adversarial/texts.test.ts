@@ -14,11 +14,13 @@ import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-im
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/human-assistant.ts';
 import { cutResponse } from '../../src/formats/transcripts/generations/cut-response.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
-import { retryAfterMs } from '../../src/guard/http/retry-after.ts';
-import { classify, classifyProbe } from '../../src/guard/triton/grpc-fault.ts';
-import { classifyKserveHttp } from '../../src/guard/kserve-http/kserve-http-fault.ts';
+import {
+  classifyGrpc,
+  classifyGrpcProbe,
+  classifyHttp,
+  retryAfterMs,
+} from '../../src/guard/faults/classify.ts';
 import { readInferReply } from '../../src/guard/kserve-http/infer-reply.ts';
-import { classifyHttp } from '../../src/guard/rest/http-fault.ts';
 import { categoryOf } from '../../src/guard/rest/category-names.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
@@ -93,17 +95,17 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a version reply in JSON': (text) => decodeVersionReply(versionReply(JSON.stringify({ [text]: text }))),
   'a verdict over REST': (text) => decodeVerdict(Buffer.from(text)),
   'an error over REST': (text) =>
-    classifyHttp({ status: 400, headers: { 'retry-after': text }, body: text, modality: 'text' }),
+    classifyHttp({ status: 400, headers: { 'retry-after': text }, body: Buffer.from(text), about: 'text' }),
   'an error over gRPC': (text) => [
-    ...[text, `a${text}`, `Unexpected <class '${text}`].map((details) => classify(3, details)),
-    ...[text, `Model guard ${text}`].map((details) => classifyProbe(2, details)),
+    ...[text, `a${text}`, `Unexpected <class '${text}`].map((details) => classifyGrpc(3, details)),
+    ...[text, `Model guard ${text}`].map((details) => classifyGrpcProbe(2, details)),
   ],
   'a request over HTTP': (text) => inferCall(text),
   'a text in a request over HTTP': (text) =>
     inferCall(JSON.stringify({ id: text, inputs: [{ data: [text] }] })),
   'a reply over KServe HTTP': (text) => readInferReply(Buffer.from(text), undefined),
   'an error over KServe HTTP': (text) =>
-    classifyKserveHttp({ status: 500, headers: {}, body: text, about: 'model' }),
+    classifyHttp({ status: 500, headers: {}, body: Buffer.from(text), about: 'model' }),
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryOf(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),

@@ -52,6 +52,10 @@ export class KnownProbes implements ReadyGuard {
     return this.#guard.maxBatchSize;
   }
 
+  get instances(): number | null {
+    return this.#guard.instances;
+  }
+
   get concurrency(): ConcurrencyPolicy {
     return this.#guard.concurrency;
   }

@@ -9,8 +9,8 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
-import type { BaseAddress } from './base-address.ts';
-import { connectionFault } from './connection-fault.ts';
+import type { BaseAddress } from '../protocol/address.ts';
+import { connectionFailed } from '../faults/classify.ts';
 
 /** Idle timeout of a kept connection, in milliseconds: shorter than that of most servers, which could hit a new request. */
 const IDLE_MS = 1500;
@@ -100,7 +100,7 @@ export class HttpClient {
           if (over) return;
           const unseen = current.reusedSocket && current.socket?.bytesRead === readBefore;
           if (unseen && isClosed(error)) send(this.#freshAgent);
-          else fail(connectionLost(error));
+          else fail(connectionFailed(error));
         };
         current.on('error', lost);
         current.on('response', (response) => {
@@ -116,7 +116,7 @@ export class HttpClient {
                 body: bytes,
               });
             },
-            (error: Error) => fail(connectionLost(error)),
+            (error: Error) => fail(connectionFailed(error)),
           );
         });
         for (const chunk of request.body?.chunks ?? []) current.write(chunk);
@@ -165,10 +165,4 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Bu
 /** Whether the server closed the connection. */
 function isClosed(error: Error): boolean {
   return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-}
-
-/** The original error is not kept: the fault says what it means. */
-function connectionLost(error: Error): CallError {
-  const code = 'code' in error ? String(error.code) : '';
-  return new CallError('the connection failed', connectionFault(code));
 }

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
+import { httpFailed, unreadableReply } from '../faults/classify.ts';
 import type { HttpClient, HttpReply } from '../http/http-client.ts';
 import type { KserveCalls } from '../kserve/kserve-calls.ts';
 import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
-import { CallError } from '../protocol/call-error.ts';
-import { cutBody } from '../protocol/foreign-text.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import {
   type InferRequest,
@@ -14,7 +13,6 @@ import {
 } from '../tensors/protocol.ts';
 import { binaryInferMessage, JSON_LENGTH_HEADER, jsonInferMessage } from './infer-body.ts';
 import { readInferReply } from './infer-reply.ts';
-import { classifyKserveHttp } from './kserve-http-fault.ts';
 import { MODEL_CONFIG, MODEL_METADATA, READINESS, SERVER_METADATA } from './model-json.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -73,7 +71,7 @@ export class KserveHttpCalls implements KserveCalls {
     const { headers, body } = succeeded(reply, 'model');
     const jsonLength = headers[JSON_LENGTH_HEADER];
     const response = body && readInferReply(body, typeof jsonLength === 'object' ? '' : jsonLength);
-    if (response === null) throw unreadable();
+    if (response === null) throw unreadableReply();
     return response;
   }
 
@@ -90,10 +88,8 @@ export class KserveHttpCalls implements KserveCalls {
 
 /** The reply if its status is 2xx; else throws what it means. */
 function succeeded(reply: HttpReply, about: 'server' | 'model'): HttpReply {
-  const { status, headers, body } = reply;
-  if (status >= 200 && status <= 299) return reply;
-  const text = cutBody(body);
-  throw new CallError(`HTTP status ${status}`, classifyKserveHttp({ status, headers, body: text, about }));
+  if (reply.status >= 200 && reply.status <= 299) return reply;
+  throw httpFailed({ ...reply, about });
 }
 
 function saysReady({ body }: HttpReply): boolean {
@@ -102,10 +98,6 @@ function saysReady({ body }: HttpReply): boolean {
 
 function jsonIn<T>(shape: z.ZodType<T>, { body }: HttpReply): T {
   const value = body && parseJson(shape, body);
-  if (value === null) throw unreadable();
+  if (value === null) throw unreadableReply();
   return value;
-}
-
-function unreadable(): CallError {
-  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }

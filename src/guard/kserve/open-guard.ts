@@ -41,6 +41,7 @@ export async function openGuard(
         );
   const guard: ReadyGuard = {
     maxBatchSize: model.maxBatchSize,
+    instances: model.instances,
     concurrency:
       model.instances === null
         ? undeclaredConcurrency(model.maxBatchSize)

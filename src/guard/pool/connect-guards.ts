@@ -2,7 +2,9 @@ import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';
-import { endpointTargets } from './endpoint-targets.ts';
+import type { CallOptions } from '../protocol/connection.ts';
+import type { EndpointTarget } from '../endpoint/endpoint.ts';
+import { transportOf } from '../transports/transports.ts';
 import { LivePool } from './live-pool.ts';
 import type { GuardPool } from './pool.ts';
 
@@ -54,11 +56,9 @@ export async function connectGuards(
   signal.throwIfAborted();
   const startedAt = performance.now();
   const startTimeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
-  const targets = await endpointTargets(endpoints, {
-    expectFingerprint: options.expectFingerprint,
-    token: options.token ?? (() => null),
-    tls: options.tls ?? {},
-    lookup: { timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs), signal },
+  const targets = await targetsOf(endpoints, options, {
+    timeoutMs: Math.min(LOOKUP_TIMEOUT_MS, startTimeoutMs),
+    signal,
   });
   const pool = new LivePool(targets, {
     requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
@@ -74,4 +74,31 @@ export async function connectGuards(
     await pool.close();
     throw error;
   }
+}
+
+/** The servers behind the endpoints. Rejects with Failure('usage') as `connectGuards`, and when an address is malformed. */
+async function targetsOf(
+  endpoints: readonly GuardEndpoint[],
+  { expectFingerprint, token = () => null, tls = {} }: PoolOptions,
+  lookup: CallOptions,
+): Promise<EndpointTarget[]> {
+  // Tokens first: an invalid one is reported before any lookup.
+  const found = endpoints.map((endpoint) => {
+    const transport = transportOf(endpoint);
+    if (expectFingerprint !== null && transport.unversioned !== null) {
+      throw new Failure(
+        'usage',
+        `guard ${endpoint.name}: over ${transport.unversioned} a guard reports no fingerprint, so none can be expected; name its gRPC address`,
+      );
+    }
+    return { endpoint, transport, credentials: { token: token(endpoint), tls } };
+  });
+  const targets = found.map(async ({ endpoint, transport, credentials }) => {
+    const { kind, takes, connector } = transport;
+    const servers = (await transport.servers?.(endpoint, lookup)) ?? [
+      { name: endpoint.name, connect: connector(endpoint) },
+    ];
+    return servers.map(({ name, connect }) => ({ name, kind, takes, connect: () => connect(credentials) }));
+  });
+  return (await Promise.all(targets)).flat();
 }

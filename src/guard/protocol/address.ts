@@ -1,6 +1,3 @@
-import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
 import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';
 
@@ -8,131 +5,47 @@ import { isLoopback } from '../../domain/loopback.ts';
 export interface GuardEndpoint {
   /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`, `kserve+http://host:8000`. */
   readonly name: string;
-  /**
-   * `grpc://host:port` or `grpcs://host:port` (default port 8001), or the base URL of its REST endpoints,
-   * `http://host:port` or `https://host`, or of its WebSocket endpoint, `ws://host:port` or `wss://host:port`, or of the
-   * KServe v2 protocol over HTTP, `kserve+http://host:port` or `kserve+https://host`.
-   */
+  /** A URL; its scheme says which transport. */
   readonly address: string;
 }
 
-/** Whether the endpoint is reached over REST. */
-export function isRest({ address }: GuardEndpoint): boolean {
-  return /^https?:/i.test(address);
-}
-
-/** Whether the endpoint is reached over WebSockets, which carry moderation streams only. */
-export function isWebSocket({ address }: GuardEndpoint): boolean {
-  return /^wss?:/i.test(address);
-}
-
-/** Whether the endpoint is reached with the KServe v2 protocol over HTTP. */
-export function isKserveHttp({ address }: GuardEndpoint): boolean {
-  return /^kserve\+https?:/i.test(address);
-}
-
-/** Where to connect over gRPC, and which name to verify. */
-export interface GuardAddress {
-  /** A gRPC target: `host:port`. */
-  readonly target: string;
+/** Which machine a guard is on, and how it is reached. */
+export interface GuardHost {
+  /** A name or an IP address, of IPv6 without brackets. */
+  readonly host: string;
   readonly secure: boolean;
   readonly loopback: boolean;
-  /** `host:port` as configured, if the target is one of that host's addresses; else null. Sent as :authority. */
-  readonly authority: string | null;
-  /** The host name that the certificate must match. */
-  readonly serverName: string;
 }
 
-/** One server at one address. */
-interface GuardTarget {
-  readonly name: string;
-  readonly address: GuardAddress;
+/** Base URL of a guard's HTTP endpoints. */
+export interface BaseAddress extends GuardHost {
+  readonly port: number;
+  /** Prefix of `/v1/...` or `/v2/...`: empty, or with a leading slash and no trailing one. */
+  readonly path: string;
 }
 
-const DEFAULT_PORT = '8001';
-
-export type Lookup = (host: string) => Promise<readonly LookupAddress[]>;
-
-async function lookupAll(host: string): Promise<LookupAddress[]> {
-  return lookup(host, { all: true });
-}
-
-/** Parses an endpoint's address. Failure('usage') when it is not a grpc:// or grpcs:// URL of a host and port. */
-export function parseAddress(endpoint: GuardEndpoint): GuardAddress & { readonly port: string } {
-  let url: URL | null = null;
-  try {
-    url = new URL(endpoint.address);
-  } catch {
-    // said below
-  }
-  const bare = url !== null && ['', '/'].includes(url.pathname) && url.search === '' && url.hash === '';
-  if (!bare || !['grpc:', 'grpcs:'].includes(url!.protocol) || url!.hostname === '') {
-    throw new Failure('usage', `guard ${endpoint.name}: the address must look like grpc://host:8001`);
-  }
-  const host = url!.hostname;
-  const port = url!.port === '' ? DEFAULT_PORT : url!.port;
-  return {
-    target: `${host}:${port}`,
-    secure: url!.protocol === 'grpcs:',
-    loopback: isLoopback(host),
-    authority: null,
-    serverName: host,
-    port,
-  };
-}
-
-export interface LookupOptions {
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+/** The scheme of a URL, without the colon. */
+export function schemeOf(address: string): string {
+  return address.slice(0, Math.max(0, address.indexOf(':'))).toLowerCase();
 }
 
 /**
- * Expands a host name with several addresses into one endpoint per address, named `<name>#<address>`. Only addresses of
- * one family count, since a server that listens on both families is still one server; for the same reason `localhost` is
- * not expanded. A name whose lookup fails or takes longer than `timeoutMs` is not expanded, and is looked up again when
- * connecting. The addresses are kept for the life of the pool. Rejects with the signal's reason when aborted.
+ * Parses an endpoint's address as one of HTTP, whatever its scheme: those of TLS end in `s`. `example`: in the message of
+ * the Failure('usage') for anything but a URL without user and query.
  */
-export async function expandEndpoint(
-  endpoint: GuardEndpoint,
-  { timeoutMs, signal }: LookupOptions,
-  find: Lookup = lookupAll,
-): Promise<GuardTarget[]> {
-  const { port, ...address } = parseAddress(endpoint);
-  const host = address.serverName;
-  const alone = [{ name: endpoint.name, address }];
-  if (address.loopback || isIP(host.replace(/^\[|\]$/g, '')) !== 0) return alone;
-  const found = await findWithin(timeoutMs, signal, () => find(host));
-  if (found === null) return alone;
-  const family = found.some((entry) => entry.family === 4) ? 4 : 6;
-  const addresses = [...new Set(found.filter((e) => e.family === family).map((e) => e.address))].sort();
-  if (addresses.length < 2) return alone;
-  return addresses.map((ip) => ({
-    name: `${endpoint.name}#${ip}`,
-    address: {
-      ...address,
-      target: family === 4 ? `${ip}:${port}` : `[${ip}]:${port}`,
-      authority: `${host}:${port}`,
-    },
-  }));
-}
-
-/** The addresses; null on an error or timeout. A system lookup cannot be cancelled, so a late result is ignored. */
-async function findWithin(
-  timeoutMs: number,
-  signal: AbortSignal,
-  find: () => ReturnType<Lookup>,
-): Promise<readonly LookupAddress[] | null> {
-  let timer: NodeJS.Timeout | undefined;
-  let abort = (): void => {};
-  try {
-    return await new Promise((resolve, reject) => {
-      abort = (): void => reject(signal.reason as Error);
-      signal.addEventListener('abort', abort, { once: true });
-      timer = setTimeout(() => resolve(null), timeoutMs);
-      find().then(resolve, () => resolve(null));
-    });
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-  }
+export function parseBaseAddress({ name, address }: GuardEndpoint, example: string): BaseAddress {
+  const secure = /(https|wss)$/i.test(schemeOf(address));
+  const plainAddress = `${secure ? 'https' : 'http'}${address.slice(schemeOf(address).length)}`;
+  const url = URL.canParse(plainAddress) ? new URL(plainAddress) : null;
+  const plain =
+    url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!plain) throw new Failure('usage', `guard ${name}: the address must look like ${example}`);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    secure,
+    loopback: isLoopback(url.hostname),
+    // linear: a match begins only at the first slash of a run.
+    path: url.pathname.replace(/(?<!\/)\/+$/, ''),
+  };
 }

@@ -29,6 +29,8 @@ export interface Reply {
 export interface ReadyGuard {
   /** Max rows per request. 0: the model does not batch, which means one row per request. */
   readonly maxBatchSize: number;
+  /** Model instances that the server declares; null: none. */
+  readonly instances: number | null;
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
   takes(signature: Signature): boolean;

@@ -10,17 +10,17 @@ import {
 } from '@grpc/grpc-js';
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { abortable } from '../../flow/abortable.ts';
-import type { GuardAddress } from '../protocol/address.ts';
+import { classifyGrpc, classifyGrpcProbe, unreadableReply } from '../faults/classify.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
 import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
+import { loadService } from '../tensors/service.ts';
 import { ConnectionWatch } from './connection-watch.ts';
-import { classify, classifyProbe } from './grpc-fault.ts';
 import { channelCredentials, clientAt } from './grpc-client.ts';
 import { GrpcStream } from './grpc-stream.ts';
-import { reach, type Reached } from './reach.ts';
+import { type GuardAddress, reach, type Reached } from './grpc-address.ts';
 
 /** The calls in use, with the types of request and reply. */
 interface Calls {
@@ -69,7 +69,7 @@ export class GuardChannel {
   #isStuck = false;
 
   /** `token` is sent as `authorization: Bearer`. Does not connect before the first call. */
-  constructor(address: GuardAddress, service: ServiceDefinition, { token, tls }: Credentials) {
+  constructor(address: GuardAddress, { token, tls }: Credentials, service = loadService()) {
     this.#service = service;
     if (token !== null) this.#metadata.set('authorization', `Bearer ${token}`);
     this.#address = address;
@@ -101,7 +101,7 @@ export class GuardChannel {
         else if (error !== null) reject(this.#isStuck ? stuck() : failed(method, error, hasStarted));
         else {
           const reply = message!.length > maxReplyBytes ? null : this.#decode(method, message!);
-          if (reply === null) reject(unreadable());
+          if (reply === null) reject(unreadableReply());
           else resolve(reply);
         }
       });
@@ -234,17 +234,13 @@ function stuck(): CallError {
   return new CallError('connection stuck', { kind: 'endpoint', reason: 'connection stuck', reached: true });
 }
 
-function unreadable(): CallError {
-  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
-}
-
 function failed(
   method: keyof Calls | 'ModelStreamInfer',
   { code, details }: ServiceError,
   hasStarted: boolean,
 ): CallError {
   const judges = method === 'ModelInfer' || method === 'ModelStreamInfer';
-  const fault = judges ? classify(code, details, hasStarted) : classifyProbe(code, details);
+  const fault = judges ? classifyGrpc(code, details, hasStarted) : classifyGrpcProbe(code, details);
   const kind = code === status.UNIMPLEMENTED ? UnimplementedCall : CallError;
   return new kind(`gRPC status ${status[code] ?? code}`, fault);
 }

@@ -1,8 +1,7 @@
 import { type ChannelCredentials, Client, credentials } from '@grpc/grpc-js';
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
-import type { GuardAddress } from '../protocol/address.ts';
-import type { Reached } from './reach.ts';
+import type { GuardAddress, Reached } from './grpc-address.ts';
 
 /** For the connections to one address. */
 export function channelCredentials(

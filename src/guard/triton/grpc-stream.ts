@@ -1,4 +1,5 @@
 import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
+import { classifyGrpc, unreadableReply } from '../faults/classify.ts';
 import { maxVerdictReplyBytes } from '../kserve/reply-bounds.ts';
 import { CallError } from '../protocol/call-error.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
@@ -8,7 +9,6 @@ import { encodeStreamRequest } from '../tensors/stream/request-tensors.ts';
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { decodeStreamVerdict } from '../tensors/stream/verdict-tensors.ts';
 import { decodeStreamInferResponse } from '../tensors/service.ts';
-import { classify } from './grpc-fault.ts';
 
 interface CallHooks {
   /** The server sent something. */
@@ -90,20 +90,16 @@ export class GrpcStream implements StreamTransport {
 function decodeReply(
   message: Buffer,
 ): { readonly verdict: StreamVerdict; readonly modelVersion: string } | CallError {
-  if (message.length > maxVerdictReplyBytes(1)) return unreadable();
+  if (message.length > maxVerdictReplyBytes(1)) return unreadableReply();
   try {
     const { errorMessage, response } = decodeStreamInferResponse(message);
     // The server ignored the wish for a status: only its text tells what the error is.
     if (errorMessage !== '')
-      return new CallError('an error without a status', classify(status.UNKNOWN, errorMessage));
-    if (response === null) return unreadable();
+      return new CallError('an error without a status', classifyGrpc(status.UNKNOWN, errorMessage));
+    if (response === null) return unreadableReply();
     return { verdict: decodeStreamVerdict(response), modelVersion: response.model_version };
   } catch {
     // The error is dropped: its text could quote the message.
-    return unreadable();
+    return unreadableReply();
   }
-}
-
-function unreadable(): CallError {
-  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }

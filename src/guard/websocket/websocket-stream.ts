@@ -1,13 +1,11 @@
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
-import { CallError } from '../protocol/call-error.ts';
+import { httpFailed, socketClosed, socketFailed, streamFailed, unreadableReply } from '../faults/classify.ts';
+import type { CallError } from '../protocol/call-error.ts';
 import type { Credentials } from '../protocol/connection.ts';
-import { classifyHttp } from '../rest/http-fault.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
 import { readStreamReply, type StreamReply, writeStreamRequest } from '../tensors/stream/stream-json.ts';
 import type { StreamRequest } from '../tensors/stream/stream-messages.ts';
-import type { SocketAddress } from './socket-address.ts';
-import { socketClosed, socketFailed, streamFailed } from './websocket-fault.ts';
 
 /** Max size of a message from the server, in bytes. A verdict has about 150. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
@@ -30,10 +28,10 @@ export class WebSocketStream implements StreamTransport {
   #unanswered = 0;
   #isOver = false;
 
-  constructor({ url, secure }: SocketAddress, { token, tls }: Credentials, events: StreamEvents) {
+  constructor(url: string, { token, tls }: Credentials, events: StreamEvents) {
     this.#events = events;
     this.#socket = new WebSocket(url, {
-      ...(secure ? tls : {}),
+      ...(url.startsWith('wss:') ? tls : {}),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
@@ -46,8 +44,7 @@ export class WebSocketStream implements StreamTransport {
     });
     this.#socket.on('message', (data, isBinary) => this.#read(data, isBinary));
     this.#socket.on('unexpected-response', (request, { statusCode, headers }) => {
-      const fault = classifyHttp({ status: statusCode!, headers, body: '', modality: 'text' });
-      this.#fail(new CallError(`HTTP status ${statusCode}`, fault));
+      this.#fail(httpFailed({ status: statusCode!, headers, body: null, about: 'text' }));
       request.destroy();
     });
     // Stays for good: a socket that is closed while it connects still reports that.
@@ -77,10 +74,10 @@ export class WebSocketStream implements StreamTransport {
   #read(data: RawData, isBinary: boolean): void {
     if (this.#isOver) return;
     const reply = isBinary ? null : replyOf(data);
-    if (reply === null) this.#fail(unreadable());
+    if (reply === null) this.#fail(unreadableReply());
     // The server may end the stream at any time.
     else if (reply.error !== null) this.#fail(streamFailed(reply.error.status, reply.error.text));
-    else if (this.#unanswered === 0) this.#fail(unreadable());
+    else if (this.#unanswered === 0) this.#fail(unreadableReply());
     else {
       this.#unanswered--;
       this.#events.verdict(reply.verdict, null);
@@ -104,8 +101,4 @@ function replyOf(data: RawData): StreamReply | null {
     // The error is dropped: its text could quote the message.
     return null;
   }
-}
-
-function unreadable(): CallError {
-  return new CallError('unreadable reply', { kind: 'refused', code: 'INVALID_REPLY', named: false });
 }

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { parseAddress } from '../../../src/guard/protocol/address.ts';
+import { parseAddress } from '../../../src/guard/triton/grpc-address.ts';
 import { Endpoint } from '../../../src/guard/endpoint/endpoint.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { TritonConnection } from '../../../src/guard/triton/triton-connection.ts';
+import { GrpcConnection } from '../../../src/guard/transports/grpc.ts';
 import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
@@ -19,7 +19,7 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       kind: 'triton',
       takes: () => true,
       connect: () =>
-        new TritonConnection(parseAddress({ name: address, address }), service, { token: null, tls: {} }),
+        new GrpcConnection(parseAddress({ name: address, address }), { token: null, tls: {} }, service),
     },
     {
       requestTimeoutMs: 60_000,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expandEndpoint, type Lookup, parseAddress } from '../../../src/guard/protocol/address.ts';
+import { expandEndpoint, type Lookup, parseAddress } from '../../../src/guard/triton/grpc-address.ts';
 
 const at = (address: string) => ({ name: 'it', address });
 

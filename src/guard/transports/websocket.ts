@@ -6,20 +6,40 @@ import { reachHost } from '../protocol/reach-host.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { polledAhead } from '../streams/send-ahead.ts';
 import type { Signature } from '../tensors/encode-request.ts';
-import type { SocketAddress } from './socket-address.ts';
-import { WebSocketStream } from './websocket-stream.ts';
+import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
+import { WebSocketStream } from '../websocket/websocket-stream.ts';
+import type { Transport } from './transport.ts';
 
-/** Whether a guard over WebSockets takes such requests. */
-export function takenOverWebSocket(signature: Signature): boolean {
+/** Path of moderation streams below the base address. */
+const STREAM_PATH = '/v1/moderations/response-stream';
+
+/** A guard behind its WebSocket endpoint for moderation streams. Each stream has a connection of its own. */
+export const WEB_SOCKET: Transport = {
+  kind: 'websocket',
+  schemes: ['ws', 'wss'],
+  tokenVariable: 'GUARD_TOKEN',
+  unversioned: 'a WebSocket',
+  takes,
+  hostOf: parse,
+  connector: (endpoint) => {
+    const address = parse(endpoint);
+    return (credentials) => new WebSocketConnection(address, credentials);
+  },
+};
+
+function takes(signature: Signature): boolean {
   return signature === 'generation';
 }
 
-/** A guard behind its WebSocket endpoint for moderation streams. Each stream has a connection of its own. */
-export class WebSocketConnection implements Connection {
-  readonly #address: SocketAddress;
+function parse(endpoint: GuardEndpoint): BaseAddress {
+  return parseBaseAddress(endpoint, 'ws://host:8000');
+}
+
+class WebSocketConnection implements Connection {
+  readonly #address: BaseAddress;
   readonly #credentials: Credentials;
 
-  constructor(address: SocketAddress, credentials: Credentials) {
+  constructor(address: BaseAddress, credentials: Credentials) {
     this.#address = address;
     this.#credentials = credentials;
   }
@@ -27,7 +47,7 @@ export class WebSocketConnection implements Connection {
   /** There is no readiness check: the guard must judge a harmless generation. */
   async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
     const streams = new GuardStreams(
-      (events) => new WebSocketStream(this.#address, this.#credentials, events),
+      (events) => new WebSocketStream(this.#url, this.#credentials, events),
       polledAhead,
     );
     try {
@@ -47,8 +67,9 @@ export class WebSocketConnection implements Connection {
     }
     return {
       maxBatchSize: 0,
+      instances: null,
       concurrency: streams.concurrency,
-      takes: takenOverWebSocket,
+      takes,
       // It need not answer anything but handshakes, each of which is a stream.
       isReady: async (options) => (await reachHost(this.#address, options)) !== '',
       judge: ([row], options) => {
@@ -58,6 +79,12 @@ export class WebSocketConnection implements Connection {
       version: null,
       streams,
     };
+  }
+
+  /** For the handshake: `ws://host:8000/v1/moderations/response-stream`. */
+  get #url(): string {
+    const { host, port, secure, path } = this.#address;
+    return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}${STREAM_PATH}`;
   }
 
   /** The callers have aborted their streams, and with them their connections. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retryAfterMs } from '../../../src/guard/http/retry-after.ts';
+import { retryAfterMs } from '../../../src/guard/faults/classify.ts';
 
 test('Retry-After is seconds or a date, and honored up to a day', () => {
   const now = Date.parse('2026-11-21T02:00:00Z');

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/guard/protocol/call-error.ts';
-import { classify } from '../../../src/guard/triton/grpc-fault.ts';
+import { classifyGrpc } from '../../../src/guard/faults/classify.ts';
 
 const rows: [code: status, details: string, fault: Fault][] = [
   [status.NOT_FOUND, "Request for unknown model: 'guard' is not found", barred('unknown model')],
@@ -135,10 +135,10 @@ test.each([
 ])('%i with 10 MB of %s takes no time', (code, part) => {
   const details = part.repeat(1e7 / part.length);
   const begunAt = performance.now();
-  for (let count = 0; count < 100; count++) classify(code, details);
+  for (let count = 0; count < 100; count++) classifyGrpc(code, details);
   expect(performance.now() - begunAt).toBeLessThan(5000);
 });
 
 test.each(rows)('%i %s', (code, details, fault) => {
-  expect(classify(code, details)).toEqual(fault);
+  expect(classifyGrpc(code, details)).toEqual(fault);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/guard/protocol/call-error.ts';
-import { classifyHttp } from '../../../src/guard/rest/http-fault.ts';
+import { classifyHttp } from '../../../src/guard/faults/classify.ts';
 
 const refused = (code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault => ({
   kind: 'refused',
@@ -44,11 +44,13 @@ const rows: [status: number, body: string, modality: 'text' | 'image' | 'audio',
 ];
 
 test.each(rows)('%i %s for %s', (status, body, modality, fault) => {
-  expect(classifyHttp({ status, headers: { 'retry-after': '2' }, body, modality })).toEqual(fault);
+  expect(
+    classifyHttp({ status, headers: { 'retry-after': '2' }, body: Buffer.from(body), about: modality }),
+  ).toEqual(fault);
 });
 
 test('503 without Retry-After is one failed request', () => {
-  const failed = { status: 503, headers: {}, body: '', modality: 'text' } as const;
+  const failed = { status: 503, headers: {}, body: null, about: 'text' } as const;
   expect(classifyHttp(failed)).toEqual(attempt('GUARD_UNAVAILABLE'));
   expect(classifyHttp({ ...failed, status: 429 })).toEqual({ kind: 'rate', retryAfterMs: null });
 });

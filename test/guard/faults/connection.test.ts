@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/guard/protocol/call-error.ts';
-import { connectionFault } from '../../../src/guard/http/connection-fault.ts';
+import { connectionFault } from '../../../src/guard/faults/fault-table.ts';
 
 const out = (reason: (Fault & { kind: 'endpoint' })['reason'], reached = false): Fault => ({
   kind: 'endpoint',

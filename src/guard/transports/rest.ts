@@ -1,5 +1,6 @@
 import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
 import { WorstPart } from '../../domain/worst-part.ts';
+import { httpFailed } from '../faults/classify.ts';
 import type { Answer } from '../protocol/answer.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
@@ -11,15 +12,14 @@ import type {
   OpenOptions,
   ReadyGuard,
 } from '../protocol/connection.ts';
-import { cutBody } from '../protocol/foreign-text.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow, Signature } from '../tensors/encode-request.ts';
-import type { BaseAddress } from '../http/base-address.ts';
 import { answers } from '../http/answers.ts';
 import { type HttpBody, HttpClient } from '../http/http-client.ts';
-import { classifyHttp } from './http-fault.ts';
-import { fileForm } from './multipart.ts';
-import { decodeVerdict } from './rest-verdict.ts';
+import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
+import { fileForm } from '../rest/multipart.ts';
+import { decodeVerdict } from '../rest/rest-verdict.ts';
+import type { Transport } from './transport.ts';
 
 /** Limits of requests in flight. The capacity of such a guard is not known, and is found by trial. */
 const INITIAL_IN_FLIGHT = 8;
@@ -35,15 +35,37 @@ const PATHS: Readonly<Record<Modality, string>> = {
   audio: '/v1/moderations/audio',
 };
 
-/** Whether a guard over REST takes such requests: the REST contract has paths for prompts only. */
-export function takenOverRest(signature: Signature): boolean {
-  return !(['response', 'response-with-prompt', 'multiturn', 'generation'] as Signature[]).includes(
-    signature,
-  );
-}
+/** The REST contract has paths for prompts only. */
+const NOT_TAKEN: ReadonlySet<Signature> = new Set([
+  'response',
+  'response-with-prompt',
+  'multiturn',
+  'generation',
+]);
 
 /** A guard behind its REST endpoints: the managed one, or the self-hosted reference client (`guard_api.py`). */
-export class RestConnection implements Connection {
+export const REST: Transport = {
+  kind: 'rest',
+  schemes: ['http', 'https'],
+  tokenVariable: 'GUARD_API_KEY',
+  unversioned: 'REST',
+  takes,
+  hostOf: parse,
+  connector: (endpoint) => {
+    const base = parse(endpoint);
+    return (credentials) => new RestConnection(base, credentials);
+  },
+};
+
+function takes(signature: Signature): boolean {
+  return !NOT_TAKEN.has(signature);
+}
+
+function parse(endpoint: GuardEndpoint): BaseAddress {
+  return parseBaseAddress(endpoint, 'https://host or http://host:9000');
+}
+
+class RestConnection implements Connection {
   readonly #client: HttpClient;
 
   /** Nothing is connected until it is opened. */
@@ -68,13 +90,14 @@ export class RestConnection implements Connection {
     }
     return {
       maxBatchSize: 0,
+      instances: null,
       concurrency: new AdaptiveConcurrency({
         start: INITIAL_IN_FLIGHT,
         min: MIN_IN_FLIGHT,
         max: MAX_IN_FLIGHT,
         step: 1,
       }),
-      takes: takenOverRest,
+      takes,
       isReady: (options) => answers(this.#client, PATHS.text, options),
       judge: async ([row]: readonly RequestRow[], options: CallOptions) => ({
         answers: [await this.#judge(row!.request, options)],
@@ -117,10 +140,7 @@ export class RestConnection implements Connection {
   async #post(modality: Modality, body: HttpBody, options: CallOptions): Promise<Answer | null> {
     const request = { method: 'POST', path: PATHS[modality], body, maxReplyBytes: MAX_REPLY_BYTES } as const;
     const { status, headers, body: bytes } = await this.#client.send(request, options);
-    if (status < 200 || status > 299) {
-      const failure = { status, headers, body: cutBody(bytes), modality };
-      throw new CallError(`HTTP status ${status}`, classifyHttp(failure));
-    }
+    if (status < 200 || status > 299) throw httpFailed({ status, headers, body: bytes, about: modality });
     const isJson = /^application\/(\S+\+)?json\b/i.test(headers['content-type'] ?? '');
     return bytes === null || !isJson ? null : decodeVerdict(bytes);
   }

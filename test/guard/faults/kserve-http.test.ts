@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../../src/guard/protocol/call-error.ts';
-import { classifyKserveHttp } from '../../../src/guard/kserve-http/kserve-http-fault.ts';
+import { classifyHttp } from '../../../src/guard/faults/classify.ts';
 
 const refused = (code: (Fault & { kind: 'refused' })['code'], named: boolean): Fault => ({
   kind: 'refused',
@@ -43,15 +43,15 @@ const rows: [status: number, body: string, fault: Fault][] = [
 ];
 
 test.each(rows)('%i %s', (status, body, fault) => {
-  expect(classifyKserveHttp({ status, headers: {}, body, about: 'model' })).toEqual(fault);
+  expect(classifyHttp({ status, headers: {}, body: Buffer.from(body), about: 'model' })).toEqual(fault);
 });
 
 test('a rate limit says how long to wait, and a server without the path is no KServe server', () => {
-  const limited = { headers: { 'retry-after': '2' }, body: '', about: 'model' } as const;
+  const limited = { headers: { 'retry-after': '2' }, body: null, about: 'model' } as const;
   for (const status of [429, 503]) {
-    expect(classifyKserveHttp({ ...limited, status })).toEqual({ kind: 'rate', retryAfterMs: 2000 });
+    expect(classifyHttp({ ...limited, status })).toEqual({ kind: 'rate', retryAfterMs: 2000 });
   }
-  expect(classifyKserveHttp({ status: 404, headers: {}, body: '', about: 'server' })).toEqual(
+  expect(classifyHttp({ status: 404, headers: {}, body: null, about: 'server' })).toEqual(
     barred('unknown path'),
   );
 });
