@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as DuckDB from '@duckdb/node-api';
 import { Failure } from '../domain/failure.ts';
+import { DIRECTORY_MODE } from '../files/create-file.ts';
 import { WaitList } from '../flow/wait-list.ts';
 
 /** What a query may spill to disk. */
@@ -20,6 +21,8 @@ export interface DatabaseLimits {
   readonly connections: number;
   /** Null: queries take as long as they take. */
   readonly queryTimeoutMs: number | null;
+  /** Rows of a query without an order come as they are read, which takes more memory. */
+  readonly inOrder: boolean;
   /** Give memory back to the system after each step, instead of keeping it for the next one. */
   readonly returnMemory: boolean;
 }
@@ -27,8 +30,11 @@ export interface DatabaseLimits {
 /** For one analysis after another: more threads would cost memory, and little would be gained. */
 const ONE_BY_ONE: DatabaseLimits = {
   ...{ memory: '128MB', threads: 1, connections: 1 },
-  ...{ queryTimeoutMs: null, returnMemory: true },
+  ...{ queryTimeoutMs: null, inOrder: false, returnMemory: true },
 };
+
+/** For what is written in the order in which it is read. */
+const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '192MB', inOrder: true };
 
 /** The allocator keeps up to 128 MB per thread by default, and each step runs on another of Node's threads. */
 const RETURN_MEMORY = {
@@ -66,17 +72,26 @@ export class Database {
     this.#free = [...connections];
   }
 
-  /** `folder` is private to this process. Failure('service') on a platform for which DuckDB has no build. */
-  static async create(folder: string, limits: DatabaseLimits): Promise<Database> {
-    const { DuckDBInstance } = await duckdb();
-    const instance = await DuckDBInstance.create(join(folder, 'index.duckdb'), {
+  /**
+   * `folder` is private to this process; tables are kept there, or in memory. Failure('service') on a platform for which
+   * DuckDB has no build.
+   */
+  static async create(
+    folder: string,
+    limits: DatabaseLimits,
+    keep: 'on disk' | 'in memory' = 'on disk',
+  ): Promise<Database> {
+    const { DuckDBInstance } = await loadDuckDB();
+    const path = keep === 'on disk' ? join(folder, 'index.duckdb') : ':memory:';
+    const instance = await DuckDBInstance.create(path, {
       memory_limit: limits.memory,
       threads: String(limits.threads),
       temp_directory: join(folder, 'spilled'),
       max_temp_directory_size: MAX_SPILLED,
-      // Loading in order takes far more memory; every query names its order.
-      preserve_insertion_order: 'false',
+      preserve_insertion_order: String(limits.inOrder),
       ...(limits.returnMemory ? RETURN_MEMORY : {}),
+      // So that an error has the system's number.
+      errors_as_json: 'true',
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',
     });
@@ -97,6 +112,22 @@ export class Database {
       }
     } finally {
       await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** A database in memory for as long as `work` takes. What does not fit goes to `folder`, which is made, and removed. */
+  static async spillingTo<T>(folder: string, work: (database: Database) => Promise<T>): Promise<T> {
+    await rm(folder, { recursive: true, force: true });
+    const made = (await mkdir(folder, { recursive: true, mode: DIRECTORY_MODE })) ?? folder;
+    try {
+      const database = await Database.create(folder, IN_ORDER, 'in memory');
+      try {
+        return await work(database);
+      } finally {
+        await database.close();
+      }
+    } finally {
+      await rm(made, { recursive: true, force: true });
     }
   }
 
@@ -196,8 +227,11 @@ export class Database {
   }
 }
 
-/** Its native library has 70 MB, so it is loaded with the first database. */
-async function duckdb(): Promise<typeof DuckDB> {
+/**
+ * Loads DuckDB, whose native library has 70 MB: with the first database, or before, where there is time. Failure('service')
+ * on a platform for which it has no build.
+ */
+export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {
     return await import('@duckdb/node-api');
   } catch (cause) {
@@ -222,9 +256,35 @@ async function interruptible<T>(
     return await work;
   } catch (error) {
     signal.throwIfAborted();
-    throw error;
+    throw translated(error);
   } finally {
     signal.removeEventListener('abort', interrupt);
     clearInterval(repeat);
   }
+}
+
+const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.errno).map(([name, errno]) => [errno, name]),
+);
+
+/**
+ * One of DuckDB's errors, which are JSON, as the rest of the program knows it: with the system's error behind it, if there is
+ * one; Failure('service') when the query has not enough memory or disk space for what it spills.
+ */
+function translated(error: unknown): unknown {
+  let said: { exception_type?: string; errno?: string };
+  try {
+    said = JSON.parse((error as Error).message) as typeof said;
+  } catch {
+    return error;
+  }
+  if (said.exception_type === 'Out of Memory') {
+    return new Failure('service', 'a query has not enough memory, or disk space to spill to', {
+      cause: error,
+    });
+  }
+  const errno = Number(said.errno);
+  if (!(errno > 0)) return error;
+  const code = ERROR_NAMES.get(errno) ?? 'EIO';
+  return Object.assign(new Error(`DuckDB: ${code}`, { cause: error }), { code, errno: -errno });
 }

@@ -1,4 +1,4 @@
-import { createFile } from '../files/create-file.ts';
+import { createTemporary } from '../files/create-file.ts';
 import { readRecordLines } from '../files/record-lines.ts';
 
 /** An escape of half of a surrogate pair, not preceded by a backslash that escapes its own. */
@@ -7,7 +7,7 @@ const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** Writes the lines of a file with U+FFFD in the place of halves of surrogate pairs, so that they are text. */
 export async function writeWellFormedCopy(from: string, to: string, signal: AbortSignal): Promise<void> {
-  const file = await createFile(to);
+  const file = await createTemporary(to);
   try {
     for await (const lines of readRecordLines(from, { signal })) {
       const texts = lines.map((line) => `${line.toString().replace(LONE_SURROGATE, '$1\\ufffd')}\n`);

@@ -104,6 +104,7 @@ describe('finishing a run', () => {
       'summary.json',
       'verdicts.csv',
       'verdicts.jsonl',
+      'verdicts.parquet',
     ]);
     expect((await readdir(join(dir, 'log'))).sort()).toEqual(['0001-000001.jsonl', '0001-commits.jsonl']);
     for (const name of await readdir(dir, { recursive: true })) {

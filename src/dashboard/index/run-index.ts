@@ -50,7 +50,7 @@ export interface IndexedItem {
 
 /** Loading takes most memory; queries of a million rows take a tenth. */
 const limits = (): DatabaseLimits => ({
-  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, returnMemory: false },
+  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, returnMemory: false },
   threads: Math.min(4, availableParallelism()),
 });
 

@@ -1,17 +1,21 @@
 import { CATEGORIES } from '../taxonomy.ts';
 
-const LABELS: ReadonlyMap<string, string> = new Map([
+/** What the scores of rules are called. */
+export const RULE_LABELS: ReadonlyMap<string, string> = new Map([
   ['score', 'Overall'],
   ...CATEGORIES.map(({ key, label }) => [key, label] as const),
 ]);
 
-/** Rules that name neither a score nor a category. */
-const OTHERS: ReadonlyMap<string, string> = new Map([
+/** Rules that name neither a score nor a category, in words. */
+export const RULES_IN_WORDS: ReadonlyMap<string, string> = new Map([
   ['flagged', 'Flagged by the guard'],
   ['unknown category flagged', 'Flagged by the guard for a category outside the taxonomy'],
   ['partial coverage', 'Judged only in part'],
   ['needs_caution', 'The guard asked for caution'],
 ]);
+
+/** Where no rule applied. */
+export const NO_RULE = 'No rule applied';
 
 const THRESHOLD = /^([a-z_]+)>=(.+)$/;
 const FLAGGED = /^([a-z_]+) flagged$/;
@@ -22,11 +26,11 @@ const FLAGGED = /^([a-z_]+) flagged$/;
  * can be any text.
  */
 export function decidedByInWords(rule: string | null): string {
-  if (rule === null) return 'No rule applied';
+  if (rule === null) return NO_RULE;
   const [, scored = '', limit = ''] = THRESHOLD.exec(rule) ?? [];
-  const score = LABELS.get(scored);
+  const score = RULE_LABELS.get(scored);
   if (score !== undefined) return `${score} score at or above ${limit}`;
-  const other = OTHERS.get(rule);
+  const other = RULES_IN_WORDS.get(rule);
   if (other !== undefined) return other;
   const category = CATEGORIES.find(({ key }) => key === FLAGGED.exec(rule)?.[1]);
   return category === undefined ? rule : `Flagged by the guard for ${category.label}`;

@@ -5,6 +5,7 @@ import { Failure } from '../../domain/failure.ts';
 import { createTemporary } from '../../files/create-file.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { writeAt } from '../../files/durable-write.ts';
+import { hashFile } from '../../files/hash/hash-file.ts';
 import { temporaryName } from '../../files/run-files.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
@@ -30,6 +31,7 @@ export class FinalFile {
   readonly #hash = createHash('sha256');
   #waiting = new TextBuffer(MIN_WRITE_BYTES);
   #written = 0;
+  #filled = false;
   #entry: FileEntry | null = null;
 
   private constructor(name: string, writer: FinalWriter, temporary: string, handle: FileHandle) {
@@ -50,6 +52,15 @@ export class FinalFile {
     if (this.#waiting.length >= MIN_WRITE_BYTES) await this.#flush();
   }
 
+  /**
+   * Has `work` write the file at its temporary path, instead of `write`; called again after a wait while the disk is full, and
+   * begins the file anew.
+   */
+  async fill(work: () => Promise<void>): Promise<void> {
+    await retryWhileDiskFull(this.name, work, this.#writer.diskFull);
+    this.#filled = true;
+  }
+
   /** Syncs and closes the file, still under its temporary name. Idempotent. */
   async complete(): Promise<FileEntry> {
     if (this.#entry !== null) return this.#entry;
@@ -57,7 +68,10 @@ export class FinalFile {
     this.#waiting = new TextBuffer(0);
     await this.#handle.datasync();
     await this.#handle.close();
-    this.#entry = { path: this.name, bytes: this.#written, sha256: this.#hash.digest('hex') };
+    const { bytes, sha256 } = this.#filled
+      ? await hashFile(this.temporary, { signal: this.#writer.diskFull.signal })
+      : { bytes: this.#written, sha256: this.#hash.digest('hex') };
+    this.#entry = { path: this.name, bytes, sha256 };
     return this.#entry;
   }
 

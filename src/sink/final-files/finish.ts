@@ -10,12 +10,11 @@ import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
 import { LineFiles } from '../../record/outcomes/line-files.ts';
-import type { FlaggedBounds } from '../../record/tables/flagged-tables.ts';
+import { makeTables, type FlaggedBounds } from '../../analysis/tables/make-tables.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
 import { runTotals } from '../../record/outcomes/run-totals.ts';
 import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
-import { makeTables } from './make-tables.ts';
 import { signatureText } from './sign-manifest.ts';
 import { supersededOr } from '../verdict-log/take-epoch.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
@@ -103,7 +102,7 @@ class Finish {
     try {
       const lines = await LineFiles.begin((name) => this.#create(name));
       const totals = await runTotals(outcomes, lines);
-      const rows = await this.#makeTables(record.config, totals.counts.restricted);
+      const rows = await this.#makeTables(record.config);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -145,13 +144,13 @@ class Finish {
   }
 
   /** Makes the tables from verdicts.jsonl. Returns the rows of each. */
-  async #makeTables(config: RunConfig, restricted: number): Promise<Summary['rows']> {
-    if (config.output.formats.every((format) => format === 'jsonl') && restricted === 0) return {};
+  async #makeTables(config: RunConfig): Promise<Summary['rows']> {
     const verdicts = this.#files.find(({ name }) => name === RUN_FILES.verdicts)!;
     await verdicts.complete();
     return makeTables({
       config,
       verdicts: verdicts.temporary,
+      spill: join(this.#log.runDir, RUN_FILES.control, 'spilled'),
       create: (name) => this.#create(name),
       bounds: this.#options.flaggedBounds,
       signal: this.#signal,

@@ -1,3 +1,4 @@
+import { loadDuckDB } from '../../analysis/database.ts';
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
@@ -77,6 +78,7 @@ export class LogWriter {
   #end: ChainEnd;
   readonly #begun = performance.now();
   #closing: Promise<void> | null = null;
+  #duckdb: Promise<unknown> | null = null;
 
   constructor(input: LogWriterInput) {
     this.runDir = input.runDir;
@@ -131,6 +133,8 @@ export class LogWriter {
     if (this.#table.has(shard)) return;
     let done = this.#underWay.get(shard);
     if (done === undefined) {
+      // Finishing needs it: it loads while a guard judges the next shards. A failure is said then.
+      this.#duckdb ??= loadDuckDB().catch(() => undefined);
       const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
       done = this.#write(result, text).finally(() => {
         this.#underWay.delete(shard);

@@ -18,10 +18,11 @@ import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
-import { RESTRICTED_COLUMNS } from '../../../src/record/tables/restricted-rows.ts';
-import { CsvTable } from '../../../src/record/tables/csv.ts';
-import { flaggedColumns } from '../../../src/record/tables/flagged-columns.ts';
-import { verdictColumns } from '../../../src/record/tables/verdict-rows.ts';
+import {
+  flaggedColumns,
+  RESTRICTED_COLUMNS,
+  verdictColumns,
+} from '../../../src/analysis/tables/table-columns.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { corpus, NEVER } from '../read-items.ts';
@@ -213,13 +214,14 @@ describe('earlier runs', () => {
   });
 
   test.each([',', ';', '\t'] as const)('tables separated by %j are known as theirs', async (separator) => {
-    const csv = new CsvTable(separator);
+    const headOf = (columns: readonly { readonly name: string }[]): string =>
+      `\ufeff${columns.map(({ name }) => name).join(separator)}\r\n`;
     const { config } = JSON.parse(readFileSync(join(runs, run, 'run.json'), 'utf8')) as RunRecord;
     const heads: [string, string][] = [
-      ['verdicts.csv', csv.head(verdictColumns(false))],
-      ['flagged.csv', csv.head(flaggedColumns(config).map(({ name }) => name))],
-      ['flagged-2.csv', csv.head(flaggedColumns(config).map(({ name }) => name))],
-      ['restricted.csv', csv.head(RESTRICTED_COLUMNS)],
+      ['verdicts.csv', headOf(verdictColumns(config))],
+      ['flagged.csv', headOf(flaggedColumns(config))],
+      ['flagged-2.csv', headOf(flaggedColumns(config))],
+      ['restricted.csv', headOf(RESTRICTED_COLUMNS)],
     ];
     for (const [name, head] of heads) {
       lay(name, head);

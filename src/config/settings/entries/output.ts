@@ -46,7 +46,7 @@ export const CHECKED_OUT = setting({ ...out, kind: path('dir') });
 export const FORMAT = setting({
   flag: '--format',
   key: 'output.formats',
-  help: 'final files besides `verdicts.jsonl`, which is always written: `jsonl`, `csv`, `parquet`',
+  help: 'tables besides `verdicts.jsonl` and `verdicts.parquet`, which are always written: `jsonl`, `csv`, `parquet`',
   flagNote: 'separated by commas',
   kind: choices('list', OUTPUT_FORMATS),
   default: 'jsonl,csv',

@@ -106,8 +106,8 @@ function startOf(relative: string, run: string): RegExp | null {
   // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
   if (isFlaggedCsv(final)) return flagged;
-  // A ZIP archive whose first file has the time that we set.
-  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{6}\0\0!\0[^]{16}\[Content_Types\]\.xml/;
+  // A ZIP archive whose first file is that of a workbook.
+  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{26}\[Content_Types\]\.xml/;
   if (passOfManifest(final) !== null) return manifest;
   switch (final) {
     case RUN_FILES.run:
@@ -126,7 +126,7 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.verdictsCsv:
       return table;
     case RUN_FILES.verdictsParquet:
-      return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|verdicts[^]{1,16}run)`);
+      return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|duckdb_schema[^]{1,16}run)`);
     case RUN_FILES.restricted:
       return /^\ufeffseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1category\1file_sha256\r\n/;
     case RUN_FILES.batchOutput:

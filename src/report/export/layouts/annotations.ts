@@ -4,7 +4,7 @@ import type { Delimiter } from '../../../formats/csv/delimiter.ts';
 import { RowFramer } from '../../../formats/csv/row-framer.ts';
 import type { TableHeader } from '../../../formats/csv/table-row.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
-import { inertText } from '../../../record/tables/csv.ts';
+import { inertText } from '../../../analysis/tables/formulas.ts';
 import type { Moderation } from '../moderation.ts';
 import type { Addition } from './records-writer.ts';
 

@@ -6,7 +6,7 @@ import type { CsvSeparator } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun, resultOf, shardOf, verdict } from '../run-fixture.ts';
+import { finishedRun, resultOf, shardOf, verdict } from '../../record/run-fixture.ts';
 
 type Row = Record<string, string>;
 
@@ -62,7 +62,7 @@ describe('flagged.csv', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it('has the same rows when they are sorted in temporary files', async () => {
+  it('is in order of severity over many shards', async () => {
     const shards = [0, 1, 2].map((shard) =>
       shardOf(
         shard,
@@ -72,14 +72,11 @@ describe('flagged.csv', () => {
     const judge = (item: Item): Outcome =>
       verdict(item, { flagged: item.seq % 4 !== 0, score: ((item.seq * 37) % 100) / 100 });
     const results = shards.map((shard) => resultOf(shard, judge));
-    const { dir } = await finishedRun(results, {
-      flaggedBounds: { csvRows: 999_999, workbookRows: 10_000, workbooks: 10, sortedBytes: 5000 },
-    });
+    const { dir } = await finishedRun(results);
     const rows = await rowsOf(dir, 'flagged.csv');
     expect(rows).toHaveLength(450);
     const places = rows.map((row) => [Number(row['score']), Number(row['seq'])] as const);
     expect(places).toEqual([...places].sort(([a, i], [b, j]) => b - a || i - j));
-    // Sorts in memory.
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 });

@@ -1,15 +1,15 @@
 import type { CellObject } from 'write-excel-file/node';
 import { escaped } from '../../domain/text/shown.ts';
-import type { Cell } from './csv.ts';
-import type { FlaggedColumn } from './flagged-columns.ts';
-import { clearZipTimes } from './zip-times.ts';
+import type { FlaggedColumn } from './table-columns.ts';
+
+export type WorkbookCell = string | number | null;
 
 /** What a workbook needs of a column. */
 export type WorkbookColumn = Pick<FlaggedColumn, 'title' | 'width' | 'format'>;
 
 /** Which of the flagged items a workbook holds. */
 export interface WorkbookPart {
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly WorkbookCell[])[];
   /** Rows in earlier workbooks. */
   readonly before: number;
   /** Flagged items of the run. */
@@ -36,14 +36,14 @@ const HEADER_STYLE = {
 } as const;
 
 /**
- * The bytes of a workbook with flagged items. The same rows always give the same bytes. Numbers and times are such; texts are
+ * The bytes of a workbook with flagged items.  Numbers and times are such; texts are
  * texts, whatever they begin with, and nothing is a link. Memory: about 10 KB for each row.
  */
 export async function workbookBytes(columns: readonly WorkbookColumn[], part: WorkbookPart): Promise<Buffer> {
   const header = columns.map(({ title }): CellObject => ({ ...textCell(title), ...HEADER_STYLE }));
   const rows = part.rows.map((cells) => cells.map((cell, index) => cellOf(cell, columns[index]!)));
   const { default: writeExcelFile } = await import('write-excel-file/node');
-  const bytes = await writeExcelFile([
+  return writeExcelFile([
     {
       sheet: 'Flagged items',
       data: [header, ...rows],
@@ -52,8 +52,6 @@ export async function workbookBytes(columns: readonly WorkbookColumn[], part: Wo
     },
     { sheet: 'About', data: about(part), columns: [{ width: 16 }, { width: 90 }] },
   ]).toBuffer();
-  clearZipTimes(bytes);
-  return bytes;
 }
 
 function about({ rows, before, total, next }: WorkbookPart): CellObject[][] {
@@ -68,8 +66,8 @@ function about({ rows, before, total, next }: WorkbookPart): CellObject[][] {
   return lines.map(([name, text]) => [{ ...textCell(name!), fontWeight: 'bold' }, textCell(text!)]);
 }
 
-function cellOf(cell: Cell, { format }: WorkbookColumn): CellObject | null {
-  if (cell === null || cell === undefined) return null;
+function cellOf(cell: WorkbookCell, { format }: WorkbookColumn): CellObject | null {
+  if (cell === null) return null;
   if (typeof cell === 'number')
     return { type: Number, value: cell, ...(format === 'score' && { format: '0.000' }) };
   const time = format === 'time' ? new Date(`${cell.replace(' ', 'T')}Z`) : null;

@@ -1,0 +1,57 @@
+/** Signs that begin a formula, in any width: every character that NFKC turns into `=`, `+`, `-` or `@`. */
+const SIGN =
+  '=+\\-@\\u207a-\\u207c\\u208a-\\u208c\\ufb29\\ufe62\\ufe63\\ufe66\\ufe6b\\uff0b\\uff0d\\uff1d\\uff20';
+
+/**
+ * Characters at which some reader may split cells, whatever separator was written: separators of any width, every
+ * control character, and every space but U+0020.
+ */
+const BOUNDARY =
+  ',;:|\\uff0c\\uff1a\\uff1b\\uff5c\\p{Cc}\\p{Zl}\\p{Zp}\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000';
+
+/**
+ * Characters before a sign that are not visible; behind `\p{Cf}` those that are ignored by default. Disjoint from
+ * `BOUNDARY`, which keeps matching linear.
+ */
+const UNSEEN =
+  '\\p{Cf}\\p{Cs}\\ufffd"\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\uffa0\\ufff0-\\ufff8\\u{e0000}-\\u{e0fff}';
+
+/** A sign that would be the first visible character of a cell. */
+const FIRST = `(^|[${BOUNDARY}])([ ${UNSEEN}]*)([${SIGN}])`;
+
+/**
+ * The same where U+0020 separates cells. A sign followed by a space is then a cell of its own and no formula: a dash
+ * between words stays as it is.
+ */
+const FIRST_IN_WORDS = `( [${UNSEEN}]*)([${SIGN}])([^ ]|$)`;
+
+/** Readers differ in how they treat cells that begin with one of these. */
+const LEADING_CONTROL = '^[\\t\\r\\n]';
+
+const PATTERNS = {
+  sign: new RegExp(`[${SIGN}]`, 'u'),
+  first: new RegExp(FIRST, 'gu'),
+  firstInWords: new RegExp(FIRST_IN_WORDS, 'gu'),
+  leadingControl: new RegExp(LEADING_CONTROL, 'u'),
+};
+
+/** Puts an apostrophe before every sign of a text that a spreadsheet could take for the beginning of a formula. */
+export function inertText(text: string): string {
+  const marked = PATTERNS.sign.test(text)
+    ? text.replace(PATTERNS.first, "$1$2'$3").replace(PATTERNS.firstInWords, "$1'$2$3")
+    : text;
+  return PATTERNS.leadingControl.test(marked) ? `'${marked}` : marked;
+}
+
+/** The same as a macro, `inert(text)`; DuckDB's patterns differ in how they name a character only. */
+export const INERT_MACRO = `
+  CREATE OR REPLACE TEMP MACRO marked(text) AS CASE WHEN regexp_matches(text, ${inSql(`[${SIGN}]`)})
+    THEN regexp_replace(regexp_replace(text, ${inSql(FIRST)}, '\\1\\2''\\3', 'g'),
+      ${inSql(FIRST_IN_WORDS)}, '\\1''\\2\\3', 'g') ELSE text END;
+  CREATE OR REPLACE TEMP MACRO inert(text) AS CASE WHEN regexp_matches(text, ${inSql(LEADING_CONTROL)})
+    THEN '''' || marked(text) ELSE marked(text) END;`;
+
+function inSql(pattern: string): string {
+  const named = pattern.replaceAll(/\\u\{?([0-9a-f]{4,5})\}?/g, '\\x{$1}');
+  return `'${named.replaceAll("'", "''")}'`;
+}

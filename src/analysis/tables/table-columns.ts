@@ -1,0 +1,126 @@
+import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
+import { CATEGORIES, CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { NO_RULE, RULES_IN_WORDS, RULE_LABELS } from '../../domain/words/decided-by-words.ts';
+import { STREAM_KEYS } from '../verdict-columns.ts';
+
+/** A column of a table, over the columns of verdicts.parquet. */
+export interface TableColumn {
+  readonly name: string;
+  /** Its value: a text, or a number. */
+  readonly value: string;
+  readonly type: 'text' | 'number';
+}
+
+/** A column of flagged.csv and flagged.xlsx. */
+export interface FlaggedColumn extends TableColumn {
+  /** In flagged.xlsx, like what follows. */
+  readonly title: string;
+  /** In characters. */
+  readonly width: number;
+  /** Null: as it is. */
+  readonly format: 'score' | 'time' | null;
+}
+
+/** How much was judged, such as `12 of 12 chars`. */
+const COVERAGE = `plain(coverage_judged) || ' of ' || plain(coverage_total) || ' ' || coverage_unit`;
+
+/** A time that spreadsheets recognise, to the second. */
+const TIME = `strftime(moderated_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')`;
+
+function text(name: string, value = `"${name}"`): TableColumn {
+  return { name, value, type: 'text' };
+}
+
+function number(name: string, value = `"${name}"`): TableColumn {
+  return { name, value, type: 'number' };
+}
+
+const STREAM = STREAM_KEYS.map((key) => number(key, `stream_${key}`));
+
+/** The columns of verdicts.csv. */
+export function verdictColumns(config: Pick<RunConfig, 'sources'>): readonly TableColumn[] {
+  return [
+    ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
+    ...[text('decision'), text('decided_by'), number('score'), ...CATEGORY_KEYS.map((key) => number(key))],
+    ...[text('coverage', COVERAGE), text('guard'), text('fingerprint'), text('error_code')],
+    ...[text('error_message'), text('moderated_at_utc', TIME)],
+    ...(replaysGenerations(config) ? STREAM : []),
+  ];
+}
+
+/** The columns of restricted.csv: where an item is, and nothing of what it holds. */
+export const RESTRICTED_COLUMNS: readonly TableColumn[] = [
+  ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
+  ...[text('decision'), text('category', 'restricted_by'), text('file_sha256')],
+];
+
+const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+
+function mapOf(entries: Iterable<readonly [string, string]>): string {
+  const pairs = [...entries];
+  const list = (of: 0 | 1): string => `[${pairs.map((pair) => quoted(pair[of])).join(', ')}]`;
+  return `map(${list(0)}, ${list(1)})`;
+}
+
+/** `decided_by` in words, as `decidedByInWords` says. */
+const IN_WORDS = `
+  CASE WHEN decided_by IS NULL THEN ${quoted(NO_RULE)} ${[
+    ...[...RULES_IN_WORDS].map(([rule, words]) => `WHEN decided_by = ${quoted(rule)} THEN ${quoted(words)}`),
+    ...[...RULE_LABELS].map(
+      ([key, label]) => `
+        WHEN starts_with(decided_by, '${key}>=') AND decided_by <> '${key}>='
+          THEN ${quoted(`${label} score at or above `)} || substr(decided_by, ${key.length + 3})`,
+    ),
+    ...CATEGORIES.map(
+      ({ key, label }) =>
+        `WHEN decided_by = '${key} flagged' THEN ${quoted(`Flagged by the guard for ${label}`)}`,
+    ),
+  ].join(' ')} ELSE decided_by END`;
+
+/** Of categories outside the taxonomy the names that the guard gave. */
+const CATEGORY_NAMES = `
+  CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,
+    lambda key: coalesce(${mapOf(CATEGORIES.map(({ key, label }) => [key, label] as const))}[key], key)), '; ') END`;
+
+/** The columns of a run's flagged items: what a person reads first is first. */
+export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {
+  const column = (
+    of: TableColumn,
+    title: string,
+    width: number,
+    format: FlaggedColumn['format'] = null,
+  ): FlaggedColumn => ({ ...of, title, width, format });
+  const content = config.output.includeContent ? [column(text('snippet'), 'Snippet', 60)] : [];
+  const streams = replaysGenerations(config) ? STREAM : [];
+  return [
+    column(text('decision'), 'Decision', 10),
+    column(text('decided_by', IN_WORDS), 'Decided by', 34),
+    column(number('score'), 'Score', 8, 'score'),
+    column(text('flagged_categories', CATEGORY_NAMES), 'Flagged categories', 30),
+    column(text('guard_flagged', `if(flagged, 'yes', 'no')`), 'Flagged by the guard', 12),
+    ...content,
+    column(text('path'), 'File', 30),
+    column(number('row'), 'Row', 8),
+    column(number('line'), 'Line', 8),
+    column(text('part'), 'Part', 12),
+    column(number('turn'), 'Turn', 6),
+    column(text('id'), 'Id', 24),
+    column(number('seq'), 'Seq', 10),
+    column(text('modality'), 'Modality', 10),
+    column(text('coverage', COVERAGE), 'Judged', 20),
+    column(number('worst_at', 'coverage_worst_at'), 'Worst part at', 12),
+    ...CATEGORIES.map(({ key, label }) => column(number(key), label, 12, 'score')),
+    column(text('rule', 'decided_by'), 'Rule', 20),
+    column(number('same_as'), 'Copy of seq', 10),
+    column(text('guard'), 'Guard', 24),
+    column(text('fingerprint'), 'Fingerprint', 20),
+    column(text('moderated_at_utc', TIME), 'Judged at (UTC)', 19, 'time'),
+    ...streams.map((of) => column(of, titleOf(of.name), 14)),
+  ];
+}
+
+/** `first_flagged_seq` as `First flagged seq`. */
+function titleOf(name: string): string {
+  const words = name.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,129 @@
+import type { Policy } from '../domain/policy.ts';
+import { CHILDREN, leastScore, type Restriction } from '../domain/restriction/restricted.ts';
+import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+
+/** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+/** The keys of an outcome line that the columns are made from, with their types. */
+const KEYS = {
+  run: 'VARCHAR',
+  seq: 'BIGINT',
+  id: 'VARCHAR',
+  source: 'STRUCT(path VARCHAR, "row" BIGINT, line BIGINT, sha256 VARCHAR, bytes BIGINT)',
+  part: 'VARCHAR',
+  turn: 'BIGINT',
+  modality: 'VARCHAR',
+  request_type: 'VARCHAR',
+  content_sha256: 'VARCHAR',
+  status: 'VARCHAR',
+  decision: 'VARCHAR',
+  decided_by: 'VARCHAR',
+  score: 'DOUBLE',
+  flagged: 'BOOLEAN',
+  subcategory_scores: `STRUCT(${CATEGORY_KEYS.map((key) => `${key} DOUBLE`).join(', ')})`,
+  subcategory_flags: 'VARCHAR[]',
+  coverage: 'STRUCT(unit VARCHAR, judged DOUBLE, total DOUBLE, worst_at DOUBLE)',
+  same_as: 'BIGINT',
+  reused_from: 'VARCHAR',
+  endpoint: 'VARCHAR',
+  fingerprint: 'VARCHAR',
+  latency_ms: 'DOUBLE',
+  attempts: 'BIGINT',
+  stream:
+    'STRUCT(chunks BIGINT, first_caution_seq BIGINT, shown_share_at_caution DOUBLE, first_flagged_seq BIGINT, shown_share_at_flag DOUBLE)',
+  snippet: 'VARCHAR',
+  moderated_at: 'TIMESTAMPTZ',
+  error: 'STRUCT(code VARCHAR, message VARCHAR, retryable BOOLEAN)',
+} as const;
+
+/** The columns about streams of generations, after `stream_`. */
+export const STREAM_KEYS = [
+  'chunks',
+  'first_caution_seq',
+  'shown_share_at_caution',
+  'first_flagged_seq',
+  'shown_share_at_flag',
+] as const;
+
+/**
+ * The columns of verdicts.parquet in order, each with its expression over an outcome line. All may be null, so that a reader
+ * finds the same types in every run; `restricted_by` depends on the run's policy and is behind them.
+ */
+const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
+  // The first one, so that a walk over a corpus finds the name of the run at the beginning of the file.
+  ...(['run', 'seq', 'id'] as const).map((key) => [key, key] as const),
+  ...(['path', 'row', 'line'] as const).map((key) => [key, `source."${key}"`] as const),
+  ['file_sha256', 'source.sha256'],
+  ['file_bytes', 'source.bytes'],
+  ...(['part', 'turn', 'modality', 'request_type', 'content_sha256', 'status'] as const).map(
+    (key) => [key, key] as const,
+  ),
+  ...(['decision', 'decided_by', 'score', 'flagged'] as const).map((key) => [key, key] as const),
+  ...CATEGORY_KEYS.map((key) => [key, `subcategory_scores.${key}`] as const),
+  ['category_flags', `array_to_string(subcategory_flags, ',')`],
+  ['subcategory_flags', 'subcategory_flags'],
+  ...(['unit', 'judged', 'total', 'worst_at'] as const).map(
+    (key) => [`coverage_${key}`, `coverage.${key}`] as const,
+  ),
+  ...(['same_as', 'reused_from'] as const).map((key) => [key, key] as const),
+  ['guard', 'endpoint'],
+  ...(['fingerprint', 'latency_ms', 'attempts'] as const).map((key) => [key, key] as const),
+  ...STREAM_KEYS.map((key) => [`stream_${key}`, `stream.${key}`] as const),
+  ...(['snippet', 'moderated_at'] as const).map((key) => [key, key] as const),
+  ...(['code', 'message', 'retryable'] as const).map((key) => [`error_${key}`, `error.${key}`] as const),
+];
+
+/** The columns of verdicts.parquet, made from a file of outcome lines of a run with the policy. Parameter 1: its path. */
+export function verdictsInLines(policy: Policy): string {
+  const keys = Object.entries(KEYS).map(([key, type]) => `${key}: '${type}'`);
+  const columns = COLUMNS.map(([name, expression]) => `${expression} AS "${name}"`);
+  return `(
+    SELECT ${columns.join(', ')}, ${restrictedBy(policy)} AS restricted_by
+    FROM read_json($1, format = 'newline_delimited', hive_partitioning = false,
+      maximum_object_size = ${MAX_LINE_BYTES}, columns = {${keys.join(', ')}})
+  )`;
+}
+
+/** What verdicts.parquet holds. Parameter 1: its path. */
+export const VERDICTS_IN_TABLE = `read_parquet($1, hive_partitioning = false)`;
+
+/** Numbers that stand for decisions in SQL. */
+export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as const;
+
+/** `decision` as one of DECISION_NUMBERS. */
+export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT`;
+
+const KNOWN_FLAGS = CATEGORY_KEYS.map(
+  (key, index) => `(CASE WHEN list_contains(subcategory_flags, '${key}') THEN ${1 << index} ELSE 0 END)`,
+).join(' | ');
+
+/**
+ * Verdicts (`from`: one of the two above) with the columns that a policy is about (policy-sql.ts): flagged categories, what was
+ * judged in part, and the scores by category as s0 … s12, -1 for none, so that it reaches no threshold.
+ */
+export function judgedVerdicts(from: string): string {
+  const scores = CATEGORY_KEYS.map((key, index) => `coalesce(${key}, -1) AS s${index}`);
+  return `(
+    SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS unknown
+    FROM (
+      SELECT *, CASE WHEN subcategory_flags IS NULL THEN 0 ELSE ${KNOWN_FLAGS} END AS known,
+        coalesce(len(subcategory_flags), 0) > 0 AS any_flag, subcategory_flags[1] AS first_flag,
+        coalesce(coverage_judged < coverage_total, false) AS partial,
+        stream_first_caution_seq IS NOT NULL AS caution, ${scores.join(', ')}
+      FROM ${from}
+    )
+  )`;
+}
+
+/** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
+function restrictedBy(policy: Policy): string {
+  const isCaught = (key: Restriction): string => {
+    const least = leastScore(policy, key);
+    const score = `coalesce(subcategory_scores.${key} >= ${least}::DOUBLE, false)`;
+    const isFlagged = `coalesce(list_contains(subcategory_flags, '${key}'), false)`;
+    return least === Infinity ? isFlagged : `(${isFlagged} OR ${score})`;
+  };
+  return `CASE WHEN ${isCaught(CHILDREN)} THEN '${CHILDREN}'
+    WHEN subcategory_scores.${CHILDREN} IS NULL AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;
+}

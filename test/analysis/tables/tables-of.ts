@@ -1,0 +1,50 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeTables, type FlaggedBounds } from '../../../src/analysis/tables/make-tables.ts';
+import type { RunConfig } from '../../../src/config/run-config.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+
+type Config = Pick<RunConfig, 'output' | 'policy' | 'sources'>;
+
+interface Given {
+  readonly output?: Partial<RunConfig['output']>;
+  readonly policy?: RunConfig['policy'];
+  readonly sources?: RunConfig['sources'];
+  readonly bounds?: FlaggedBounds;
+}
+
+/** The tables that are made from outcome lines, by name. */
+export async function tablesOf(
+  lines: readonly OutcomeLine[],
+  { output, policy, sources = [], bounds }: Given = {},
+): Promise<ReadonlyMap<string, Buffer>> {
+  const folder = await temporaryFolder();
+  const verdicts = join(folder, 'verdicts.jsonl');
+  await writeFile(verdicts, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const config: Config = {
+    sources,
+    policy: policy ?? { thresholds: null, allowFlagged: false, allowPartial: false },
+    output: { dir: '', formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false, ...output },
+  };
+  const rows = await makeTables({
+    ...{ config, verdicts, spill: join(folder, 'spilled'), bounds },
+    signal: new AbortController().signal,
+    create: async (name) => {
+      const temporary = join(folder, name);
+      await writeFile(temporary, '');
+      return {
+        temporary,
+        write: async (content) => {
+          for (const text of [content].flat()) await appendFile(temporary, text);
+        },
+        fill: (work) => work(),
+        complete: async () => undefined,
+      };
+    },
+  });
+  const names = Object.keys(rows);
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(folder, name))] as const)),
+  );
+}
