@@ -5,7 +5,7 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { MANIFEST } from '../../src/record/manifest/manifest.ts';
-import { CONVERSATION } from '../../src/record/outcomes/conversation-schema.ts';
+import { CONVERSATION } from '../../src/record/outcomes/conversations.ts';
 import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
 import { SUMMARY } from '../../src/record/summary/summary-schema.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
-import { ListHash, filesHash } from '../../src/record/manifest/list-hash.ts';
 import {
+  ListHash,
+  filesHash,
   manifestBegin,
   manifestEnd,
   manifestSources,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChainedFile } from '../../files/chained-file.ts';
 import { DIRECTORY_MODE } from '../../files/create-file.ts';
 import { type REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
-import { hasReviews, openReviewChain } from '../../record/reviews/review-chain.ts';
+import { hasReviews, openReviewChain } from '../../record/reviews/review-history.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 
 /** What every line of a file in `review` says. */

@@ -4,7 +4,7 @@ import type { CanaryChoice, RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readRunFile } from '../read-run-file.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
+import { RUN_FILES, passOfManifest, commitsName } from '../../files/run-files.ts';
 import { CANARY_CHECK } from '../log/canary-schema.ts';
 import type { Chain } from '../log/chain.ts';
 import { JUDGED_COLUMNS } from '../summary/summary-schema.ts';
@@ -190,4 +190,40 @@ export function manifestSources(sources: Manifest['sources'], first: number): st
 export function manifestEnd({ files, chain_head }: ManifestEnd): string {
   const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
   return `\n  ],\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
+}
+
+/** The newest manifest of an earlier pass among the files that a manifest lists; null when there is none. */
+export function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
+  const latest = files
+    .filter(({ path }) => passOfManifest(path) !== null)
+    .reduce<FileEntry | null>(
+      (a, b) => (a === null || passOfManifest(a.path)! < passOfManifest(b.path)! ? b : a),
+      null,
+    );
+  return latest === null ? null : { path: latest.path, sha256: latest.sha256 };
+}
+
+/** SHA-256 of a list of the manifest: its entries as JSON, one per line. `jq -c '.sources[]'` prints the same bytes. */
+export class ListHash {
+  readonly #hash = createHash('sha256');
+
+  add(entries: readonly object[]): void {
+    for (const entry of entries) this.#hash.update(`${JSON.stringify(entry)}\n`);
+  }
+
+  /** 64 hex digits. May be called once. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/**
+ * The hash of the manifest's `files` in the closing line of an epoch. It leaves out the commits file that holds this line
+ * and the summary, which names the hash of this line: the chain determines both.
+ */
+export function filesHash(files: readonly FileEntry[], epoch: number): string {
+  const hash = new ListHash();
+  const own = `${RUN_FILES.log}/${commitsName(epoch)}`;
+  hash.add(files.filter(({ path }) => path !== own && path !== RUN_FILES.summary));
+  return hash.digest();
 }

@@ -1,16 +1,17 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import { previousManifest } from '../manifest/earlier-manifests.ts';
-import { FileComparison } from './file-comparison.ts';
-import { ListHash, filesHash } from '../manifest/list-hash.ts';
 import {
+  previousManifest,
+  ListHash,
+  filesHash,
   manifestBegin,
   manifestCanaries,
   manifestEnd,
   manifestSources,
   type Manifest,
 } from '../manifest/manifest.ts';
+import { FileComparison } from './file-comparison.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 import { trialCounts } from '../summary/trial.ts';
 import type { RunTotals } from '../outcomes/run-totals.ts';

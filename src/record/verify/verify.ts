@@ -1,30 +1,29 @@
 import type { KeyObject } from 'node:crypto';
-import { stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import type { RunRecord } from '../../config/run-config.ts';
+import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { makeFingerprint } from '../../domain/fingerprint.ts';
-import { isDiskFull } from '../../files/disk-full.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
-import { readSources } from '../../ingest/sources/sources-file.ts';
+import { checkPlan, checkSources, outlinePlanOf } from './check-plan.ts';
+import { couldNotCheck } from './could-not-check.ts';
 import { FileComparison } from './file-comparison.ts';
-import { checkHead, checkNotedHeads } from './check-heads.ts';
+import {
+  checkHead,
+  checkNotedHeads,
+  verifySignature,
+  type SignatureState,
+  checkReviews,
+} from './check-seals.ts';
 import { assertRunDirectory } from '../assert-run-directory.ts';
 import { readManifest, type Manifest } from '../manifest/manifest.ts';
 import { LineFiles } from '../outcomes/line-files.ts';
-import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
 import { RUN_FILES, commitsName, passOfManifest } from '../../files/run-files.ts';
 import { runTotals, type RunTotals } from '../outcomes/run-totals.ts';
-import { verifySignature, type SignatureState } from './verify-signature.ts';
 import { trialCounts } from '../summary/trial.ts';
 import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
 import { shardCheck } from './shard-check.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
-import { checkReviews } from './check-reviews.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
 import { readRecord } from '../read-record.ts';
-import { CommitTable } from '../log/commit-table.ts';
 import { lostToDamage, placeOf, type Chain, type Closing } from '../log/chain.ts';
 import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
@@ -80,34 +79,6 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
     if (code === undefined || path === undefined) throw error;
     return { ok: false, problem: `${basename(path)} cannot be read (${code})` };
   }
-}
-
-/** System errors that say how the record is: a file is missing, or something else has its name. */
-const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
-
-/** What to do about a file that cannot be read, where its permissions are not the reason. */
-const REMEDIES: ReadonlyMap<string, string> = new Map([
-  ['EMFILE', 'raise the limit of open files (ulimit -n)'],
-  ['ENFILE', 'close programs that hold many files open'],
-  ['EIO', 'check the disk, or copy the run to another one'],
-]);
-
-/**
- * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it or
- * to write a temporary one; null for any other.
- */
-function couldNotCheck(error: unknown): Failure | null {
-  let cause = error;
-  while (cause instanceof Error && !('errno' in cause)) cause = cause.cause;
-  if (!(cause instanceof Error)) return null;
-  const { code, path } = cause as NodeJS.ErrnoException;
-  if (code === undefined || ABOUT_THE_RECORD.has(code)) return null;
-  const named = path === undefined ? 'a file of it' : basename(path);
-  const what =
-    isDiskFull(cause) || code === 'EROFS'
-      ? `no room for temporary files in ${tmpdir()} (${code}): free some, or set TMPDIR to another folder`
-      : `${named} cannot be read (${code}): ${REMEDIES.get(code) ?? 'make it readable'}, then verify again`;
-  return new Failure('service', `the record could not be checked: ${what}`, { cause: error });
 }
 
 async function verify(
@@ -182,72 +153,6 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
   throw broken(
     `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ${RUN_FILES.manifest} held`,
   );
-}
-
-/** The plan, read before the log, so that shard numbers beyond it cannot take memory. */
-function outlinePlanOf(runDir: string, manifest: Manifest, signal: AbortSignal): Promise<PlanOutline> {
-  const path = join(runDir, RUN_FILES.plan);
-  return outlinePlan(path, new CommitTable(), { signal, bytes: planBytes(manifest) });
-}
-
-function planBytes({ files }: Manifest): number {
-  return files.find(({ path }) => path === RUN_FILES.plan)?.bytes ?? 0;
-}
-
-/** Every shard that the chain commits is planned: a complete plan has as many. */
-async function checkPlan(
-  runDir: string,
-  outline: PlanOutline,
-  chain: Chain,
-  manifest: Manifest,
-  signal: AbortSignal,
-): Promise<PlanOutline> {
-  const path = join(runDir, RUN_FILES.plan);
-  const bytes = planBytes(manifest);
-  const plan = { ...outline, committed: chain.commits.shards };
-  if (!isComplete(plan) || plan.bytes !== bytes || plan.pass !== manifest.pass) {
-    throw broken(`${RUN_FILES.plan} is not the plan of a finished pass ${manifest.pass}`);
-  }
-  const { size } = await stat(path);
-  if (size > bytes) {
-    const whole = await outlinePlan(path, chain.commits, { signal });
-    const same =
-      whole.epoch === plan.epoch &&
-      whole.shards === plan.shards &&
-      whole.closed.length === plan.closed.length;
-    if (!same) {
-      throw broken(`${RUN_FILES.plan} was continued after the run was finished`);
-    }
-  }
-  return plan;
-}
-
-async function checkSources(
-  runDir: string,
-  record: RunRecord,
-  manifest: Manifest,
-  signal: AbortSignal,
-): Promise<void> {
-  const frozen = manifest.files.find(({ path }) => path === RUN_FILES.sources)?.sha256;
-  if (frozen !== record.sources_sha256) {
-    throw broken(`${RUN_FILES.sources} is not the list of files that ${RUN_FILES.run} froze`);
-  }
-  const skipped = manifest.files.find(({ path }) => path === RUN_FILES.skipped)?.sha256;
-  if (skipped !== record.skipped_sha256) {
-    throw broken(`${RUN_FILES.skipped} is not the list of files that ${RUN_FILES.run} froze`);
-  }
-  let index = 0;
-  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
-    for (const { path, bytes } of batch) {
-      const listed = manifest.sources[index++];
-      if (listed?.path !== path || listed.bytes !== bytes) {
-        throw broken(`${RUN_FILES.sources} line ${index} is not the source that ${RUN_FILES.manifest} lists`);
-      }
-    }
-  }
-  if (index !== manifest.sources.length) {
-    throw broken(`${RUN_FILES.manifest} lists more sources than ${RUN_FILES.sources}`);
-  }
 }
 
 /** Reads the log, checks each shard, and compares the files of lines. Returns the rows and the hash of each. */

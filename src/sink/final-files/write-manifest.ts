@@ -3,9 +3,10 @@ import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { hashFile } from '../../files/hash/hash-file.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { damageOf, type Chain } from '../../record/log/chain.ts';
-import { previousManifest } from '../../record/manifest/earlier-manifests.ts';
-import { ListHash, filesHash } from '../../record/manifest/list-hash.ts';
 import {
+  previousManifest,
+  ListHash,
+  filesHash,
   manifestBegin,
   manifestCanaries,
   manifestEnd,
@@ -18,7 +19,6 @@ import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
 import type { RunTotals } from '../../record/outcomes/run-totals.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
 import type { FinalFile, FinalWriter } from './final-file.ts';
-import { hashRecordFiles } from './hash-record-files.ts';
 import { hashSource } from './hash-source.ts';
 import { keepEarlierManifests } from './keep-manifests.ts';
 
@@ -109,4 +109,32 @@ async function writeSources(file: FinalFile, { log, totals, signal }: ManifestIn
     first += sources.length;
   }
   return hash.digest();
+}
+
+/**
+ * Manifest entries of run.json, the lists of sources and of skipped files, the plan and the log. Of the plan and of logs
+ * of older epochs only the bytes that count are hashed: an overtaken writer may have appended to them.
+ */
+async function hashRecordFiles(
+  runDir: string,
+  chain: Chain,
+  planBytes: number,
+  signal: AbortSignal,
+): Promise<FileEntry[]> {
+  const wanted: { path: string; bytes?: number }[] = [
+    { path: RUN_FILES.run },
+    { path: RUN_FILES.sources },
+    { path: RUN_FILES.skipped },
+    { path: RUN_FILES.plan, bytes: planBytes },
+  ];
+  for (const part of chain.parts) {
+    wanted.push({ path: `${RUN_FILES.log}/${commitsName(part.epoch)}`, bytes: part.bytes });
+    for (const [segment, bytes] of part.segments) wanted.push({ path: `${RUN_FILES.log}/${segment}`, bytes });
+  }
+  const entries: FileEntry[] = [];
+  for (const { path, ...limit } of wanted) {
+    const { bytes, sha256 } = await hashFile(join(runDir, path), { signal, ...limit });
+    entries.push({ path, bytes, sha256 });
+  }
+  return entries;
 }

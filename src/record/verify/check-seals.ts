@@ -2,6 +2,11 @@ import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { Chain } from '../log/chain.ts';
 import { readNotedHeads } from '../head-file.ts';
+import type { KeyObject } from 'node:crypto';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { readRunFile, readRunFileIfThere } from '../read-run-file.ts';
+import { checkSignature, parseSignature } from '../manifest/manifest-signature.ts';
+import { hasReviews, openReviewChain, ReviewHistory } from '../reviews/review-history.ts';
 
 /** Failure('internal') unless the chain ends in this head, which was kept elsewhere. */
 export function checkHead(chain: Chain, expected: string): void {
@@ -40,4 +45,33 @@ export async function checkNotedHeads(
 
 function broken(what: string): Failure {
   return new Failure('internal', what);
+}
+
+/** A record's signature: absent, present but not checked, or valid for the given key. */
+export type SignatureState = 'none' | 'unchecked' | 'valid';
+
+/**
+ * Checks the signature of a manifest: with a public key there must be a valid one, without a key only its form is
+ * checked. Failure('internal') when it is missing or invalid.
+ */
+export async function verifySignature(runDir: string, publicKey: KeyObject | null): Promise<SignatureState> {
+  const bytes = await readRunFileIfThere(runDir, RUN_FILES.manifestSignature);
+  if (bytes === null && publicKey === null) return 'none';
+  if (bytes === null) {
+    throw new Failure('internal', `${RUN_FILES.manifestSignature} is missing: the record is not signed`);
+  }
+  const signature = parseSignature(bytes);
+  if (publicKey === null) return 'unchecked';
+  checkSignature((await readRunFile(runDir, RUN_FILES.manifestHash)).toString(), signature, publicKey);
+  return 'valid';
+}
+
+/**
+ * Checks the chains of what people decided and were shown, if there are any: each follows from run.json, and every line
+ * from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that does not hold.
+ */
+export async function checkReviews(runDir: string, signal: AbortSignal): Promise<void> {
+  if (!(await hasReviews(runDir))) return;
+  await ReviewHistory.read(runDir, signal);
+  await (await openReviewChain(runDir, 'reveals', () => undefined)).read(signal);
 }
