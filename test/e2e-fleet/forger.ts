@@ -47,6 +47,9 @@ function pick<T>({ random }: Target, values: readonly T[]): T {
   return values[Math.floor(random() * values.length)]!;
 }
 
+/** What a job without a seal holds. */
+const plain = (content: object): object => ({ plain: JSON.stringify(content) });
+
 /** A job as BullMQ keeps it, with whatever fields. */
 function job(target: Target, queue: string, id: string, fields: object = {}): Promise<unknown> {
   const key = `${PREFIX}:${queue}:`;
@@ -69,12 +72,14 @@ const onKey = (share: number, forge: Kind['forge']): Kind => ({ into: 'keys', sh
 
 /** What somebody who can write to Redis, and does not have the key, may pass off as a fleet's own. */
 export const KINDS: Readonly<Record<string, Kind>> = {
-  'a shard in the clear': toShards(({ run }, n) => ({ data: JSON.stringify({ run, epoch: 1, ...item(n) }) })),
+  'a shard in the clear': toShards(({ run }, n) => ({
+    data: JSON.stringify(plain({ run, epoch: 1, ...item(n) })),
+  })),
   'a shard under its own name': {
     into: 'shards',
     share: 8,
     forge: ({ shards, run }, n) =>
-      shards.add('value', { run, epoch: 1, ...item(n) }, { jobId: `s-${run}-1-${1000 + n}-1` }),
+      shards.add('value', plain({ run, epoch: 1, ...item(n) }), { jobId: `s-${run}-1-${1000 + n}-1` }),
   },
   'a shard sealed with nothing': toShards(() => ({ data: JSON.stringify({ sealed: 'A'.repeat(400) }) })),
   'a large job': toShards(() => ({ data: JSON.stringify({ sealed: 'A'.repeat(256 * 1024) }) }), 0.3),
@@ -90,7 +95,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     forge: ({ results, run }, n) =>
       results.add(
         'value',
-        { kind: 'result', run, epoch: 1, outcomes: [], fingerprints: [], ...item(n) },
+        plain({ kind: 'result', run, epoch: 1, outcomes: [], fingerprints: [], ...item(n) }),
         { jobId: `s-${run}-1-${n % 50}-${2 + Math.floor(n / 50)}` },
       ),
   },
@@ -98,11 +103,9 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     into: 'results',
     share: 4,
     forge: ({ results, run }, n) =>
-      results.add(
-        'value',
-        { kind: 'finish', v: JOB_FORM, run, epoch: 1, pass: 1 },
-        { jobId: `f-${run}-1-${n}` },
-      ),
+      results.add('value', plain({ kind: 'finish', v: JOB_FORM, run, epoch: 1, pass: 1 }), {
+        jobId: `f-${run}-1-${n}`,
+      }),
   },
   'a result that is none': {
     into: 'results',

@@ -6,9 +6,9 @@ import type { Policy } from '../../domain/policy.ts';
 import { isMedia } from '../../domain/request.ts';
 import { settledFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
-import type { RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
-import { sinkJobCodec, type ResultJob, type SinkJob } from '../jobs/result-job.ts';
-import { shardJobCodec, type Landmark, type Landmarks, type ShardJob } from '../jobs/shard-job.ts';
+import type { EncodedJob, RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
+import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
+import type { Landmark, Landmarks, ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
 import { Turns } from './turns.ts';
 import { OverdueDelays } from './overdue-delays.ts';
@@ -50,15 +50,14 @@ interface OutstandingOptions {
 
 const LOOK_FOR_ROOM_EVERY_MS = 200;
 
-interface Entry {
-  readonly id: string;
+/** As bytes, because 65,536 items as objects would take most of the heap. */
+interface Entry extends EncodedJob {
   readonly shard: number;
   readonly lane: Lane;
   /** Whether all items are settled: then its result goes straight to the sink. */
   readonly isSettled: boolean;
-  readonly bytes: number;
-  /** The job as JSON: 65,536 items as objects would take most of the heap. */
-  readonly job: Buffer;
+  /** Size of its content, in bytes. */
+  readonly size: number;
 }
 
 /**
@@ -138,10 +137,10 @@ export class OutstandingShards {
 
   /** Removes the shards that are committed by now. */
   settle(): void {
-    for (const [shard, { bytes, isSettled }] of this.#entries) {
+    for (const [shard, { size, isSettled }] of this.#entries) {
       if (!this.#options.isCommitted(shard)) continue;
       this.#entries.delete(shard);
-      this.#bytes -= bytes;
+      this.#bytes -= size;
       if (isSettled) this.#settled--;
     }
     this.#changes.offerTurns();
@@ -197,30 +196,28 @@ export class OutstandingShards {
     return isSettled ? this.#options.results : this.#options.queueOf(lane);
   }
 
-  #entryOf(shard: Shard, bytes: number, isSettled: boolean): Entry {
-    const { run, record, epoch, key, expectFingerprint, judging, contentPolicy } = this.#options;
+  #entryOf(shard: Shard, size: number, isSettled: boolean): Entry {
+    const { run, record, epoch, key, expectFingerprint, judging, contentPolicy, results } = this.#options;
     const mark = settledMark(key, shard);
-    const of = { shard: shard.shard, lane: shard.lane, isSettled, bytes };
+    const of = { shard: shard.shard, lane: shard.lane, isSettled, size };
     if (isSettled) {
       const fingerprints = [...settledFingerprints(shard.items).values()];
       const result = { shard, outcomes: shard.items.map(() => null), fingerprints };
       const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
-      return { ...of, id: sinkJobCodec.id(job), job: asBytes(sinkJobCodec.encode(job)) };
+      return { ...of, ...results.encode(job) };
     }
     const marks = { landmarks: this.#landmarksOf(shard), settledMark: mark };
     const job: ShardJob = { run, record, epoch, expectFingerprint, judging, contentPolicy, ...marks, shard };
-    return { ...of, id: shardJobCodec.id(job), job: asBytes(shardJobCodec.encode(job)) };
+    return { ...of, ...this.#options.queueOf(shard.lane).encode(job) };
   }
 
-  async #put({ id, lane, isSettled, job }: Entry, signal: AbortSignal): Promise<void> {
-    const data: unknown = JSON.parse(job.toString());
-    if (isSettled) await this.#options.results.put(sinkJobCodec.decode(data), signal);
-    else {
-      const queue = this.#options.queueOf(lane);
-      const due = await this.#dueTurn(lane, signal);
-      await queue.put(shardJobCodec.decode(data), signal, this.#turnsOf(lane).take(due));
-      if (this.#held) await queue.remove(id, signal);
-    }
+  async #put(entry: Entry, signal: AbortSignal): Promise<void> {
+    const { id, lane } = entry;
+    if (entry.isSettled) return this.#options.results.putEncoded(entry, signal);
+    const queue = this.#options.queueOf(lane);
+    const due = await this.#dueTurn(lane, signal);
+    await queue.putEncoded(entry, signal, this.#turnsOf(lane).take(due));
+    if (this.#held) await queue.remove(id, signal);
   }
 
   #turnsOf(lane: Lane): Turns {
@@ -267,10 +264,6 @@ export class OutstandingShards {
   #until(condition: () => boolean, signal: AbortSignal): Promise<void> {
     return this.#changes.wait(() => (condition() ? 'taken' : 'skipped'), signal);
   }
-}
-
-function asBytes(job: object): Buffer {
-  return Buffer.from(JSON.stringify(job));
 }
 
 interface Seen {

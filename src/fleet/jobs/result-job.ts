@@ -1,3 +1,4 @@
+import { pack, unpack } from 'msgpackr';
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
@@ -73,38 +74,21 @@ export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The encoding of results in Redis: JSON of rows, without the content of the items. */
+/** The encoding of results in Redis: rows in msgpack, mostly numbers, without the content of the items. */
 export const sinkJobCodec: JobContent<SinkJob> = {
+  plainAs: 'base64',
+
   id: (job) =>
     job.kind === 'finish'
       ? finishJobId(job.run, job.pass, job.epoch)
       : shardJobId(job.run, job.result.shard, job.epoch),
 
-  encode(job): z.input<typeof JOB> {
-    if (job.kind === 'finish') return { v: JOB_FORM, ...job };
-    const { shard, outcomes, fingerprints, canaries = [], snippets } = job.result;
-    const names = new StringTable();
-    return {
-      kind: 'result',
-      v: JOB_FORM,
-      run: job.run,
-      record: job.record,
-      epoch: job.epoch,
-      settledMark: job.settledMark,
-      shard: shard.shard,
-      pass: shard.pass,
-      lane: shard.lane,
-      items: shard.items.map((item) => packItem(item, names)),
-      outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
-      names: names.list,
-      fingerprints: [...fingerprints],
-      canaries: [...canaries],
-      snippets: snippets === undefined ? null : [...snippets],
-    };
+  encode(job) {
+    return pack(packed(job));
   },
 
-  decode(data) {
-    const job = JOB.parse(data);
+  decode(bytes) {
+    const job = JOB.parse(unpack(bytes));
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
     const { settledMark, shard, pass, lane, names, fingerprints, canaries, snippets } = job;
@@ -126,3 +110,26 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     };
   },
 };
+
+function packed(job: SinkJob): z.input<typeof JOB> {
+  if (job.kind === 'finish') return { v: JOB_FORM, ...job };
+  const { shard, outcomes, fingerprints, canaries = [], snippets } = job.result;
+  const names = new StringTable();
+  return {
+    kind: 'result',
+    v: JOB_FORM,
+    run: job.run,
+    record: job.record,
+    epoch: job.epoch,
+    settledMark: job.settledMark,
+    shard: shard.shard,
+    pass: shard.pass,
+    lane: shard.lane,
+    items: shard.items.map((item) => packItem(item, names)),
+    outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
+    names: names.list,
+    fingerprints: [...fingerprints],
+    canaries: [...canaries],
+    snippets: snippets === undefined ? null : [...snippets],
+  };
+}

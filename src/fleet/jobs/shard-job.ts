@@ -121,7 +121,7 @@ const JOB = z.object({
   shard: count,
   pass: z.int().min(1),
   lane: z.enum(LANES),
-  conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]))),
+  conversations: z.array(z.array(z.tuple([z.enum(ROLES), text]).readonly()).readonly()),
   /** The string table of the rows. */
   names: z.array(text),
   /** The models of settled verdicts. */
@@ -129,8 +129,13 @@ const JOB = z.object({
   items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
-/** The encoding of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. */
+/**
+ * The encoding of a shard in Redis: JSON, texts inline, each conversation once, media files by reference. Most of it is
+ * text, which JSON writes and reads in less time than msgpack.
+ */
 export const shardJobCodec: JobContent<ShardJob> = {
+  plainAs: 'utf8',
+
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
   encode({ run, record, epoch, expectFingerprint, judging, contentPolicy, landmarks, settledMark, shard }) {
@@ -150,7 +155,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
         ? [ITEM_KIND.judged, packPlace(item, names), pack(item.request), item.contentSha256]
         : packSettled(item, names),
     );
-    return {
+    const job: z.input<typeof JOB> = {
       v: JOB_FORM,
       run,
       record,
@@ -168,10 +173,11 @@ export const shardJobCodec: JobContent<ShardJob> = {
       fingerprints: [...settledFingerprints(shard.items).values()],
       items,
     };
+    return Buffer.from(JSON.stringify(job));
   },
 
-  decode(data) {
-    const job = JOB.parse(data);
+  decode(bytes) {
+    const job = JOB.parse(JSON.parse(bytes.toString()));
     const unpack = (request: EncodedRequest): ItemRequest => {
       if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };
       if (request.requestType !== 'multiturn') return request;

@@ -14,9 +14,17 @@ import { removeKeysBelow } from './remove-keys.ts';
 export interface JobCodec<T> {
   /** The job ID of a value: while a job with this ID is in the queue, adding the value again has no effect. */
   id(value: T): string;
-  encode(value: T): object;
+  encode(value: T): Buffer;
+  /** The data of the job in Redis, as BullMQ takes it. */
+  envelope(bytes: Buffer): object;
   /** Throws if the data is not such a value, or not the one with this ID. */
   decode(data: unknown, jobId: string): T;
+}
+
+/** A value as `encode` made it. Whoever may have to add a value again keeps it in this form. */
+export interface EncodedJob {
+  readonly id: string;
+  readonly bytes: Buffer;
 }
 
 interface RedisQueueOptions<T> {
@@ -76,14 +84,22 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await this.put(value, signal);
   }
 
-  /**
-   * Adds a value regardless of the bound: for producers that keep their own count. Values with a lower `turn`, from 1 to
-   * 2^21, are handed out first, those of one turn and those without in their order. Values without a turn go first.
-   */
-  async put(value: T, signal: AbortSignal, turn = 0): Promise<void> {
+  /** Adds a value regardless of the bound: for producers that keep their own count. */
+  async put(value: T, signal: AbortSignal): Promise<void> {
+    await this.putEncoded(this.encode(value), signal);
+  }
+
+  encode(value: T): EncodedJob {
     const { codec } = this.#options;
-    const data = codec.encode(value);
-    const jobId = codec.id(value);
+    return { id: codec.id(value), bytes: codec.encode(value) };
+  }
+
+  /**
+   * Adds a value regardless of the bound. Values with a lower `turn`, from 1 to 2^21, are handed out first, those of one
+   * turn and those without in their order. Values without a turn go first.
+   */
+  async putEncoded({ id: jobId, bytes }: EncodedJob, signal: AbortSignal, turn = 0): Promise<void> {
+    const data = this.#options.codec.envelope(bytes);
     if (this.#settingsMayBeLost) {
       await this.#ask(() => disableEvents(this.#link, this.#options.name), signal);
       this.#settingsMayBeLost = false;

@@ -183,6 +183,9 @@ const MISFITS: [string, string, ShardResult][] = [
   ],
 ];
 
+/** The data of a job that no key seals. */
+const plainJob = (job: SinkJob): object => ({ plain: sinkJobCodec.encode(job).toString('base64') });
+
 it.each(MISFITS)('a result of %s is dropped, and the run ends right', async (_, reason, result) => {
   const { put, job, dropped, committed, said, name, endsRight } = await fedRun(null);
   await put(job(result));
@@ -196,7 +199,7 @@ it.each(MISFITS)('a result of %s is dropped, and the run ends right', async (_, 
 it('a score of 7 is dropped, and the run ends right', async () => {
   const { job, forge, dropped, committed, endsRight } = await fedRun(null);
   const forged = job(resultOf(SHARDS[0], (item) => verdict(item, { score: 7 })));
-  await forge(sinkJobCodec.id(forged), sinkJobCodec.encode(forged));
+  await forge(sinkJobCodec.id(forged), plainJob(forged));
   await settled(() => dropped.length === 1);
   expect([dropped, committed]).toEqual([['malformed'], []]);
   await endsRight();
@@ -278,13 +281,13 @@ it('what was not sealed with the fleet key, or for another place, is dropped, an
   const { name, job, forge, dropped, committed, said, epoch, endsRight } = await fedRun(KEY);
   const genuine = job(GENUINE);
   const id = sinkJobCodec.id(genuine);
-  const text = JSON.stringify(sinkJobCodec.encode(genuine));
+  const bytes = sinkJobCodec.encode(genuine);
   const folder = `results-${name}`;
   const sealed = (place: { run?: string; folder?: string; name?: string }, seal = KEY): object => ({
-    sealed: seal.seal({ run: name, folder, name: id, ...place }, text),
+    sealed: seal.sealBytes({ run: name, folder, name: id, ...place }, bytes).toString('base64'),
   });
   const forged: object[] = [
-    sinkJobCodec.encode(genuine),
+    plainJob(genuine),
     sealed({}, new FleetSeal(createSecretKey('b'.repeat(64), 'utf8'))),
     sealed({ run: '20261121T020000Z-other-ab12' }),
     sealed({ folder: 'shards-text' }),
@@ -309,7 +312,7 @@ it('requests to finish a finished run, sent again and again, note its head once 
   const finish: SinkJob = { kind: 'finish', run: name, record, epoch, pass: 1 };
   const id = sinkJobCodec.id(finish);
   const place = { run: name, folder: `results-${name}`, name: id };
-  const sealed = KEY.seal(place, JSON.stringify(sinkJobCodec.encode(finish)));
+  const sealed = KEY.sealBytes(place, sinkJobCodec.encode(finish)).toString('base64');
   for (let times = 0; times < 20; times++) await forge(id, { sealed });
   await idle();
   expect((await readFile(headFile, 'utf8')).trim().split('\n')).toHaveLength(1);

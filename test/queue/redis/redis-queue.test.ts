@@ -10,7 +10,8 @@ const never = new AbortController().signal;
 
 const numbers: JobCodec<number> = {
   id: (value) => `n-${value}`,
-  encode: (value) => ({ value }),
+  encode: (value) => Buffer.from(JSON.stringify({ value })),
+  envelope: (bytes) => JSON.parse(bytes.toString()) as object,
   decode: (data) => (data as { value: number }).value,
 };
 

@@ -36,18 +36,22 @@ export class FleetSeal {
     this.keyId = derived(key, ['key id'], KEY_ID_BYTES).toString('hex');
   }
 
-  /** Base64 of nonce, AES-256-GCM ciphertext and tag. */
-  seal(place: SealedPlace, text: string): string {
+  /** Nonce, AES-256-GCM ciphertext and tag. */
+  sealBytes(place: SealedPlace, bytes: Uint8Array): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#keyOf(place.run), nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(binding(place));
-    const body = cipher.update(text, 'utf8');
-    return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]).toString('base64');
+    const body = cipher.update(bytes);
+    return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** The text that was sealed for this place with the same key; null for anything else. */
-  open(place: SealedPlace, sealed: string): string | null {
-    const bytes = Buffer.from(sealed, 'base64');
+  /** The same of a text, as base64. */
+  seal(place: SealedPlace, text: string): string {
+    return this.sealBytes(place, Buffer.from(text)).toString('base64');
+  }
+
+  /** What was sealed for this place with the same key; null for anything else. */
+  openBytes(place: SealedPlace, bytes: Buffer): Buffer | null {
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
     const nonce = bytes.subarray(0, NONCE_BYTES);
     const decipher = createDecipheriv(CIPHER, this.#keyOf(place.run), nonce, { authTagLength: TAG_BYTES });
@@ -56,10 +60,15 @@ export class FleetSeal {
     const body = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
     try {
       // Compares the tag in constant time and throws if it differs.
-      return Buffer.concat([body, decipher.final()]).toString('utf8');
+      return Buffer.concat([body, decipher.final()]);
     } catch {
       return null;
     }
+  }
+
+  /** The same of what `seal` made of a text. */
+  open(place: SealedPlace, sealed: string): string | null {
+    return this.openBytes(place, Buffer.from(sealed, 'base64'))?.toString() ?? null;
   }
 
   #keyOf(run: string): Buffer {

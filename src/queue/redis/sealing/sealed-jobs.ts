@@ -26,14 +26,17 @@ export class UnreadableJob extends Error {
 
 /** Encodes the content of one kind of job, before sealing. */
 export interface JobContent<T> {
+  /** How its bytes are written into a job that no key seals: UTF-8 for text, which takes the least room. */
+  readonly plainAs: 'utf8' | 'base64';
   /** The job ID of a value, unique in its queue. */
   id(value: T): string;
-  encode(value: T): object;
-  /** Throws if the data is not such a value. */
-  decode(data: unknown): T;
+  encode(value: T): Buffer;
+  /** Throws if these are not the bytes of such a value. */
+  decode(bytes: Buffer): T;
 }
 
 const SEALED = z.strictObject({ sealed: z.string() });
+const PLAIN = z.strictObject({ plain: z.string() });
 
 /** `s-<run>-<pass>-<shard>-<epoch>` for a shard and its result, `f-<run>-<pass>-<epoch>` for the end of a run. */
 const JOB_ID = /^(?:s-(.+)-\d+-\d+-\d+|f-(.+)-\d+-\d+)$/;
@@ -47,37 +50,42 @@ export function runOfJob(jobId: string): string | null {
 }
 
 /**
- * Codec for the jobs of a queue in Redis: with a seal `{"sealed": …}`, bound to the queue and to the name of the job;
- * without one, plaintext. A job is accepted only if its name matches its content.
+ * Codec for the jobs of a queue in Redis: with a seal `{"sealed": …}`, base64, bound to the queue and to the name of the
+ * job; without one `{"plain": …}`. A job is accepted only if its name matches its content.
  */
 export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: FleetSeal | null): JobCodec<T> {
-  const opened = (data: unknown, jobId: string): unknown => {
+  const opened = (data: unknown, jobId: string): Buffer => {
     const run = runOfJob(jobId);
     if (run === null) throw new UnreadableJob('misnamed');
     const { data: envelope } = SEALED.safeParse(data);
     if (seal === null) {
       if (envelope !== undefined) throw new UnreadableJob('sealed');
-      return data;
+      const { data: plain } = PLAIN.safeParse(data);
+      if (plain === undefined) throw new UnreadableJob('malformed');
+      return Buffer.from(plain.plain, content.plainAs);
     }
-    const text = envelope && seal.open({ run, folder: queue, name: jobId }, envelope.sealed);
-    if (text === undefined || text === null) throw new UnreadableJob('forged');
-    return JSON.parse(text);
+    const place = { run, folder: queue, name: jobId };
+    const bytes = envelope && seal.openBytes(place, Buffer.from(envelope.sealed, 'base64'));
+    if (bytes === undefined || bytes === null) throw new UnreadableJob('forged');
+    return bytes;
   };
   return {
     id: (value) => content.id(value),
     encode: (value) => {
-      const data = content.encode(value);
-      if (seal === null) return data;
+      const bytes = content.encode(value);
+      if (seal === null) return bytes;
       const name = content.id(value);
       const run = runOfJob(name);
       if (run === null) throw new Error('a job to be sealed has an unknown form of name');
-      return { sealed: seal.seal({ run, folder: queue, name }, JSON.stringify(data)) };
+      return seal.sealBytes({ run, folder: queue, name }, bytes);
     },
+    envelope: (bytes) =>
+      seal === null ? { plain: bytes.toString(content.plainAs) } : { sealed: bytes.toString('base64') },
     decode: (data, jobId) => {
-      const read = opened(data, jobId);
+      const bytes = opened(data, jobId);
       let value: T;
       try {
-        value = content.decode(read);
+        value = content.decode(bytes);
       } catch (cause) {
         throw new UnreadableJob('malformed', { cause });
       }

@@ -60,6 +60,8 @@ async function consumer(seal: FleetSeal | null) {
   return { link, queue, taken, said, reasons };
 }
 
+const plainJob = (job: ShardJob): object => ({ plain: shardJobCodec.encode(job).toString() });
+
 /** BullMQ without any of ours. */
 function forger(link: RedisLink) {
   const queue = new Queue('shards-text', { connection: link.redis, prefix: link.address.prefix });
@@ -89,9 +91,9 @@ it('a job that no feeder sealed is dropped and counted, and the others are taken
   const run = newRun();
   await fed(link, run);
   const forge = forger(link);
-  const plain = (shard: number, epoch = 1): object => shardJobCodec.encode(jobOf(run, shard, epoch));
+  const plain = (shard: number): object => plainJob(jobOf(run, shard));
   const sealed = (folder: string, name: string, shard: number): object => ({
-    sealed: OWN.seal({ run, folder, name }, JSON.stringify(plain(shard))),
+    sealed: OWN.sealBytes({ run, folder, name }, shardJobCodec.encode(jobOf(run, shard))).toString('base64'),
   });
   await forge(`s-${run}-1-1-1`, plain(1));
   await forge(`s-${run}-1-2-1`, { sealed: 'AAAA' });
@@ -118,9 +120,9 @@ it('without a key, too, a job is read only under its own name', async () => {
   const run = newRun();
   await fed(link, run);
   const forge = forger(link);
-  await forge(`s-${run}-1-1-2`, shardJobCodec.encode(jobOf(run, 1)));
+  await forge(`s-${run}-1-1-2`, plainJob(jobOf(run, 1)));
   await forge(`s-${run}-1-2-1`, { v: 1 });
-  await forge(`s-${run}-1-3-1`, shardJobCodec.encode(jobOf(run, 3)));
+  await forge(`s-${run}-1-3-1`, plainJob(jobOf(run, 3)));
   await settled(() => taken.length + reasons.length === 3);
   expect(taken).toEqual([`s-${run}-1-3-1`]);
   expect(reasons.sort()).toEqual(['malformed', 'misnamed']);
