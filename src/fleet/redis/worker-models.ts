@@ -10,8 +10,6 @@ import { listPresent } from './presence.ts';
 const MAX_MODELS = 16;
 /** How often a worker looks whether somebody asks for a reading, and an asker for answers, in milliseconds. */
 const LOOK_EVERY_MS = 200;
-/** How often a worker reads the versions of its guards when nobody asks, in milliseconds. */
-const READ_EVERY_MS = 10_000;
 /** How long an asker waits for the other workers once one has answered, before it asks again, in milliseconds. */
 const OTHERS_MS = 5000;
 /** How much the clock of Redis may be ahead of what this process measures, in microseconds. */
@@ -37,7 +35,7 @@ interface ReadingOptions {
   readonly announce: () => Promise<void>;
 }
 
-/** Has the guards of a worker tell their versions whenever a feeder asks, and at intervals. */
+/** Has the guards of a worker tell their versions whenever a feeder asks. */
 export class WorkerModels {
   readonly #link: RedisLink;
   #announced: { readonly models: readonly string[]; readonly readAt: number | null } = {
@@ -57,12 +55,10 @@ export class WorkerModels {
   /** Reads until aborted; then rejects with the signal's reason. */
   async run({ read, announce }: ReadingOptions, signal: AbortSignal): Promise<never> {
     let answered: string | null = null;
-    let readAt = Number.NEGATIVE_INFINITY;
     for (;;) {
       signal.throwIfAborted();
       const asked: string | null = this.#link.away ? answered : await askedFor(this.#link, signal);
-      if (asked !== answered || performance.now() - readAt > READ_EVERY_MS) {
-        readAt = performance.now();
+      if (asked !== null && asked !== answered) {
         const began = await redisTime(this.#link, signal);
         this.#announced = { models: (await read(signal)).slice(0, MAX_MODELS), readAt: began };
         await announce();
