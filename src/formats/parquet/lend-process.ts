@@ -47,16 +47,20 @@ export async function* lentProcess(
   const resident = takeKept() ?? (await startResident());
   let isUsable = false;
   try {
-    await copy(table, resident.file, signal);
-    if (textsAreBytes) {
-      for (const { offset, byte } of await textsAsBytes(table.handle, table.bytes)) {
-        await resident.file.write(Buffer.of(byte), 0, 1, offset);
-      }
-    }
+    if (textsAreBytes) await copyTextsAsBytes(table, resident.file, signal);
+    else await copy(table, resident.file, signal);
     isUsable = true;
     yield resident.process;
   } finally {
     await giveBack(resident, isUsable && table.bytes <= SMALL_BYTES);
+  }
+}
+
+/** Copies a file so that its columns of texts are columns of bytes. Throws as `lentProcess` does. */
+export async function copyTextsAsBytes(table: TableFile, to: FileHandle, signal: AbortSignal): Promise<void> {
+  await copy(table, to, signal);
+  for (const { offset, byte } of await textsAsBytes(table.handle, table.bytes)) {
+    await to.write(Buffer.of(byte), 0, 1, offset);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
-import { copied, opened } from './child/messages.ts';
+import { BYTES_FD, copied, opened, TABLE_FD } from './child/messages.ts';
 import { checkEnd } from './footer.ts';
-import type { TableFile } from './lend-process.ts';
-import { TableProcess } from './table-process.ts';
+import { copyTextsAsBytes, type TableFile } from './lend-process.ts';
+import { TableProcess, TextsNotUtf8 } from './table-process.ts';
 
 /** What becomes of a row: it is left out, or written with this text in the added column. */
 export type RowChoice = 'left-out' | { readonly added: string | null };
@@ -29,34 +29,55 @@ const [COPY_MS, COPY_MS_PER_MB] = [120_000, 2000] as const;
 
 /**
  * Writes chosen rows of a Parquet file to another one with the same columns and values, nested ones included, and
- * optionally a column of texts. Returns the number of rows written. Throws ParquetProblem if the input cannot be read to
+ * optionally a column of texts. A column with a text that is not UTF-8 in a chosen row becomes one of bytes. Returns the number of rows written. Throws ParquetProblem if the input cannot be read to
  * its end, the errors of `write` and `choices`, and the reason of an abort.
  */
 export async function copyTable({ table, addedColumn, choices, write, signal }: TableCopy): Promise<number> {
   await checkEnd(table.handle, table.bytes);
   const chosen = await openUnnamedFile();
   const output = await openUnnamedFile();
+  const bytes = await openUnnamedFile();
   try {
     await writeChoices(choices, chosen);
-    const process = new TableProcess([table.handle.fd, output.fd, chosen.fd]);
+    const copying = { table, addedColumn, signal };
+    let rows: number;
     try {
-      await process.ask({ op: 'open' }, opened, { maxBytes: MAX_OPENED_BYTES, signal });
-      const processorMs = COPY_MS + (COPY_MS_PER_MB * table.bytes) / 1024 / 1024;
-      const { rows } = await process.ask({ op: 'copy', addedColumn }, copied, {
-        ...{ maxBytes: MAX_OPENED_BYTES, signal, processorMs },
-      });
-      for await (const piece of output.createReadStream({
-        ...{ start: 0, autoClose: false, highWaterMark: PIECE_BYTES, signal },
-      })) {
-        await write(piece as Buffer);
-      }
-      return rows;
-    } finally {
-      await process.kill();
+      rows = await copyWith([table.handle.fd, output.fd, chosen.fd], copying);
+    } catch (error) {
+      if (!(error instanceof TextsNotUtf8)) throw error;
+      await output.truncate(0);
+      await copyTextsAsBytes(table, bytes, signal);
+      rows = await copyWith([table.handle.fd, output.fd, chosen.fd, bytes.fd], copying);
     }
+    for await (const piece of output.createReadStream({
+      ...{ start: 0, autoClose: false, highWaterMark: PIECE_BYTES, signal },
+    })) {
+      await write(piece as Buffer);
+    }
+    return rows;
   } finally {
     await chosen.close();
     await output.close();
+    await bytes.close();
+  }
+}
+
+/** `descriptors`: of the table, the copy and the choices; then of the table with texts as bytes, if it is to be used. */
+async function copyWith(
+  descriptors: readonly number[],
+  { table, addedColumn, signal }: Pick<TableCopy, 'table' | 'addedColumn' | 'signal'>,
+): Promise<number> {
+  const process = new TableProcess(descriptors);
+  try {
+    const textsAreBytes = descriptors.length > BYTES_FD - TABLE_FD;
+    await process.ask({ op: 'open' }, opened, { maxBytes: MAX_OPENED_BYTES, signal });
+    const processorMs = COPY_MS + (COPY_MS_PER_MB * table.bytes) / 1024 / 1024;
+    const { rows } = await process.ask({ op: 'copy', addedColumn, textsAreBytes }, copied, {
+      ...{ maxBytes: MAX_OPENED_BYTES, signal, processorMs },
+    });
+    return rows;
+  } finally {
+    await process.kill();
   }
 }
 

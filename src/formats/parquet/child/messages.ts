@@ -26,6 +26,8 @@ export interface ReadRequest {
 }
 
 export interface CopyRequest {
+  /** The table has texts that are not UTF-8: they are read from the copy in which they are bytes. */
+  readonly textsAreBytes: boolean;
   /** Name of the column to add; null: none. */
   readonly addedColumn: string | null;
 }
@@ -76,5 +78,5 @@ export function lineBytes(rowBytes: number): number {
   return 2 * rowBytes + 64 * 1024;
 }
 
-/** Descriptors of the process: the file that is read; the copy, and what becomes of each row. */
-export const [TABLE_FD, COPY_FD, CHOICES_FD] = [3, 4, 5] as const;
+/** Descriptors of the process: the file that is read; its copy, what becomes of each row, and the file with texts as bytes. */
+export const [TABLE_FD, COPY_FD, CHOICES_FD, BYTES_FD] = [3, 4, 5, 6] as const;

@@ -1,6 +1,7 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBType } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
 import {
   BATCH_ROWS,
+  BYTES_FD,
   CHOICES_FD,
   COPY_FD,
   type CopyRequest,
@@ -18,7 +19,11 @@ function pathOf(descriptor: number): string {
   return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : `/dev/fd/${descriptor}`;
 }
 
-const TABLE = `read_parquet('${pathOf(TABLE_FD)}', hive_partitioning = false)`;
+const TABLE = tableIn(TABLE_FD);
+
+function tableIn(descriptor: number): string {
+  return `read_parquet('${pathOf(descriptor)}', hive_partitioning = false)`;
+}
 
 /** Rows that DuckDB decodes at once: fewer are asked for where that many cannot be read. */
 const VECTOR_ROWS = 2048;
@@ -46,7 +51,7 @@ export async function openDatabase(): Promise<DuckDBInstance> {
     allow_community_extensions: 'false',
   });
   const connection = await instance.connect();
-  const paths = [TABLE_FD, COPY_FD, CHOICES_FD].map((each) => `'${pathOf(each)}'`);
+  const paths = [TABLE_FD, COPY_FD, CHOICES_FD, BYTES_FD].map((each) => `'${pathOf(each)}'`);
   await connection.run(`SET allowed_paths = [${paths.join(', ')}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');
@@ -176,23 +181,39 @@ export class Table {
     }
   }
 
-  /** Copies the chosen rows, in order, and adds a column if asked to. Returns their number. */
-  async copy({ addedColumn }: CopyRequest, bytes: number): Promise<number> {
-    const columns = this.names.map((name, index) => `c${index} AS ${quoted(name)}`);
+  /**
+   * Copies the chosen rows, in order, and adds a column if asked to. A column in which a chosen row has a text that is not
+   * UTF-8 becomes one of bytes. Returns the number of rows.
+   */
+  async copy({ addedColumn, textsAreBytes }: CopyRequest, bytes: number): Promise<number> {
+    const aliases = this.names.map((_, index) => `c${index}`).join(', ');
+    const chosen = `(SELECT * FROM ${textsAreBytes ? tableIn(BYTES_FD) : TABLE} AS t(${aliases}))
+         POSITIONAL JOIN read_csv('${pathOf(CHOICES_FD)}', auto_detect = false, header = false, delim = ',',
+           quote = '"', escape = '"', columns = {'is_kept': 'BOOLEAN', 'added': 'VARCHAR'})
+         WHERE is_kept`;
+    const values = textsAreBytes ? await this.#decoded(chosen) : this.types.map((_, index) => `c${index}`);
+    const columns = this.names.map((name, index) => `${values[index]!} AS ${quoted(name)}`);
     if (addedColumn !== null) columns.push(`added AS ${quoted(addedColumn)}`);
     const perRow = bytes / Math.max(1, this.rows);
     const groupRows = Math.max(VECTOR_ROWS, Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(1, perRow)));
     const reader = await this.#connection.runAndReadAll(
       `COPY (
-         SELECT ${columns.join(', ')}
-         FROM (SELECT * FROM ${TABLE} AS t(${this.names.map((_, index) => `c${index}`).join(', ')}))
-         POSITIONAL JOIN read_csv('${pathOf(CHOICES_FD)}', auto_detect = false, header = false, delim = ',',
-           quote = '"', escape = '"', columns = {'is_kept': 'BOOLEAN', 'added': 'VARCHAR'})
-         WHERE is_kept
+         SELECT ${columns.join(', ')} FROM ${chosen}
        ) TO '${pathOf(COPY_FD)}' (FORMAT parquet, USE_TMP_FILE false, COMPRESSION ${await this.#codec()},
          ROW_GROUP_SIZE ${VECTOR_ROWS * Math.floor(groupRows / VECTOR_ROWS)}${await this.#metadata(addedColumn !== null)})`,
     );
     return Number(reader.getRows()[0]![0]);
+  }
+
+  /** The columns as texts where all values of the chosen rows are UTF-8, else as bytes. */
+  async #decoded(chosen: string): Promise<readonly string[]> {
+    const texts = this.types.map((type, index) => decodedText(type, `c${index}`));
+    const failed = texts.map(
+      (text, index) => `count(*) FILTER (WHERE c${index} IS NOT NULL AND TRY(${text}) IS NULL)`,
+    );
+    const reader = await this.#connection.runAndReadAll(`SELECT ${failed.join(', ')} FROM ${chosen}`);
+    const counts = reader.getRows()[0]!;
+    return texts.map((text, index) => (counts[index] === 0n ? text : `c${index}`));
   }
 
   async #codec(): Promise<string> {
@@ -213,6 +234,28 @@ export class Table {
     if (kept.size === 0) return '';
     const pairs = [...kept].map(([key, value]) => `${quoted(key)}: '${value.replaceAll("'", "''")}'`);
     return `, KV_METADATA {${pairs.join(', ')}}`;
+  }
+}
+
+/** The expression for a value whose texts are stored as bytes; keys and values of maps stay bytes. */
+function decodedText(type: DuckDBType, value: string): string {
+  switch (type.typeId) {
+    case DuckDBTypeId.VARCHAR:
+      return `decode(${value})`;
+    case DuckDBTypeId.LIST: {
+      const { valueType } = type;
+      return `list_transform(${value}, lambda x: ${decodedText(valueType, 'x')})`;
+    }
+    case DuckDBTypeId.STRUCT: {
+      const { entryNames, entryTypes } = type;
+      const entries = entryNames.map((name, index) => {
+        const entry = `${value}.${quoted(name)}`;
+        return `${quoted(name)} := ${decodedText(entryTypes[index]!, entry)}`;
+      });
+      return `CASE WHEN ${value} IS NULL THEN NULL ELSE struct_pack(${entries.join(', ')}) END`;
+    }
+    default:
+      return value;
   }
 }
 
