@@ -7,8 +7,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { FeatureExtractor } from '../../src/guard-server/lite/features.ts';
 import { LiteNetwork } from '../../src/guard-server/lite/network.ts';
 import { averagePrecision } from '../../training/measure/average-precision.ts';
+import { calibrationError } from '../../training/measure/calibration-error.ts';
+import { changedCopies } from '../../training/fit/augmentation.ts';
 import { calibrate } from '../../training/fit/calibration.ts';
-import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts';
+import { readCorpus, readExtra, type LabelledText } from '../../training/corpora/corpus.ts';
 import { assignFolds } from '../../training/fit/folds.ts';
 import { quantise } from '../../training/fit/quantise.ts';
 import { seededRandom } from '../../training/random.ts';
@@ -68,6 +70,8 @@ describe('training', () => {
       row(`${index} word${index} only${index} here${index}`),
     );
     expect(new Set(assignFolds(unrelated, 4, seededRandom(SEED))).size).toBe(4);
+    const grouped = unrelated.map((text) => ({ ...text, group: 'one template' }));
+    expect(new Set(assignFolds(grouped, 4, seededRandom(SEED))).size).toBe(1);
   });
 });
 
@@ -88,6 +92,14 @@ describe('measures', () => {
     expect(offset).toBeCloseTo(-1, 1);
   });
 
+  it('calibration error is the distance of probabilities from the share of positives', () => {
+    const labels = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? 1 : 0));
+    const all = (probability: number) => labels.map(() => probability);
+    expect(calibrationError(all(0.25), labels)).toBeCloseTo(0);
+    expect(calibrationError(all(0.95), labels)).toBeCloseTo(0.7);
+    expect(calibrationError([0, 0, 1, 1], [0, 0, 1, 1])).toBe(0);
+  });
+
   it('calibration stays finite for labels that are wholly apart', () => {
     const { slope, offset } = calibrate([-3, -2, 2, 3], [0, 0, 1, 1]);
     expect(slope).toBeGreaterThan(0);
@@ -102,6 +114,22 @@ describe('measures', () => {
     const flagged = probabilities.filter((scores, index) => index % 2 === 0 && scores[OVERALL]! >= threshold);
     expect(flagged.length / 500).toBeLessThanOrEqual(BENIGN_FLAG_RATE);
     expect(flagged.length).toBeGreaterThan(0);
+  });
+});
+
+describe('changed copies', () => {
+  it('are of both kinds of text, keep the label, and are the same every time', () => {
+    const texts = Array.from({ length: 200 }, (_, index) =>
+      index % 2 ? row(`the loathsome window ${index}`, HATE, OVERALL) : row(`the lovely garden ${index}`),
+    );
+    const copies = changedCopies(texts, seededRandom(SEED));
+    expect(changedCopies(texts, seededRandom(SEED))).toEqual(copies);
+    for (const label of [0, 1]) {
+      const own = copies.filter(({ targets }) => targets[OVERALL] === label);
+      expect(own.length).toBeGreaterThan(20);
+      const changed = own.filter(({ text }) => !texts.some((original) => original.text === text));
+      expect(changed.length).toBeGreaterThan(0.7 * own.length);
+    }
   });
 });
 
@@ -131,6 +159,16 @@ describe('reading the corpora', () => {
       message: expect.stringContaining('train.jsonl.gz:2') as string,
     });
     expect(String(error)).not.toContain('secret');
+  });
+
+  it('holds back a tenth of the additional prose', async () => {
+    const lines = Array.from({ length: 30 }, (_, index) =>
+      JSON.stringify({ text: `text ${index}`, labels: ['benign'], source: 's', lang: 'en' }),
+    );
+    writeFileSync(join(folder, 'extra.jsonl.gz'), gzipSync(lines.join('\n')));
+    const { seen, held } = await readExtra(folder);
+    expect([seen.length, held.length]).toEqual([27, 3]);
+    expect(seen.filter(({ text }) => held.some((other) => other.text === text))).toEqual([]);
   });
 
   it('says what is needed when the corpora are not there', async () => {

@@ -15,9 +15,11 @@ export interface LabelledText {
   readonly language: string;
   /** Per output: 1 if it applies, otherwise 0. */
   readonly targets: Float32Array;
+  /** Texts of a group are near-duplicates of each other, beside those that their words show. */
+  readonly group?: string;
 }
 
-type CorpusFile = 'train' | 'dev' | 'unsafe_unspecified';
+type CorpusFile = 'train' | 'dev' | 'extra' | 'unsafe_unspecified';
 
 const rowShape = z.object({
   text: z.string(),
@@ -38,6 +40,20 @@ export function corporaFolder(): string {
   const named = process.argv[2] ?? process.env['TRAIN_CORPORA'];
   if (named !== undefined) return resolve(process.env['INIT_CWD'] ?? '.', named);
   return resolve(projectFolder(), '../shared/corpora');
+}
+
+/** One in this many texts of the additional prose is held back from training. */
+const HELD_BACK = 10;
+
+/** The additional prose: what is trained on, and what is held back. */
+export async function readExtra(
+  folder: string,
+): Promise<{ readonly seen: LabelledText[]; readonly held: LabelledText[] }> {
+  const rows = await readCorpus(folder, 'extra');
+  return {
+    seen: rows.filter((_, index) => index % HELD_BACK !== 0),
+    held: rows.filter((_, index) => index % HELD_BACK === 0),
+  };
 }
 
 /** Reads a corpus file. Failure('usage') when it is missing or malformed. */

@@ -78,7 +78,13 @@ const TABLE: readonly Row[] = [
   ['pubmedqa', 'PubMedQA', 'aiverify-foundation/moonshot-data', 'MIT', '1909.06146'],
   ['arc-easy', 'ARC-Easy', 'aiverify-foundation/moonshot-data', 'CC-BY-SA', '1803.05457'],
   ['xquad-*', 'XQuAD', 'google-deepmind/xquad', 'CC-BY-SA-4.0', '1910.11856'],
-  ['ewt-*', 'UD English-EWT', 'UniversalDependencies/UD_English-EWT', 'CC-BY-SA-4.0', 'LREC 2014'],
+  [
+    'ewt-* english-ewt',
+    'UD English-EWT',
+    'UniversalDependencies/UD_English-EWT',
+    'CC-BY-SA-4.0',
+    'LREC 2014',
+  ],
   [
     'sgd-*',
     'Schema-Guided Dialogue',
@@ -103,6 +109,17 @@ const TABLE: readonly Row[] = [
   ],
   ['ud-seraji', 'UD Persian-Seraji', 'UniversalDependencies/UD_Persian-Seraji', 'CC-BY-SA-4.0', null],
   ['ud-cantonese-hk', 'UD Cantonese-HK', 'UniversalDependencies/UD_Cantonese-HK', 'CC-BY-SA-4.0', null],
+  ['fortune-*', 'fortune-mod', 'shlomif/fortune-mod', 'BSD', null],
+  ['nltk-masc_tagged', 'MASC', 'nltk/nltk_data', 'unrestricted', 'LREC 2010'],
+  [
+    'nltk-product_reviews_1 nltk-pros_cons',
+    'Product reviews, pros and cons',
+    'nltk/nltk_data',
+    'CC-BY-4.0',
+    'KDD 2004',
+  ],
+  ['nltk-state_union', 'State of the Union addresses', 'nltk/nltk_data', 'public domain', null],
+  ['rtp-*', 'RealToxicityPrompts', 'allenai/real-toxicity-prompts', 'Apache-2.0', '2009.11462'],
   ['xcopa', 'XCOPA', 'cambridgeltl/xcopa', 'CC-BY-4.0', '2005.00333'],
 ];
 

@@ -46,8 +46,15 @@ function groups(rows: readonly LabelledText[]): number[] {
       else known.push(index);
     }
   });
-  for (const members of holders.values()) {
-    if (members.length > COMMON_PASSAGE) continue;
+  const named = new Map<string, number[]>();
+  rows.forEach(({ group }, index) => {
+    if (group === undefined) return;
+    const members = named.get(group);
+    if (members === undefined) named.set(group, [index]);
+    else members.push(index);
+  });
+  const uncommon = [...holders.values()].filter(({ length }) => length <= COMMON_PASSAGE);
+  for (const members of [...named.values(), ...uncommon]) {
     for (const member of members.slice(1)) {
       const first = root(members[0]!);
       const second = root(member);

@@ -1,6 +1,8 @@
 import { BUCKETS, type FeatureExtractor } from '../../src/guard-server/lite/features.ts';
 import { HIDDEN, OUTPUTS, OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
+import { isLookAlike } from '../corpora/look-alikes.ts';
+import { changedCopies } from './augmentation.ts';
 import { benignWeights } from './language-balance.ts';
 import { shuffle, type Random } from '../random.ts';
 
@@ -22,9 +24,9 @@ export interface FloatWeights {
 }
 
 /** Passes over the data. */
-const EPOCHS = 14;
+const EPOCHS = 9;
 /** AdaGrad's learning rate for the table, falling linearly to a tenth over the epochs, and its share for the rest. */
-const RATE = 0.5;
+const RATE = 1;
 const RATE_FALL = 0.9;
 const DENSE_SHARE = 0.1;
 /** Initial value of AdaGrad's sums. */
@@ -33,39 +35,33 @@ const SMOOTHING = 0.01;
 const DROPOUT = 0.6;
 /** Weight decay of the table rows that a text uses. */
 const SHRINKAGE = 1e-4;
+/** Weight of benign texts in alarming words. */
+const LOOK_ALIKE_WEIGHT = 2;
 /** Width of the range of the table's initial values. */
 const TABLE_START = 0.1;
 
-/** The features of a text's passages and windows, as the network judges them. */
-function partsOf(
-  text: string,
-  extractor: FeatureExtractor,
-): { passages: Int32Array[]; windows: Int32Array[] } {
-  const passages: Int32Array[] = [];
-  const windows: Int32Array[] = [];
-  let first = 0;
-  extractor.forEachPassage(text, (buckets, endsWindow) => {
-    passages.push(buckets.slice());
-    if (!endsWindow) return;
-    windows.push(Int32Array.of(...passages.slice(first).flatMap((passage) => [...passage])));
-    first = passages.length;
-  });
-  return { passages, windows };
+/** The features of a text's pieces, and of its windows: two adjacent pieces each, or the only one. */
+function partsOf(text: string, extractor: FeatureExtractor): { pieces: Int32Array[]; windows: Int32Array[] } {
+  const pieces: Int32Array[] = [];
+  extractor.forEachPiece(text, (buckets) => pieces.push(buckets.slice()));
+  const windows = pieces.slice(1).map((piece, index) => Int32Array.of(...pieces[index]!, ...piece));
+  return { pieces, windows: windows.length > 0 ? windows : pieces };
 }
 
 /**
  * Every part of a benign text is benign. Which part of a hazardous text is hazardous is unknown: its windows share one
- * weight, and its passages are left out.
+ * weight, and its pieces are left out.
  */
 function examplesOf(
   row: LabelledText,
   extractor: FeatureExtractor,
   benignWeight: ReadonlyMap<string, number>,
 ): Example[] {
-  const { passages, windows } = partsOf(row.text, extractor);
+  const { pieces, windows } = partsOf(row.text, extractor);
   const benign = row.targets[OVERALL] === 0;
-  const weight = benign ? (benignWeight.get(row.language) ?? 1) : 1 / windows.length;
-  const parts = benign && passages.length > 1 ? [...windows, ...passages] : windows;
+  const likeness = isLookAlike(row) ? LOOK_ALIKE_WEIGHT : 1;
+  const weight = benign ? (benignWeight.get(row.language) ?? 1) * likeness : 1 / windows.length;
+  const parts = benign && pieces.length > 1 ? [...windows, ...pieces] : windows;
   return parts
     .filter((buckets) => buckets.length > 0)
     .map((buckets) => ({ buckets, targets: row.targets, weight }));
@@ -86,7 +82,8 @@ export function trainNetwork(
   random: Random,
 ): FloatWeights {
   const benignWeight = benignWeights(rows);
-  const examples = rows.flatMap((row) => examplesOf(row, extractor, benignWeight));
+  const texts = [...rows, ...changedCopies(rows, random)];
+  const examples = texts.flatMap((row) => examplesOf(row, extractor, benignWeight));
   const pass = new TrainingPass(random);
   for (let epoch = 0; epoch < EPOCHS; epoch++) {
     shuffle(examples, random);
@@ -99,7 +96,8 @@ export function trainNetwork(
 class TrainingPass {
   readonly weights: FloatWeights;
   readonly #random: Random;
-  readonly #tableSquares = new Float32Array(BUCKETS * HIDDEN).fill(SMOOTHING);
+  /** One per row of the table: a step's mean over the hidden units. */
+  readonly #tableSquares = new Float32Array(BUCKETS).fill(SMOOTHING);
   readonly #hiddenBiasSquares = new Float32Array(HIDDEN).fill(SMOOTHING);
   readonly #outputSquares = new Float32Array(OUTPUTS * HIDDEN).fill(SMOOTHING);
   readonly #outputBiasSquares = new Float32Array(OUTPUTS).fill(SMOOTHING);
@@ -180,16 +178,19 @@ class TrainingPass {
 
   #learnTable(kept: Int32Array, share: number, rate: number): void {
     const { table } = this.weights;
-    const allSquares = this.#tableSquares;
-    for (let unit = 0; unit < HIDDEN; unit++) this.#hiddenGradient[unit]! *= share;
+    const gradient = this.#hiddenGradient;
+    let mean = 0;
+    for (let unit = 0; unit < HIDDEN; unit++) {
+      gradient[unit]! *= share;
+      mean += gradient[unit]! ** 2 / HIDDEN;
+    }
     for (let index = 0; index < kept.length; index++) {
-      const row = kept[index]! * HIDDEN;
+      const bucket = kept[index]!;
+      const row = bucket * HIDDEN;
+      const step = rate / Math.sqrt((this.#tableSquares[bucket]! += mean));
+      const remaining = 1 - step * SHRINKAGE;
       for (let unit = 0; unit < HIDDEN; unit++) {
-        const gradient = this.#hiddenGradient[unit]!;
-        if (gradient === 0) continue;
-        const step = gradient + SHRINKAGE * table[row + unit]!;
-        const squares = (allSquares[row + unit]! += step * step);
-        table[row + unit]! -= (rate * step) / Math.sqrt(squares);
+        table[row + unit] = table[row + unit]! * remaining - step * gradient[unit]!;
       }
     }
   }

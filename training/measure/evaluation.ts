@@ -2,12 +2,14 @@ import { CATEGORIES } from '../../src/domain/taxonomy.ts';
 import type { LiteModel, TextScores } from '../../src/guard-server/lite/model.ts';
 import { OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import { averagePrecision } from './average-precision.ts';
+import { calibrationError } from './calibration-error.ts';
+import { figure } from './figures.ts';
+import { plainWordsTables } from './plain-words.ts';
+import { robustnessTables } from './robustness.ts';
+import type { Unseen } from './unseen.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 import { LOOK_ALIKE_SOURCES, isLookAlike } from '../corpora/look-alikes.ts';
 import { markdownTable } from '../model-card/markdown-table.ts';
-
-/** Decimals of all figures. */
-const DIGITS = 3;
 
 /** Languages with fewer benign texts in dev are left out of the table as not significant. */
 const MIN_TEXTS = 30;
@@ -26,10 +28,6 @@ interface Judged {
   readonly scores: TextScores;
 }
 
-function figure(value: number): string {
-  return Number.isNaN(value) ? '–' : value.toFixed(DIGITS);
-}
-
 function flagRate(judged: readonly Judged[]): number {
   return judged.filter(({ scores }) => scores.flagged).length / judged.length;
 }
@@ -42,24 +40,38 @@ function overallPrecision(judged: readonly Judged[]): number {
 }
 
 /** Evaluates a model on labelled texts it has not seen, as Markdown for the terminal and the model card. */
-export function evaluate(
-  model: LiteModel,
-  dev: readonly LabelledText[],
-  unspecified: readonly LabelledText[],
-): string {
+export function evaluate(model: LiteModel, { dev, unspecified, prose, plainWords }: Unseen): string {
   const judge = (row: LabelledText): Judged => ({ row, scores: model.scoreText(row.text) });
   const judged = dev.map(judge);
   const others = unspecified.map(judge);
+  const judgedProse = prose.map(judge);
   return [
-    overallTable(judged, others),
+    plainWordsTables(model, plainWords),
+    overallTable(judged, others, judgedProse),
     categoryTable(judged),
     lookAlikeTable(judged),
     languageTable(judged),
+    proseTable(judgedProse),
+    robustnessTables(model, dev),
     longTextTable(model, dev),
   ].join('\n');
 }
 
-function overallTable(judged: readonly Judged[], others: readonly Judged[]): string {
+function overallError(judged: readonly Judged[]): string {
+  const probabilities = judged.map(({ scores }) => scores.score);
+  return figure(
+    calibrationError(
+      probabilities,
+      judged.map(({ row }) => row.targets[OVERALL]!),
+    ),
+  );
+}
+
+function overallTable(
+  judged: readonly Judged[],
+  others: readonly Judged[],
+  prose: readonly Judged[],
+): string {
   const benign = judged.filter(({ row }) => row.targets[OVERALL] === 0);
   const hazards = judged.filter(({ row }) => row.targets[OVERALL] === 1);
   const flagged = judged.filter(({ scores }) => scores.flagged).length;
@@ -77,6 +89,8 @@ function overallTable(judged: readonly Judged[], others: readonly Judged[]): str
       ['hazards of no category flagged (recall)', others.length, figure(flagRate(others))],
       ['flagged that are hazards (precision)', flagged, figure(rightlyFlagged / flagged)],
       ['benign flagged (false positives)', benign.length, figure(flagRate(benign))],
+      ['calibration error (ECE), dev', judged.length, overallError(judged)],
+      ['calibration error (ECE), held-back prose', prose.length, overallError(prose)],
     ],
     NUMERIC,
   );
@@ -131,6 +145,19 @@ function languageTable(judged: readonly Judged[]): string {
     return own.length < MIN_TEXTS ? [] : [[language, own.length, figure(flagRate(own))]];
   });
   return markdownTable(['benign text by language', 'texts', 'flagged'], rows, NUMERIC);
+}
+
+function proseTable(judged: readonly Judged[]): string {
+  const sources = [...new Set(judged.map(({ row }) => row.source))].sort();
+  return markdownTable(
+    ['held-back prose and writing', 'texts', 'of hazards', 'flagged'],
+    sources.map((source): (string | number)[] => {
+      const own = judged.filter(({ row }) => row.source === source);
+      const hazards = own.filter(({ row }) => row.targets[OVERALL] === 1);
+      return [source, own.length, hazards.length, figure(flagRate(own))];
+    }),
+    [...NUMERIC, 'of hazards'],
+  );
 }
 
 /** Long texts joined from benign texts of one source, without and with a hazardous text in the middle. */

@@ -1,7 +1,7 @@
 /** Share of the earlier turns' probability that carries over to the judged turn, by the role of that turn. */
 export const CONTEXT_WEIGHT = {
-  /** A user continues an earlier request: "and the next step?". */
-  user: 0.5,
+  /** A user continues an earlier request, "and the next step?": a hazard before is enough to flag it. */
+  user: 0.85,
   /** An answer to a hazardous request may be a refusal, so its own words count for more. */
   assistant: 0.3,
 } as const;

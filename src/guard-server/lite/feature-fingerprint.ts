@@ -3,7 +3,7 @@ import type { FeatureExtractor } from './features.ts';
 
 /** Covers every character class, disguise and feature; repeated to be longer than a window. */
 const PROBE =
-  'The quick fox, 42 times! Ｆｕｌｌ ｗｉｄｔｈ? s p e l l e d l3tters strеtchhhed zero\u200bwidth\n' +
+  'The quick fox, 42 times! Ｆｕｌｌ ｗｉｄｔｈ? s p e l l e d l3tters strеtchhhed zero\u200bwidth m\u00e1rk s\u0336t\u0336r\u0336 d.o.t.s t0 th3m\n' +
   'Größe naïve Ελλάδα Россия عربي हिन्दी தமிழ் 日本語のテキスト 中文字符 ภาษาไทย 한국어 문장 🙂 tiếng Việt x';
 const REPEATS = 16;
 
@@ -13,8 +13,6 @@ const REPEATS = 16;
  */
 export function featureFingerprint(extractor: FeatureExtractor): string {
   const hash = createHash('sha256');
-  extractor.forEachPassage(PROBE.repeat(REPEATS), (buckets, endsWindow) => {
-    hash.update(`${buckets.join(' ')}${endsWindow ? '.' : ''}\n`);
-  });
+  extractor.forEachPiece(PROBE.repeat(REPEATS), (buckets) => hash.update(`${buckets.join(' ')}\n`));
   return hash.digest('hex');
 }

@@ -1,6 +1,6 @@
 import { DIGIT, SEPARATOR, SYLLABLE, UNSPACED, characterClasses } from './character-classes.ts';
 import { normalise } from './normalise.ts';
-import { passagesOf } from './passages.ts';
+import { piecesOf } from './pieces.ts';
 
 /** Features are hashed into this many buckets; a power of two. */
 export const BUCKETS = 1 << 17;
@@ -15,6 +15,7 @@ const WORD_SEED = 0x811c9dc5;
 const NUMBER_SEED = 0x2545f491;
 const NGRAM_SEED = 0x165667b1;
 const UNSPACED_SEED = 0x9e3779b1;
+const LETTER_FACTOR = 0x7feb352d;
 const PAIR_FACTOR = 0x2c1b3c6d;
 const SKIP_PAIR_FACTOR = 0x297a2d39;
 const QUESTION = 0x0001_2f85;
@@ -48,38 +49,36 @@ export class FeatureExtractor {
   readonly #classes = characterClasses();
   readonly #seenIn = new Int32Array(BUCKETS);
   readonly #buckets = new Int32Array(BUCKETS);
-  #passage = 0;
+  #piece = 0;
   #count = 0;
 
   /**
-   * Calls `visit` for each passage of a text in order, with the distinct buckets of its features, in order of first
-   * appearance, and whether a window ends with it. The array is only valid during the call.
+   * Calls `visit` for each piece of a text in order, with the distinct buckets of its features, in order of first
+   * appearance. The array is only valid during the call.
    */
-  forEachPassage(text: string, visit: (buckets: Int32Array, endsWindow: boolean) => void): void {
+  forEachPiece(text: string, visit: (buckets: Int32Array) => void): void {
     const normal = normalise(text);
-    for (const { from, to, endsWindow } of passagesOf(normal, this.#classes)) {
-      visit(this.#extract(normal, from, to), endsWindow);
-    }
+    for (const { from, to } of piecesOf(normal, this.#classes)) visit(this.#extract(normal, from, to));
   }
 
   #add(hash: number): void {
     const bucket = bucketOf(hash);
-    if (this.#seenIn[bucket] === this.#passage) return;
-    this.#seenIn[bucket] = this.#passage;
+    if (this.#seenIn[bucket] === this.#piece) return;
+    this.#seenIn[bucket] = this.#piece;
     this.#buckets[this.#count++] = bucket;
   }
 
-  #beginPassage(): void {
+  #beginPiece(): void {
     this.#count = 0;
-    this.#passage = (this.#passage + 1) | 0;
-    if (this.#passage === 0) {
+    this.#piece = (this.#piece + 1) | 0;
+    if (this.#piece === 0) {
       this.#seenIn.fill(0);
-      this.#passage = 1;
+      this.#piece = 1;
     }
   }
 
   #extract(text: string, from: number, to: number): Int32Array {
-    this.#beginPassage();
+    this.#beginPiece();
     let previous = NO_WORD;
     let beforePrevious = NO_WORD;
     for (let start = from; start < to;) {
@@ -118,19 +117,25 @@ export class FeatureExtractor {
     return end;
   }
 
-  /** Adds a word and its n-grams, and returns its hash. A number is hashed by its digit count alone. */
+  /**
+   * Adds a word and its n-grams, and returns its hash, which ignores the order of all letters but the first: swapped
+   * letters do not hide a word. A number is hashed by its digit count alone.
+   */
   #addWord(text: string, start: number, end: number): number {
-    let hash = WORD_SEED;
-    let letters = false;
-    for (let at = start; at < end; at++) {
+    const first = text.charCodeAt(start);
+    let letters = this.#classes[first] !== DIGIT;
+    let sum = 0;
+    for (let at = start + 1; at < end; at++) {
       const unit = text.charCodeAt(at);
       if (this.#classes[unit] !== DIGIT) letters = true;
-      hash = Math.imul(hash ^ unit, FNV_PRIME);
+      const mixed = Math.imul(unit ^ WORD_SEED, LETTER_FACTOR);
+      sum = (sum + (mixed ^ (mixed >>> 15))) | 0;
     }
+    let hash = Math.imul(first ^ WORD_SEED, FNV_PRIME) ^ Math.imul(sum, FNV_PRIME);
     if (!letters) hash = Math.imul(NUMBER_SEED ^ (end - start), FNV_PRIME);
     this.#add(hash);
     if (letters) {
-      const lengths = this.#classes[text.charCodeAt(start)] === SYLLABLE ? HANGUL_NGRAMS : WORD_NGRAMS;
+      const lengths = this.#classes[first] === SYLLABLE ? HANGUL_NGRAMS : WORD_NGRAMS;
       this.#addNgrams(text, start, end, NGRAM_SEED, lengths, true);
     }
     return hash;

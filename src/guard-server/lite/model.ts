@@ -7,7 +7,7 @@ import { CONTEXT_WEIGHT, inContext } from './composition.ts';
 import { featureFingerprint } from './feature-fingerprint.ts';
 import { FeatureExtractor } from './features.ts';
 import { logistic } from './elementary.ts';
-import { LiteNetwork } from './network.ts';
+import { LiteNetwork, WINDOW_PENALTY } from './network.ts';
 import { decodeRules, type LiteRules } from './rules.ts';
 import { OUTPUTS, OVERALL, decodeWeights } from './weights-file.ts';
 
@@ -48,7 +48,7 @@ export class LiteModel {
     }
     this.#network = new LiteNetwork(decodeWeights(weightsFile), extractor);
     this.artifacts = {
-      'lite-composition': sha256(JSON.stringify(CONTEXT_WEIGHT)),
+      'lite-composition': sha256(JSON.stringify({ CONTEXT_WEIGHT, WINDOW_PENALTY })),
       'lite-features': features,
       'lite-rules': sha256(rulesFile),
       'lite-weights': sha256(weightsFile),

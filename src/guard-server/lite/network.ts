@@ -3,6 +3,9 @@ import type { FeatureExtractor } from './features.ts';
 import { RowSums } from './row-sums.ts';
 import { HIDDEN, OUTPUTS, type LiteWeights } from './weights-file.ts';
 
+/** What a window's logit loses per natural logarithm of the number of windows. */
+export const WINDOW_PENALTY = 1;
+
 /**
  * Runs the network over a text. Table rows are summed as integers, so the order of features does not matter, and the
  * floating-point part is a fixed sequence of basic operations: the logits are equal on every machine.
@@ -12,7 +15,7 @@ export class LiteNetwork {
   readonly #weights: LiteWeights;
   readonly #extractor: FeatureExtractor;
   readonly #rowSums: RowSums;
-  readonly #windowSums = new Int32Array(HIDDEN);
+  readonly #previous = new Int32Array(HIDDEN);
   readonly #hidden = new Float64Array(HIDDEN);
 
   constructor(weights: LiteWeights, extractor: FeatureExtractor) {
@@ -22,36 +25,29 @@ export class LiteNetwork {
   }
 
   /**
-   * Logits of a text per output. A short text is judged as a whole. In a longer one every passage and every window of
-   * passages is judged, and an output is the highest logit of either kind, less the logarithm of their number: harmless
-   * surroundings do not dilute a hazardous passage, and length alone does not make a text hazardous. Every passage is
-   * read once, so time is linear in the length.
+   * Logits of a text per output. A short text is judged as a whole. Of a longer one every piece is judged, alone and
+   * with the one before it, and an output is the highest logit, less a penalty that grows with the number of pieces:
+   * harmless surroundings do not dilute a hazardous passage, and length alone does not make a text hazardous. Every
+   * piece is read once, so time is linear in the length.
    */
   logits(text: string): Float64Array {
-    const byPassage = new Float64Array(OUTPUTS).fill(-Infinity);
-    const byWindow = new Float64Array(OUTPUTS).fill(-Infinity);
-    const windowSums = this.#windowSums.fill(0);
-    let windowFeatures = 0;
-    let passages = 0;
-    let windows = 0;
-    this.#extractor.forEachPassage(text, (buckets, endsWindow) => {
+    const highest = new Float64Array(OUTPUTS).fill(-Infinity);
+    const previous = this.#previous.fill(0);
+    let previousFeatures = 0;
+    let pieces = 0;
+    this.#extractor.forEachPiece(text, (buckets) => {
       this.#rowSums.add(buckets);
       const { sums } = this.#rowSums;
-      for (let unit = 0; unit < HIDDEN; unit++) windowSums[unit]! += sums[unit]!;
-      windowFeatures += buckets.length;
-      passages++;
-      this.#judge(sums, buckets.length, byPassage);
-      if (!endsWindow) return;
-      this.#judge(windowSums, windowFeatures, byWindow);
-      windowSums.fill(0);
-      windowFeatures = 0;
-      windows++;
+      this.#judge(sums, buckets.length, highest);
+      if (pieces++ > 0) {
+        for (let unit = 0; unit < HIDDEN; unit++) previous[unit]! += sums[unit]!;
+        this.#judge(previous, previousFeatures + buckets.length, highest);
+      }
+      previous.set(sums);
+      previousFeatures = buckets.length;
     });
-    const passagePenalty = logarithm(passages);
-    const windowPenalty = logarithm(windows);
-    return byWindow.map((logit, output) =>
-      Math.max(logit - windowPenalty, byPassage[output]! - passagePenalty),
-    );
+    const penalty = WINDOW_PENALTY * logarithm(pieces);
+    return highest.map((logit) => logit - penalty);
   }
 
   /** Raises `highest` to the logits of a number of features whose table rows sum to `sums`. */

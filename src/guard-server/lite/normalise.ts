@@ -1,3 +1,5 @@
+import { withoutMarks } from './marks.ts';
+
 /** Invisible characters (zero-width, soft hyphen, directional marks), which can be used to break up a word. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 
@@ -6,15 +8,24 @@ const HOMOGLYPH = /[аеорсухіјѕһԁαορν]+/g;
 const HOMOGLYPHS = 'аеорсухіјѕһԁαορν';
 const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 
-/** Digits and signs between Latin letters, where they may replace letters. */
-const STAND_IN = /(?<=[a-z])[013457@$]{1,3}(?=[a-z])/g;
-/** The rest of a word, and the start of a domain after it. */
-const REST_OF_WORD = /[a-z0-9-]*(\.[a-z])?/y;
-const STAND_INS = '013457@$';
-const STAND_IN_LETTERS = 'oieastas';
+/** Single Latin letters with a sign between each two, and three or more with one space between each two. */
+// linear: both give back one letter at most before the lookahead holds, and go on after what they have matched.
+const SIGNED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[.\-_*·|][a-z])+(?![\p{L}\p{N}])/gu;
+// linear: see above.
+const SPACED_OUT = /(?<![\p{L}\p{N}])[a-z](?: [a-z]){2,}(?![\p{L}\p{N}])/gu;
+const BETWEEN_LETTERS = /[ .\-_*·|]/g;
 
-/** A spelled-out word: single Latin letters with one separator in between. Bounded, so matching is linear. */
-const SPELLED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[ .\-_*][a-z]){2,30}(?![\p{L}\p{N}])/gu;
+const CHUNK = /\S+/g;
+/** A web or mail address, where digits and signs stand for themselves. */
+const ADDRESS = /[a-z0-9]\.[a-z]{2}|:\/\//;
+/** Digits and signs that may replace letters, between two Latin letters. */
+const STAND_IN_INSIDE = /[a-z][013457@$!]{1,3}[a-z]/;
+/** The same anywhere in a word; a sign at its end is punctuation. */
+const STAND_IN = /[013457@$]|!(?=[a-z0-9])/g;
+const STAND_INS = '013457@$!';
+const STAND_IN_LETTERS = 'oieastasi';
+/** From this many words with stand-ins inside on, all words of a text are read so: "t0", "4". */
+const LEET_WORDS = 2;
 
 /** A Latin letter three or more times in a row, which no language of the corpus uses. */
 // linear: it moves on by the run that it has matched, and fails at its third character otherwise.
@@ -36,30 +47,31 @@ function replaceHomoglyphs(text: string): string {
   );
 }
 
-/** Digits and signs become letters, except in addresses. The rest of each word is scanned only once. */
+/** Digits and signs become letters in words that have them between letters, except in addresses. */
 function replaceStandIns(text: string): string {
-  let end = 0;
-  let isAddress = false;
-  return text.replace(STAND_IN, (run, offset: number) => {
-    const after = offset + run.length;
-    if (after >= end) {
-      REST_OF_WORD.lastIndex = after;
-      const [rest, domain] = REST_OF_WORD.exec(text)!;
-      end = after + rest.length - (domain?.length ?? 0);
-      isAddress = domain !== undefined;
-    }
-    return isAddress ? run : replaceEach(run, STAND_INS, STAND_IN_LETTERS);
-  });
+  let leetWords = 0;
+  for (const [chunk] of text.matchAll(CHUNK)) {
+    if (STAND_IN_INSIDE.test(chunk) && !ADDRESS.test(chunk)) leetWords++;
+  }
+  if (leetWords === 0) return text;
+  return text.replace(CHUNK, (chunk) =>
+    (leetWords >= LEET_WORDS || STAND_IN_INSIDE.test(chunk)) && !ADDRESS.test(chunk)
+      ? chunk.replace(STAND_IN, (sign) => replaceEach(sign, STAND_INS, STAND_IN_LETTERS))
+      : chunk,
+  );
 }
+
+const joinLetters = (run: string): string => run.replace(BETWEEN_LETTERS, '');
 
 /**
  * Normalises a text for feature extraction: NFKC (full-width letters, ligatures, mathematical alphabets), lower case,
- * and common disguises undone: invisible characters, look-alike letters of other scripts, digits for letters,
- * spelled-out and stretched words. Time is linear in the length.
+ * and common disguises undone: invisible characters, look-alike letters of other scripts, marks on Latin letters,
+ * spelled-out words, digits for letters, and stretched words. Time is linear in the length.
  */
 export function normalise(text: string): string {
   const visible = text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
-  return replaceStandIns(replaceHomoglyphs(visible))
-    .replace(SPELLED_OUT, (run) => run.replace(/[ .\-_*]/g, ''))
-    .replace(STRETCHED, '$1$1');
+  const joined = withoutMarks(replaceHomoglyphs(visible))
+    .replace(SIGNED_OUT, joinLetters)
+    .replace(SPACED_OUT, joinLetters);
+  return replaceStandIns(joined).replace(STRETCHED, '$1$1');
 }

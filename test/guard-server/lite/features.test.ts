@@ -4,7 +4,7 @@ import { characterClasses } from '../../../src/guard-server/lite/character-class
 import { logarithm, logistic } from '../../../src/guard-server/lite/elementary.ts';
 import { BUCKETS, FeatureExtractor } from '../../../src/guard-server/lite/features.ts';
 import { normalise } from '../../../src/guard-server/lite/normalise.ts';
-import { WINDOW_UNITS, passagesOf } from '../../../src/guard-server/lite/passages.ts';
+import { MAX_PIECE_UNITS, piecesOf } from '../../../src/guard-server/lite/pieces.ts';
 import { RowSums } from '../../../src/guard-server/lite/row-sums.ts';
 import { HIDDEN } from '../../../src/guard-server/lite/weights-file.ts';
 
@@ -12,9 +12,9 @@ const extractor = new FeatureExtractor();
 const classes = characterClasses();
 
 function features(text: string): number[][] {
-  const passages: number[][] = [];
-  extractor.forEachPassage(text, (buckets) => passages.push([...buckets]));
-  return passages;
+  const pieces: number[][] = [];
+  extractor.forEachPiece(text, (buckets) => pieces.push([...buckets]));
+  return pieces;
 }
 
 const anyText = fc.string({ unit: 'binary', maxLength: 4000 });
@@ -23,7 +23,7 @@ const longText = fc
   .map((pieces) => pieces.join(''));
 
 describe('features', () => {
-  it('are distinct buckets within each passage, and the same every time', () => {
+  it('are distinct buckets within each piece, and the same every time', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, longText), (text) => {
         const first = features(text);
@@ -47,6 +47,14 @@ describe('features', () => {
     ['Cyrillic look-alikes', 'sесrеt plan', 'secret plan'],
     ['digits for letters', 's3cr3t pl4n', 'secret plan'],
     ['letters spelled out', 's e c r e t: p.l.a.n', 'secret: plan'],
+    ['dotted words', 't.h.e s.e.c.r.e.t p-l-a-n', 'the secret plan'],
+    ['accents', 'sécrèt plãn', 'secret plan'],
+    ['strokes', 's\u0336e\u0336c\u0336r\u0336e\u0336t\u0336 plan', 'secret plan'],
+    [
+      'digits at the edges of words, in a text that has them inside',
+      '53cr3t pl4n5 70 b0mb',
+      'secret plans to bomb',
+    ],
     ['stretched letters', 'secreeeeet plaaan', 'secreet plaan'],
   ])('see through %s', (_, disguised, plain) => {
     expect(normalise(disguised)).toBe(plain);
@@ -54,30 +62,49 @@ describe('features', () => {
   });
 
   it('keep addresses, versions and words of other scripts as they are', () => {
-    for (const text of ['ann@example.org', 'windows 10', 'привет мир', 'mp3', '3d', 'ελλάδα']) {
+    for (const text of [
+      'ann@example.org',
+      'windows 10',
+      'привет мир',
+      'mp3',
+      '3d',
+      'ελλάδα',
+      'tiếng việt rất hay',
+      'на\u0301',
+    ]) {
       expect(normalise(text)).toBe(text);
     }
   });
 });
 
-describe('passages', () => {
+it('give a word whose inner letters are swapped the features of the word and of its pairs', () => {
+  const swapped = new Set(features('the sercet plan')[0]);
+  const plain = new Set(features('the secret plan')[0]);
+  const ngrams = new Set(features('secret')[0]);
+  const lost = [...plain].filter((bucket) => !swapped.has(bucket) && !ngrams.has(bucket));
+  expect(lost).toEqual([]);
+});
+
+describe('pieces', () => {
   it('make up the text in order, none empty, none longer than a sentence may be', () => {
     fc.assert(
       fc.property(fc.oneof(anyText, longText), (text) => {
-        const passages = [...passagesOf(text, classes)];
-        expect(passages.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text);
-        expect(passages.at(-1)?.endsWindow).toBe(true);
-        if (text.length <= WINDOW_UNITS) expect(passages).toHaveLength(1);
-        else expect(passages.every(({ from, to }) => to > from && to - from <= 240)).toBe(true);
+        const pieces = [...piecesOf(text, classes)];
+        expect(pieces.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text);
+        if (text.length <= MAX_PIECE_UNITS) expect(pieces).toHaveLength(1);
+        else expect(pieces.every(({ from, to }) => to > from && to - from <= MAX_PIECE_UNITS)).toBe(true);
       }),
       { numRuns: 200 },
     );
   });
 
   it('end with a sentence or line', () => {
-    const text = 'This is the first sentence of it. 3.5 is a number, and e.g. no end!\nA line\n'.repeat(30);
-    const ends = [...passagesOf(text, classes)].map(({ from, to }) => text.slice(from, to).trim());
-    expect(ends[0]).toBe('This is the first sentence of it.');
+    const text =
+      'This is the first sentence of it, and quite long enough to be a piece. 3.5 is a number!\nA line\n'.repeat(
+        30,
+      );
+    const ends = [...piecesOf(text, classes)].map(({ from, to }) => text.slice(from, to).trim());
+    expect(ends[0]).toBe('This is the first sentence of it, and quite long enough to be a piece.');
   });
 });
 

@@ -88,7 +88,7 @@ describe('the lite model', () => {
     const harmless = model.scoreText(half + half);
     expect(harmless.flagged).toBe(false);
     const mixed = model.scoreText(`${half}\n${HAZARDOUS[0]!}\n${half}`);
-    expect(mixed.score).toBeGreaterThan(10 * harmless.score);
+    expect(mixed.flagged).toBe(true);
   });
 
   it('judges an answer by its own words first, with the prompt as context', () => {
@@ -102,13 +102,13 @@ describe('the lite model', () => {
     expect(model.scoreResponse(HARMLESS[0]!, refusal).score).toBeLessThan(asked.score);
   });
 
-  it('judges the last turn of a conversation, and lets what was said before count for less', () => {
+  it('judges the last turn of a conversation, which what was said before can flag by itself', () => {
     const hazard = HAZARDOUS[0]!;
     expect(model.scoreConversation([['user', hazard]])).toEqual(model.scoreText(hazard));
     const thanks = ['user', 'Thank you. And the next step?'] as const;
     const after = model.scoreConversation([['user', hazard], ['assistant', 'Of course.'], thanks]);
     const harmless = model.scoreConversation([['user', HARMLESS[0]!], ['assistant', 'At nine.'], thanks]);
-    expect(after.score).toBeGreaterThan(harmless.score);
+    expect([after.flagged, harmless.flagged]).toEqual([true, false]);
     expect(after.score).toBeLessThan(model.scoreText(hazard).score);
     const answered = model.scoreConversation([
       ['user', hazard],

@@ -1,0 +1,53 @@
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/** A Latin letter with marks, once decomposed. */
+const MARKED = /([a-z])\p{M}+/gu;
+
+/** Latin letters that do not decompose. */
+const STROKED = /[øłđħŧıßæœ]/g;
+const STROKED_LETTERS: Readonly<Record<string, string>> = {
+  ...{ ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ı: 'i' },
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe' },
+};
+
+const LATIN_WORD = /\p{Script=Latin}+/gu;
+/** Letters of Vietnamese that the other languages written in Latin letters hardly use. */
+const VIETNAMESE_LETTER = /[ăđơưạ-ỹ]/;
+/** A syllable of Vietnamese without its marks; every word is one. */
+const VIETNAMESE_SYLLABLE =
+  /^(?:ngh?|nh|ch|gh|gi|kh|ph|qu|th|tr|[bcdghklmnprstvx])?[aeiouy]{1,3}(?:ch|ng|nh|[cmnpt])?$/;
+/** Min shares of words with such a letter, and of words that are such a syllable. */
+const MIN_LETTER_SHARE = 0.2;
+const MIN_SYLLABLE_SHARE = 0.75;
+
+function stripped(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(MARKED, '$1')
+    .normalize('NFC')
+    .replace(STROKED, (letter) => STROKED_LETTERS[letter]!);
+}
+
+function isVietnamese(text: string): boolean {
+  if (!VIETNAMESE_LETTER.test(text)) return false;
+  let [words, marked, syllables] = [0, 0, 0];
+  for (const [word] of text.matchAll(LATIN_WORD)) {
+    words++;
+    if (VIETNAMESE_LETTER.test(word)) marked++;
+    if (VIETNAMESE_SYLLABLE.test(stripped(word))) syllables++;
+  }
+  return marked >= MIN_LETTER_SHARE * words && syllables >= MIN_SYLLABLE_SHARE * words;
+}
+
+/** Marks that compose with no letter: strokes through it, and piles of accents. */
+// linear: nothing follows the run, so it gives nothing back.
+const LOOSE_MARKS = /(?<=\p{Script=Latin})\p{M}+/gu;
+
+/**
+ * A text in NFKC without the marks on its Latin letters, which disguise words and which most languages can be read
+ * without. Vietnamese cannot, and keeps the marks of its own letters. Other scripts stay as they are.
+ */
+export function withoutMarks(text: string): string {
+  if (!BEYOND_ASCII.test(text)) return text;
+  return isVietnamese(text) ? text.replace(LOOSE_MARKS, '') : stripped(text);
+}
