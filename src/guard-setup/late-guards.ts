@@ -12,8 +12,8 @@ import { NOTHING_SENT } from '../guard/endpoint/sent-meter.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool, JudgeOptions, OpenStreamOptions } from '../guard/pool/pool.ts';
 import { transportOf } from '../guard/transports/transports.ts';
-import { StreamError } from '../guard/streams/stream-error.ts';
-import type { ModerationStream } from '../guard/streams/moderation-stream.ts';
+import { GuardStreamError } from '../guard/streams/guard-stream-error.ts';
+import type { GuardStream } from '../guard/streams/guard-stream.ts';
 
 /** Pause after an attempt to connect that failed, in milliseconds. */
 const RETRY_MS = 5000;
@@ -86,8 +86,8 @@ export class LateGuards implements GuardPool, GuardSession {
     return (await abortable(this.#connected, signal)).notJudged(kind, signal);
   }
 
-  async openStream(options: OpenStreamOptions): Promise<ModerationStream> {
-    if (this.#session === null) throw new StreamError('UNAVAILABLE', 'no guard is ready');
+  async openStream(options: OpenStreamOptions): Promise<GuardStream> {
+    if (this.#session === null) throw new GuardStreamError('UNAVAILABLE', 'no guard is ready');
     return this.#session.pool.openStream(options);
   }
 

@@ -1,4 +1,4 @@
-import { StreamError } from '../../guard/streams/stream-error.ts';
+import { GuardStreamError } from '../../guard/streams/guard-stream-error.ts';
 import type { StatusName } from '../../guard/tensors/stream/stream-status.ts';
 import type { NotReady } from '../../http/streams/prefix-judge.ts';
 import type { StreamEvent } from '../../http/streams/stream-state.ts';
@@ -19,7 +19,8 @@ const EVENTS: Partial<Readonly<Record<StatusName, StreamEvent>>> = {
 
 /** How an error ends a stream that is relayed. */
 export function relayFault(error: unknown): { readonly event: StreamEvent; readonly text: string } {
-  if (error instanceof StreamError) return { event: EVENTS[error.status] ?? 'failure', text: error.message };
+  if (error instanceof GuardStreamError)
+    return { event: EVENTS[error.status] ?? 'failure', text: error.message };
   const answer = apiErrorOf(error);
   return answer.code === 'GUARD_UNAVAILABLE'
     ? notReadyOf(answer)

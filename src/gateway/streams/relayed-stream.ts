@@ -1,7 +1,7 @@
 import { Fifo } from '../../flow/fifo.ts';
 import type { GuardPool } from '../../guard/pool/pool.ts';
-import type { ModerationStream } from '../../guard/streams/moderation-stream.ts';
-import { StreamError } from '../../guard/streams/stream-error.ts';
+import type { GuardStream } from '../../guard/streams/guard-stream.ts';
+import { GuardStreamError } from '../../guard/streams/guard-stream-error.ts';
 import { NOTHING_JUDGED, type StreamVerdict } from '../../guard/tensors/stream/stream-messages.ts';
 import type { DuePoint, DueText } from '../../http/streams/due-text.ts';
 import type { JudgeEvents, PrefixJudge, PrefixReport } from '../../http/streams/prefix-judge.ts';
@@ -35,7 +35,7 @@ export class RelayedStream implements PrefixJudge {
   readonly #sent = new Fifo<SentPoint>();
   #last: PrefixReport = NO_REPORT;
   /** Null until it is open. */
-  #stream: ModerationStream | null = null;
+  #stream: GuardStream | null = null;
   #isSending = false;
   /** Chunks sent to the guard. */
   #chunks = 0;
@@ -64,7 +64,7 @@ export class RelayedStream implements PrefixJudge {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#stopping.abort(new StreamError('CANCELLED', 'the stream of the client has ended'));
+    this.#stopping.abort(new GuardStreamError('CANCELLED', 'the stream of the client has ended'));
   }
 
   async #relay(pool: GuardPool, { streamId, prompt }: StreamSettings): Promise<void> {
@@ -75,7 +75,7 @@ export class RelayedStream implements PrefixJudge {
     for await (const verdict of this.#stream.verdicts) this.#receive(verdict);
   }
 
-  async #send(stream: ModerationStream): Promise<void> {
+  async #send(stream: GuardStream): Promise<void> {
     this.#isSending = true;
     try {
       while (true) {

@@ -7,7 +7,7 @@ import { CallError, type Fault } from '../../guard/protocol/call-error.ts';
 import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
 import { findBarred } from '../../guard/protocol/canary.ts';
 import { notUsable } from '../../guard/protocol/not-usable.ts';
-import { signatureOf, type RequestRow } from '../../guard/tensors/encode-request.ts';
+import { requestKindOf, type RequestRow } from '../../guard/tensors/encode-request.ts';
 import type { Canary } from './canary-set.ts';
 
 /** Max attempts with a guard that is too busy to answer. */
@@ -38,7 +38,7 @@ export async function askCanary(
       if (fault.kind === 'refused') return withoutVerdict(canary, fault.code);
       if (fault.kind === 'too-large') return withoutVerdict(canary, 'ITEM_TOO_LARGE');
       if (fault.kind === 'barred') {
-        const { kind } = await findBarred(guard, signatureOf(row.request), options);
+        const { kind } = await findBarred(guard, requestKindOf(row.request), options);
         if (kind === 'item') return withoutVerdict(canary, 'GUARD_REJECTED');
         if (kind === 'kind') return withoutVerdict(canary, 'PROBE_NOT_LOADED');
       }
@@ -50,7 +50,7 @@ export async function askCanary(
 
 /** How a guard is asked for a canary; null: it takes no such request. */
 function rowOf({ request }: Canary, guard: ReadyGuard): RequestRow | null {
-  if (guard.takes(signatureOf(request))) return { request, sessionId: '' };
+  if (guard.takes(requestKindOf(request))) return { request, sessionId: '' };
   if (request.modality !== 'text' || !guard.takes('generation')) return null;
   const chunks = [request.text];
   return {

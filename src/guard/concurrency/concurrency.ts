@@ -1,7 +1,7 @@
 import { type Throughput, ThroughputMeter } from './throughput-meter.ts';
 
 /** A request that a guard answered. */
-interface Landed {
+interface Completed {
   /** What it took of the limit. */
   readonly rows: number;
   readonly latencyMs: number;
@@ -17,7 +17,7 @@ export interface ConcurrencyPolicy {
   /** Max rows in flight, not necessarily a whole number. One request is always allowed. */
   readonly limit: number;
   /** A request was answered. */
-  landed(landed: Landed): void;
+  completed(request: Completed): void;
   /** The guard rejected a request because it is overloaded. */
   overloaded(): void;
 }
@@ -116,13 +116,13 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     return this.#limit;
   }
 
-  landed({ rows, latencyMs, supplied }: Landed): void {
+  completed({ rows, latencyMs, supplied }: Completed): void {
     this.#minLatencyMs = Math.min(this.#minLatencyMs, latencyMs);
     if (this.#regrowTo !== null) {
       this.#regrow(rows, this.#regrowTo);
       return;
     }
-    const measured = this.#meter.landed(rows, latencyMs, supplied, this.#now());
+    const measured = this.#meter.completed(rows, latencyMs, supplied, this.#now());
     if (measured === null) return;
     this.#minLatencyMs *= FORGETTING;
     if (this.#trial === null) this.#considerTrial(measured);

@@ -36,7 +36,7 @@ export class ThroughputMeter {
    * that the measurement says nothing about the guard, and starts over. Returns the throughput when a measurement is
    * complete, and starts the next one of the same limit; else null.
    */
-  landed(rows: number, latencyMs: number, supplied: boolean, now: number): Throughput | null {
+  completed(rows: number, latencyMs: number, supplied: boolean, now: number): Throughput | null {
     if (!supplied) {
       this.#restart();
       return null;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Barred, findBarred } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard } from '../protocol/connection.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 
 /** Min time between two harmless requests of a kind, in milliseconds. */
 const MIN_INTERVAL_MS = 1000;
@@ -15,9 +15,9 @@ export class BarredRequests {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
   /** By kind: not yet sent. */
-  readonly #next = new Map<Signature, Promise<Barred>>();
+  readonly #next = new Map<RequestKind, Promise<Barred>>();
   /** By kind: resolves when the next may be sent. */
-  readonly #free = new Map<Signature, Promise<unknown>>();
+  readonly #free = new Map<RequestKind, Promise<unknown>>();
 
   constructor(guard: ReadyGuard, options: CallOptions) {
     this.#guard = guard;
@@ -25,23 +25,23 @@ export class BarredRequests {
   }
 
   /** Why a request of this kind was barred just now. Rejects only when the signal is aborted. */
-  find(signature: Signature): Promise<Barred> {
-    let next = this.#next.get(signature);
+  find(requestKind: RequestKind): Promise<Barred> {
+    let next = this.#next.get(requestKind);
     if (next === undefined) {
-      next = this.#send(signature);
-      this.#next.set(signature, next);
+      next = this.#send(requestKind);
+      this.#next.set(requestKind, next);
     }
     return next;
   }
 
-  async #send(signature: Signature): Promise<Barred> {
+  async #send(requestKind: RequestKind): Promise<Barred> {
     const { signal } = this.#options;
-    await this.#free.get(signature);
+    await this.#free.get(requestKind);
     signal.throwIfAborted();
-    this.#next.delete(signature);
+    this.#next.delete(requestKind);
     const pause = sleep(MIN_INTERVAL_MS, undefined, { signal }).catch(() => {});
-    const found = findBarred(this.#guard, signature, this.#options);
-    this.#free.set(signature, Promise.allSettled([pause, found]));
+    const found = findBarred(this.#guard, requestKind, this.#options);
+    this.#free.set(requestKind, Promise.allSettled([pause, found]));
     return found;
   }
 }

@@ -3,11 +3,11 @@ import { CallError, isTimeout, type OutReason } from '../protocol/call-error.ts'
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
-import type { ModerationStream } from '../streams/moderation-stream.ts';
+import type { GuardStream } from '../streams/guard-stream.ts';
 import { StreamSlots } from '../streams/stream-slots.ts';
 import type { Task } from '../tasks/task.ts';
 import type { TaskQueue } from '../tasks/task-queue.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 import { type PendingVerdicts, verdictOf } from '../versions/pending-verdicts.ts';
 import { ReadingFailures } from '../versions/reading-failures.ts';
 import { type Stamping, Unstamped } from '../versions/stamping.ts';
@@ -84,13 +84,13 @@ export class Dispatcher {
     this.#health = new GuardHealth(liveness, events);
     this.#stamping = this.#makeStamping();
     const { endpoint, requestTimeoutMs, backlog, isOneOfMany } = options;
-    const takes = (signature: Signature): boolean => guard.takes(signature);
+    const takes = (requestKind: RequestKind): boolean => guard.takes(requestKind);
     const sender = new Sender(
       { maxBatchSize, concurrency, slots, backlog, isOneOfMany, takes },
       {
         open: () => !this.#stamping.suspected && !liveness.doubted,
         stamp: () => ({ epoch: this.#stamping.epoch, successes: liveness.successes }),
-        fly: this.#fly,
+        send: this.#send,
         taken: (tasks) => {
           this.#ownedTasks.own(tasks);
           events.backlogTaken();
@@ -187,7 +187,7 @@ export class Dispatcher {
   }
 
   /** Opens a stream for a text that is still being generated; see `hasFreeStream`. It fails when the endpoint goes out. */
-  openStream(start: StreamStart, signal: AbortSignal): ModerationStream {
+  openStream(start: StreamStart, signal: AbortSignal): GuardStream {
     return this.#interactive.open(start, signal);
   }
 
@@ -236,8 +236,8 @@ export class Dispatcher {
     }
   }
 
-  /** See `SenderHooks.fly`. */
-  readonly #fly = async (flight: Flight): Promise<void> => {
+  /** See `SenderHooks.send`. */
+  readonly #send = async (flight: Flight): Promise<void> => {
     let reply: Reply | null = null;
     let failure: CallError | null = null;
     try {
@@ -248,7 +248,7 @@ export class Dispatcher {
     }
     if (this.#stopped) return;
     // After such a fault the request still counts as in flight, so that `stop` notes the outage for its tasks.
-    if (failure === null || !mayBeOutage(failure)) this.#sender.land(flight);
+    if (failure === null || !mayBeOutage(failure)) this.#sender.complete(flight);
     if (reply !== null) await this.#replied(flight, reply);
     else if (failure !== null) await this.#faults.failed(flight, failure);
   };

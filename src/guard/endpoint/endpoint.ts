@@ -6,11 +6,11 @@ import type { OutReason } from '../protocol/call-error.ts';
 import type { Connection } from '../protocol/connection.ts';
 import { mayReturn, NotUsable } from '../protocol/not-usable.ts';
 import type { Task } from '../tasks/task.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 import { Dispatcher, type DispatcherOptions } from './dispatcher.ts';
 import type { EndpointKind, EndpointState, EndpointStatus } from './endpoint-status.ts';
 import type { EndpointEvents, Outage, PoolEvents, RetryCause } from './events.ts';
-import { type Judges, KnownProbes } from './known-probes.ts';
+import { type Judges, ProbingGuard } from './probing-guard.ts';
 import { EndpointChecks, type ModelCheck } from './model-check.ts';
 import { NOTHING_SENT, type Sent, sumOfSent } from './sent-meter.ts';
 
@@ -24,14 +24,14 @@ export interface EndpointTarget {
   readonly name: string;
   readonly kind: EndpointKind;
   /** Whether a guard of this kind may take such requests, as far as is known before it is asked. */
-  readonly takes: (signature: Signature) => boolean;
+  readonly takes: (requestKind: RequestKind) => boolean;
   /** Makes a new connection that shares nothing with earlier ones. */
   readonly connect: () => Connection;
 }
 
 interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhenChanged'> {
   /** Kinds of requests that the pool was asked about. */
-  readonly askedFor: ReadonlySet<Signature>;
+  readonly askedFor: ReadonlySet<RequestKind>;
   /** Null: models are used unchecked. */
   readonly modelCheck: ModelCheck | null;
   /** Modalities that the pool has to judge. */
@@ -66,7 +66,7 @@ export class Endpoint {
   #state: EndpointState;
   #connection: Connection | null = null;
   /** From its last period of use. */
-  #guard: KnownProbes | null = null;
+  #guard: ProbingGuard | null = null;
   #dispatcher: Dispatcher | null = null;
   /** In earlier periods of use. */
   #successes = 0;
@@ -99,14 +99,14 @@ export class Endpoint {
   }
 
   /** Whether the guard takes such requests, as far as is known. */
-  takes(signature: Signature): boolean {
-    return (this.#guard ?? this.#target).takes(signature);
+  takes(requestKind: RequestKind): boolean {
+    return (this.#guard ?? this.#target).takes(requestKind);
   }
 
   /** Whether the guard judges requests of a kind, as far as can be found out now. */
-  async judges(signature: Signature): Promise<Judges> {
-    if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(signature);
-    return this.takes(signature) ? 'maybe' : 'not taken';
+  async judges(requestKind: RequestKind): Promise<Judges> {
+    if (this.#dispatcher !== null && this.#guard !== null) return this.#guard.judges(requestKind);
+    return this.takes(requestKind) ? 'maybe' : 'not taken';
   }
 
   /**
@@ -168,9 +168,9 @@ export class Endpoint {
       try {
         const { requestTimeoutMs, askedFor } = this.#options;
         const ready = await connection.open({ requestTimeoutMs, prove: !first, signal });
-        const guard = new KnownProbes(ready, { timeoutMs: requestTimeoutMs, signal });
+        const guard = new ProbingGuard(ready, { timeoutMs: requestTimeoutMs, signal });
         // Before any waiting request can be sent to a guard that does not judge its kind.
-        await Promise.all([...askedFor].map((signature) => guard.judges(signature)));
+        await Promise.all([...askedFor].map((requestKind) => guard.judges(requestKind)));
         const model = guard.reading?.fingerprint.id ?? null;
         if (guard.reading !== null && !this.#events.approveModel(guard.reading)) {
           connection.close();
@@ -204,7 +204,7 @@ export class Endpoint {
     await sleep(ms, undefined, { signal: this.#life.signal }).catch(() => {});
   }
 
-  #use(connection: Connection, guard: KnownProbes): void {
+  #use(connection: Connection, guard: ProbingGuard): void {
     this.#guard = guard;
     this.#connection = connection;
     this.#dispatcher = new Dispatcher(

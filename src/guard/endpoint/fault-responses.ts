@@ -104,7 +104,7 @@ export class FaultResponses {
     const { barred, health, events } = this.#options;
     let found: Barred;
     try {
-      found = await barred.find(flight.tasks[0]!.signature);
+      found = await barred.find(flight.tasks[0]!.requestKind);
     } catch (error) {
       if (this.#stopped) return;
       throw error;
@@ -157,7 +157,7 @@ export class FaultResponses {
     liveness.timedOut();
     const judges = await this.#judgesOthers(flight, liveness.successes);
     if (judges === 'no') return;
-    sender.land(flight);
+    sender.complete(flight);
     if (judges === 'unclear' && alone) {
       this.#sendAlone(tasks, 'TIMEOUT');
       return;

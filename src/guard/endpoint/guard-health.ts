@@ -19,7 +19,7 @@ export class GuardHealth {
    * than the limit allowed.
    */
   answered({ rows, concurrency, sentAt }: Flight, supplied: boolean): void {
-    concurrency.landed({ rows, latencyMs: performance.now() - sentAt, supplied });
+    concurrency.completed({ rows, latencyMs: performance.now() - sentAt, supplied });
     this.judged(sentAt);
   }
 

@@ -3,7 +3,7 @@ import { CallError, type Fault } from '../protocol/call-error.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
 import type { InteractiveStream } from '../streams/interactive-stream.ts';
-import { StreamError } from '../streams/stream-error.ts';
+import { GuardStreamError } from '../streams/guard-stream-error.ts';
 import type { StreamSlots } from '../streams/stream-slots.ts';
 import type { BarredRequests } from './barred-requests.ts';
 import type { EndpointEvents } from './events.ts';
@@ -52,7 +52,7 @@ export class InteractiveStreams {
   stop(): void {
     this.#stopped = true;
     for (const stream of this.#open)
-      stream.close(new StreamError('UNAVAILABLE', 'the guard went out of use'));
+      stream.close(new GuardStreamError('UNAVAILABLE', 'the guard went out of use'));
   }
 
   /** As for a request, an error may mean that the endpoint is out of use or overloaded. It is never retried here. */

@@ -2,7 +2,7 @@ import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { StreamSlots } from '../streams/stream-slots.ts';
 import type { Task } from '../tasks/task.ts';
 import { type Demand, type Offer, TaskQueue } from '../tasks/task-queue.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 import type { Load } from '../versions/version-brackets.ts';
 import type { EndpointEvents } from './events.ts';
 import type { Flight } from './flight.ts';
@@ -19,20 +19,20 @@ interface SenderOptions {
   readonly slots: StreamSlots;
   /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
-  readonly takes: (signature: Signature) => boolean;
+  readonly takes: (requestKind: RequestKind) => boolean;
   /** Whether other endpoints take from the backlog as well. */
   readonly isOneOfMany: () => boolean;
 }
 
 /** Streams and other requests have limits of their own. */
-type RequestKind = (signature: Signature) => boolean;
+type Lane = (requestKind: RequestKind) => boolean;
 
-const isGeneration: RequestKind = (signature) => signature === 'generation';
+const isGeneration: Lane = (requestKind) => requestKind === 'generation';
 const STREAMS = isGeneration;
-const REQUESTS: RequestKind = (signature) => !isGeneration(signature);
+const REQUESTS: Lane = (requestKind) => !isGeneration(requestKind);
 
 interface OfferOfKind extends Offer {
-  readonly kind: RequestKind;
+  readonly kind: Lane;
   readonly shared: boolean;
 }
 
@@ -43,7 +43,7 @@ interface SenderHooks {
   /** What to note in a flight when it is sent. */
   stamp(): { readonly epoch: number; readonly successes: number };
   /** Makes the call and handles its result. Resolves when nothing is left to do for the flight's tasks. */
-  fly(flight: Flight): Promise<void>;
+  send(flight: Flight): Promise<void>;
   /** These tasks of the backlog now belong to this endpoint. */
   taken(tasks: readonly Task[]): void;
   /** Everything that may be sent now has been. */
@@ -59,9 +59,9 @@ interface SenderHooks {
  *   asleep ─────────────► pumping ─────────────────────────────────────────► asleep
  *                          │   ▲
  *             #send(batch) ▼   │ flight resolved
- *   flight: in flight ──land()──► landed ──fly() resolves──► resolved
+ *   flight: in flight ──complete()──► completed ──send() resolves──► resolved
  *
- * A landed flight no longer counts against the limits, but its tasks are not settled yet. A task that must be alone is
+ * A completed flight no longer counts against the limits, but its tasks are not settled yet. A task that must be alone is
  * sent when no flight is unresolved (`#exclusive`), and nothing else is sent until it is resolved. `stop()` ends every
  * state: flights are aborted, and no timer or wake-up does anything afterwards.
  */
@@ -75,7 +75,7 @@ export class Sender {
   readonly #meter = new SentMeter();
   #rowsInFlight = 0;
   #bytesInFlight = 0;
-  /** Flights not yet resolved, including landed ones. */
+  /** Flights not yet resolved, including completed ones. */
   #unresolved = 0;
   /** The flight that must be the only one, until it is resolved. */
   #exclusive: Flight | null = null;
@@ -95,7 +95,7 @@ export class Sender {
     return this.#meter.total;
   }
 
-  /** In flight, not landed. */
+  /** In flight, not completed. */
   get flights(): ReadonlySet<Flight> {
     return this.#flights;
   }
@@ -148,7 +148,7 @@ export class Sender {
   }
 
   /** The call has ended: it frees its rows and bytes. Does nothing the second time. */
-  land(flight: Flight): void {
+  complete(flight: Flight): void {
     if (!this.#flights.delete(flight)) return;
     this.#clockIdle();
     if (isStream(flight)) this.#options.slots.release();
@@ -174,7 +174,7 @@ export class Sender {
     while (this.#maySend()) {
       const alone = this.#queue.nextAlone;
       if (alone !== null) {
-        // A landed flight may still be testing the guard with a request of its own.
+        // A completed flight may still be testing the guard with a request of its own.
         if (this.#unresolved > 0) break;
         this.#queue.takeAlone((task) => task === alone);
         this.#send([alone], 1, true);
@@ -205,9 +205,10 @@ export class Sender {
     return stream ?? this.#offerOf(REQUESTS, partial);
   }
 
-  #offerOf(kind: RequestKind, partial: boolean): OfferOfKind | null {
+  #offerOf(kind: Lane, partial: boolean): OfferOfKind | null {
     const { maxBatchSize, backlog } = this.#options;
-    const takes = (signature: Signature): boolean => kind(signature) && this.#options.takes(signature);
+    const takes = (requestKind: RequestKind): boolean =>
+      kind(requestKind) && this.#options.takes(requestKind);
     const demand: Demand = { maxRows: Math.max(1, maxBatchSize), partial, takes };
     // No other endpoint takes from the own queue, and few tasks arrive there: batches do not wait to fill up.
     const own = this.#queue.next({ ...demand, partial: true });
@@ -243,7 +244,7 @@ export class Sender {
     const flight: Flight = {
       tasks,
       rows,
-      concurrency: isGeneration(tasks[0]!.signature) ? slots.concurrency! : concurrency,
+      concurrency: isGeneration(tasks[0]!.requestKind) ? slots.concurrency! : concurrency,
       bytes: tasks.reduce((sum, task) => sum + task.bytes, 0),
       ...this.#hooks.stamp(),
       sentAt: performance.now(),
@@ -256,7 +257,7 @@ export class Sender {
     this.#bytesInFlight += flight.bytes;
     if (exclusive) this.#exclusive = flight;
     this.#unresolved++;
-    this.#hooks.fly(flight).then(
+    this.#hooks.send(flight).then(
       () => {
         this.#unresolved--;
         if (exclusive) this.#exclusive = null;
@@ -277,5 +278,5 @@ export class Sender {
 }
 
 function isStream({ tasks }: Flight): boolean {
-  return isGeneration(tasks[0]!.signature);
+  return isGeneration(tasks[0]!.requestKind);
 }

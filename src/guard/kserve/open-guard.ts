@@ -5,7 +5,7 @@ import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { KnownCadence } from '../streams/send-ahead.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
-import { encodeRequest, type Signature } from '../tensors/encode-request.ts';
+import { encodeRequest, type RequestKind } from '../tensors/encode-request.ts';
 import type { KserveCalls } from './kserve-calls.ts';
 import { negotiate } from './negotiate.ts';
 import { maxVerdictReplyBytes } from './reply-bounds.ts';
@@ -46,9 +46,9 @@ export async function openGuard(
       model.instances === null
         ? undeclaredConcurrency(model.maxBatchSize)
         : instanceConcurrency(model.instances, model.maxBatchSize),
-    takes: (signature) => {
-      if (signature === 'generation') return streams !== null;
-      const input = mediaInputOf(signature);
+    takes: (requestKind) => {
+      if (requestKind === 'generation') return streams !== null;
+      const input = mediaInputOf(requestKind);
       return input === null || model.mediaInputs.has(input);
     },
     isReady: async (callOptions) =>
@@ -71,7 +71,7 @@ export async function openGuard(
   return guard;
 }
 
-function mediaInputOf(signature: Signature): 'IMAGE' | 'AUDIO' | null {
-  if (signature.startsWith('image')) return 'IMAGE';
-  return signature.startsWith('audio') ? 'AUDIO' : null;
+function mediaInputOf(requestKind: RequestKind): 'IMAGE' | 'AUDIO' | null {
+  if (requestKind.startsWith('image')) return 'IMAGE';
+  return requestKind.startsWith('audio') ? 'AUDIO' : null;
 }

@@ -9,7 +9,7 @@ import { abortable } from '../../flow/abortable.ts';
 import { Admission } from '../../flow/admission.ts';
 import { Endpoint, type EndpointTarget } from '../endpoint/endpoint.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
-import type { Judges } from '../endpoint/known-probes.ts';
+import type { Judges } from '../endpoint/probing-guard.ts';
 import type { PoolEvents } from '../endpoint/events.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';
 import type { Reading } from '../protocol/connection.ts';
@@ -18,8 +18,8 @@ import { Judging } from '../tasks/judging.ts';
 import { messageOf, notTaken, type Task } from '../tasks/task.ts';
 import { TaskFactory } from '../tasks/task-factory.ts';
 import { TaskQueue } from '../tasks/task-queue.ts';
-import { type Signature, signatureOfMedia } from '../tensors/encode-request.ts';
-import type { ModerationStream } from '../streams/moderation-stream.ts';
+import { type RequestKind, mediaRequestKind } from '../tensors/encode-request.ts';
+import type { GuardStream } from '../streams/guard-stream.ts';
 import { Placement, dispatcherForStream } from './placement.ts';
 import type { GuardPool, JudgeOptions, OpenStreamOptions } from './pool.ts';
 import { PoolStart, type StartOptions } from './pool-start.ts';
@@ -60,7 +60,7 @@ export class LivePool implements GuardPool {
   readonly #watch: ProgressWatch | null;
   /** Calls of `judge` that have no answer yet. */
   readonly #live = new Set<Judging>();
-  readonly #askedFor = new Set<Signature>();
+  readonly #askedFor = new Set<RequestKind>();
   readonly #modelCheck: ModelCheck | null;
   /** Modalities to judge, in which every model is checked. */
   readonly #modalities = new Set<Modality>(['text']);
@@ -162,16 +162,16 @@ export class LivePool implements GuardPool {
   }
 
   async notJudged(kind: OptionalKind, signal: AbortSignal): Promise<ItemError | null> {
-    const signature = 'requestType' in kind ? kind.requestType : signatureOfMedia(kind);
-    const answers = await this.#judges(signature, signal);
+    const requestKind = 'requestType' in kind ? kind.requestType : mediaRequestKind(kind);
+    const answers = await this.#judges(requestKind, signal);
     if (answers.includes('maybe')) return null;
     // A guard does not declare streams: one that has answered with an error takes none.
-    const isUnloaded = signature !== 'generation' && answers.includes('no probe');
+    const isUnloaded = requestKind !== 'generation' && answers.includes('no probe');
     const message = isUnloaded ? messageOf('PROBE_NOT_LOADED') : notTaken(kind);
     return itemError('PROBE_NOT_LOADED', message);
   }
 
-  async openStream({ signal, ...start }: OpenStreamOptions): Promise<ModerationStream> {
+  async openStream({ signal, ...start }: OpenStreamOptions): Promise<GuardStream> {
     signal.throwIfAborted();
     await this.#judges('generation', signal);
     if (this.#failure !== null) throw this.#failure;
@@ -179,9 +179,9 @@ export class LivePool implements GuardPool {
   }
 
   /** Whether the endpoints judge requests of a kind, in their order. Rejects with the signal's reason. */
-  #judges(signature: Signature, signal: AbortSignal): Promise<Judges[]> {
-    this.#askedFor.add(signature);
-    return abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(signature))), signal);
+  #judges(requestKind: RequestKind, signal: AbortSignal): Promise<Judges[]> {
+    this.#askedFor.add(requestKind);
+    return abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.judges(requestKind))), signal);
   }
 
   /** Before any request of a modality is sent: the models in use must be checked in it, and others before they are used. */

@@ -1,10 +1,10 @@
 import type { Dispatcher } from '../endpoint/dispatcher.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 import { WINDOW_BATCHES } from '../tasks/batch-lane.ts';
-import { StreamError } from '../streams/stream-error.ts';
+import { GuardStreamError } from '../streams/guard-stream-error.ts';
 import type { Task } from '../tasks/task.ts';
 import type { TaskQueue } from '../tasks/task-queue.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 
 /** This many tasks may always wait in the backlog, however little the endpoints can use. */
 const MIN_BACKLOG = 1024;
@@ -17,8 +17,8 @@ const MIN_BACKLOG = 1024;
 export class Placement {
   readonly #backlog: TaskQueue;
   readonly #endpoints: readonly Endpoint[];
-  /** Signatures in the backlog that no endpoint in use takes, and since when, by `performance.now()`. */
-  readonly #unserved = new Map<Signature, number>();
+  /** Kinds of requests in the backlog that no endpoint in use takes, and since when, by `performance.now()`. */
+  readonly #unserved = new Map<RequestKind, number>();
 
   constructor(backlog: TaskQueue, endpoints: readonly Endpoint[]) {
     this.#backlog = backlog;
@@ -28,7 +28,7 @@ export class Placement {
   /** `preferred`: name of the endpoint that gets the tasks it can take. */
   place(tasks: readonly Task[], preferred: string | null): void {
     for (const task of tasks) {
-      const dispatcher = preferred === null ? null : this.#preferred(preferred, task.signature);
+      const dispatcher = preferred === null ? null : this.#preferred(preferred, task.requestKind);
       if (dispatcher !== null) {
         dispatcher.assign(task);
         continue;
@@ -41,9 +41,9 @@ export class Placement {
 
   /** Call after every change of the backlog or of the endpoints in use. */
   serve(): void {
-    for (const signature of this.#backlog.signatures) {
-      if (!this.#endpoints.some((endpoint) => endpoint.takes(signature))) {
-        for (const task of this.#backlog.drain(signature)) task.settleNotTaken();
+    for (const requestKind of this.#backlog.requestKinds) {
+      if (!this.#endpoints.some((endpoint) => endpoint.takes(requestKind))) {
+        for (const task of this.#backlog.drain(requestKind)) task.settleNotTaken();
       }
     }
     this.#assignAlone();
@@ -80,53 +80,53 @@ export class Placement {
     return starved && arriving < MIN_BACKLOG;
   }
 
-  #preferred(name: string, signature: Signature): Dispatcher | null {
+  #preferred(name: string, requestKind: RequestKind): Dispatcher | null {
     const endpoint = this.#endpoints.find((one) => one.name === name);
-    return endpoint?.takes(signature) === true ? endpoint.dispatcher : null;
+    return endpoint?.takes(requestKind) === true ? endpoint.dispatcher : null;
   }
 
   #assignAlone(): void {
-    const placeable = (task: Task): boolean => this.#leastLoaded(task.signature) !== null;
-    for (const task of this.#backlog.takeAlone(placeable)) this.#leastLoaded(task.signature)?.assign(task);
+    const placeable = (task: Task): boolean => this.#leastLoaded(task.requestKind) !== null;
+    for (const task of this.#backlog.takeAlone(placeable)) this.#leastLoaded(task.requestKind)?.assign(task);
   }
 
   /** Null when no endpoint in use takes such requests. */
-  #leastLoaded(signature: Signature): Dispatcher | null {
+  #leastLoaded(requestKind: RequestKind): Dispatcher | null {
     let least: Dispatcher | null = null;
     for (const endpoint of this.#endpoints) {
       const { dispatcher } = endpoint;
-      if (dispatcher === null || !endpoint.takes(signature)) continue;
+      if (dispatcher === null || !endpoint.takes(requestKind)) continue;
       if (least === null || dispatcher.load < least.load) least = dispatcher;
     }
     return least;
   }
 
   #noteUnserved(): void {
-    const waiting = this.#backlog.signatures;
-    for (const signature of this.#unserved.keys()) {
-      if (!waiting.has(signature)) this.#unserved.delete(signature);
+    const waiting = this.#backlog.requestKinds;
+    for (const requestKind of this.#unserved.keys()) {
+      if (!waiting.has(requestKind)) this.#unserved.delete(requestKind);
     }
-    for (const signature of waiting) {
-      if (this.#leastLoaded(signature) !== null) this.#unserved.delete(signature);
-      else if (!this.#unserved.has(signature)) this.#unserved.set(signature, performance.now());
+    for (const requestKind of waiting) {
+      if (this.#leastLoaded(requestKind) !== null) this.#unserved.delete(requestKind);
+      else if (!this.#unserved.has(requestKind)) this.#unserved.set(requestKind, performance.now());
     }
   }
 }
 
-/** Where to open a stream: the endpoint in use that takes streams and has the fewest open. Throws `StreamError`. */
+/** Where to open a stream: the endpoint in use that takes streams and has the fewest open. Throws `GuardStreamError`. */
 export function dispatcherForStream(endpoints: readonly Endpoint[]): Dispatcher {
   const taking = endpoints.filter((endpoint) => endpoint.takes('generation'));
   if (taking.length === 0)
-    throw new StreamError('UNIMPLEMENTED', 'none of the guards takes moderation streams');
+    throw new GuardStreamError('UNIMPLEMENTED', 'none of the guards takes moderation streams');
   const ready = taking.flatMap(({ dispatcher }) => dispatcher ?? []);
   if (ready.length === 0) {
-    throw new StreamError('UNAVAILABLE', 'no guard that takes moderation streams is ready');
+    throw new GuardStreamError('UNAVAILABLE', 'no guard that takes moderation streams is ready');
   }
   const [fewest] = ready
     .filter(({ hasFreeStream }) => hasFreeStream)
     .sort((one, other) => one.openStreams - other.openStreams);
   if (fewest === undefined) {
-    throw new StreamError('RESOURCE_EXHAUSTED', 'the guards have as many streams open as they take');
+    throw new GuardStreamError('RESOURCE_EXHAUSTED', 'the guards have as many streams open as they take');
   }
   return fewest;
 }

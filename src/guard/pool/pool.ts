@@ -5,7 +5,7 @@ import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
-import type { ModerationStream } from '../streams/moderation-stream.ts';
+import type { GuardStream } from '../streams/guard-stream.ts';
 
 export interface JudgeOptions {
   /** Unique to this delivery of the shard; prefix of the guard's cache session ids. */
@@ -37,11 +37,11 @@ export interface GuardPool {
   notJudged(kind: OptionalKind, signal: AbortSignal): Promise<ItemError | null>;
   /**
    * Opens a moderation stream for a text that is still being generated, on the endpoint in use that has the fewest open
-   * and takes streams. Rejects with `StreamError`: UNIMPLEMENTED when no guard takes streams, UNAVAILABLE when none that
+   * and takes streams. Rejects with `GuardStreamError`: UNIMPLEMENTED when no guard takes streams, UNAVAILABLE when none that
    * does is ready, RESOURCE_EXHAUSTED when each has as many open as it takes. It is not retried: a caller that does opens
    * another one and sends the text again.
    */
-  openStream(options: OpenStreamOptions): Promise<ModerationStream>;
+  openStream(options: OpenStreamOptions): Promise<GuardStream>;
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   /** The checks that the models passed before they judged; none without a `ModelCheck`. */

@@ -2,7 +2,7 @@ import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/no
 import { CANARY_PICTURE } from '../../domain/canary/built-in.ts';
 import type { AudioRequest, GuardRequest } from '../../domain/request.ts';
 import { writeWavHeader } from '../../normalize/audio/wav.ts';
-import type { RequestRow, Signature } from '../tensors/encode-request.ts';
+import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
@@ -34,15 +34,15 @@ export function silentClip(described: boolean): AudioRequest {
 }
 
 /** A harmless request of a kind. */
-export function harmlessRow(signature: Signature): RequestRow {
-  return { request: harmlessRequest(signature), sessionId: '' };
+export function harmlessRow(requestKind: RequestKind): RequestRow {
+  return { request: harmlessRequest(requestKind), sessionId: '' };
 }
 
-function harmlessRequest(signature: Signature): GuardRequest {
+function harmlessRequest(requestKind: RequestKind): GuardRequest {
   const { text } = HARMLESS_ROW.request;
   const image = { requestType: 'prompt', modality: 'image', image: CANARY_PICTURE } as const;
   const response = { requestType: 'response', modality: 'text', response: text } as const;
-  switch (signature) {
+  switch (requestKind) {
     case 'prompt':
       return HARMLESS_ROW.request;
     case 'response':
@@ -88,7 +88,7 @@ export type CanaryResult =
 type AskedGuard = Pick<ReadyGuard, 'judge' | 'takes'>;
 
 /** The kind of a harmless text: a stream, to a guard that takes nothing else. */
-function kindOfText(guard: AskedGuard): Signature {
+function kindOfText(guard: AskedGuard): RequestKind {
   return guard.takes('prompt') ? 'prompt' : 'generation';
 }
 
@@ -109,12 +109,12 @@ export type Barred = { readonly kind: 'item' | 'kind' } | Exclude<CanaryResult, 
 /** Finds out why a request of a kind was `barred`, with a harmless one and, if need be, a text. Rejects as `tryHarmlessText`. */
 export async function findBarred(
   guard: AskedGuard,
-  signature: Signature,
+  requestKind: RequestKind,
   options: CallOptions,
 ): Promise<Barred> {
-  const fault = await harmlessFault(guard, signature, options);
+  const fault = await harmlessFault(guard, requestKind, options);
   if (fault === null || (fault.kind === 'refused' && fault.named)) return { kind: 'item' };
-  const ofKind = signature !== kindOfText(guard) && (fault.kind === 'barred' || fault.kind === 'refused');
+  const ofKind = requestKind !== kindOfText(guard) && (fault.kind === 'barred' || fault.kind === 'refused');
   const result = ofKind ? await tryHarmlessText(guard, options) : interpret(fault);
   return result.kind === 'judged' ? { kind: 'kind' } : result;
 }
@@ -122,11 +122,11 @@ export async function findBarred(
 /** Null when it was judged. */
 async function harmlessFault(
   guard: AskedGuard,
-  signature: Signature,
+  requestKind: RequestKind,
   options: CallOptions,
 ): Promise<Fault | null> {
   try {
-    const { answers } = await guard.judge([harmlessRow(signature)], options);
+    const { answers } = await guard.judge([harmlessRow(requestKind)], options);
     return answers?.[0] != null ? null : { kind: 'refused', code: 'INVALID_REPLY', named: false };
   } catch (error) {
     if (error instanceof CallError) return error.fault;

@@ -3,7 +3,7 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { Answer } from './answer.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
-import type { RequestRow, Signature } from '../tensors/encode-request.ts';
+import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 
 export interface CallOptions {
   /** For the whole call; of a moderation stream, how long it may make no progress. */
@@ -33,10 +33,10 @@ export interface ReadyGuard {
   readonly instances: number | null;
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
-  takes(signature: Signature): boolean;
+  takes(requestKind: RequestKind): boolean;
   /** Whether it still is, by a check that has nothing judged. Works without `this`. */
   readonly isReady: (options: CallOptions) => Promise<boolean>;
-  /** Judges rows of one signature in one request, a generation on one stream. Works without `this`. */
+  /** Judges rows of one kind in one request, a generation on one stream. Works without `this`. */
   readonly judge: (rows: readonly RequestRow[], options: CallOptions) => Promise<Reply>;
   /** The first version reading, and how to take the next. Null for a guard that does not report its version. */
   readonly version: {

@@ -8,7 +8,7 @@ import {
   type StreamVerdict,
 } from '../tensors/stream/stream-messages.ts';
 import type { SendAhead } from './send-ahead.ts';
-import { StreamError } from './stream-error.ts';
+import { GuardStreamError } from './guard-stream-error.ts';
 import type { ConnectStream, StreamTransport } from './stream-transport.ts';
 import { VerdictSequence } from './verdict-sequence.ts';
 
@@ -102,7 +102,7 @@ export class GenerationStream {
 
   /** Sends the next chunk. Resolves when the transport took it. One call at a time. */
   async send(chunk: string): Promise<void> {
-    if (chunk === '') throw new StreamError('INVALID_ARGUMENT', 'a chunk is empty');
+    if (chunk === '') throw new GuardStreamError('INVALID_ARGUMENT', 'a chunk is empty');
     this.#assertOpen();
     await this.#hasRoom();
     this.#unjudged.add(performance.now());
@@ -112,21 +112,22 @@ export class GenerationStream {
   /** Says that no chunk follows. Resolves when the transport took that; the final verdict comes later. */
   async end(): Promise<void> {
     this.#assertOpen();
-    if (this.#sent === 0) throw new StreamError('FAILED_PRECONDITION', 'the stream ends before any chunk');
+    if (this.#sent === 0)
+      throw new GuardStreamError('FAILED_PRECONDITION', 'the stream ends before any chunk');
     this.#state = 'final';
     this.#expectProgress();
     await this.#write(null, true);
   }
 
   /** Ends the stream at once; `finished` rejects with this error unless it is settled. Idempotent. */
-  close(error: Error = new StreamError('CANCELLED', 'the stream was closed')): void {
+  close(error: Error = new GuardStreamError('CANCELLED', 'the stream was closed')): void {
     this.#terminate(error);
   }
 
   #assertOpen(): void {
-    if (this.#state === 'final') throw new StreamError('FAILED_PRECONDITION', 'the stream has ended');
+    if (this.#state === 'final') throw new GuardStreamError('FAILED_PRECONDITION', 'the stream has ended');
     if (this.#state === 'terminated')
-      throw this.#error ?? new StreamError('FAILED_PRECONDITION', 'the stream has ended');
+      throw this.#error ?? new GuardStreamError('FAILED_PRECONDITION', 'the stream has ended');
   }
 
   async #hasRoom(): Promise<void> {

@@ -1,9 +1,9 @@
 import type { CallOptions } from '../protocol/connection.ts';
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { GenerationStream, type StreamStart } from './generation-stream.ts';
-import type { ModerationStream } from './moderation-stream.ts';
+import type { GuardStream } from './guard-stream.ts';
 import { fixedAhead } from './send-ahead.ts';
-import { StreamError, streamErrorOf } from './stream-error.ts';
+import { GuardStreamError, streamErrorOf } from './guard-stream-error.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
 /** Max chunks sent ahead of the verdicts, unless the cadence needs more. */
@@ -12,7 +12,7 @@ const MAX_AHEAD = 1024;
 const MAX_WAITING = 256;
 
 /** A stream for a caller that sends the text as it is generated. `timeoutMs`: as `GenerationStream` says. */
-export class InteractiveStream implements ModerationStream, AsyncIterable<StreamVerdict> {
+export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdict> {
   readonly verdicts: AsyncIterable<StreamVerdict> = this;
   /** Resolves when the stream is over, with null or with the original error. */
   readonly over: Promise<unknown>;
@@ -49,7 +49,7 @@ export class InteractiveStream implements ModerationStream, AsyncIterable<Stream
   }
 
   /** Ends the stream at once. Idempotent. */
-  close(error: StreamError): void {
+  close(error: GuardStreamError): void {
     this.#stream.close(error);
   }
 
@@ -65,7 +65,7 @@ export class InteractiveStream implements ModerationStream, AsyncIterable<Stream
       }
       await translated(this.#stream.finished);
     } finally {
-      this.close(new StreamError('CANCELLED', 'the caller stopped reading verdicts'));
+      this.close(new GuardStreamError('CANCELLED', 'the caller stopped reading verdicts'));
     }
   }
 

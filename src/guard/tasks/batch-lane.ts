@@ -10,7 +10,7 @@ export const MAX_BATCH_BYTES = 1024 * 1024;
 /** Batches cut from one sorted window: enough that the texts of one batch have nearly the same length. */
 export const WINDOW_BATCHES = 16;
 
-/** The waiting tasks of one signature, and how batches are formed from them. */
+/** The waiting tasks of one kind, and how batches are formed from them. */
 export interface BatchLane {
   readonly size: number;
   /** `Task.arrival` of its oldest task, which decides its turn among lanes; infinite when it is empty. */

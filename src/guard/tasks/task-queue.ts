@@ -1,6 +1,6 @@
 import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch-lane.ts';
 import type { Task } from './task.ts';
-import { isBatchable, type Signature } from '../tensors/encode-request.ts';
+import { isBatchable, type RequestKind } from '../tensors/encode-request.ts';
 
 /** What a guard can take now. */
 export interface Demand {
@@ -8,7 +8,7 @@ export interface Demand {
   readonly maxRows: number;
   /** Whether a batch that is not full is due at once, because the guard has too little to do. */
   readonly partial: boolean;
-  readonly takes: (signature: Signature) => boolean;
+  readonly takes: (requestKind: RequestKind) => boolean;
 }
 
 /** The next request; its tasks stay queued until taken. */
@@ -20,10 +20,10 @@ export interface Offer {
 
 /** Tasks waiting to be sent. Of the lanes that are due, the one that has waited longest goes first. */
 export class TaskQueue {
-  /** Tasks that may share a batch with any other of their signature. */
-  readonly #lanes = new Map<Signature, BatchLane>();
+  /** Tasks that may share a batch with any other of their kind. */
+  readonly #lanes = new Map<RequestKind, BatchLane>();
   /** Tasks limited to smaller batches, or to requests of their own. */
-  readonly #apart = new Map<Signature, BatchLane>();
+  readonly #apart = new Map<RequestKind, BatchLane>();
   #alone: Task[] = [];
   #arrivals = 0;
 
@@ -34,11 +34,11 @@ export class TaskQueue {
     return size;
   }
 
-  /** Signatures of the waiting tasks. */
-  get signatures(): Set<Signature> {
-    const waiting = new Set(this.#alone.map(({ signature }) => signature));
+  /** Kinds of requests of the waiting tasks. */
+  get requestKinds(): Set<RequestKind> {
+    const waiting = new Set(this.#alone.map(({ requestKind }) => requestKind));
     for (const lanes of [this.#lanes, this.#apart]) {
-      for (const [signature, lane] of lanes) if (lane.size > 0) waiting.add(signature);
+      for (const [requestKind, lane] of lanes) if (lane.size > 0) waiting.add(requestKind);
     }
     return waiting;
   }
@@ -65,11 +65,11 @@ export class TaskQueue {
   }
 
   /** Whether any task waits that such a guard takes, due or not. */
-  hasFor(takes: (signature: Signature) => boolean): boolean {
+  hasFor(takes: (requestKind: RequestKind) => boolean): boolean {
     for (const lanes of [this.#lanes, this.#apart]) {
-      for (const [signature, lane] of lanes) if (lane.size > 0 && takes(signature)) return true;
+      for (const [requestKind, lane] of lanes) if (lane.size > 0 && takes(requestKind)) return true;
     }
-    return this.#alone.some(({ signature }) => takes(signature));
+    return this.#alone.some(({ requestKind }) => takes(requestKind));
   }
 
   /**
@@ -79,8 +79,8 @@ export class TaskQueue {
   next({ maxRows, partial, takes }: Demand): Offer | null {
     let oldest: BatchLane | null = null;
     for (const lanes of [this.#lanes, this.#apart]) {
-      for (const [signature, lane] of lanes) {
-        if (lane.size === 0 || !takes(signature)) continue;
+      for (const [requestKind, lane] of lanes) {
+        if (lane.size === 0 || !takes(requestKind)) continue;
         if (oldest !== null && oldest.since <= lane.since) continue;
         const overdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
         if (partial || overdue || lane.size >= lane.batchRows(maxRows)) oldest = lane;
@@ -89,11 +89,11 @@ export class TaskQueue {
     return oldest && { rows: oldest.batchRows(maxRows), take: () => this.#take(oldest, maxRows) };
   }
 
-  /** Takes all tasks of a signature. */
-  drain(signature: Signature): Task[] {
-    const drained = this.takeAlone((task) => task.signature === signature);
+  /** Takes all tasks of a kind. */
+  drain(requestKind: RequestKind): Task[] {
+    const drained = this.takeAlone((task) => task.requestKind === requestKind);
     for (const lanes of [this.#lanes, this.#apart]) {
-      const lane = lanes.get(signature);
+      const lane = lanes.get(requestKind);
       while (lane !== undefined && lane.size > 0) drained.push(...this.#take(lane, 1));
     }
     return drained;
@@ -112,14 +112,14 @@ export class TaskQueue {
   }
 
   #laneOf(task: Task): BatchLane {
-    const { signature } = task;
-    const batchable = isBatchable(signature);
+    const { requestKind } = task;
+    const batchable = isBatchable(requestKind);
     const together = batchable && task.maxRows === Number.POSITIVE_INFINITY;
     const lanes = together ? this.#lanes : this.#apart;
-    let lane = lanes.get(signature);
+    let lane = lanes.get(requestKind);
     if (lane === undefined) {
       lane = together ? new LengthLane() : new ArrivalLane(batchable ? Number.POSITIVE_INFINITY : 1);
-      lanes.set(signature, lane);
+      lanes.set(requestKind, lane);
     }
     return lane;
   }

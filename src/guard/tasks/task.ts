@@ -2,7 +2,7 @@ import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
 import type { Conversation } from './conversation.ts';
-import { contentBytes, type RequestRow, type Signature, signatureOf } from '../tensors/encode-request.ts';
+import { contentBytes, type RequestRow, type RequestKind, requestKindOf } from '../tensors/encode-request.ts';
 
 /** Counted attempts after which an item ends in a retryable code. */
 export const MAX_ATTEMPTS = 5;
@@ -30,7 +30,7 @@ export interface TaskOwner {
 export class Task implements RequestRow {
   readonly request: GuardRequest;
   readonly sessionId: string;
-  readonly signature: Signature;
+  readonly requestKind: RequestKind;
   /** Size of its content as sent; see `contentBytes`. */
   readonly bytes: number;
   readonly conversation: Conversation | null;
@@ -63,7 +63,7 @@ export class Task implements RequestRow {
     this.#index = index;
     this.request = request;
     this.sessionId = sessionId;
-    this.signature = signatureOf(request);
+    this.requestKind = requestKindOf(request);
     this.bytes = conversation?.add(this) ?? contentBytes(request);
     this.conversation = conversation;
   }

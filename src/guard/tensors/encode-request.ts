@@ -17,7 +17,7 @@ const PROMPT_OF_RESPONSE_INPUT = 'TEXT';
  * The kinds of request, by the set of inputs they send. Triton's dynamic batcher merges only requests with the same
  * inputs, so a kind always sends all of its inputs, even those with their default value.
  */
-export type Signature =
+export type RequestKind =
   | 'prompt'
   | 'response'
   | 'response-with-prompt'
@@ -32,16 +32,16 @@ export type Signature =
  * Kinds that are sent in batches. Not conversations, whose MESSAGES differ in shape; nor images and clips, which are
  * large: the server's dynamic batcher combines their requests.
  */
-export function isBatchable(signature: Signature): boolean {
-  return signature === 'prompt' || signature === 'response' || signature === 'response-with-prompt';
+export function isBatchable(requestKind: RequestKind): boolean {
+  return requestKind === 'prompt' || requestKind === 'response' || requestKind === 'response-with-prompt';
 }
 
-export function signatureOfMedia({ modality, described }: MediaKind): Signature {
+export function mediaRequestKind({ modality, described }: MediaKind): RequestKind {
   if (modality === 'image') return described ? 'image-with-caption' : 'image';
   return described ? 'audio-with-transcript' : 'audio';
 }
 
-export function signatureOf(request: GuardRequest): Signature {
+export function requestKindOf(request: GuardRequest): RequestKind {
   switch (request.requestType) {
     case 'multiturn':
     case 'generation':
@@ -53,9 +53,9 @@ export function signatureOf(request: GuardRequest): Signature {
         case 'text':
           return 'prompt';
         case 'image':
-          return signatureOfMedia({ modality: 'image', described: request.caption !== null });
+          return mediaRequestKind({ modality: 'image', described: request.caption !== null });
         case 'audio':
-          return signatureOfMedia({ modality: 'audio', described: request.transcript !== null });
+          return mediaRequestKind({ modality: 'audio', described: request.transcript !== null });
       }
   }
 }
@@ -80,8 +80,8 @@ export interface RequestRow {
 }
 
 /**
- * One ModelInfer request for rows of one signature. Row i of every tensor is `rows[i]`. More than one row needs the
- * batched layout and a batchable signature. Shapes for N rows, batched:
+ * One ModelInfer request for rows of one kind. Row i of every tensor is `rows[i]`. More than one row needs the
+ * batched layout and a batchable kind. Shapes for N rows, batched:
  *
  *   REQUEST_TYPE, MODALITY, TEXT, RESPONSE_TEXT, SESSION_ID   BYTES  [N,1]
  *   CACHE_WRITE                                               BOOL   [N,1]
@@ -143,7 +143,7 @@ function responseText(request: GuardRequest): string {
 }
 
 function mixed(): Error {
-  return new Error('rows of different signatures in one request');
+  return new Error('rows of different kinds in one request');
 }
 
 class TensorList {

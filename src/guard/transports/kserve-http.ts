@@ -14,7 +14,7 @@ export const KSERVE_HTTP: Transport = {
   schemes: ['kserve+http', 'kserve+https'],
   tokenVariable: 'GUARD_TOKEN',
   unversioned: null,
-  takes: (signature) => signature !== 'generation',
+  takes: (requestKind) => requestKind !== 'generation',
   hostOf: parse,
   connector: (endpoint) => {
     const base = parse(endpoint);

@@ -13,7 +13,7 @@ import type {
   ReadyGuard,
 } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
-import type { RequestRow, Signature } from '../tensors/encode-request.ts';
+import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 import { answers } from '../http/answers.ts';
 import { type HttpBody, HttpClient } from '../http/http-client.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
@@ -36,7 +36,7 @@ const PATHS: Readonly<Record<Modality, string>> = {
 };
 
 /** The REST contract has paths for prompts only. */
-const NOT_TAKEN: ReadonlySet<Signature> = new Set([
+const NOT_TAKEN: ReadonlySet<RequestKind> = new Set([
   'response',
   'response-with-prompt',
   'multiturn',
@@ -57,8 +57,8 @@ export const REST: Transport = {
   },
 };
 
-function takes(signature: Signature): boolean {
-  return !NOT_TAKEN.has(signature);
+function takes(requestKind: RequestKind): boolean {
+  return !NOT_TAKEN.has(requestKind);
 }
 
 function parse(endpoint: GuardEndpoint): BaseAddress {

@@ -1,7 +1,7 @@
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
 import type { GuardEndpoint, GuardHost } from '../protocol/address.ts';
 import type { CallOptions, Connection, Credentials } from '../protocol/connection.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 
 /** Makes a new connection that shares nothing with earlier ones, and does not connect before it is opened. */
 export type Connect = (credentials: Credentials) => Connection;
@@ -26,7 +26,7 @@ export interface Transport {
   /** What the transport is called in messages, if its guards do not report a version; else null. */
   readonly unversioned: string | null;
   /** Whether a guard may take such requests, as far as is known before it is asked. */
-  readonly takes: (signature: Signature) => boolean;
+  readonly takes: (requestKind: RequestKind) => boolean;
   /** Failure('usage') when the address is malformed. */
   readonly hostOf: (endpoint: GuardEndpoint) => GuardHost;
   /** To whichever server answers at the address. Failure('usage') when it is malformed. */

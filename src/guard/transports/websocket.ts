@@ -5,7 +5,7 @@ import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { reachHost } from '../protocol/reach-host.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { polledAhead } from '../streams/send-ahead.ts';
-import type { Signature } from '../tensors/encode-request.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import { WebSocketStream } from '../websocket/websocket-stream.ts';
 import type { Transport } from './transport.ts';
@@ -27,8 +27,8 @@ export const WEB_SOCKET: Transport = {
   },
 };
 
-function takes(signature: Signature): boolean {
-  return signature === 'generation';
+function takes(requestKind: RequestKind): boolean {
+  return requestKind === 'generation';
 }
 
 function parse(endpoint: GuardEndpoint): BaseAddress {

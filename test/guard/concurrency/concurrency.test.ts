@@ -108,7 +108,7 @@ test.each([1, 2, 4])(
 
 test('the limit stays while it does not hold anything back', () => {
   const policy = new AdaptiveConcurrency({ start: 8, min: 2, max: 4096, step: 1, now: () => 0 });
-  for (let time = 0; time < 10_000; time++) policy.landed({ rows: 1, latencyMs: time, supplied: false });
+  for (let time = 0; time < 10_000; time++) policy.completed({ rows: 1, latencyMs: time, supplied: false });
   expect(policy.limit).toBe(8);
 });
 

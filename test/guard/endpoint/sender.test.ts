@@ -21,7 +21,7 @@ function textTask(): Task {
 }
 
 /** A sender for one endpoint with three full requests in flight at most, and a backlog that is never short. */
-function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Flight) => void } {
+function busySender(): { sender: Sender; flights: Flight[]; complete: (flight: Flight) => void } {
   const backlog = new TaskQueue();
   const flights: Flight[] = [];
   const ended = new Map<Flight, () => void>();
@@ -29,7 +29,7 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
   const sender = new Sender(
     {
       maxBatchSize: ROWS,
-      concurrency: { limit: 3 * ROWS, landed: () => {}, overloaded: () => {} },
+      concurrency: { limit: 3 * ROWS, completed: () => {}, overloaded: () => {} },
       slots: new StreamSlots(null),
       backlog,
       takes: () => true,
@@ -38,7 +38,7 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
     {
       open: () => true,
       stamp: () => ({ epoch: 0, successes: 0 }),
-      fly: (flight) => {
+      send: (flight) => {
         flights.push(flight);
         return new Promise((resolve) => ended.set(flight, resolve));
       },
@@ -51,32 +51,32 @@ function busySender(): { sender: Sender; flights: Flight[]; land: (flight: Fligh
       },
     },
   );
-  const land = (flight: Flight): void => {
-    sender.land(flight);
+  const complete = (flight: Flight): void => {
+    sender.complete(flight);
     ended.get(flight)!();
   };
-  return { sender, flights, land };
+  return { sender, flights, complete };
 }
 
 test('it takes as much from the backlog as the limit allows, in full batches', async () => {
-  const { sender, flights, land } = busySender();
+  const { sender, flights, complete } = busySender();
   sender.wake();
   await settled();
   expect(flights.map(({ tasks }) => tasks.length)).toEqual([ROWS, ROWS, ROWS]);
-  land(flights[0]!);
+  complete(flights[0]!);
   await settled();
   expect(flights).toHaveLength(4);
 });
 
 test('batches of its own queue do not wait to fill up, whatever the backlog', async () => {
-  const { sender, flights, land } = busySender();
+  const { sender, flights, complete } = busySender();
   sender.wake();
   await settled();
   const few = textTask();
   sender.enqueue(few);
   await settled();
   expect(flights).toHaveLength(3);
-  land(flights[0]!);
+  complete(flights[0]!);
   await settled();
   expect(flights[3]!.tasks).toEqual([few]);
 });

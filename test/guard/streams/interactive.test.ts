@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
-import type { ModerationStream } from '../../../src/guard/streams/moderation-stream.ts';
-import { StreamError } from '../../../src/guard/streams/stream-error.ts';
+import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
+import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import {
   closeAfterEach,
@@ -38,12 +38,12 @@ const transports: [name: string, start: () => Promise<Streaming>][] = [
 const isProbe = ({ messages }: ScriptedStream): boolean =>
   messages[0]!.prompt === 'When does the library open?';
 
-async function open(pool: GuardPool, signal = new AbortController().signal): Promise<ModerationStream> {
+async function open(pool: GuardPool, signal = new AbortController().signal): Promise<GuardStream> {
   return pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });
 }
 
 /** All verdicts, and the error that ended the stream; null without one. */
-async function readAll({ verdicts }: ModerationStream): Promise<[verdicts: StreamVerdict[], error: unknown]> {
+async function readAll({ verdicts }: GuardStream): Promise<[verdicts: StreamVerdict[], error: unknown]> {
   const all: StreamVerdict[] = [];
   try {
     for await (const one of verdicts) all.push(one);
@@ -54,8 +54,8 @@ async function readAll({ verdicts }: ModerationStream): Promise<[verdicts: Strea
 }
 
 function codeOf(error: unknown): string {
-  expect(error).toBeInstanceOf(StreamError);
-  return (error as StreamError).status;
+  expect(error).toBeInstanceOf(GuardStreamError);
+  return (error as GuardStreamError).status;
 }
 
 describe.each(transports)('an interactive stream over %s', (_name, start) => {
@@ -219,10 +219,10 @@ describe.each(transports)('an interactive stream over %s', (_name, start) => {
     );
     const out = stateOf(pool, 'out');
     const next = await open(pool).catch((reason: unknown) => reason);
-    if (next instanceof StreamError) expect(codeOf(next)).toBe('UNAVAILABLE');
+    if (next instanceof GuardStreamError) expect(codeOf(next)).toBe('UNAVAILABLE');
     else {
-      const failed = readAll(next as ModerationStream);
-      await (next as ModerationStream).send('a').catch(() => {});
+      const failed = readAll(next as GuardStream);
+      await (next as GuardStream).send('a').catch(() => {});
       expect(codeOf((await failed)[1])).toBe('UNAVAILABLE');
       await out;
     }
@@ -243,7 +243,7 @@ describe('many streams', () => {
   it('are bounded per guard, and spread over the guards', async () => {
     const servers = [await guard({ streams: ordinary }), await guard({ streams: ordinary })];
     const pool = await connect(servers);
-    const streams: ModerationStream[] = [];
+    const streams: GuardStream[] = [];
     let error: unknown = null;
     while (error === null && streams.length < 1000) {
       await open(pool).then(

@@ -131,7 +131,7 @@ test('only what a guard takes is offered to it', () => {
   const picture = taskOf(image('i'));
   queue.add(picture);
   queue.add(textOf(1));
-  const textsOnly: Demand = { ...demand(8), takes: (signature) => signature === 'prompt' };
+  const textsOnly: Demand = { ...demand(8), takes: (requestKind) => requestKind === 'prompt' };
   expect(
     queue
       .next(textsOnly)
@@ -178,5 +178,5 @@ test('all tasks of a kind can be drained', () => {
   const pictures = ['a', 'b'].map((name) => taskOf(image(name)));
   for (const task of [...pictures, textOf(1)]) queue.add(task);
   expect(queue.drain('image')).toEqual(pictures);
-  expect([...queue.signatures]).toEqual(['prompt']);
+  expect([...queue.requestKinds]).toEqual(['prompt']);
 });

@@ -6,8 +6,8 @@ import {
   encodeRequest,
   encodeVersionRequest,
   isBatchable,
-  type Signature,
-  signatureOf,
+  type RequestKind,
+  requestKindOf,
 } from '../../../src/guard/tensors/encode-request.ts';
 import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
@@ -34,7 +34,7 @@ const prompt = { requestType: fc.constant('prompt' as const) };
 const response = { requestType: fc.constant('response' as const), modality: fc.constant('text' as const) };
 const image = { ...prompt, modality: fc.constant('image' as const), image: bytes };
 const audio = { ...prompt, modality: fc.constant('audio' as const), audio: bytes };
-const requests: Readonly<Record<Exclude<Signature, 'generation'>, fc.Arbitrary<GuardRequest>>> = {
+const requests: Readonly<Record<Exclude<RequestKind, 'generation'>, fc.Arbitrary<GuardRequest>>> = {
   prompt: fc.record({ ...prompt, modality: fc.constant('text' as const), text }),
   response: fc.record({ ...response, prompt: none, response: text }),
   'response-with-prompt': fc.record({ ...response, prompt: text, response: text }),
@@ -52,15 +52,15 @@ const requests: Readonly<Record<Exclude<Signature, 'generation'>, fc.Arbitrary<G
     }),
   ),
 };
-const signatures = Object.keys(requests) as (keyof typeof requests)[];
+const requestKinds = Object.keys(requests) as (keyof typeof requests)[];
 
-test.each(signatures)(
+test.each(requestKinds)(
   'a single request of %s carries its content and always the same inputs',
-  (signature) => {
+  (requestKind) => {
     let inputs: string | null = null;
     fc.assert(
-      fc.property(requests[signature], fc.boolean(), (it, batched) => {
-        expect(signatureOf(it)).toBe(signature);
+      fc.property(requests[requestKind], fc.boolean(), (it, batched) => {
+        expect(requestKindOf(it)).toBe(requestKind);
         const tensors = read(encodeRequest([{ request: it, sessionId: 's' }], { batched }));
         const names = Object.keys(tensors).join();
         expect(inputs ?? names).toBe(names);
@@ -95,9 +95,9 @@ test.each(signatures)(
   },
 );
 
-test('no two signatures have the same inputs', () => {
-  const sets = signatures.map((signature) => {
-    const [request] = fc.sample(requests[signature], 1);
+test('no two kinds have the same inputs', () => {
+  const sets = requestKinds.map((requestKind) => {
+    const [request] = fc.sample(requests[requestKind], 1);
     return Object.keys(
       read(encodeRequest([{ request: request!, sessionId: 's' }], { batched: true })),
     ).join();
@@ -118,7 +118,7 @@ test('row i of a batch is request i', () => {
   );
 });
 
-test('requests of different signatures never share one', () => {
+test('requests of different kinds never share one', () => {
   const rows = [
     { request: { requestType: 'prompt', modality: 'text', text: 'a' } as const, sessionId: '' },
     {
@@ -134,7 +134,7 @@ test('images and clips go one by one, and count as large as they are sent', () =
   const image = { requestType: 'prompt', modality: 'image', image: Buffer.alloc(10), caption: 'é' } as const;
   const row = { request: image, sessionId: '' };
   expect(() => encodeRequest([row, row], { batched: true })).toThrow();
-  expect(isBatchable(signatureOf(image))).toBe(false);
+  expect(isBatchable(requestKindOf(image))).toBe(false);
   expect(contentBytes(image)).toBe(16 + 2);
 });
 

@@ -104,7 +104,7 @@ export class SimulatedGuard {
   #answered(sentAt: number): void {
     const { rows } = this.#options;
     this.#inFlight -= rows;
-    this.#policy!.landed({ rows, latencyMs: this.now - sentAt, supplied: true });
+    this.#policy!.completed({ rows, latencyMs: this.now - sentAt, supplied: true });
   }
 
   #turnedAway(): void {

@@ -5,7 +5,7 @@ import { harmlessRow } from '../protocol/canary.ts';
 import type { CallOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import type { ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
-import type { RequestRow, Signature } from '../tensors/encode-request.ts';
+import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 
 /** Whether a guard judges requests of a kind. `maybe`: it has not answered that it does not. */
 export type Judges = 'maybe' | 'no probe' | 'not taken';
@@ -19,15 +19,15 @@ const MAX_ATTEMPTS = 5;
  * judging it. Whether a guard serves moderation streams is not declared at all: it is asked once, with a harmless one. It
  * is not asked about images, which cost little.
  */
-export class KnownProbes implements ReadyGuard {
+export class ProbingGuard implements ReadyGuard {
   readonly #guard: ReadyGuard;
   readonly #options: CallOptions;
   readonly isReady: ReadyGuard['isReady'];
   readonly judge: ReadyGuard['judge'];
   readonly version: ReadyGuard['version'];
   #reading: Reading | null;
-  #asked = new Map<Signature, Promise<Judges>>();
-  #absent = new Set<Signature>();
+  #asked = new Map<RequestKind, Promise<Judges>>();
+  #absent = new Set<RequestKind>();
 
   /** `options`: for the silent clips. */
   constructor(guard: ReadyGuard, options: CallOptions) {
@@ -64,17 +64,17 @@ export class KnownProbes implements ReadyGuard {
     return this.#guard.streams;
   }
 
-  takes(signature: Signature): boolean {
-    return this.#guard.takes(signature) && !this.#absent.has(signature);
+  takes(requestKind: RequestKind): boolean {
+    return this.#guard.takes(requestKind) && !this.#absent.has(requestKind);
   }
 
-  async judges(signature: Signature): Promise<Judges> {
-    if (!this.#guard.takes(signature)) return 'not taken';
-    if (!isAsked(signature)) return 'maybe';
-    let asked = this.#asked.get(signature);
+  async judges(requestKind: RequestKind): Promise<Judges> {
+    if (!this.#guard.takes(requestKind)) return 'not taken';
+    if (!isAsked(requestKind)) return 'maybe';
+    let asked = this.#asked.get(requestKind);
     if (asked === undefined) {
-      asked = this.#ask(signature);
-      this.#asked.set(signature, asked);
+      asked = this.#ask(requestKind);
+      this.#asked.set(requestKind, asked);
     }
     return asked;
   }
@@ -89,19 +89,19 @@ export class KnownProbes implements ReadyGuard {
     return reading;
   }
 
-  async #ask(signature: Signature): Promise<Judges> {
+  async #ask(requestKind: RequestKind): Promise<Judges> {
     const [asked, absent] = [this.#asked, this.#absent];
-    const answer = await askForProbe(this.#guard, harmlessRow(signature), this.#options);
+    const answer = await askForProbe(this.#guard, harmlessRow(requestKind), this.#options);
     // Asked again for the next item.
-    if (answer === 'unknown') asked.delete(signature);
+    if (answer === 'unknown') asked.delete(requestKind);
     if (answer !== 'absent') return 'maybe';
-    absent.add(signature);
+    absent.add(requestKind);
     return 'no probe';
   }
 }
 
-function isAsked(signature: Signature): boolean {
-  return signature === 'generation' || signature === 'audio' || signature === 'audio-with-transcript';
+function isAsked(requestKind: RequestKind): boolean {
+  return requestKind === 'generation' || requestKind === 'audio' || requestKind === 'audio-with-transcript';
 }
 
 /** Never rejects: the requests that follow will show if the guard fails. */

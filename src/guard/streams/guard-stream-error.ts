@@ -2,8 +2,8 @@ import { CallError, type Fault } from '../protocol/call-error.ts';
 import type { StatusName } from '../tensors/stream/stream-status.ts';
 
 /** A moderation stream that failed, or could not be opened. Verdicts received before stay valid. */
-export class StreamError extends Error {
-  override readonly name = 'StreamError';
+export class GuardStreamError extends Error {
+  override readonly name = 'GuardStreamError';
   readonly status: StatusName;
 
   /** `message`: our own words, never text from the guard. */
@@ -15,7 +15,7 @@ export class StreamError extends Error {
 
 /** What a failed call means for the caller of a stream. Other errors are returned as they are. */
 export function streamErrorOf(error: unknown): unknown {
-  return error instanceof CallError ? new StreamError(statusOf(error.fault), error.message) : error;
+  return error instanceof CallError ? new GuardStreamError(statusOf(error.fault), error.message) : error;
 }
 
 function statusOf(fault: Fault): StatusName {

@@ -1,7 +1,7 @@
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 
-/** A moderation stream of a text while it is generated. Every error is a `StreamError`, or the signal's reason. */
-export interface ModerationStream {
+/** A moderation stream of a text while it is generated. Every error is a `GuardStreamError`, or the signal's reason. */
+export interface GuardStream {
   /**
    * Sends the next chunk, which must not be empty. Resolves when the transport took it. Call it again only then: that is
    * what keeps the unsent text bounded. Chunks are numbered from 0.
