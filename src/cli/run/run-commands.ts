@@ -6,6 +6,7 @@ import { givenValueOf } from '../../config/settings/given.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
+import { compareTables } from '../../analysis/tables/compare-tables.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
@@ -108,7 +109,7 @@ async function shown(
 /** Verifies a record and prints the result; returns the exit status. */
 export async function verifyAndReport(
   runDir: string,
-  { head, headFile, publicKey }: VerifyAgainst,
+  { head, headFile, publicKey, tables }: VerifyAgainst,
   ui: RunUi,
 ): Promise<number> {
   const report = await verifyRun(runDir, {
@@ -116,6 +117,7 @@ export async function verifyAndReport(
     ...(head === null ? {} : { head }),
     ...(headFile === null ? {} : { headFile }),
     ...(publicKey === null ? {} : { publicKey }),
+    ...(tables && { compareTables }),
   });
   if (ui.json) ui.stdout.json(report);
   else if (report.ok) {

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { basename } from 'node:path';
+import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { makeFingerprint } from '../../domain/fingerprint.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
@@ -35,6 +36,8 @@ interface VerifyOptions {
   readonly headFile?: string;
   /** Ed25519 public key; the manifest must be signed with its private key. */
   readonly publicKey?: KeyObject;
+  /** Compares the tables with the record by content: Failure('internal') when one differs. */
+  readonly compareTables?: (runDir: string, config: RunConfig, signal: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -83,7 +86,7 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
 
 async function verify(
   runDir: string,
-  { head, headFile, publicKey }: VerifyOptions,
+  { head, headFile, publicKey, compareTables }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
   const manifest = await readManifest(runDir);
@@ -120,6 +123,7 @@ async function verify(
   await checkManifest(runDir, manifest, { closing, record, chain, plan, totals });
   await checkHashes(runDir, manifest, signal, hashes);
   await checkReviews(runDir, signal);
+  await compareTables?.(runDir, record.config, signal);
   const { items, verdicts, errors } = totals.counts;
   return {
     ok: true,
