@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts';
 import { CATEGORY_KEYS, OTHER_CATEGORIES } from '../domain/taxonomy.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import { Database } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import type { LineFile } from './line-file.ts';
-import { DECISION_NUMBER, loadVerdicts, outcomeLines } from './outcomes-table.ts';
+import { DECISION_NUMBER, judgedVerdicts, VERDICTS_IN_TABLE } from './verdict-columns.ts';
 import { scoreShift, type ScoreShift } from './score-shift.ts';
 
 /** Pairs that a result names. */
@@ -110,8 +112,8 @@ export function diffRuns(
   { out, signal }: DiffOptions,
 ): Promise<DiffResult> {
   return Database.temporary(async (database) => {
-    await loadVerdicts(database, sideTable('a'), runA.dir, signal);
-    await loadVerdicts(database, sideTable('b'), runB.dir, signal);
+    await database.load(sideTable('a'), [join(runA.dir, RUN_FILES.verdictsParquet)], signal);
+    await database.load(sideTable('b'), [join(runB.dir, RUN_FILES.verdictsParquet)], signal);
     await database.load('CREATE TABLE pairs (a UBIGINT, b UBIGINT)', [], signal);
     for (const equal of [OUTCOME, ['result'], []]) await database.load(pairEqual(equal), [], signal);
     await database.load(COMPARED, [], signal);
@@ -168,30 +170,15 @@ const CATEGORIES: readonly string[] = [...CATEGORY_KEYS, OTHER_CATEGORIES];
 /** What says the same, whichever model said it. */
 const OUTCOME = ['result', 'code', 'flagged', 'categories', 'score'] as const;
 
-const READ = [
-  ...([
-    'seq',
-    'id',
-    'source',
-    'part',
-    'turn',
-    'modality',
-    'request_type',
-    'content_sha256',
-    'score',
-  ] as const),
-  ...(['decision', 'decided_by', 'fingerprint', 'error'] as const),
-];
-
-/** The items of a run. Parameter 1: path of its verdicts. Error codes and scores that are missing are '' and -1, to be equal. */
+/** The items of a run. Parameter 1: path of its verdicts.parquet. Error codes and scores that are missing are '' and -1, to be equal. */
 function sideTable(name: 'a' | 'b'): string {
   return `
     CREATE TABLE ${name} AS
     SELECT seq, unhex(content_sha256) AS content, request_type || modality AS kind, ${DECISION_NUMBER} AS result,
-      coalesce(error.code, '') AS code, coalesce(flagged, false) AS flagged, coalesce(score, -1) AS score,
+      coalesce(error_code, '') AS code, coalesce(flagged, false) AS flagged, coalesce(score, -1) AS score,
       (known | CASE WHEN unknown THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories, fingerprint,
-      id, source.path AS path, source.row AS "row", part, turn, decision, decided_by, subcategory_flags
-    FROM ${outcomeLines(READ)}`;
+      id, path, "row", part, turn, decision, decided_by, subcategory_flags
+    FROM ${judgedVerdicts(VERDICTS_IN_TABLE)}`;
 }
 
 /** Pairs the items that have no partner yet and are equal in these columns, in corpus order. */

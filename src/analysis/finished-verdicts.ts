@@ -15,7 +15,7 @@ export interface FinishedVerdicts {
 }
 
 /** What is read of a record: checked by hash, everything else by size. */
-const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdicts]);
+const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
 /**
  * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.

@@ -13,16 +13,17 @@ export async function loadLines(
   sql: string,
   path: string,
   signal: AbortSignal,
+  progress?: (share: number) => void,
 ): Promise<void> {
   try {
-    await database.load(sql, [path], signal);
+    await database.load(sql, [path], signal, progress);
   } catch (error) {
     signal.throwIfAborted();
     if (!isAboutLines(error)) throw error;
     const copy = join(database.folder, 'well-formed.jsonl');
     await writeWellFormedCopy(path, copy, signal);
     try {
-      await database.load(sql, [copy], signal);
+      await database.load(sql, [copy], signal, progress);
     } catch (cause) {
       signal.throwIfAborted();
       if (!isAboutLines(cause)) throw cause;

@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { DECISIONS, type Decision } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
 import { CATEGORY_KEYS, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
+import { RUN_FILES } from '../files/run-files.ts';
 import { Database, type Row } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import { labelledScores, type LabelResult, type Wanted } from './labels/labelled-scores.ts';
 import type { Labels } from './labels/labels.ts';
 import type { LineFile } from './line-file.ts';
-import { CATEGORY_SCORES, DECISION_NUMBER, loadVerdicts, outcomeLines } from './outcomes-table.ts';
+import { DECISION_NUMBER, judgedVerdicts, VERDICTS_IN_TABLE } from './verdict-columns.ts';
 import {
   decidedBy,
   floorRules,
@@ -91,7 +93,7 @@ export interface ReplayOptions {
 export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<ReplayResult> {
   return Database.temporary(async (database) => {
     const { policy, labels, wanted, out, signal } = options;
-    await loadVerdicts(database, tableOf(policy), run.dir, signal);
+    await database.load(tableOf(policy), [join(run.dir, RUN_FILES.verdictsParquet)], signal);
     const query = (sql: string): Promise<Row[]> => database.query(sql, [], signal);
     const decisions = await decisionsOf(query);
     const [unknown] = await query(UNKNOWN);
@@ -148,9 +150,9 @@ function tableOf(policy: Policy): string {
   return `
     CREATE TABLE outcomes AS
     WITH lines AS (
-      SELECT seq, id, source.path AS path, source.row AS "row", part, turn, content_sha256, score, ${CATEGORY_SCORES},
+      SELECT seq, id, path, "row", part, turn, content_sha256, score, ${CATEGORY_KEYS.map(scoreColumn).join(', ')},
         known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
-      FROM ${outcomeLines(READ)}
+      FROM ${judgedVerdicts(VERDICTS_IN_TABLE)}
     ), decided AS (
       SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
     )
@@ -158,11 +160,6 @@ function tableOf(policy: Policy): string {
       greatest(${['after', ...severest].join(', ')}) AS severest, ${mayReview.join(' OR ') || 'false'} AS may_review
     FROM decided`;
 }
-
-const READ = [
-  ...(['seq', 'id', 'source', 'part', 'turn', 'content_sha256'] as const),
-  ...(['score', 'subcategory_scores', 'decision'] as const),
-];
 
 /** Verdicts that could be decided more severely; those that could come to be reviewed, or blocked; those that could leave the queue. */
 const UNKNOWN = `

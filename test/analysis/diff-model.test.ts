@@ -8,6 +8,7 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { diffRuns, type DiffResult } from '../../src/analysis/diff-runs.ts';
 import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
+import { writeVerdictTable } from './verdict-table.ts';
 
 const signal = new AbortController().signal;
 
@@ -63,16 +64,20 @@ function model(a: readonly Told[], b: readonly Told[]): { pairs: number; same: n
 
 test('pairs as many items as can be, those with equal outcomes first, however they are spread', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guardsweep-diff-model-'));
-  const runOf = (name: string, all: readonly Told[]): FinishedVerdicts => {
+  const runOf = async (name: string, all: readonly Told[]): Promise<FinishedVerdicts> => {
     const dir = mkdtempSync(join(folder, name));
     const text = all.map((told, seq) => `${JSON.stringify(line(seq, told))}\n`).join('');
     writeFileSync(join(dir, 'verdicts.jsonl'), text);
+    await writeVerdictTable(dir, { thresholds: null, allowFlagged: false, allowPartial: false });
     return { dir, record: { run: name } } as FinishedVerdicts;
   };
   try {
     await fc.assert(
       fc.asyncProperty(items, items, async (a, b) => {
-        const result: DiffResult = await diffRuns(runOf('a', a), runOf('b', b), { out: null, signal });
+        const result: DiffResult = await diffRuns(await runOf('a', a), await runOf('b', b), {
+          out: null,
+          signal,
+        });
         const { pairs, same, alike } = model(a, b);
         expect(result.pairs).toBe(pairs);
         expect(result.a).toMatchObject({ items: a.length, only_here: a.length - pairs });

@@ -9,6 +9,7 @@ import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
 import type { CategoryKey } from '../../src/domain/taxonomy.ts';
+import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 
 const signal = new AbortController().signal;
@@ -79,6 +80,7 @@ test('decides in SQL as the run does, by the same rule, and knows what missing s
         const dir = mkdtempSync(join(folder, 'run-'));
         const lines = told.map(lineOf);
         writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+        await writeVerdictTable(dir, policy);
         const out = await LineFile.create(join(folder, `${dir.slice(-6)}.jsonl`));
         const record = { run: 'r', config: { policy } };
         const run = { dir, record } as unknown as FinishedVerdicts;

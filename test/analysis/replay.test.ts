@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { ReplayResult } from '../../src/analysis/replay.ts';
@@ -178,13 +178,18 @@ test('a folder that is no run directory is a usage failure', async () => {
 });
 
 test('a record that does not hold is not read', async () => {
-  const path = join(run, 'verdicts.jsonl');
-  await writeFile(path, (await readFile(path, 'utf8')).replace('"score":0.45', '"score":0.44'));
+  const path = join(run, 'verdicts.parquet');
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1]! ^= 1;
+  await writeFile(path, bytes);
   const done = await typed(['replay', run, '--labels', 'rows.csv'], { context: { cwd: folder } });
   expect(done.status).not.toBe(0);
   await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
   const { status, stderr } = await typed(['replay', run, '--policy', 'policy.yaml'], {
     context: { cwd: folder },
   });
-  expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.jsonl')]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.parquet does not have the hash')]);
+  await rm(path);
+  const gone = await typed(['replay', run, '--policy', 'policy.yaml'], { context: { cwd: folder } });
+  expect([gone.status, gone.stderr]).toEqual([1, expect.stringContaining('verdicts.parquet is missing')]);
 });

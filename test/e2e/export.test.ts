@@ -94,6 +94,14 @@ it('what people decided is written as labels that replay reads, and for Label St
   expect(tasks).toMatchObject([{ data: { id: allowed!.id } }, { data: { id: flagged!.id } }]);
   expect(tasks).toHaveLength(2);
 
+  await reviews.add(allowed!, { decision: 'block', categories: ['child_sexual_exploitation'], note: '' });
+  for (const out of ['apart.jsonl', 'apart.json']) {
+    expect(JSON.parse((await labels(out)).stdout)).toMatchObject([{ reviewed: 1, restricted: 1 }]);
+    const text = await readFile(join(cwd, out), 'utf8');
+    expect(text).toContain(flagged!.content_sha256!);
+    expect(text).not.toContain(allowed!.content_sha256!);
+  }
+
   const refused: readonly (readonly [out: string, why: string])[] = [
     ['labels.csv', 'ends in .jsonl'],
     ['labels.jsonl', '--labels: the file already exists'],

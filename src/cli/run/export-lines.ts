@@ -45,11 +45,12 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
 }
 
 /** The same for labels. */
-export function labelLines({ out, reviewed }: ExportedLabels): string[] {
+export function labelLines({ out, reviewed, restricted }: ExportedLabels): string[] {
   const where = 'Nobody has reviewed this run yet: review it in the dashboard, which guardsweep serve starts';
   return [
     `Labels of ${reviewed} reviewed ${plural(reviewed, 'item')}`,
-    ...(reviewed === 0 ? [where] : []),
+    ...(reviewed + restricted === 0 ? [where] : []),
+    ...(restricted === 0 ? [] : [`Left out because they are restricted: ${restricted}`]),
     out,
   ];
 }

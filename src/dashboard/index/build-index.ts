@@ -28,8 +28,8 @@ export interface BuiltIndex {
 /** Share of the work, roughly, that is writing the outcomes of the log. */
 const SNAPSHOT = 0.6;
 
-/** run.json is checked by its hash; the outcomes are when they are read; everything else by its size. */
-const READ: ReadonlySet<string> = new Set([RUN_FILES.run]);
+/** Checked by their hashes; the outcomes are when they are read; everything else by its size. */
+const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
 /**
  * Indexes a run: the verdicts.jsonl of a finished one, which is what its manifest lists, else the outcomes in its log.
@@ -55,6 +55,7 @@ export async function buildIndex({ runDir, folder, signal, progress }: BuildOpti
   const reviews = await Reviews.open({ dir: runDir, run: record.run });
   const index = await RunIndex.build({
     ...{ record, runDir, path, sha256, reviews, folder, signal },
+    table: finished ? join(runDir, RUN_FILES.verdictsParquet) : null,
     progress: (share) => progress(done + (1 - done) * share),
   });
   return { index, finished };

@@ -1,6 +1,6 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { ItemFilter } from '../api/items.ts';
-import { DECISION_NUMBERS } from '../../analysis/outcomes-table.ts';
+import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
 import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
 
 /** What can be filtered, apart from the search. Of each there are counts. */

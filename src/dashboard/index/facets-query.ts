@@ -2,7 +2,7 @@ import type { Facets, ItemFilter } from '../api/items.ts';
 import { MODALITIES } from '../../domain/request.ts';
 import { conditionsOf, DIMENSIONS, type Dimension } from './conditions.ts';
 import type { Database, Row } from '../../analysis/database.ts';
-import { DECISION_NUMBERS } from '../../analysis/outcomes-table.ts';
+import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
 import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
 
 const MAX_CORPORA = 100;

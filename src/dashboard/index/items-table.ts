@@ -1,7 +1,6 @@
 import type { Policy } from '../../domain/policy.ts';
-import { CATEGORY_SCORES, DECISION_NUMBER, outcomeLines } from '../../analysis/outcomes-table.ts';
-import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
-import { CHILDREN, leastScore, type Restriction } from '../../domain/restriction/restricted.ts';
+import { DECISION_NUMBER, judgedVerdicts } from '../../analysis/verdict-columns.ts';
+import { floorRules, scoreColumn, severityOf } from '../../analysis/policy-sql.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
@@ -30,17 +29,6 @@ export const FLAG_BITS: Readonly<Record<string, number>> = {
   none: WITHOUT,
 };
 
-/** Whether an item is restricted, as `restrictedBy` in domain/restriction/restricted.ts says. */
-function restricted(policy: Policy): string {
-  const isCaught = (key: Restriction): string => {
-    const least = leastScore(policy, key);
-    const rule =
-      least === Infinity ? '' : ` OR coalesce(subcategory_scores.${key} >= ${least}::DOUBLE, false)`;
-    return `((known & ${FLAG_BITS[key]!}) <> 0${rule})`;
-  };
-  return `${isCaught(CHILDREN)} OR (${isCaught('sexual_content')} AND subcategory_scores.${CHILDREN} IS NULL)`;
-}
-
 /**
  * The most hundredths that a score reaches. Exact, although its product may not be: the nearest integer is that number or the
  * next one.
@@ -50,22 +38,21 @@ function hundredths(score: string): string {
   return `(${nearest} - (${score} < ${nearest} / 100)::TINYINT)`;
 }
 
-const READ = [
-  ...(['seq', 'id', 'source', 'modality', 'score', 'subcategory_scores'] as const),
-  ...(['decision', 'latency_ms', 'error'] as const),
-];
-
-/** Creates the table, in place of one there may be, from outcome lines. Parameter 1: path of the file; its lines are those of a run with the policy. */
-export function createItems(policy: Policy): string {
-  const scores = CATEGORY_KEYS.map((key, index) => [`subcategory_scores.${key}`, `s${index}`] as const);
+/**
+ * Creates the table, in place of one there may be, from verdicts of a run with the policy (`from`: as verdict-columns.ts has
+ * them). Parameter 1: the path of their file.
+ */
+export function createItems(policy: Policy, from: string): string {
+  const scores = CATEGORY_KEYS.map((key) => [key, scoreColumn(key)] as const);
   return `
     CREATE OR REPLACE TABLE items AS
-    SELECT seq, lower(id) AS id, lower(source.path) AS path, split_part(source.path, '/', 1) AS corpus, modality,
+    SELECT seq::UBIGINT AS seq, lower(id) AS id, lower(path) AS path, split_part(path, '/', 1) AS corpus, modality,
       ${DECISION_NUMBER} AS decision, ${severityOf(floorRules(policy))} AS floor,
       (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
-      score, ${CATEGORY_SCORES}, ${hundredths('score')} AS score_h,
-      ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')}, coalesce(flagged, false) AS flagged,
-      ${restricted(policy)} AS restricted, latency_ms, error.code AS error_code, 0::UTINYINT AS review
-    FROM ${outcomeLines(READ)}`;
+      score, ${scores.map(([, column]) => column).join(', ')}, ${hundredths('score')} AS score_h,
+      ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')},
+      coalesce(flagged, false) AS flagged, restricted_by IS NOT NULL AS restricted, latency_ms, error_code,
+      0::UTINYINT AS review
+    FROM ${judgedVerdicts(from)}`;
 }

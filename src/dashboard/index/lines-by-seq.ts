@@ -7,15 +7,13 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { readSpans } from '../../files/read-spans.ts';
 import { LinePositions } from '../../record/outcomes/line-positions.ts';
 import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
-import { MAX_LINE_BYTES } from '../../analysis/outcomes-table.ts';
+import { MAX_LINE_BYTES } from '../../analysis/verdict-columns.ts';
 
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 /** Lines begin so; names of runs are short. */
 const LINE_START = /^\{"schema":1,"run":"[^"\\]{1,200}","seq":(\d{1,15}),/;
 const LINE_START_BYTES = 256;
-/** How `JSON.stringify` writes half of a surrogate pair: the only escape that begins so. */
-const LONE_SURROGATE = Buffer.from('\\ud');
 
 /** Read at once, in lines. */
 const READ_LINES = 256;
@@ -36,7 +34,6 @@ export class LinesBySeq {
   readonly #file: FileHandle;
   readonly #positions: LinePositions;
   #bytes = 0;
-  #hasLoneSurrogates = false;
   #lastSeq = -1;
 
   private constructor(file: FileHandle, positions: LinePositions) {
@@ -61,11 +58,6 @@ export class LinesBySeq {
       await file.close();
       throw error;
     }
-  }
-
-  /** Whether a line has half of a surrogate pair, which is no text in any encoding: DuckDB does not read it. */
-  get hasLoneSurrogates(): boolean {
-    return this.#hasLoneSurrogates;
   }
 
   /** The lines of those seqs that are in the file, in ascending seq. Failure('internal') for a line of another form. */
@@ -110,7 +102,6 @@ export class LinesBySeq {
         if (turned !== undefined) await turned;
         start = next;
       }
-      this.#hasLoneSurrogates ||= buffer.subarray(0, filled).includes(LONE_SURROGATE);
       buffer.copy(buffer, 0, start, filled);
       filled -= start;
       lineAt += start;

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { z } from 'zod';
 import type {
   Facets,
@@ -11,7 +10,8 @@ import type {
   ThresholdQuery,
 } from '../api/items.ts';
 import { Database, type DatabaseLimits } from '../../analysis/database.ts';
-import { writeWellFormedCopy } from '../../analysis/well-formed-copy.ts';
+import { loadLines } from '../../analysis/load-lines.ts';
+import { VERDICTS_IN_TABLE, verdictsInLines } from '../../analysis/verdict-columns.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
@@ -34,6 +34,8 @@ interface BuildOptions {
   readonly path: string;
   /** Of that file, in hex; null: there is nothing to check it against. */
   readonly sha256: string | null;
+  /** Path of the verdicts.parquet of a finished run, which was checked; null: there is none. */
+  readonly table: string | null;
   readonly reviews: Reviews;
   /** Private to this process, and empty but for what the index is made of. */
   readonly folder: string;
@@ -84,31 +86,26 @@ export class RunIndex {
    * reason, or with a Failure, as `LinesBySeq.scan` does.
    */
   static async build(options: BuildOptions): Promise<RunIndex> {
-    const { record, path, sha256, folder, signal } = options;
+    const { record, path, sha256, table, folder, signal } = options;
     const progress = { scanned: 0, loaded: 0 };
     const advance = (step: keyof typeof progress) => (share: number) => {
       progress[step] = share;
       options.progress((progress.scanned + progress.loaded) / 2);
     };
-    const items = createItems(record.config.policy);
-    const unusable = new AbortController();
+    const { policy } = record.config;
     const database = await Database.create(folder, limits());
+    const unusable = new AbortController();
     let lines: LinesBySeq | null = null;
     try {
       const either = AbortSignal.any([signal, unusable.signal]);
-      const loading = database.load(items, [path], either, advance('loaded'));
+      const loading =
+        table === null
+          ? loadLines(database, createItems(policy, verdictsInLines(policy)), path, either, advance('loaded'))
+          : database.load(createItems(policy, VERDICTS_IN_TABLE), [table], either, advance('loaded'));
       // Whether the file is the right one matters more than whether it was loaded.
       loading.catch(() => undefined);
       lines = await LinesBySeq.scan(path, { sha256, signal, progress: advance('scanned') });
-      if (lines.hasLoneSurrogates) {
-        unusable.abort();
-        await loading.catch(() => undefined);
-        const copy = join(folder, 'well-formed.jsonl');
-        await writeWellFormedCopy(path, copy, signal);
-        await database.load(items, [copy], signal, advance('loaded'));
-      } else {
-        await loading;
-      }
+      await loading;
       await database.lock();
       return new RunIndex(options, lines, database);
     } catch (error) {

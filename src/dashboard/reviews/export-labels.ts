@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import { LineFile } from '../../analysis/line-file.ts';
+import { Restrictions } from '../../record/restricted/restrictions.ts';
 import { LinesBySeq } from '../index/lines-by-seq.ts';
 import { type LabelFile, labelFile } from './label-files.ts';
 import { Reviews } from './reviews.ts';
@@ -13,8 +14,10 @@ export interface ExportedLabels {
   readonly kind: 'labels';
   /** Absolute path. */
   readonly out: string;
-  /** Items with a review that counts. */
+  /** Items with a review that counts, except restricted ones. */
   readonly reviewed: number;
+  /** Reviewed items that are restricted, and so not written. */
+  readonly restricted: number;
 }
 
 const BY_EXTENSION: Readonly<Record<string, LabelFile>> = {
@@ -49,13 +52,24 @@ export async function exportLabels(
   try {
     const reviews = await Reviews.open({ dir: runDir, run: record.run });
     await reviews.readOn(signal);
+    const { policy } = record.config;
+    const found = await Restrictions.read(runDir, { run: record.run, policy }, signal);
+    let restricted = 0;
+    const restrictions: Pick<Restrictions, 'by'> = {
+      by: (line) => {
+        const by = found.by(line);
+        if (by !== null) restricted++;
+        return by;
+      },
+    };
     const file = await LineFile.create(out, '--labels');
     try {
-      for await (const text of labelFile(format, { lines, reviews }, signal)) await file.write([text]);
+      for await (const text of labelFile(format, { lines, reviews, restrictions }, signal))
+        await file.write([text]);
     } finally {
       await file.close();
     }
-    return { run: record.run, kind: 'labels', out, reviewed: reviews.seqs().length };
+    return { run: record.run, kind: 'labels', out, reviewed: reviews.seqs().length - restricted, restricted };
   } finally {
     await lines.close();
   }

@@ -35,10 +35,11 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
     const { index, release } = await indexes.patientLease(dir, signal);
     signal.addEventListener('abort', release, { once: true });
     signal.throwIfAborted();
-    await index.reviews.readOn(signal);
+    const restrictions = await index.currentRestrictions(signal);
+    const { lines, reviews } = index;
     return reply
       .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
       .header('content-disposition', `attachment; filename="${file}"`)
-      .send(Readable.from(labelFile(file, index, signal)));
+      .send(Readable.from(labelFile(file, { lines, reviews, restrictions }, signal)));
   });
 }

@@ -26,7 +26,7 @@ export async function indexed(
   const index = await RunIndex.build({
     record: { run: RUN, config: { policy } } as RunRecord,
     reviews: await Reviews.open({ dir, run: RUN }),
-    ...{ runDir: folder, path, sha256: null, folder, signal, progress: () => undefined },
+    ...{ runDir: folder, path, sha256: null, table: null, folder, signal, progress: () => undefined },
   });
   onTestFinished(async () => {
     await index.close();

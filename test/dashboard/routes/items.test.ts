@@ -163,7 +163,7 @@ it('takes no column from the names of folders', async () => {
 });
 
 describe('reviews', () => {
-  it('are kept beside the run, and exported as labels that replay reads', async () => {
+  it('are kept beside the run, and exported as labels that replay reads, but for restricted items', async () => {
     const server = await served();
     const { run, dir } = server;
     const review = (seq: number, body: object): Promise<Review> =>
@@ -189,8 +189,8 @@ describe('reviews', () => {
       ...{ policy: finished.record.config.policy, wanted: { precision: null, recall: null } },
       ...{ labels: await readLabels(path), out: null, signal },
     });
-    expect(result.labels).toMatchObject({ labels: 16, unmatched: 0, contradictions: 0, without_verdict: 0 });
-    expect(result.labels!.scores[0]).toMatchObject({ score: 'score', labelled: { true: 2, false: 1 } });
+    expect(result.labels).toMatchObject({ labels: 15, unmatched: 0, contradictions: 0, without_verdict: 0 });
+    expect(result.labels!.scores[0]).toMatchObject({ score: 'score', labelled: { true: 1, false: 1 } });
   });
 
   it('are exported as tasks of Label Studio, without content', async () => {

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { Database } from '../../src/analysis/database.ts';
+import { loadLines } from '../../src/analysis/load-lines.ts';
+import { verdictsInLines } from '../../src/analysis/verdict-columns.ts';
+import type { Policy } from '../../src/domain/policy.ts';
+
+const LIMITS = {
+  ...{
+    memory: '128MB',
+    threads: 1,
+    connections: 1,
+    queryTimeoutMs: null,
+    inOrder: true,
+    returnMemory: false,
+  },
+} as const;
+
+/** Starting DuckDB takes longer than making a small table, so that one serves all of a test file. */
+let shared: Promise<Database> | undefined;
+
+/** Makes the verdicts.parquet of a folder from its verdicts.jsonl. */
+export async function writeVerdictTable(dir: string, policy: Policy): Promise<void> {
+  const database = await (shared ??= Database.create(dir, LIMITS, 'in memory'));
+  const copy = `COPY (FROM ${verdictsInLines(policy)}) TO '${join(dir, 'verdicts.parquet')}' (FORMAT parquet)`;
+  await loadLines(database, copy, join(dir, 'verdicts.jsonl'), new AbortController().signal);
+}
