@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
-import { isNestedTooDeeply } from '../formats/json/nesting.ts';
+import { isNestedTooDeeply } from '../formats/json/json-record.ts';
 import { DashboardError } from './errors.ts';
 
 /** The value of a JSON body; undefined for an empty one. */

@@ -11,15 +11,13 @@ import { isAudioContainer } from '../../src/guard-server/contract/audio-containe
 import { decodeBase64 } from '../../src/guard-server/contract/base64.ts';
 import { binaryKind } from '../../src/ingest/recognise/binary-kind.ts';
 import { isWholePicture } from '../../src/ingest/recognise/whole-picture.ts';
-import { framesAt } from '../../src/normalize/audio/mpeg-frame.ts';
-import { withoutTransforms } from '../../src/normalize/image/avif-transforms.ts';
-import { openBmp } from '../../src/normalize/image/bmp/bmp-file.ts';
-import { openIco } from '../../src/normalize/image/bmp/ico-file.ts';
+import { framesAt } from '../../src/normalize/audio/container.ts';
+import { readPngChunks, withoutTransforms } from '../../src/normalize/image/libvips-file.ts';
+import { openBmp, openIco } from '../../src/normalize/image/bmp/bmp-file.ts';
 import { readGif } from '../../src/normalize/image/gif/read-gif.ts';
-import { readPngChunks } from '../../src/normalize/image/png-chunks.ts';
 import { recogniseFormat } from '../../src/normalize/image/recognise.ts';
 import { TAGS, readTiffDirectories } from '../../src/normalize/image/tiff/tiff-directories.ts';
-import { tiffVariant } from '../../src/normalize/image/tiff/tiff-variant.ts';
+import { tiffVariant } from '../../src/normalize/image/tiff/tiff-file.ts';
 import { expectLinearGrowth } from './growth.ts';
 import { bytePumps, SEED } from './pumps.ts';
 

@@ -6,12 +6,11 @@ import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
 import { recordedPath, systemPath } from '../../src/domain/file-path.ts';
 import { shown } from '../../src/domain/text/shown.ts';
-import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
+import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { hasHeader } from '../../src/formats/csv/header-guess.ts';
-import { jsonRecord } from '../../src/formats/json/json-record.ts';
-import { hasRepeatedNames } from '../../src/formats/json/repeated-names.ts';
+import { hasRepeatedNames, jsonRecord } from '../../src/formats/json/json-record.ts';
 import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-image.ts';
-import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/human-assistant.ts';
+import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/preference.ts';
 import { cutResponse } from '../../src/formats/transcripts/generations/cut-response.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import {

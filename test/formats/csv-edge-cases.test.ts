@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
-import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
+import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { plain, readAll } from './read-records.ts';
 
 /** Tables as programs write them, with the fields they stand for. */

@@ -1,9 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CsvDialect } from '../../src/formats/csv/csv-dialect.ts';
+import { type CsvDialect, sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
-import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/delimiter.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
 const COMMA: CsvDialect = {

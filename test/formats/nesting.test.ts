@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isNestedTooDeeply } from '../../src/formats/json/nesting.ts';
+import { isNestedTooDeeply } from '../../src/formats/json/json-record.ts';
 
 const MAX_DEPTH = 10_000;
 

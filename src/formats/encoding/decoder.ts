@@ -1,7 +1,4 @@
-import { Utf16Decoder } from './utf16.ts';
-import { Utf32Decoder } from './utf32.ts';
 import { REPLACEMENT } from './validity.ts';
-import { decodeWindows1252 } from './windows-1252.ts';
 
 /** Turns the bytes of a file into UTF-8, piece by piece. */
 export interface Decoder {
@@ -114,4 +111,101 @@ function skipFirst(bytes: number, decoder: Decoder): Decoder {
     },
     end: () => decoder.end(),
   };
+}
+
+/** Converts UTF-16 to UTF-8, piece by piece. Unpaired surrogates and half a unit at the end are undecodable. */
+class Utf16Decoder {
+  readonly #bigEndian: boolean;
+  readonly #encode: (parts: readonly string[]) => Buffer;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** `encode` converts the decodable parts of a text to UTF-8. */
+  constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
+    this.#bigEndian = bigEndian;
+    this.#encode = encode;
+  }
+
+  write(chunk: Buffer): Buffer {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let end = bytes.length - (bytes.length % 2);
+    if (end >= 2 && this.#isHighSurrogate(bytes, end - 2)) end -= 2;
+    this.#rest = Buffer.from(bytes.subarray(end));
+    return this.#encode(this.#text(bytes.subarray(0, end)).split(/\p{Surrogate}/u));
+  }
+
+  end(): Buffer {
+    const { length } = this.#rest;
+    return length === 0 ? this.#rest : this.#encode(['', '']);
+  }
+
+  #isHighSurrogate(bytes: Buffer, at: number): boolean {
+    const unit = this.#bigEndian ? bytes.readUInt16BE(at) : bytes.readUInt16LE(at);
+    return unit >= 0xd800 && unit <= 0xdbff;
+  }
+
+  #text(bytes: Buffer): string {
+    return (this.#bigEndian ? Buffer.from(bytes).swap16() : bytes).toString('utf16le');
+  }
+}
+
+const MAX_CODE_POINT = 0x10ffff;
+
+/** Converts UTF-32 to UTF-8, piece by piece. Invalid code points and a partial one at the end are undecodable. */
+class Utf32Decoder {
+  readonly #bigEndian: boolean;
+  readonly #encode: (parts: readonly string[]) => Buffer;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** `encode` converts the decodable parts of a text to UTF-8. */
+  constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
+    this.#bigEndian = bigEndian;
+    this.#encode = encode;
+  }
+
+  write(chunk: Buffer): Buffer {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = bytes.length - (bytes.length % 4);
+    this.#rest = Buffer.from(bytes.subarray(end));
+    return this.#encode(this.#parts(bytes.subarray(0, end)));
+  }
+
+  end(): Buffer {
+    return this.#rest.length === 0 ? this.#rest : this.#encode(['', '']);
+  }
+
+  #parts(bytes: Buffer): string[] {
+    const parts: string[] = [];
+    // A character has at most two UTF-16 units, which are four bytes too.
+    const units = Buffer.allocUnsafe(bytes.length);
+    let length = 0;
+    for (let at = 0; at < bytes.length; at += 4) {
+      const code = this.#bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+      if (code > MAX_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) {
+        parts.push(units.toString('utf16le', 0, length));
+        length = 0;
+      } else if (code < 0x10000) {
+        length = units.writeUInt16LE(code, length);
+      } else {
+        length = units.writeUInt16LE(0xd800 + ((code - 0x10000) >> 10), length);
+        length = units.writeUInt16LE(0xdc00 + (code & 0x3ff), length);
+      }
+    }
+    parts.push(units.toString('utf16le', 0, length));
+    return parts;
+  }
+}
+
+/**
+ * Characters of the bytes 0x80 to 0x9f; other bytes are as in ISO 8859-1. Source: index windows-1252 of the WHATWG
+ * Encoding Standard, which defines all bytes. Node's TextDecoder is not used: Node 20 decodes these bytes as control
+ * characters.
+ */
+const HIGH_CONTROLS =
+  '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
+  '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
+
+function decodeWindows1252(bytes: Buffer): string {
+  return bytes
+    .toString('latin1')
+    .replace(/[\u0080-\u009f]/g, (control) => HIGH_CONTROLS[control.charCodeAt(0) - 0x80]!);
 }

@@ -2,10 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { itemError } from '../../domain/item-error.ts';
 import { REPLACEMENT } from '../encoding/validity.ts';
 import { badRecord, type ByteSpan, isList, type RecordContent, type SourceRecord } from '../record.ts';
-import { JsonFields } from './json-fields.ts';
 import { spokenList } from '../transcripts/turns/speakers.ts';
-import { hasRepeatedNames } from './repeated-names.ts';
-import { isNestedTooDeeply } from './nesting.ts';
+import { JsonFields } from './json-fields.ts';
 
 /** Makes a record from one JSON value. `span` is absent for a value that is put together from several parts of a file. */
 export function jsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
@@ -49,4 +47,78 @@ export function isTurnLike(value: unknown): boolean {
     Object.hasOwn(value, role) &&
     [content, 'tool_calls', 'function_call'].some((name) => Object.hasOwn(value, name));
   return named('role', 'content') || named('from', 'value');
+}
+
+/** In valid JSON, characters between tokens up to this code are white space. */
+const SPACE = 0x20;
+
+/**
+ * Whether any object in a JSON text has a duplicate name, of which the parser keeps only the last value. `value` is the
+ * parsed text. Jumps from quote to quote, so that long strings are cheap.
+ */
+export function hasRepeatedNames(json: string, value: unknown): boolean {
+  return typeof value === 'object' && value !== null && writtenNames(json) !== keptNames(value);
+}
+
+/** Number of names in a valid JSON text: strings followed by a colon. */
+function writtenNames(json: string): number {
+  let names = 0;
+  for (let open = json.indexOf('"'); open >= 0;) {
+    let end = json.indexOf('"', open + 1);
+    while (isEscaped(json, end)) end = json.indexOf('"', end + 1);
+    let next = end + 1;
+    while (json.charCodeAt(next) <= SPACE) next++;
+    if (json[next] === ':') names++;
+    open = json.indexOf('"', next);
+  }
+  return names;
+}
+
+/** Whether the character at an index follows an odd number of backslashes. */
+function isEscaped(json: string, index: number): boolean {
+  let from = index;
+  while (json[from - 1] === '\\') from--;
+  return (index - from) % 2 === 1;
+}
+
+/** Number of names in all objects of a parsed value. */
+function keptNames(value: object): number {
+  let names = 0;
+  const left: object[] = [value];
+  for (let object = left.pop(); object !== undefined; object = left.pop()) {
+    const values: unknown[] = Array.isArray(object) ? object : Object.values(object);
+    if (!Array.isArray(object)) names += values.length;
+    for (const inner of values) if (typeof inner === 'object' && inner !== null) left.push(inner);
+  }
+  return names;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Deeper than any known record. `JSON.parse` needs memory for every level. */
+const MAX_DEPTH = 10_000;
+
+/** Values up to this size are cheap to parse at any depth. */
+const HARMLESS_BYTES = 256 * 1024;
+
+/** Whether parsing this JSON would take disproportionate memory. */
+export function isNestedTooDeeply(bytes: Buffer): boolean {
+  if (bytes.length <= HARMLESS_BYTES) return false;
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (inString) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (byte === 0x5d || byte === 0x7d) {
+      depth--;
+    }
+  }
+  return false;
 }

@@ -3,8 +3,7 @@ import { JsonFields } from '../json/json-fields.ts';
 import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
 import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
-import { inPart, settled, withoutEncoded, type Draft, type Drafted } from './draft.ts';
-import { PartCounter } from './part-counter.ts';
+import { type Draft, type Drafted, inPart, PartCounter, settled, withoutEncoded } from './draft.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
 import { MAX_ITEMS, NestedItems, placed, type NestedOptions } from './layouts/nested.ts';
 

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isNestedTooDeeply } from '../../formats/json/nesting.ts';
-import { hasRepeatedNames } from '../../formats/json/repeated-names.ts';
+import { hasRepeatedNames, isNestedTooDeeply } from '../../formats/json/json-record.ts';
 import type { Readable } from 'node:stream';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { isBlank } from '../../formats/transcripts/draft.ts';

@@ -10,7 +10,7 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { textsBeside } from '../../formats/transcripts/texts-beside.ts';
+import { textsBeside } from '../../formats/transcripts/text-columns.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { isAsFrozen } from '../sources/file-bytes.ts';

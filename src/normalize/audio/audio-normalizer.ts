@@ -5,8 +5,13 @@ import type { ItemError } from '../../domain/item-error.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type Container, MANY_TRACKS, recogniseContainer } from './container.ts';
 import { decodeClip } from './decode-clip.ts';
-import { type FfmpegProcess, type Running, startFfmpeg } from './ffmpeg-process.ts';
-import { DECODE_TIME, type DecodeTime } from './decode-deadline.ts';
+import {
+  DECODE_TIME,
+  type DecodeTime,
+  type FfmpegProcess,
+  type Running,
+  startFfmpeg,
+} from './ffmpeg-process.ts';
 import { DEATHS, REFUSALS } from './refusals.ts';
 import { refusalByTracks } from './tracks.ts';
 import { type AudioWindow, WINDOW_BYTES, WindowCutter } from './window-cutter.ts';

@@ -1,10 +1,13 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import { SAMPLE_RATE } from '../../domain/normalization.ts';
 import type { Container } from './container.ts';
-import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
-import type { Running } from './ffmpeg-process.ts';
-import { inputArguments } from './input-arguments.ts';
-import { DecodeDeadline } from './decode-deadline.ts';
+import {
+  DecodeDeadline,
+  inputArguments,
+  refusalByEnd,
+  refusalByExcess,
+  type Running,
+} from './ffmpeg-process.ts';
 import { MAX_SECONDS, REFUSALS } from './refusals.ts';
 import type { AudioWindow, WindowCutter } from './window-cutter.ts';
 

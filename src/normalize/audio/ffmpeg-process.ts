@@ -1,13 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { confined } from '../../confinement/confined.ts';
+import { CRASHES } from '../../confinement/crashes.ts';
 import { isNoRoom } from '../../confinement/no-room.ts';
 import { processorTime } from '../../confinement/processor-time.ts';
-import type { DecodeTime } from './decode-deadline.ts';
+import { type Excess, TimeLimit } from '../../confinement/time-limit.ts';
+import type { ItemError } from '../../domain/item-error.ts';
+import { type Container, CONTAINERS } from './container.ts';
+import { REFUSALS } from './refusals.ts';
 
 /** How a process ended. */
-export type ProcessEnd =
+type ProcessEnd =
   | {
       readonly how: 'exited';
       /** 0 on success. */
@@ -45,7 +49,7 @@ export interface Running {
  * Path by which a child opens its file descriptor 3 anew. A path, not an `fd:` URL: ffmpeg 5 cannot seek in that, and it
  * finds an index at the end of a file only by seeking.
  */
-export const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' : '/dev/fd/3';
+const DESCRIPTOR_PATH = process.platform === 'linux' ? '/proc/self/fd/3' : '/dev/fd/3';
 
 /** The only variables that are passed on: enough to find a program and its libraries, but no secrets and no FFREPORT. */
 const INHERITED = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'HOME'] as const;
@@ -138,5 +142,91 @@ function killGroup(child: ChildProcess): void {
     process.kill(-child.pid, KILL);
   } catch {
     child.kill(KILL); // no such group
+  }
+}
+
+/** Exit status of ffmpeg after it was stopped by a signal. */
+const STOPPED_BY_SIGNAL = 255;
+
+/** Exit statuses of a shell or the loader for a program that cannot be executed, because a library is missing, say. */
+const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
+
+/** The refusal that follows from how ffmpeg or ffprobe ended; null on success. */
+export function refusalByEnd(end: ProcessEnd): ItemError | null {
+  switch (end.how) {
+    case 'missing':
+      return REFUSALS.ffmpegMissing;
+    case 'no room':
+      return REFUSALS.decoderNotStarted;
+    case 'signalled':
+      return CRASHES.has(end.signal) ? REFUSALS.crashing : REFUSALS.decoderKilled;
+    case 'exited':
+      if (end.code === 0) return null;
+      if (CANNOT_RUN.has(end.code)) return REFUSALS.ffmpegMissing;
+      return end.code === STOPPED_BY_SIGNAL ? REFUSALS.decoderKilled : REFUSALS.corrupt;
+  }
+}
+
+/** The refusal of a clip whose decoder exceeded a time limit. */
+export function refusalByExcess(excess: Excess): ItemError {
+  return excess === 'processor' ? REFUSALS.tooCostly : REFUSALS.tooSlow;
+}
+
+/** Largest single allocation of ffmpeg: a header can ask for any amount. */
+const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Arguments with which ffmpeg and ffprobe open descriptor 3. They name the recognised container, so that ffmpeg does not
+ * probe: its guesses change between versions and include playlists, which would make it read other files. The whitelists
+ * apply to whatever a container refers to.
+ */
+export function inputArguments(container: Container): string[] {
+  return [
+    ...['-hide_banner', '-loglevel', 'error', '-max_alloc', String(MAX_BLOCK_BYTES)],
+    ...['-protocol_whitelist', 'file', '-format_whitelist', CONTAINERS.join(',')],
+    ...['-f', container, '-i', `file:${DESCRIPTOR_PATH}`],
+  ];
+}
+
+/** Time limit of a decoder: a base, plus a share of what it has decoded so far. */
+export interface DecodeTime {
+  /** Processor time. */
+  readonly baseMs: number;
+  readonly perAudioSecondMs: number;
+  /** Wall-clock limit as a multiple of the limit of processor time. */
+  readonly wallFactor: number;
+}
+
+/** A core decodes a minute of sound in 0.1 s or less. A file that takes a hundred times as long was made to. */
+export const DECODE_TIME: DecodeTime = { baseMs: 30_000, perAudioSecondMs: 200, wallFactor: 20 };
+
+/**
+ * Kills a decoder that exceeds its time limit. Time in which the decoder waits for this process does not count: a clip
+ * must not fail because the guard is away.
+ */
+export class DecodeDeadline {
+  readonly #time: DecodeTime;
+  readonly #limit: TimeLimit;
+
+  constructor(time: DecodeTime, { processorMs, kill }: Pick<FfmpegProcess, 'processorMs' | 'kill'>) {
+    this.#time = time;
+    this.#limit = new TimeLimit(processorMs, kill);
+  }
+
+  /** The limit that the decoder exceeded; null if none. */
+  get exceeded(): Excess | null {
+    return this.#limit.excess;
+  }
+
+  /** Waits for the decoder's next result, with the limit for a clip decoded up to `decodedSeconds`. */
+  async wait<T>(next: Promise<T>, decodedSeconds: number): Promise<T> {
+    const { baseMs, perAudioSecondMs, wallFactor } = this.#time;
+    const processorMs = baseMs + perAudioSecondMs * decodedSeconds;
+    this.#limit.resume({ processorMs, wallMs: processorMs * wallFactor });
+    try {
+      return await next;
+    } finally {
+      this.#limit.pause();
+    }
   }
 }

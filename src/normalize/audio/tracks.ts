@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Container } from './container.ts';
-import { refusalByEnd, refusalByExcess } from './decoder-end.ts';
-import type { Running } from './ffmpeg-process.ts';
-import { inputArguments } from './input-arguments.ts';
-import { DecodeDeadline } from './decode-deadline.ts';
+import {
+  DecodeDeadline,
+  inputArguments,
+  refusalByEnd,
+  refusalByExcess,
+  type Running,
+} from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 
 /** The requested part of ffprobe's JSON. A cover picture is a video track with `attached_pic` set. */

@@ -1,5 +1,5 @@
-import sharp, { type Metadata, type Sharp } from 'sharp';
-import { cmykToRgb } from './cmyk.ts';
+import sharp from 'sharp';
+import type { Metadata, Sharp } from 'sharp';
 import type { Pixels } from './normal-image.ts';
 import { corrupt, Refusal } from './refusal.ts';
 
@@ -53,4 +53,38 @@ export async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
   const { width, height, channels } = info;
   if (channels < (space === 'cmyk' ? 4 : 3)) throw corrupt();
   return { width, height, rgb: space === 'cmyk' ? cmykToRgb(data, channels) : data };
+}
+
+/**
+ * Converts uncalibrated CMYK to RGB: each channel is (1 - ink) x (1 - black). `cmyk` has `stride` bytes per pixel, of
+ * which the first four are cyan, magenta, yellow and black; 255 is full ink. The product of two bytes is divided by 255
+ * and rounded exactly. Returns three bytes per pixel.
+ */
+function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
+  const pixels = Math.floor(cmyk.length / stride);
+  const rgb = new Uint8Array(pixels * 3);
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const from = pixel * stride;
+    const to = pixel * 3;
+    const light = 255 - cmyk[from + 3]!;
+    for (let ink = 0; ink < 3; ink++) {
+      const product = cmyk[from + ink]! * light + 128;
+      rgb[to + ink] = light - (((product >> 8) + product) >> 8);
+    }
+  }
+  return rgb;
+}
+
+/** libvips' loader classes of the formats that it decodes. A class covers the variants for files and for memory. */
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif'];
+
+/**
+ * Configures libvips for the whole process: only the allowed loaders, no cache, one thread per image (several images are
+ * decoded in parallel instead). May be called more than once.
+ */
+export function restrictLibvips(): void {
+  sharp.block({ operation: ['VipsForeignLoad'] });
+  sharp.unblock({ operation: LOADERS.map((loader) => `VipsForeignLoad${loader}`) });
+  sharp.cache(false);
+  sharp.concurrency(1);
 }

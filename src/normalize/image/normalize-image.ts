@@ -1,9 +1,7 @@
+import sharp from 'sharp';
 import type { ItemError } from '../../domain/item-error.ts';
 import { downscale } from './bicubic.ts';
-import { openBmp } from './bmp/bmp-file.ts';
-import { openIco } from './bmp/ico-file.ts';
-import { encodePng } from './encode-png.ts';
-import { chooseFrames } from './frame-choice.ts';
+import { openBmp, openIco } from './bmp/bmp-file.ts';
 import { openGif } from './gif/gif-file.ts';
 import type { ImageFile } from './image-file.ts';
 import { openWithLibvips } from './libvips-file.ts';
@@ -119,4 +117,20 @@ async function unlessRefused<T>(work: () => Promise<T>): Promise<T | ItemError> 
     if (error instanceof Refusal) return error.itemError;
     throw error;
   }
+}
+
+/**
+ * Encodes a picture as PNG with 8 bits per channel (RGB) and no metadata, which every decoder reads alike. A low
+ * compression level with filters makes smaller files than a high level without, and is several times faster.
+ */
+async function encodePng({ width, height, rgb }: Pixels): Promise<Buffer> {
+  return sharp(rgb, { raw: { width, height, channels: 3 } })
+    .png({ compressionLevel: 3, adaptiveFiltering: true, palette: false })
+    .toBuffer();
+}
+
+/** Indexes of the frames to judge, ascending: at most `max` of `total`, evenly spaced, starting with the first. */
+export function chooseFrames(total: number, max: number): readonly number[] {
+  const count = Math.min(total, max);
+  return Array.from({ length: count }, (_, position) => Math.floor((position * total) / count));
 }

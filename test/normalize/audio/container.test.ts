@@ -2,8 +2,12 @@ import fc from 'fast-check';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Container, CONTAINERS, recogniseContainer } from '../../../src/normalize/audio/container.ts';
-import { framesAt } from '../../../src/normalize/audio/mpeg-frame.ts';
+import {
+  type Container,
+  CONTAINERS,
+  framesAt,
+  recogniseContainer,
+} from '../../../src/normalize/audio/container.ts';
 import { folder } from './clips.ts';
 
 async function recognised(bytes: Buffer): Promise<Container | null> {

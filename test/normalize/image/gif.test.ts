@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { openGif } from '../../../src/normalize/image/gif/gif-file.ts';
-import { decodeLzw } from '../../../src/normalize/image/gif/lzw.ts';
+import { decodeLzw, openGif } from '../../../src/normalize/image/gif/gif-file.ts';
 
 const FOLDER = new URL('../../fixtures/images/', import.meta.url);
 const animations = readdirSync(FOLDER).filter((name) => /^(?:animated|disposal-\d)\.gif$/.test(name));

@@ -1,9 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { chooseFrames } from '../../../src/normalize/image/frame-choice.ts';
+import { chooseFrames, normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import type { NormalFrame, NormalImage, Pixels } from '../../../src/normalize/image/normal-image.ts';
-import { normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import { drawn, drawnPixels } from '../../helpers/pictures.ts';
 import { tiffTiles } from '../../helpers/images/image-bombs.ts';
 import { pngChunk, pngFile } from '../../helpers/png.ts';

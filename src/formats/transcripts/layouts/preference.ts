@@ -1,10 +1,9 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Turn } from '../../../domain/request.ts';
-import { isList, type Fields } from '../../record.ts';
+import { type Fields, isList } from '../../record.ts';
+import { type Draft, type Drafted, inPart, isBlank, promptDraft, responseDraft, settled } from '../draft.ts';
 import { conversationDrafts } from '../turns/conversation.ts';
-import { inPart, isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
-import { parseHumanAssistant } from './human-assistant.ts';
 import { roleOf } from '../turns/roles.ts';
 import { textOfTurn } from '../turns/turns.ts';
 import { textOf, turnsOf } from '../values.ts';
@@ -126,4 +125,21 @@ function isAssistantTurn(value: unknown): boolean {
   const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
   const name = isList(value) ? value[0] : (role ?? from);
   return typeof name === 'string' && roleOf(name) === 'assistant';
+}
+
+/** Start of a turn in a transcript string, as in Anthropic's hh-rlhf data set. */
+const TURN = /(?:^|\n\n)(Human|Assistant):/g;
+
+/**
+ * The turns of a conversation in one string, as [role, content] pairs. Each turn starts with an empty line and `Human:`
+ * or `Assistant:`. Null for any other text.
+ */
+export function parseHumanAssistant(text: string): [role: string, content: string][] | null {
+  const body = text.trimStart();
+  const marks = [...body.matchAll(TURN)];
+  if (marks.length === 0 || marks[0]!.index !== 0 || marks[0]![1] !== 'Human') return null;
+  return marks.map((mark, index) => {
+    const from = mark.index + mark[0].length;
+    return [mark[1]!.toLowerCase(), body.slice(from, marks[index + 1]?.index).trim()];
+  });
 }

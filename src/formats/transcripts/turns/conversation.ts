@@ -6,8 +6,7 @@ import { isTurnLike } from '../../json/json-record.ts';
 import { attachmentDrafts } from '../attachments.ts';
 import { messageContent } from '../content.ts';
 import { isBlank, settled, type Draft, type SettledDraft } from '../draft.ts';
-import { RoleCounter } from './role-counter.ts';
-import { originalRole } from './roles.ts';
+import { originalRole, RoleCounter } from './roles.ts';
 import { rolesOf, spokenList, type Spoken } from './speakers.ts';
 import { CastTurn, readTurns, type Transcript } from './turns.ts';
 

@@ -1,5 +1,7 @@
-import { ORIGINAL_ROLES, type OriginalRole } from '../../../domain/original-role.ts';
+import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
+import { isTurnLike } from '../../json/json-record.ts';
+import { isList } from '../../record.ts';
 
 /**
  * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is input to
@@ -35,4 +37,60 @@ export function originalRole(name: string | null, role: Role): OriginalRole | nu
   const lower = name?.trim().toLowerCase() ?? '';
   if (lower === role) return null;
   return ORIGINALS.has(lower) ? (lower as OriginalRole) : 'other';
+}
+
+/** Whether a value is a turn of a known layout with a known role. */
+export function isKnownTurn(value: unknown): boolean {
+  if (!isTurnLike(value)) return false;
+  if (isList(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
+  const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
+  const name = role ?? from;
+  return typeof name === 'string' && roleOf(name) !== null;
+}
+
+/** The names of role and content in a turn of a known layout; for a pair, the indexes. */
+export function namesOfTurn(turn: object): readonly [role: string, content: string] {
+  if (isList(turn)) return ['0', '1'];
+  const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
+  const content = Object.hasOwn(turn, 'content') ? 'content' : 'value';
+  return [role, content];
+}
+
+/** Counts the turns of a conversation by their original roles, from the first turn on. */
+export class RoleCounter {
+  readonly #originals: readonly (OriginalRole | null)[];
+  readonly #counts = new Map<OriginalRole, number>();
+  #next = 0;
+  #current: RoleCounts | null = null;
+
+  /** `originals`: one per turn; null for a turn that is judged in its own role or not at all. */
+  constructor(originals: readonly (OriginalRole | null)[]) {
+    this.#originals = originals;
+  }
+
+  /** The counts of the first `turns` turns; null if all have their own role. `turns` must not decrease between calls. */
+  upTo(turns: number): RoleCounts | null {
+    let isNew = false;
+    for (; this.#next < turns; this.#next++) {
+      const original = this.#originals[this.#next]!;
+      if (original === null) continue;
+      this.#counts.set(original, (this.#counts.get(original) ?? 0) + 1);
+      isNew = true;
+    }
+    if (isNew) this.#current = this.#inOrder();
+    return this.#current;
+  }
+
+  all(): RoleCounts | null {
+    return this.upTo(this.#originals.length);
+  }
+
+  #inOrder(): RoleCounts {
+    const ordered: Partial<Record<OriginalRole, number>> = {};
+    for (const role of ORIGINAL_ROLES) {
+      const count = this.#counts.get(role);
+      if (count !== undefined) ordered[role] = count;
+    }
+    return ordered;
+  }
 }

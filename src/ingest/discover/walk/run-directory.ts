@@ -16,7 +16,7 @@ import {
   reviewLineStart,
   RUN_FILES,
 } from '../../../files/run-files.ts';
-import { isNestedTooDeeply } from '../../../formats/json/nesting.ts';
+import { isNestedTooDeeply } from '../../../formats/json/json-record.ts';
 
 /**
  * Records of earlier runs inside a corpus are not judged. Any folder can be made to look like a run directory, so each

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { framePicture, normalizeImage, normalPixels } from '../normalize-image.ts';
-import { restrictLibvips } from '../restrict-libvips.ts';
+import { restrictLibvips } from '../libvips-page.ts';
 import type { AnyDecoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
 
 /** Entry point of a process that decodes images. It runs until its parent closes the channel or kills it. */

@@ -1,6 +1,5 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { CsvDialect } from '../../../formats/csv/csv-dialect.ts';
-import type { Delimiter } from '../../../formats/csv/delimiter.ts';
+import type { CsvDialect, Delimiter } from '../../../formats/csv/csv-dialect.ts';
 import { RowFramer } from '../../../formats/csv/row-framer.ts';
 import type { TableHeader } from '../../../formats/csv/table-row.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
