@@ -11,7 +11,7 @@ import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
-import { judgingText } from '../runs/reuse/judging-text.ts';
+import { judgingText } from '../runs/reuse/recorded-verdicts.ts';
 import { openStoreFor, type OpenStoreOptions } from '../runs/reuse/open-store.ts';
 import type { Batch } from './statistics.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { WaitList } from '../flow/wait-list.ts';
-import { Requeue } from './requeue.ts';
-import type { ClosableQueue } from './work-queue.ts';
+import { Requeue, type ClosableQueue } from './work-queue.ts';
 
 /** The queue of a run on one machine: first in, first out, in memory. */
 export class LocalQueue<T> implements ClosableQueue<T> {

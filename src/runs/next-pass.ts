@@ -7,8 +7,7 @@ import { surveyPlan, type PlanSurvey } from '../ingest/plan/survey-plan.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';
 import type { Run } from './create-run.ts';
-import { RetrySelection } from './retry-selection.ts';
-import { retryableItems } from './retryable-items.ts';
+import { RetrySelection, retryableItems } from './retry-selection.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /**

@@ -1,3 +1,7 @@
+import type { OutcomeLine } from '../domain/outcome.ts';
+import { RUN_FILES } from '../files/run-files.ts';
+import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
+
 /** The items a retry pass judges again, by seq. */
 export class RetrySelection {
   readonly #seqs: Float64Array;
@@ -31,4 +35,14 @@ export class RetrySelection {
     }
     return low;
   }
+}
+
+/** The items of a finished run with a retryable error, from its errors.jsonl. */
+export async function retryableItems(runDir: string, signal: AbortSignal): Promise<RetrySelection> {
+  const seqs: number[] = [];
+  const parse = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
+  for await (const lines of readOutcomeFile(runDir, RUN_FILES.errors, { signal, parse })) {
+    for (const { seq, error } of lines) if (error?.retryable === true) seqs.push(seq);
+  }
+  return new RetrySelection(seqs);
 }

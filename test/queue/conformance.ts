@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Requeue } from '../../src/queue/requeue.ts';
-import type { WorkQueue } from '../../src/queue/work-queue.ts';
+import { Requeue, type WorkQueue } from '../../src/queue/work-queue.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { settled } from '../helpers/settled.ts';
 

@@ -6,7 +6,7 @@ import { landmarksOf } from '../../ingest/sources/corpus-roots.ts';
 import { isKnown, LANES, type Lane } from '../../domain/item.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
-import { RedisHeadroom } from '../redis/redis-headroom.ts';
+import { RedisHeadroom } from '../redis/redis-memory.ts';
 import { shardQueue, sinkQueue } from '../redis/fleet-queues.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { RedisQueue } from '../../queue/redis/redis-queue.ts';

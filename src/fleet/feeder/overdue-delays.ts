@@ -1,4 +1,4 @@
-import { MAX_REQUEUE_DELAY_MS } from '../../queue/requeue.ts';
+import { MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 
 /** Allowance for the interval between two calls and for clock drift, in milliseconds. */
 const GRACE_MS = 5000;

@@ -17,10 +17,21 @@ import {
   type RequestType,
 } from '../../domain/request.ts';
 import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
-import { errorRow, packError, unpackError } from './error-row.ts';
-import { textAt, type StringTable } from './string-table.ts';
-import { isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
-import { count, countsOf, integer, nullOr, oneOf, only, row, text, textUpTo, type Checked } from './rows.ts';
+import { errorRow, packError, unpackError, isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
+import {
+  textAt,
+  type StringTable,
+  count,
+  countsOf,
+  integer,
+  nullOr,
+  oneOf,
+  only,
+  row,
+  text,
+  textUpTo,
+  type Checked,
+} from './rows.ts';
 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;

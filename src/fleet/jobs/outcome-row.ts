@@ -1,11 +1,21 @@
 import { z } from 'zod';
-import { COVERAGE_UNITS } from '../../domain/coverage.ts';
-import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
-import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import { errorRow, packError, unpackError } from './error-row.ts';
-import { textAt, textAtOrNull, type StringTable } from './string-table.ts';
 import {
+  ITEM_CODES,
+  ITEM_ERROR_REASONS,
+  mayBeRetryable,
+  mayHaveReason,
+  passingError,
+  type ItemCode,
+  type ItemError,
+  type ItemErrorReason,
+} from '../../domain/item-error.ts';
+import {
+  oneOf,
+  row,
+  type Check,
+  textAt,
+  textAtOrNull,
+  type StringTable,
   count,
   flag,
   list,
@@ -14,13 +24,41 @@ import {
   nullOr,
   number,
   only,
-  oneOf,
-  row,
   share,
   textUpTo,
-  type Check,
   type Checked,
 } from './rows.ts';
+import { COVERAGE_UNITS } from '../../domain/coverage.ts';
+import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
+import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+
+/** What an error has besides code and message: nothing (0), the retryable flag (1), or a reason. */
+type Mark = 0 | 1 | ItemErrorReason;
+
+const isReason = oneOf(ITEM_ERROR_REASONS);
+const isMark: Check<Mark> = (value): value is Mark => value === 0 || value === 1 || isReason(value);
+
+type ErrorRow = readonly [code: ItemCode, message: string, mark: Mark];
+
+/** Checks an error, its message with the given check. */
+export function errorRow(message: Check<string>): Check<ErrorRow> {
+  const isRow = row(oneOf(ITEM_CODES), message, isMark);
+  return (value): value is ErrorRow => {
+    if (!isRow(value)) return false;
+    const [code, , mark] = value;
+    return mark === 0 || (mark === 1 ? mayBeRetryable(code, true) : mayHaveReason(code, mark));
+  };
+}
+
+export function packError({ code, message, retryable = false, reason }: ItemError): ErrorRow {
+  return [code, message, reason ?? (retryable ? 1 : 0)];
+}
+
+export function unpackError([code, message, mark]: ErrorRow): ItemError {
+  if (mark === 0) return { code, message };
+  return mark === 1 ? passingError(code, message) : { code, message, reason: mark };
+}
 
 /** Flags per item, and UTF-16 code units per text: more than any guard returns. A log is kept forever, so both are bounded. */
 const MAX_FLAGS = 1000;

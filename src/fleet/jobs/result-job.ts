@@ -6,7 +6,7 @@ import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CANARY_CHECK } from '../../record/log/canary-schema.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
 import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
-import { StringTable } from './string-table.ts';
+import { StringTable } from './rows.ts';
 import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 import { shardJobId } from './shard-job.ts';

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isCopy, isKnown } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { packSettled } from './item-row.ts';
-import { StringTable } from './string-table.ts';
+import { StringTable } from './rows.ts';
 
 /**
  * What a feeder settled of a shard, which only it and the sink can know: an HMAC-SHA-256, 64 hex digits, with the key of

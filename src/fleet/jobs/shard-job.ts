@@ -16,7 +16,7 @@ import {
   unpackSettled,
 } from './item-row.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { StringTable } from './string-table.ts';
+import { StringTable } from './rows.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 
 /** A shard for a worker, with what the worker needs to know about its run. */

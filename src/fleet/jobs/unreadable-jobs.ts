@@ -1,5 +1,5 @@
 import { shown } from '../../domain/text/shown.ts';
-import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 import { FleetRuns, JOB_FORM, type AnnouncedRun } from '../redis/fleet-runs.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import type { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';

@@ -13,7 +13,7 @@ import type { ShardResult } from '../../domain/shard.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
-import { openRunStore } from './open-run-store.ts';
+import { openRunStore } from './run-store.ts';
 import { HeldRun, type SinkAfterFinish } from './held-run.ts';
 import { wasTakenOver } from '../../runs/control/feed-claim.ts';
 import { sinkLease } from '../status/stall-reason.ts';

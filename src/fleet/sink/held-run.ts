@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { AfterFinish } from '../../config/after-finish.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { Requeue } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/work-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
@@ -11,12 +11,12 @@ import type { VerdictStore } from '../../store/verdict-store.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
-import { noteFinished } from '../../runs/finish/note-finished.ts';
+import { noteFinished } from '../../runs/finish/hand-over.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { misfitOf, type Misfit } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
-import { KeptVerdicts } from './kept-verdicts.ts';
+import { KeptVerdicts } from './run-store.ts';
 import { PlannedShards } from './planned-shards.ts';
 
 /** Requeue delay after another process took over the log, in milliseconds. */

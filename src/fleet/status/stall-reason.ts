@@ -5,7 +5,7 @@ import { leaseHolder } from '../redis/lease.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { activeShards } from '../redis/depths.ts';
 import { runOfJob } from '../../queue/redis/sealing/sealed-jobs.ts';
-import { readMemory } from '../redis/memory.ts';
+import { readMemory } from '../redis/redis-memory.ts';
 import { listPresent } from '../redis/presence.ts';
 
 /** The announced details of a worker that explain a stall. */

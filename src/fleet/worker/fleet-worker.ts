@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Lane } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/requeue.ts';
+import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 import { DeathNotes, notedShard } from '../redis/death-notes.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { shardQueue } from '../redis/fleet-queues.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Requeue } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/work-queue.ts';
 import type { FleetRuns } from '../redis/fleet-runs.ts';
 import { sinkQueue } from '../redis/fleet-queues.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';

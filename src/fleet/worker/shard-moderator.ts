@@ -6,7 +6,7 @@ import type { JudgedItem } from '../../domain/item.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
 import { settledFingerprints, type Shard, type ShardResult } from '../../domain/shard.ts';
-import { Requeue } from '../../queue/requeue.ts';
+import { Requeue } from '../../queue/work-queue.ts';
 import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
 import { Isolation } from './crash-isolation.ts';
 import type { Judge } from '../../moderate/judge.ts';

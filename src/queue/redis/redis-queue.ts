@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
-import { Requeue } from '../requeue.ts';
-import type { WorkQueue } from '../work-queue.ts';
+import { Requeue, type WorkQueue } from '../work-queue.ts';
 import { Failure } from '../../domain/failure.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { disableEvents, makeQueue, makeWorker, type AnyJob } from './bull.ts';

@@ -1,11 +1,10 @@
-import { dirname } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { VerdictStore, type StoreOptions } from '../../store/verdict-store.ts';
 import type { Run } from '../create-run.ts';
 import { runKey } from '../trust/run-key.ts';
 import { RecordedRuns } from './recorded-verdicts.ts';
-import { storeFolderOf } from './store-folder.ts';
 
 export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
   /** Path of this user's key file, see runKeyFile. */
@@ -48,4 +47,14 @@ async function openIn(
   const key = await runKey(keyFile);
   const runs = new RecordedRuns(out, key);
   return VerdictStore.open(folder, { key, recorded: () => runs.verdicts(signal), say, signal });
+}
+
+/**
+ * Absolute path of the store of a run. A store in the output folder is found beside the run directory, where this machine sees it and where it may have been moved.
+ */
+export function storeFolderOf({ dir, record }: Pick<Run, 'dir' | 'record'>): string {
+  const { store, output } = record.config;
+  const within = relative(output.dir, store);
+  const isOutside = within === '..' || within.startsWith(`..${sep}`) || isAbsolute(within);
+  return isOutside ? store : join(dirname(dir), within);
 }

@@ -11,7 +11,8 @@ import { checkHashes } from '../../record/verify/verify-files.ts';
 import type { JudgedVerdicts, Verdict } from '../../store/verdicts.ts';
 import { readRunRecord } from '../open-run.ts';
 import { isSealed } from '../trust/run-seal.ts';
-import { judgingText } from './judging-text.ts';
+import type { Judging } from '../../config/run-config.ts';
+import { NORMALIZATION } from '../../domain/normalization.ts';
 
 /** The runs of an output folder, as far as a verdict store can be built from them. */
 export class RecordedRuns {
@@ -127,4 +128,9 @@ function verdictOf(line: OutcomeLine): Verdict | null {
     stream: null,
   };
   return { contentSha256, judgement };
+}
+
+/** Canonical text of everything but content and model that a verdict depends on. */
+export function judgingText({ frames, longAudio, longText }: Judging): string {
+  return JSON.stringify({ frames, longAudio, longText, normalization: NORMALIZATION });
 }

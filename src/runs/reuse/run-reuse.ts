@@ -5,7 +5,7 @@ import { keptSnippet } from '../../record/outcomes/kept-content.ts';
 import type { FirstSeqs } from '../../store/first-seqs.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
 import type { JudgedBy } from '../../store/verdicts.ts';
-import { judgingText } from './judging-text.ts';
+import { judgingText } from './recorded-verdicts.ts';
 import { settleShard } from './settle-shard.ts';
 
 /** What a run gets from the verdict store and adds to it. Without a store, everything is judged and nothing is added. */

@@ -11,7 +11,7 @@ import { readRunKey, runKey } from './run-key.ts';
 import { isSealed, sealRun } from './run-seal.ts';
 import type { Run } from '../create-run.ts';
 import { readRunRecord, runFileChanged } from '../open-run.ts';
-import { storeFolderOf } from '../reuse/store-folder.ts';
+import { storeFolderOf } from '../reuse/open-store.ts';
 
 interface AdmitOptions {
   /** Path of this user's key file, see runKeyFile. */

@@ -6,7 +6,7 @@ import { isRetryable, itemError, passingError } from '../../../src/domain/item-e
 import type { Shard } from '../../../src/domain/shard.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { missingMedia } from '../../../src/fleet/worker/missing-media.ts';
-import { StringTable } from '../../../src/fleet/jobs/string-table.ts';
+import { StringTable } from '../../../src/fleet/jobs/rows.ts';
 import { packOutcome, unpackOutcome } from '../../../src/fleet/jobs/outcome-row.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 

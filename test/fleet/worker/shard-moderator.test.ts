@@ -5,7 +5,7 @@ import type { ShardResult } from '../../../src/domain/shard.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
-import { Requeue } from '../../../src/queue/requeue.ts';
+import { Requeue } from '../../../src/queue/work-queue.ts';
 import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';

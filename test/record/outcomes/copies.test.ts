@@ -14,7 +14,7 @@ import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 import { shardCheck } from '../../../src/record/verify/shard-check.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { retryableItems } from '../../../src/runs/retryable-items.ts';
+import { retryableItems } from '../../../src/runs/retry-selection.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { copiedItem, knownItem, promptItem, settledItem } from '../../helpers/items.ts';

@@ -1,8 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { KeptVerdicts } from '../../../src/fleet/sink/kept-verdicts.ts';
-import { openRunStore } from '../../../src/fleet/sink/open-run-store.ts';
+import { KeptVerdicts, openRunStore } from '../../../src/fleet/sink/run-store.ts';
 import { isThere } from '../../../src/files/is-there.ts';
 import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';

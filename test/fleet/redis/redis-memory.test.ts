@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { RedisHeadroom } from '../../../src/fleet/redis/redis-headroom.ts';
-import { readMemory } from '../../../src/fleet/redis/memory.ts';
+import { RedisHeadroom, readMemory } from '../../../src/fleet/redis/redis-memory.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 
 const never = new AbortController().signal;
