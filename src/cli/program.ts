@@ -27,7 +27,7 @@ import { examples, HELP_COLUMNS, newCommand } from './new-command.ts';
 const EXIT_STATUSES = `
 Exit status:
   0    finished, every item judged; a worker, sink or server that was told to end
-  1    a fault of guardsweep, or a record that does not hold
+  1    internal error, or a record that failed verification
   2    wrong usage or configuration; nothing was written
   3    finished, a gate of --fail-if tripped
   4    no guard or Redis to work with: not there, not in time, or another one than asked for

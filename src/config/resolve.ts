@@ -47,7 +47,7 @@ interface Input {
   readonly fleet?: boolean;
 }
 
-/** In the folder in which the run directory is made: whoever may write there may write both. */
+/** In the folder in which the run directory is created: whoever may write there may write both. */
 const DEFAULT_STORE = '.store';
 
 const RATE_SETTINGS = {

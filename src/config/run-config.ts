@@ -127,7 +127,7 @@ export interface RunConfig {
   readonly expectFingerprint: string | null;
   readonly policy: Policy;
   readonly output: {
-    /** Absolute folder in which the run directory is made. */
+    /** Absolute folder in which the run directory is created. */
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
     /** Of the tables. */
@@ -144,9 +144,9 @@ export interface RunConfig {
   /** Null: the run judges everything. */
   readonly trial: Trial | null;
   readonly failIf: Gates;
-  /** Finish with status 0 although some items were not judged. */
+  /** Finish with exit with status 0 even if some items were not judged. */
   readonly allowErrors: boolean;
-  /** Finish with status 0 although the sources hold no item. */
+  /** Finish with exit with status 0 even if the sources contain no items. */
   readonly allowEmpty: boolean;
   /** Of a run on a fleet; default: normal. */
   readonly priority?: Priority;

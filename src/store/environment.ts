@@ -39,7 +39,7 @@ export const FILE_OPTIONS = {
 } as const;
 
 /**
- * An LMDB environment that may fail at any time, because everything in it can be had again: after the first error
+ * An LMDB environment used as a cache: its entries can be recomputed, so any error disables it. After the first error
  * nothing more is read, or written, and the owner is told once.
  *
  *            write fails (disk full, or the lock is not free for long)

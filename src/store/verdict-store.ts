@@ -35,7 +35,7 @@ export interface StoreSize {
 
 /**
  * Verdicts by content and `JudgedBy`, in a folder: so that what was judged once need not be judged again. It is only a
- * cache. Whatever goes wrong with it ends in a miss, and is said once; but damage to its file while it is open can end
+ * cache. Any error is a miss, and is reported once; but damage to its file while it is open can end
  * the process. All processes of a user on one host may share it.
  */
 export class VerdictStore {

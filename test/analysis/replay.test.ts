@@ -177,7 +177,7 @@ test('a folder that is no run directory is a usage failure', async () => {
   expect([done.status, done.stderr]).toEqual([2, expect.stringContaining('is not a run directory')]);
 });
 
-test('a record that does not hold is not read', async () => {
+test('a record that failed verification is not read', async () => {
   const path = join(run, 'verdicts.parquet');
   const bytes = await readFile(path);
   bytes[bytes.length >> 1]! ^= 1;

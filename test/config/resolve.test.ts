@@ -185,7 +185,7 @@ describe('a run’s configuration', () => {
     expect(await used(['jobs/job.yaml'], { store: 'v' })).toEqual({ store: join(cwd, 'v'), reuse: false });
   });
 
-  it('takes guards from GUARD_URL only where flags and job file name none', async () => {
+  it('takes guards from GUARD_URL only if neither a flag nor the job file names one', async () => {
     const cwd = await workspace({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
     const env = { GUARD_URL: 'grpc://one, grpc://two:9 ,grpcs://[::1]:8001/' };
     const fromEnv = ['grpc://one:8001', 'grpc://two:9', 'grpcs://[::1]:8001'];

@@ -53,7 +53,7 @@ describe('after a run is finished', () => {
     expect(forged.stdout).toMatch(/not the expected one/);
   });
 
-  it('no head is noted, and nobody told, of a finished run whose record does not hold', async () => {
+  it('no head is noted, and nobody told, of a finished run whose record failed verification', async () => {
     const cwd = await corpus();
     expect((await guardsweep(['enqueue', 'a.csv'], { cwd })).status).toBe(0);
     const run = await onlyRun(join(cwd, 'runs'));

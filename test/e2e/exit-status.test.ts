@@ -45,7 +45,7 @@ describe('exit status', () => {
     });
   });
 
-  it('1: a record that does not hold', async () => {
+  it('1: a record that failed verification', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
     await guardsweep(['enqueue', 'a.csv'], { cwd });
     const run = await onlyRun(join(cwd, 'runs'));

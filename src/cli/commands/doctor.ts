@@ -27,7 +27,7 @@ const SETTINGS = { guard: GUARD, ...GUARD_TLS_SETTINGS, redis: REDIS, out: CHECK
 /** `doctor`: is everything that a run needs on this machine there? */
 export function doctorCommand(context: CommandContext): Command {
   return newCommand('doctor', context, SETTINGS)
-    .summary('check that everything a run needs is there')
+    .summary('check that this machine has everything a run needs')
     .description(
       'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
         'and the Redis and the key of a fleet where one is named. Also tell how far this system confines decoders of media, and whether its NVIDIA driver, if any, can serve a guard.\n' +

@@ -14,7 +14,7 @@ const SHARED_REPORT = 'shared-report.html';
 /** `report <run dir>`: what a run found, as one HTML file. */
 export function reportCommand(context: CommandContext): Command {
   return newCommand('report', context, SETTINGS)
-    .summary('write what a run found as one HTML file')
+    .summary('write the results of a run as one HTML file')
     .description(
       'Write what a run found as one HTML file that loads nothing from elsewhere: what was and was not judged, what was ' +
         'flagged, scores, errors, guards, and the items to look at first. A run that is not finished is reported as far ' +

@@ -7,19 +7,19 @@ import { runDirectoryOf } from '../run/run-directory.ts';
 
 const SETTINGS = { head: HEAD, headFile: HEADS_TO_HOLD, publicKey: PUBLIC_KEY, tables: COMPARE_TABLES, json: JSON_RESULT };
 
-/** `verify <run dir>`: check that a run's record holds. */
+/** `verify <run dir>`: check a run's record. */
 export function verifyCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   return newCommand('verify', context, SETTINGS)
     .summary("check a run's hashes, chain and accounting")
     .description(
-      "Check a finished run's hashes, chain and accounting, and name the first thing that does not hold.\n" +
-        'Status 0 when everything holds, 1 when something does not, 4 when it could not be checked. Changes nothing.',
+      "Check a finished run's hashes, chain and accounting, and name the first mismatch.\n" +
+        'Status 0: verified; 1: verification failed; 4: it could not be checked. Changes nothing.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(
       'after',
       examples([
-        ['guardsweep verify runs/20261121T020000Z-nightly-ab12', 'does this record still hold?'],
+        ['guardsweep verify runs/20261121T020000Z-nightly-ab12', 'is this record still intact?'],
         ['guardsweep verify /mnt/archive/run-7 --json', 'the same for a program'],
         [
           'guardsweep verify /mnt/archive/run-7 --public-key audit-public.pem',

@@ -132,6 +132,6 @@ export async function verifyAndReport(
     if (report.signature === 'valid') ui.stdout.line('the signature is valid');
     if (report.signature === 'unchecked')
       ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');
-  } else ui.stdout.line(`does not hold: ${report.problem}`);
+  } else ui.stdout.line(`verification failed: ${report.problem}`);
   return report.ok ? 0 : 1;
 }

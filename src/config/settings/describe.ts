@@ -16,8 +16,12 @@ export function absentText({ absent, variable }: Setting): string {
 
 /** The help of a flag: what it does, its default, and an example of a value. */
 export function flagHelp(setting: Setting): string {
-  const { help, flagNote, kind, example } = setting;
-  const parts = [help, ...(flagNote === null ? [] : [flagNote]), ...(kind.isList ? ['repeatable'] : [])];
+  const { flagNote, kind, example } = setting;
+  const parts = [
+    setting.flagHelp ?? setting.help,
+    ...(flagNote === null ? [] : [flagNote]),
+    ...(kind.isList ? ['repeatable'] : []),
+  ];
   const exampleText = example === null ? '' : `; example: ${example}`;
   return plain(`${parts.join('; ')} (default: ${absentText(setting)}${exampleText})`);
 }

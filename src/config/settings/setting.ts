@@ -54,6 +54,8 @@ export interface Setting<T = unknown> {
   readonly variable: Variable | null;
   /** One line that starts with a verb or noun and ends without a full stop; literal words in backticks. */
   readonly help: string;
+  /** The help of a flag that turns the setting off (`--no-reuse`); null: `help`. */
+  readonly flagHelp: string | null;
   /** Continues the help of the flag. */
   readonly flagNote: string | null;
   /** Continues the help of the key of a job file. */
@@ -69,6 +71,7 @@ interface Entry<T> {
   readonly key?: string;
   readonly variable?: Variable;
   readonly help: string;
+  readonly flagHelp?: string;
   readonly flagNote?: string;
   readonly keyNote?: string;
   readonly example?: string;
@@ -93,8 +96,8 @@ export function setting<T>(entry: Entry<T> & (WithDefault | Required)): Setting<
 export function setting<T>(entry: Entry<T> & WithoutDefault): Setting<T | null>;
 export function setting<T>(entry: Entry<T> & (WithDefault | WithoutDefault | Required)): Setting<T | null> {
   const { flag = null, key = null, variable = null, help, kind, example = null } = entry;
-  const { flagNote = null, keyNote = null } = entry;
-  return { flag, key, variable, help, flagNote, keyNote, example, kind, absent: absentOf(entry) };
+  const { flagHelp = null, flagNote = null, keyNote = null } = entry;
+  return { flag, key, variable, help, flagHelp, flagNote, keyNote, example, kind, absent: absentOf(entry) };
 }
 
 function absentOf(entry: WithDefault | WithoutDefault | Required): Absent {

@@ -33,7 +33,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParq
 
 /**
  * Indexes a run: the verdicts.jsonl of a finished one, which is what its manifest lists, else the outcomes in its log.
- * Failure('internal') for a record that does not hold; rejects with the signal's reason when aborted.
+ * Failure('internal') for a record that failed verification; rejects with the signal's reason when aborted.
  */
 export async function buildIndex({ runDir, folder, signal, progress }: BuildOptions): Promise<BuiltIndex> {
   const record = await readRecord(runDir);

@@ -79,13 +79,13 @@ export class ItemReader {
   async read(from: JudgedSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
     const { row, line, offset } = wanted.source;
     if (row === null || from.source.manifest === from.source.source) {
-      return inOrder(await asItIsNow(from), wanted, signal);
+      return inOrder(await withCurrentFileState(from), wanted, signal);
     }
     const found = await this.#sought(from, wanted, signal);
     if (found !== null) return found;
     // A record with a place of its own is found there, unless its file has changed.
     const hasPlace = offset !== null || line === null;
-    return inOrder(hasPlace ? from : await asItIsNow(from), wanted, signal);
+    return inOrder(hasPlace ? from : await withCurrentFileState(from), wanted, signal);
   }
 
   /** Reads the record alone; null if that does not find the item. */
@@ -269,7 +269,7 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
  * The source with the present state of its file and of the text beside it: whether a file that is one item is the one
  * that was judged is told by its content, not by its times.
  */
-async function asItIsNow(from: JudgedSource): Promise<JudgedSource> {
+async function withCurrentFileState(from: JudgedSource): Promise<JudgedSource> {
   const { source } = from;
   const { sidecar } = source;
   const state = await frozenState(source.absolute);

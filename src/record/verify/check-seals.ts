@@ -40,7 +40,7 @@ export async function checkNotedHeads(
   const held = new Set(chain.closings.map(({ position }) => position.head));
   const gone = noted.find(({ head }) => !held.has(head));
   if (gone === undefined) return;
-  throw broken(`the chain does not hold the head of pass ${gone.pass} that was noted at ${gone.at}`);
+  throw broken(`the chain lacks the head of pass ${gone.pass}, recorded at ${gone.at}`);
 }
 
 function broken(what: string): Failure {

@@ -20,7 +20,7 @@ interface ShardCheckInput {
 /**
  * A check of committed shards by everything that is known of them: the form of each line, that they are of the planned items
  * and of sources, the decisions, the models, the content that they may hold, copies, and the tally in the commit line.
- * Failure('internal') names the first thing that does not hold.
+ * Failure('internal') names the first mismatch.
  */
 export function shardCheck({ record, chain, plan }: ShardCheckInput) {
   const { policy, output } = record.config;

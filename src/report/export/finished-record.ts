@@ -21,7 +21,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN
 /**
  * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
  * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is no run
- * directory, Failure('internal') for a run that is not finished and for a record that does not hold.
+ * directory, Failure('internal') for a run that is not finished and for a record that failed verification.
  */
 export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
   const run = await openRun(runDir, signal);

@@ -59,7 +59,7 @@ function isSameJob({ config: a }: RunRecord, { config: b }: RunRecord): boolean 
   return a.name === b.name && paths(a) === paths(b);
 }
 
-/** Null where a run is not finished or too large, and for a record that does not hold. */
+/** Null where a run is not finished or too large, and for a record that failed verification. */
 async function changesSince(
   before: string,
   now: string,

@@ -46,7 +46,7 @@ const READ: ReadonlySet<string> = new Set([
 
 /**
  * Reads a finished run: its outcomes from verdicts.jsonl, in corpus order, each of which `add` takes. Failure('internal')
- * for a record that does not hold.
+ * for a record that failed verification.
  */
 export async function readFinished(
   runDir: string,

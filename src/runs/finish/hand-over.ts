@@ -59,7 +59,7 @@ async function assertRecordHolds(dir: string, signal: AbortSignal): Promise<void
   if (report.ok) return;
   throw new Failure(
     'internal',
-    `the head of the run is not noted, because its record does not hold: ${report.problem}`,
+    `the head of the run is not noted, because its record failed verification: ${report.problem}`,
   );
 }
 

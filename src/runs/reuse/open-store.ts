@@ -12,7 +12,7 @@ export interface OpenStoreOptions extends Pick<StoreOptions, 'say' | 'signal'> {
 }
 
 /**
- * Opens the verdict store for a run that is about to be created; null when it cannot be used now, which is said.
+ * Opens the verdict store for a run that is about to be created; null when it cannot be used now, which is reported.
  * Failure('usage') for a folder that is something else, or that others can write in. The caller closes it.
  */
 export function openStoreFor(
@@ -23,7 +23,7 @@ export function openStoreFor(
 }
 
 /**
- * Opens the verdict store of a run that exists; null when it cannot be used for any reason, which is said. The caller closes it.
+ * Opens the verdict store of a run that exists; null when it cannot be used for any reason, which is reported. The caller closes it.
  */
 export async function openStoreOf(
   run: Pick<Run, 'dir' | 'record'>,

@@ -40,7 +40,7 @@ const OURS = [
   /^Header fitted to the rows /,
   /^\/\S/,
   /^verified: /,
-  /^does not hold: /,
+  /^verification failed: /,
   /^(ok {5}|missing) {2}/,
   /^(grpc|http):\/\/127\.0\.0\.1:\d+ {2}/,
   /^sha256:[0-9a-f]{64}$/,

@@ -58,7 +58,7 @@ describe('verify with a head file', () => {
     await noteHead(headFile, noted(record.run, 1, forged), signal);
     expect(await verifyRun(dir, { headFile })).toEqual({
       ok: false,
-      problem: 'the chain does not hold the head of pass 1 that was noted at 2026-11-21T02:00:00.000Z',
+      problem: 'the chain lacks the head of pass 1, recorded at 2026-11-21T02:00:00.000Z',
     });
   });
 

@@ -150,7 +150,7 @@ describe('a collected report', () => {
     });
   });
 
-  it('is not made of a record that does not hold', async () => {
+  it('is not made of a record that failed verification', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });
     const path = join(copy, 'verdicts.jsonl');

@@ -12,7 +12,7 @@ export class ErrorBoundary extends Component<{ readonly children: ComponentChild
     if (!this.state.failed) return this.props.children;
     return (
       <Notice tone="block" title="This page failed">
-        <p>That is a defect of guardsweep. Nothing was changed in the run.</p>
+        <p>This is a bug in guardsweep. The run was not changed.</p>
         <Button onClick={() => location.reload()}>Load the page again</Button>
       </Notice>
     );

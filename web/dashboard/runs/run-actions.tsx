@@ -12,7 +12,7 @@ import { toast } from '../ui/toast.tsx';
 interface Words {
   readonly label: string;
   readonly icon: IconName;
-  /** What is said once the server has taken the request. */
+  /** Shown once the server has accepted the request. */
   readonly done: string;
 }
 

@@ -7,7 +7,7 @@ import { setting } from '../setting.ts';
 export const HEAD_FILE = setting({
   flag: '--head-file',
   key: 'headFile',
-  help: 'append the chain head of each finished pass to this file, which must be outside of run directories',
+  help: 'append the chain head of each finished pass to this file, which must be outside any run directory',
   keyNote: 'relative to the job file',
   kind: single('file', (text, { folder }) => headFileAt(text, folder)),
   unset: 'none',
@@ -78,7 +78,7 @@ export const KEEP = setting({
 
 export const IGNORE_REVIEWS = setting({
   flag: '--ignore-reviews',
-  help: 'keep rows in the clean file although a person blocked them or found a category in them; never restricted ones',
+  help: 'keep rows in the clean file even if a reviewer blocked them or found a category in them; never restricted ones',
   kind: SWITCH,
   default: 'false',
   shown: 'they are left out',
@@ -121,7 +121,7 @@ export const MIN_RECALL = setting({
 
 export const CHANGED_OUT = setting({
   flag: '--out',
-  help: 'write every item with another decision to this new file, as JSON Lines',
+  help: 'write every item whose decision changes to this new file, as JSON Lines',
   kind: path('file'),
   unset: 'not written',
   example: 'changed.jsonl',
@@ -129,7 +129,7 @@ export const CHANGED_OUT = setting({
 
 export const DIFFERENCES_OUT = setting({
   flag: '--out',
-  help: 'write every difference between items of equal content to this new file, as JSON Lines',
+  help: 'write every difference between items with equal content to this new file, as JSON Lines',
   kind: path('file'),
   unset: 'not written',
   example: 'differences.jsonl',
@@ -139,7 +139,7 @@ export const REPORT = setting({
   flag: '--no-report',
   key: 'report',
   help: 'write report.html into the run directory when the run is finished',
-  flagNote: 'this flag turns it off',
+  flagHelp: 'do not write report.html into the run directory when the run is finished',
   keyNote: '`false`: none is written',
   kind: SWITCH,
   default: 'true',
@@ -156,7 +156,7 @@ export const REPORT_OUT = setting({
 
 export const SHARE = setting({
   flag: '--share',
-  help: 'write a report that can be shown to others: random tokens for paths, ids and hosts, and no hashes of content',
+  help: 'write a report safe to share: random tokens for paths, ids and hosts, and no content hashes',
   kind: SWITCH,
   default: 'false',
   shown: 'with paths and ids',

@@ -31,7 +31,7 @@ export const WATCH = setting({
 
 export const TRUST_RUN = setting({
   flag: '--trust-run',
-  help: 'work on a run directory that was not created here; check first what it reads and where it sends it',
+  help: 'work on a run directory that was not created on this machine; first check what it reads and where it sends content',
   kind: SWITCH,
   default: 'false',
   shown: 'status 2',
@@ -39,7 +39,7 @@ export const TRUST_RUN = setting({
 
 export const HEAD = setting({
   flag: '--head',
-  help: 'chain head that was noted elsewhere, 64 hex digits; the record must end in it',
+  help: 'chain head you kept elsewhere, 64 hex digits; the record must end in it',
   kind: single('hash', parseChainHead),
   unset: 'not compared',
   example: '4bf5122f… (64 digits)',
@@ -47,7 +47,7 @@ export const HEAD = setting({
 
 export const HEADS_TO_HOLD = setting({
   flag: '--head-file',
-  help: 'chain heads that were noted elsewhere with the --head-file of other commands; the record must hold them',
+  help: 'chain heads that --head-file of other commands wrote; the record must contain them',
   kind: path('file'),
   unset: 'not compared',
   example: '/var/lib/audit/heads.jsonl',

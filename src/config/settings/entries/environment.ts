@@ -2,7 +2,7 @@ import type { Variable } from '../setting.ts';
 
 export const GUARD_URL: Variable = {
   name: 'GUARD_URL',
-  help: 'guard endpoints, separated by commas or spaces, where flags and job file name none',
+  help: 'guard endpoints, separated by commas or spaces, if neither a flag nor the job file names one',
 };
 
 export const GUARD_TOKEN: Variable = {
@@ -17,22 +17,22 @@ const GUARD_API_KEY: Variable = {
 
 export const GUARD_CA_FILE: Variable = {
   name: 'GUARD_CA_FILE',
-  help: 'PEM file with the only authorities trusted for guards over TLS, where --guard-ca names none',
+  help: 'PEM file with the only authorities trusted for guards over TLS, if --guard-ca is not given',
 };
 
 export const GUARD_CERT_FILE: Variable = {
   name: 'GUARD_CERT_FILE',
-  help: 'PEM file with the certificate presented to guards over TLS, where --guard-cert names none',
+  help: 'PEM file with the certificate presented to guards over TLS, if --guard-cert is not given',
 };
 
 export const GUARD_KEY_FILE: Variable = {
   name: 'GUARD_KEY_FILE',
-  help: 'PEM file with the private key of that certificate, where --guard-key names none',
+  help: 'PEM file with the private key of that certificate, if --guard-key is not given',
 };
 
 export const REDIS_URL: Variable = {
   name: 'REDIS_URL',
-  help: 'Redis of the fleet, with its password, where --redis names none',
+  help: 'Redis of the fleet, with its password, if --redis is not given',
 };
 
 export const REDIS_PREFIX: Variable = {

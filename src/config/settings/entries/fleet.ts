@@ -68,7 +68,7 @@ export const CORPUS_ROOT = setting({
 
 export const CONCURRENCY = setting({
   flag: '--concurrency',
-  help: `shards of one lane judged at a time, 1 to ${MAX_CONCURRENCY}`,
+  help: `maximum concurrent shards per lane, 1 to ${MAX_CONCURRENCY}`,
   kind: wholeNumber('shards', 1, MAX_CONCURRENCY),
   default: '32',
   example: '64',

@@ -65,7 +65,7 @@ export const CATEGORY_GATES = setting({
 export const ALLOW_ERRORS = setting({
   flag: '--allow-errors',
   key: 'allowErrors',
-  help: 'status 0 although some items were not judged',
+  help: 'exit with status 0 even if some items were not judged',
   kind: SWITCH,
   default: 'false',
   shown: 'status 5',
@@ -74,7 +74,7 @@ export const ALLOW_ERRORS = setting({
 export const ALLOW_EMPTY = setting({
   flag: '--allow-empty',
   key: 'allowEmpty',
-  help: 'status 0 although the sources hold no item',
+  help: 'exit with status 0 even if the sources contain no items',
   kind: SWITCH,
   default: 'false',
   shown: 'status 5',

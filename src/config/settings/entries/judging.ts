@@ -59,8 +59,8 @@ export const STORE = setting({
 export const REUSE = setting({
   flag: '--no-reuse',
   key: 'reuse',
-  help: 'reuse of verdicts on content that the same model has judged before',
-  flagNote: 'this flag turns it off, and every item is judged',
+  help: 'reuse verdicts of the same model on the same content',
+  flagHelp: 'judge every item, even if this model has already judged the same content',
   keyNote: '`false`: every item is judged',
   kind: SWITCH,
   default: 'true',
@@ -70,7 +70,7 @@ export const REUSE = setting({
 export const REHASH = setting({
   flag: '--rehash',
   key: 'rehash',
-  help: 'read and hash every image and clip, also where size, times and inode say that it has not changed',
+  help: 'read and hash every image and clip, even if its size, times and inode have not changed',
   kind: SWITCH,
   default: 'false',
   shown: 'unchanged files are not read',

@@ -28,7 +28,7 @@ export const NAME = setting({
 
 const out = {
   flag: '--out',
-  help: 'folder in which the run directory is made',
+  help: 'folder in which the run directory is created',
   default: DEFAULT_RUNS_FOLDER,
   example: '/data/runs',
 } as const;
@@ -92,7 +92,7 @@ export const DASHBOARD_RUNS = setting({
 /** Where a sink may write. */
 export const RUNS_ROOT = setting({
   flag: '--root',
-  help: 'folder that holds run directories; nothing outside is written',
+  help: 'folder with run directories; nothing outside it is written',
   kind: list('dir', 'a folder', (texts, { folder }) => texts.map(({ value }) => resolve(folder, value))),
   default: DEFAULT_RUNS_FOLDER,
   example: '/data/runs',

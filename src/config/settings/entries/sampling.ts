@@ -9,7 +9,7 @@ import { REDIS_URL } from './environment.ts';
 export const LIMIT = setting({
   flag: '--limit',
   key: 'limit',
-  help: 'for a trial: judge the first records only, a whole file being one; the rest is not read',
+  help: 'trial run: judge only the first records (a media file or text file counts as one)',
   kind: wholeNumber('count', 1, 999_999_999),
   unset: 'all records',
   example: '1000',
@@ -18,7 +18,7 @@ export const LIMIT = setting({
 export const SAMPLE = setting({
   flag: '--sample',
   key: 'sample',
-  help: 'for a trial: judge a random share of the records, a whole file being one',
+  help: 'trial run: judge a random share of the records (a media file or text file counts as one)',
   kind: single(
     'share',
     parseShare,
@@ -31,7 +31,7 @@ export const SAMPLE = setting({
 export const SEED = setting({
   flag: '--seed',
   key: 'seed',
-  help: 'number that chooses the records of `--sample`; the same one chooses the same records again',
+  help: 'random seed for `--sample`; the same seed selects the same records',
   kind: wholeNumber('number', 0, 999_999_999),
   default: '0',
   example: '7',
@@ -39,7 +39,7 @@ export const SEED = setting({
 
 export const PREFLIGHT_SAMPLE = setting({
   flag: '--sample',
-  help: 'most items that are sent to the guard, chosen at random',
+  help: 'maximum number of items sent to the guard, chosen at random',
   kind: wholeNumber('count', 1, 10_000),
   default: '256',
   example: '1000',
@@ -47,7 +47,7 @@ export const PREFLIGHT_SAMPLE = setting({
 
 export const PREFLIGHT_SEED = setting({
   flag: '--seed',
-  help: 'number that chooses the files and items that are looked at',
+  help: 'random seed for choosing files and items',
   kind: wholeNumber('number', 0, 999_999_999),
   default: '1',
   example: '7',

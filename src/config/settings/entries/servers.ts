@@ -20,7 +20,7 @@ export const METRICS_HOST = setting({
 
 export const METRICS_OPEN = setting({
   flag: '--metrics-open',
-  help: 'serve metrics without a token to every client that can reach the address',
+  help: 'serve metrics without a token to any client that can reach the address',
   kind: SWITCH,
   default: 'false',
   shown: 'the token in GUARDSWEEP_METRICS_TOKEN, where it is set',
@@ -91,7 +91,7 @@ export const HTTP_PORT = setting({
 
 export const FAULTS = setting({
   flag: '--faults',
-  help: 'fault script (JSON) of the synthetic model, read again on SIGHUP',
+  help: 'fault script (JSON) for the synthetic model, reloaded on SIGHUP',
   kind: path('file'),
   unset: 'no faults',
   example: 'faults.json',
@@ -117,7 +117,7 @@ export const GATEWAY_HOST = setting({
 
 export const MAX_CONCURRENT_REQUESTS = setting({
   flag: '--max-concurrency',
-  help: `requests worked on at a time, 1 to ${MAX_CONCURRENCY}; as many again wait up to 5 s, others get status 429`,
+  help: `maximum concurrent requests, 1 to ${MAX_CONCURRENCY}; as many again wait up to 5 s, others get status 429`,
   kind: wholeNumber('requests', 1, MAX_CONCURRENCY),
   default: '256',
   example: '64',

@@ -58,7 +58,7 @@ export const AS_STREAM = setting({
 export const CHUNK_CHARS = setting({
   flag: '--chunk-chars',
   key: 'sources[].chunkChars',
-  help: 'most characters of a chunk, where a replayed response was not recorded in chunks',
+  help: 'maximum characters per chunk, if a replayed response was not recorded in chunks',
   kind: wholeNumber('count', 4, 100_000),
   default: '200',
   example: '40',

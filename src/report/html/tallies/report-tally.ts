@@ -41,8 +41,8 @@ export class ReportTally {
 
   add(line: OutcomeLine): void {
     this.groups.add(line);
-    const isHere = line.same_as === null && line.reused_from === null;
-    if (isHere) this.rate.add(line);
+    const judgedInThisRun = line.same_as === null && line.reused_from === null;
+    if (judgedInThisRun) this.rate.add(line);
     const by = this.#restrictions.by(line);
     if (by !== null && this.restricted.length < MAX_RESTRICTED) this.restricted.push({ line, by });
     if (line.error !== null) {
@@ -52,11 +52,11 @@ export class ReportTally {
     this.categories.add(line);
     this.scores.add(line);
     this.coverage.add(line);
-    if (isHere) this.latencies.add(line);
+    if (judgedInThisRun) this.latencies.add(line);
     if (by !== null || line.same_as !== null) return;
     if (line.decision !== 'allow') this.severe.add(line);
     this.uncertain.add(line);
-    if (isHere && line.latency_ms !== null) this.slow.add(line);
+    if (judgedInThisRun && line.latency_ms !== null) this.slow.add(line);
   }
 
   #addExample(code: ItemCode, line: OutcomeLine): void {
