@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { InferResponse } from '../tensors/protocol.ts';
 import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../tensors/raw.ts';
-import { parseJson } from './parse-json.ts';
+import { parseJson } from './model-json.ts';
 
 /** Max dimensions of nested data in a valid reply. The contract's outputs have up to two. */
 const MAX_DIMENSIONS = 4;

@@ -13,8 +13,7 @@ import {
 } from '../tensors/protocol.ts';
 import { binaryInferMessage, JSON_LENGTH_HEADER, jsonInferMessage } from './infer-body.ts';
 import { readInferReply } from './infer-reply.ts';
-import { MODEL_CONFIG, MODEL_METADATA, READINESS, SERVER_METADATA } from './model-json.ts';
-import { parseJson } from './parse-json.ts';
+import { MODEL_CONFIG, MODEL_METADATA, parseJson, READINESS, SERVER_METADATA } from './model-json.ts';
 
 const MODEL_PATH = `/v2/models/${MODEL_NAME}`;
 

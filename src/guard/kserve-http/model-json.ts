@@ -46,3 +46,13 @@ export const MODEL_METADATA: z.ZodType<WireModelMetadata> = z.object({
 export const READINESS = z.object({ ready: z.boolean().default(true) });
 
 export const SERVER_METADATA = z.object({ extensions: z.array(z.string()).default([]) });
+
+/** The value of a JSON text in UTF-8; null when it is not JSON, or not of this shape. */
+export function parseJson<T>(shape: z.ZodType<T>, text: Buffer): T | null {
+  try {
+    return shape.safeParse(JSON.parse(text.toString('utf8'))).data ?? null;
+  } catch {
+    // The error is dropped: its text could quote the reply.
+    return null;
+  }
+}

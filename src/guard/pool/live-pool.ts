@@ -22,9 +22,8 @@ import { type RequestKind, mediaRequestKind } from '../tensors/encode-request.ts
 import type { GuardStream } from '../streams/guard-stream.ts';
 import { Placement, dispatcherForStream } from './placement.ts';
 import type { GuardPool, JudgeOptions, OpenStreamOptions } from './pool.ts';
-import { PoolStart, type StartOptions } from './pool-start.ts';
+import { anyUsable, describeUnusable, noneUsable, PoolStart, type StartOptions } from './pool-start.ts';
 import { ProgressWatch } from './progress-watch.ts';
-import { anyUsable, describeUnusable, noneUsable } from './usability.ts';
 
 /**
  * Max items in the pool, including those answered that wait for a version reading; further calls wait. It bounds memory:
