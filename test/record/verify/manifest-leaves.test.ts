@@ -82,7 +82,7 @@ describe('a changed record with new hashes', () => {
       await replaceManifest(dir, `${JSON.stringify(changed, null, 2)}\n`);
       const report = await verifyRun(dir, { head });
       if (report.ok) unnoticed.push(path);
-      else expect(report.problem).toMatch(/\.(json|csv|xlsx)/);
+      else expect(report.problem).toMatch(/\.(json|csv|xlsx|parquet)/);
     }
     expect(tried).toBeGreaterThan(100);
     expect(unnoticed).toEqual([]);

@@ -36,7 +36,7 @@ describe('verify', () => {
         await writeFile(path, changed);
         const report = await verifyRun(dir);
         if (report.ok) throw new Error(`byte ${at} of ${name} was changed and nobody noticed`);
-        expect(report.problem).toMatch(/\.(jsonl|json|csv|xlsx|sha256)\b/);
+        expect(report.problem).toMatch(/\.(jsonl|json|csv|parquet|xlsx|sha256)\b/);
       }
       await writeFile(path, bytes);
     }
