@@ -8,7 +8,7 @@ import type { FinishedVerdicts } from './finished-verdicts.ts';
 import { labelledScores, type LabelResult, type Wanted } from './labels/labelled-scores.ts';
 import type { Labels } from './labels/labels.ts';
 import type { LineFile } from './line-file.ts';
-import { DECISION_NUMBER, judgedVerdicts, VERDICTS_IN_TABLE } from './verdict-columns.ts';
+import { DECISION_NUMBER, judgedVerdicts, verdictsInTable } from './verdict-columns.ts';
 import {
   decidedBy,
   floorRules,
@@ -93,48 +93,38 @@ export interface ReplayOptions {
 export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<ReplayResult> {
   return Database.temporary(async (database) => {
     const { policy, labels, wanted, out, signal } = options;
-    await database.load(tableOf(policy), [join(run.dir, RUN_FILES.verdictsParquet)], signal);
-    const query = (sql: string): Promise<Row[]> => database.query(sql, [], signal);
-    const decisions = await decisionsOf(query);
-    const [unknown] = await query(UNKNOWN);
-    const [unknownVerdicts, review, block, leaving] = unknown!.map(Number) as [
-      number,
-      number,
-      number,
-      number,
-    ];
+    await database.load(viewOf(policy, join(run.dir, RUN_FILES.verdictsParquet)), [], signal);
+    const counted = await counts(database, run.record.config.policy, policy, signal);
+    const { decisions } = counted;
     const queued = (of: 'before' | 'after'): number =>
       DECISIONS.reduce(
         (sum, each) => sum + (of === 'before' ? decisions.review[each] : decisions[each].review),
         0,
       );
-    const [sizes] = await query('SELECT count(*), count(*) FILTER (WHERE before >= 0) FROM outcomes');
-    const [items, verdicts] = sizes!.map(Number) as [number, number];
+    const { items, verdicts, review, block, leaving } = counted;
     return {
       ...{ run: run.record.run, items, verdicts, errors: items - verdicts, policy, decisions },
       review_queue: {
         before: queued('before'),
         after: { decided: queued('after'), min: queued('after') - leaving, max: queued('after') + review },
       },
-      by_category: await queuedCategories(query, run.record.config.policy, policy),
-      changed: await changedItems(database, out, signal),
+      by_category: counted.byCategory,
+      changed: { items: counted.changed, first: await changedItems(database, out, signal) },
       unknown: {
-        verdicts: unknownVerdicts,
+        verdicts: counted.unknown,
         by_decision: { review, block },
-        without_score: await withoutScore(query, policy),
+        without_score: counted.withoutScore,
       },
       labels: labels === null ? null : await labelledScores(database, labels, wanted, signal),
     };
   });
 }
 
-type Query = (sql: string) => Promise<Row[]>;
-
 /**
  * The outcomes with both decisions: `before`, the run's; `after`, the policy's, with its `rule`; and `severest`, the one if
  * the scores that are missing were as high as can be. `may_review`: whether some of them would then mean a review and no block.
  */
-function tableOf(policy: Policy): string {
+function viewOf(policy: Policy, table: string): string {
   const rules = [...thresholdRules(policy), ...floorRules(policy)];
   const own = ownCategories(policy).map((key) => {
     const { review, block } = policy.thresholds![key]!;
@@ -148,11 +138,11 @@ function tableOf(policy: Policy): string {
   const severest = own.map(({ missing, highest }) => `CASE WHEN ${missing} THEN ${highest} ELSE 0 END`);
   const mayReview = own.filter(({ mayReview }) => mayReview).map(({ missing }) => missing);
   return `
-    CREATE TABLE outcomes AS
+    CREATE VIEW outcomes AS
     WITH lines AS (
       SELECT seq, id, path, "row", part, turn, content_sha256, score, ${CATEGORY_KEYS.map(scoreColumn).join(', ')},
         known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
-      FROM ${judgedVerdicts(VERDICTS_IN_TABLE)}
+      FROM ${judgedVerdicts(verdictsInTable(table))}
     ), decided AS (
       SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
     )
@@ -161,65 +151,99 @@ function tableOf(policy: Policy): string {
     FROM decided`;
 }
 
-/** Verdicts that could be decided more severely; those that could come to be reviewed, or blocked; those that could leave the queue. */
-const UNKNOWN = `
-  SELECT count(*), count(*) FILTER (WHERE after <> 1 AND may_review), count(*) FILTER (WHERE severest = 2),
-    count(*) FILTER (WHERE after = 1)
-  FROM outcomes WHERE before >= 0 AND severest > after`;
+/** What is counted of a run, in one query: it decides on each verdict once. */
+interface Counted {
+  items: number;
+  verdicts: number;
+  readonly decisions: ByDecision<Record<Decision, number>>;
+  changed: number;
+  /** Verdicts that could be decided more severely; of these, those that could come to be reviewed, or blocked, or leave the queue. */
+  unknown: number;
+  review: number;
+  block: number;
+  leaving: number;
+  readonly byCategory: ReplayResult['by_category'];
+  readonly withoutScore: ReplayResult['unknown']['without_score'];
+}
 
-async function decisionsOf(query: Query): Promise<ReplayResult['decisions']> {
-  const row = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
-  const counts = { allow: row(), review: row(), block: row() };
-  const rows = await query('SELECT before, after, count(*) FROM outcomes WHERE before >= 0 GROUP BY ALL');
-  for (const [before, after, items] of rows) {
-    counts[DECISIONS[Number(before)]!][DECISIONS[Number(after)]!] = Number(items);
+/** What an item counts for in the review queue. */
+const QUEUED = [...CATEGORY_KEYS, OTHER_CATEGORIES, WITHOUT_CATEGORY];
+
+async function counts(
+  database: Database,
+  before: Policy,
+  after: Policy,
+  signal: AbortSignal,
+): Promise<Counted> {
+  const own = ownCategories(after);
+  const conditions = [
+    ...queuedConditions(before),
+    ...queuedConditions(after),
+    ...own.map((key) => `${scoreColumn(key)} < 0`),
+  ];
+  const rows = await database.query(
+    `SELECT before, coalesce(after, -1), coalesce(severest, -1), may_review::INTEGER, count(*),
+       ${conditions.map((condition) => `count(*) FILTER (WHERE ${condition})`).join(', ')}
+     FROM outcomes GROUP BY ALL`,
+    [],
+    signal,
+  );
+  const none = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
+  const queued = QUEUED.map((category) => ({ category, before: 0, after: 0 }));
+  const without = own.map(() => 0);
+  const counted = { items: 0, verdicts: 0, changed: 0, unknown: 0, review: 0, block: 0, leaving: 0 };
+  const decisions = { allow: none(), review: none(), block: none() };
+  for (const row of rows) {
+    const [from, to, severest, mayReview, items, ...found] = row.map(Number) as [
+      ...[number, number, number, number, number],
+      ...number[],
+    ];
+    counted.items += items;
+    if (from < 0) continue;
+    counted.verdicts += items;
+    decisions[DECISIONS[from]!][DECISIONS[to]!] += items;
+    if (from !== to) counted.changed += items;
+    if (severest > to) {
+      counted.unknown += items;
+      if (to !== 1 && mayReview === 1) counted.review += items;
+      if (severest === 2) counted.block += items;
+      if (to === 1) counted.leaving += items;
+    }
+    queued.forEach((category, index) => {
+      if (from === 1) category.before += found[index]!;
+      if (to === 1) category.after += found[QUEUED.length + index]!;
+    });
+    own.forEach((_, index) => (without[index]! += found[2 * QUEUED.length + index]!));
   }
-  return counts;
+  return {
+    ...{ ...counted, decisions, byCategory: queued.filter((each) => each.before + each.after > 0) },
+    withoutScore: Object.fromEntries(
+      own.map((key, index) => [key, without[index]!] as const).filter(([, items]) => items > 0),
+    ),
+  };
 }
 
 /**
- * The review queue by category, before and after. An item is there for each category that the guard flagged or whose score is
- * at or above a threshold of the policy; so it may count several times.
+ * Whether an item counts for each of QUEUED: it does for each category that the guard flagged or whose score is at or above a
+ * threshold of the policy; so it may count several times.
  */
-async function queuedCategories(
-  query: Query,
-  before: Policy,
-  after: Policy,
-): Promise<ReplayResult['by_category']> {
-  const counts = async (policy: Policy, column: 'before' | 'after'): Promise<number[]> => {
-    const conditions = CATEGORY_KEYS.map((key, index) => {
-      const { review, block } = policy.thresholds?.[key] ?? policy.thresholds?.default ?? {};
-      const lowest = review ?? block;
-      const flagged = `(known & ${1 << index}) <> 0`;
-      return lowest === undefined ? flagged : `(${flagged} OR ${scoreColumn(key)} >= ${lowest}::DOUBLE)`;
-    });
-    const any = [...conditions, 'unknown'];
-    const sums = [...any, `NOT (${any.join(' OR ')})`].map((each) => `count(*) FILTER (WHERE ${each})`);
-    const [row] = await query(`SELECT ${sums.join(', ')} FROM outcomes WHERE ${column} = 1`);
-    return row!.map(Number);
-  };
-  const [then, now] = [await counts(before, 'before'), await counts(after, 'after')];
-  return [...CATEGORY_KEYS, OTHER_CATEGORIES, WITHOUT_CATEGORY]
-    .map((category, index) => ({ category, before: then[index]!, after: now[index]! }))
-    .filter((each) => each.before + each.after > 0);
+function queuedConditions(policy: Policy): string[] {
+  const categories = CATEGORY_KEYS.map((key, index) => {
+    const { review, block } = policy.thresholds?.[key] ?? policy.thresholds?.default ?? {};
+    const lowest = review ?? block;
+    const flagged = `(known & ${1 << index}) <> 0`;
+    return lowest === undefined ? flagged : `(${flagged} OR ${scoreColumn(key)} >= ${lowest}::DOUBLE)`;
+  });
+  const any = [...categories, 'unknown'];
+  return [...any, `NOT (${any.join(' OR ')})`];
 }
 
-async function withoutScore(query: Query, policy: Policy): Promise<ReplayResult['unknown']['without_score']> {
-  const own = ownCategories(policy);
-  if (own.length === 0) return {};
-  const sums = own.map((key) => `count(*) FILTER (WHERE ${scoreColumn(key)} < 0)`);
-  const [row] = await query(`SELECT ${sums.join(', ')} FROM outcomes WHERE before >= 0`);
-  const counts = own.map((key, index): [CategoryKey, number] => [key, Number(row![index])]);
-  return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
-
-/** Counts the items on which the policies differ, names the first, and writes all to `out`. */
+/** The first items on which the policies differ; writes all to `out`. */
 async function changedItems(
   database: Database,
   out: LineFile | null,
   signal: AbortSignal,
-): Promise<ReplayResult['changed']> {
-  const [counted] = await database.query('SELECT count(*) FROM outcomes WHERE before <> after', [], signal);
+): Promise<ChangedItem[]> {
   const first: ChangedItem[] = [];
   const rows = database.stream(
     `SELECT seq::DOUBLE, id, path, "row"::DOUBLE, part, turn::DOUBLE, content_sha256, before, after, rule
@@ -232,7 +256,7 @@ async function changedItems(
     first.push(...changed.slice(0, MAX_NAMED - first.length));
     await out?.write(changed.map((item) => `${JSON.stringify(item)}\n`));
   }
-  return { items: Number(counted![0]), first };
+  return first;
 }
 
 function changedItem([seq, id, path, row, part, turn, content, before, after, rule]: Row): ChangedItem {

@@ -88,6 +88,11 @@ export function verdictsInLines(policy: Policy): string {
 /** What verdicts.parquet holds. Parameter 1: its path. */
 export const VERDICTS_IN_TABLE = `read_parquet($1, hive_partitioning = false)`;
 
+/** The same where there are no parameters, as in a view. */
+export function verdictsInTable(path: string): string {
+  return VERDICTS_IN_TABLE.replace('$1', () => `'${path.replaceAll("'", "''")}'`);
+}
+
 /** Numbers that stand for decisions in SQL. */
 export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as const;
 
