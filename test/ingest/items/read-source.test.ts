@@ -91,7 +91,7 @@ describe('reading a source', () => {
       row: null,
       line: null,
       sha256: createHash('sha256').update(bytes).digest('hex'),
-      bytes: bytes.length,
+      ...{ bytes: bytes.length, offset: null, length: null },
     });
     expect(item!.request).toMatchObject({ requestType: 'prompt', text: 'A text.\n' });
     expect(item!.contentSha256).toBe(contentSha256(item!.request!));
