@@ -52,7 +52,7 @@ export interface DispatcherOptions {
  *                           │            │             │ the model changed
  *                           └────────────┴─────────────┘
  *
- * `stop()` returns every task that is not settled, idle.
+ * `stop()` returns every task that is not settled, idle. All states: docs/run-states.md.
  */
 export class Dispatcher {
   readonly #guard: ReadyGuard;
