@@ -17,10 +17,8 @@ import { LiveView } from './live-view.ts';
 import { Passes, summaryIfDone } from './next-pass.ts';
 import { BracketedReuse, type ReadModels } from './reuse/bracketed-reuse.ts';
 import { RunReuse } from './reuse/run-reuse.ts';
-import { RunProgress } from './progress.ts';
-import type { NotedView } from './run-events.ts';
+import { RunProgress, StageCounts, type RunView } from './progress.ts';
 import { runPass } from './run-pass.ts';
-import { StageCounts } from './stage-counts.ts';
 
 /** The guards of a run. */
 export interface RunGuards extends Judge {
@@ -42,7 +40,7 @@ export interface ContinueOptions {
   /** One line for people. */
   readonly say: (message: string) => void;
   /** Called once, when judging begins, with a function that returns how far the run has got. */
-  readonly watch: (view: () => NotedView) => void;
+  readonly watch: (view: () => RunView) => void;
 }
 
 export interface Continued {

@@ -1,8 +1,6 @@
 import type { ShardCounts } from '../record/tally.ts';
 import type { RunControl } from './control/run-control.ts';
-import type { RunProgress } from './progress.ts';
-import type { NotedView } from './run-events.ts';
-import type { StageCounts } from './stage-counts.ts';
+import type { RunProgress, RunView, StageCounts } from './progress.ts';
 
 /** A pass that this process judges. */
 interface LivePass {
@@ -47,9 +45,9 @@ export class LiveView {
   }
 
   /** Not before the first pass begins. */
-  readonly read = (): NotedView => {
+  readonly read = (): RunView => {
     const { progress, stages, counts } = this.#pass!;
-    return { ...progress.view(counts(), stages), note: this.#note() };
+    return progress.view(counts(), stages, this.#note());
   };
 
   #note(): string | null {

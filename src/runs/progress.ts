@@ -1,6 +1,7 @@
+import { isKnown } from '../domain/item.ts';
+import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import type { ShardCounts } from '../record/tally.ts';
-import type { StageCounts } from './stage-counts.ts';
 
 /** How far planning has got. */
 export interface PlanProgress {
@@ -37,6 +38,47 @@ export interface RunView {
   readonly copies: number;
   /** Share of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
+  /** What holds the run up, in a few words; null: nothing. */
+  readonly note: string | null;
+}
+
+/** Counts the items between planning and the log in the process that judges them, for display. */
+export class StageCounts {
+  #beingJudged = 0;
+  #waitingForCommit = 0;
+  #reused = 0;
+
+  /** Items that were handed to the guards and have no outcome yet. */
+  get beingJudged(): number {
+    return this.#beingJudged;
+  }
+
+  /** Items that have an outcome which is not committed yet. */
+  get waitingForCommit(): number {
+    return this.#waitingForCommit;
+  }
+
+  /** Verdicts of earlier runs that this process committed. */
+  get reused(): number {
+    return this.#reused;
+  }
+
+  /** A shard is handed to the guards. */
+  sent({ items }: Shard): void {
+    this.#beingJudged += items.length;
+  }
+
+  /** Each item of a shard has an outcome. */
+  judged({ shard }: ShardResult): void {
+    this.#beingJudged -= shard.items.length;
+    this.#waitingForCommit += shard.items.length;
+  }
+
+  /** The outcomes of a shard are committed. */
+  committed({ shard }: ShardResult): void {
+    this.#waitingForCommit -= shard.items.length;
+    this.#reused += shard.items.filter(isKnown).length;
+  }
 }
 
 /** Counts how far planning has got, for display. */
@@ -69,7 +111,11 @@ export class RunProgress implements PlanProgress {
   }
 
   /** How far the run has got, with what is committed of its pass. `stages`: of the process that judges, if it is this one. */
-  view({ items, errors, copies, review, block }: ShardCounts, stages: StageCounts | null): RunView {
+  view(
+    { items, errors, copies, review, block }: ShardCounts,
+    stages: StageCounts | null,
+    note: string | null,
+  ): RunView {
     const read = Math.min(this.#doneBytes + this.#currentBytes, this.#totalBytes);
     return {
       planned: this.#planned,
@@ -82,6 +128,7 @@ export class RunProgress implements PlanProgress {
       errors,
       copies,
       readShare: this.#closed || this.#totalBytes === 0 ? 1 : read / this.#totalBytes,
+      note,
     };
   }
 }

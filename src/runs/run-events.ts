@@ -3,11 +3,6 @@ import type { Run } from './create-run.ts';
 import type { RunView } from './progress.ts';
 import type { UnheardClips } from './unheard-clips.ts';
 
-/** Progress of a run, and what holds it up, in a few words. */
-export interface NotedView extends RunView {
-  readonly note: string | null;
-}
-
 /** What a run reports to its caller while it runs. */
 export type RunEvent =
   /** An earlier run of the same sources is not finished. */
@@ -18,7 +13,7 @@ export type RunEvent =
   /** The run directory is there, and work on it begins. */
   | { readonly kind: 'begun'; readonly run: Run }
   /** There are items to judge. `view` may be called at any time from now on. */
-  | { readonly kind: 'judging'; readonly view: () => NotedView }
+  | { readonly kind: 'judging'; readonly view: () => RunView }
   /** A guard was not usable when the run began; the run uses the others. */
   | { readonly kind: 'guard-out'; readonly guard: string; readonly reason: string }
   /** The last ready guard went out, or the first one is ready again. */

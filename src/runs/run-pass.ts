@@ -12,7 +12,7 @@ import { withSnippets } from '../record/outcomes/kept-content.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
 import type { BracketedReuse } from './reuse/bracketed-reuse.ts';
-import type { StageCounts } from './stage-counts.ts';
+import type { StageCounts } from './progress.ts';
 import { RunCancelled } from './control/control-files.ts';
 
 /**

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import type { NotedView } from '../../src/runs/run-events.ts';
+import type { RunView } from '../../src/runs/progress.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { until } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
@@ -10,7 +10,7 @@ import { createdRun, go, judge, rows } from './small-run.ts';
 const textOf = (request: GuardRequest): string | null => ('text' in request ? request.text : null);
 
 /** Items in the stages of a run: what was read, sent, judged and committed. */
-const stagesOf = ({ planned, sent, answered, judged, errors, copies }: NotedView): (number | null)[] => [
+const stagesOf = ({ planned, sent, answered, judged, errors, copies }: RunView): (number | null)[] => [
   planned,
   sent,
   answered,
@@ -25,7 +25,7 @@ it('the stages of a run add up while it is judged, and all end at its items', as
   const guard = judge({ refuse: (request) => (textOf(request) === 'text 7' ? 'GUARD_REJECTED' : null) });
   let answer!: () => void;
   const asked = new Promise<void>((resolve) => (answer = resolve));
-  let view!: () => NotedView;
+  let view!: () => RunView;
   const going = go(
     run,
     {

@@ -5,8 +5,6 @@ import type { RunView } from '../../runs/progress.ts';
 export interface ProgressSnapshot extends Omit<RunView, 'readShare'> {
   /** Share of the whole run that is done, 0 … 1, for an estimate while the plan is open; null when unknown. */
   readonly fraction: number | null;
-  /** What holds the run up, if anything: `waiting for a guard`. */
-  readonly note: string | null;
 }
 
 /** Items that need no more work: those that are committed. */

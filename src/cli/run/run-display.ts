@@ -1,6 +1,7 @@
 import { plural } from '../../domain/text/plural.ts';
 import type { Run } from '../../runs/create-run.ts';
-import type { NotedView, RunEvent } from '../../runs/run-events.ts';
+import type { RunView } from '../../runs/progress.ts';
+import type { RunEvent } from '../../runs/run-events.ts';
 import type { UnheardClips } from '../../runs/unheard-clips.ts';
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
@@ -77,7 +78,7 @@ export class RunDisplay {
     stop.addEventListener('abort', () => this.#say('stopping'));
   }
 
-  #snapshot({ readShare, note, ...view }: NotedView): ProgressSnapshot {
+  #snapshot({ readShare, note, ...view }: RunView): ProgressSnapshot {
     // In this process, whatever holds the run up reports it itself.
     if (this.#ui.fleet !== null && note !== null && note !== this.#lastNote) this.#say(note);
     this.#lastNote = note;

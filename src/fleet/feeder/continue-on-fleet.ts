@@ -17,8 +17,7 @@ import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
 import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
 import { RunReuse } from '../../runs/reuse/run-reuse.ts';
-import { RunProgress } from '../../runs/progress.ts';
-import type { NotedView } from '../../runs/run-events.ts';
+import { RunProgress, type RunView } from '../../runs/progress.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { FleetFeeder, type PlannedRun } from './fleet-feeder.ts';
 
@@ -33,7 +32,7 @@ interface ContinueOnFleetOptions {
   /** One line for people. */
   readonly say: (message: string) => void;
   /** Called once, when feeding begins, with a function that returns the run's progress. */
-  readonly watch: (view: () => NotedView) => void;
+  readonly watch: (view: () => RunView) => void;
 }
 
 /**
@@ -138,7 +137,7 @@ async function feedDuePasses(
     const passes = await Passes.of(run, retry, isCommitted, signal);
     let progress = new RunProgress(run.sources);
     let pass = passes.last;
-    watch(() => ({ ...progress.view(tail.counts(pass), null), note: feeder.note }));
+    watch(() => progress.view(tail.counts(pass), null, feeder.note));
     if (passes.items !== null) {
       progress.planned(passes.items);
       progress.close();

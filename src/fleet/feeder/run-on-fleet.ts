@@ -7,7 +7,7 @@ import type { Run } from '../../runs/create-run.ts';
 import { openTrustedRun, prepareRun, type ResumeOptions, type RunOptions } from '../../runs/prepare-run.ts';
 import { openStoreFor, openStoreOf, type OpenStoreOptions } from '../../runs/reuse/open-store.ts';
 import { resultOf, type RunResult } from '../../runs/run-end.ts';
-import type { NotedView } from '../../runs/run-events.ts';
+import type { RunView } from '../../runs/progress.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
 import { continueOnFleet } from './continue-on-fleet.ts';
 
@@ -64,7 +64,7 @@ async function feedRun(
     try {
       const run = await open();
       report({ kind: 'begun', run });
-      const watch = (view: () => NotedView): void => report({ kind: 'judging', view });
+      const watch = (view: () => RunView): void => report({ kind: 'judging', view });
       return resultOf(run, await continueOnFleet(run, { retry, link, store, stop: ending, say, watch }));
     } finally {
       await store?.close();

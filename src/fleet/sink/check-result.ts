@@ -5,7 +5,7 @@ import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
 import type { PlannedShards } from './planned-shards.ts';
 
 /** Why a result does not fit what its run planned. */
-export type Misfit =
+export type Mismatch =
   'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint' | 'not settled so';
 
 /**
@@ -13,11 +13,11 @@ export type Misfit =
  * planned item, and none for settled ones; everything the record says about the items; and the fingerprints. Null when it
  * fits. The codec has checked the scores.
  */
-export async function misfitOf(
+export async function mismatchOf(
   result: ShardResult,
   plan: PlannedShards,
   { expectFingerprint }: Pick<RunConfig, 'expectFingerprint'>,
-): Promise<Misfit | null> {
+): Promise<Mismatch | null> {
   const { shard, outcomes, fingerprints, snippets } = result;
   const planned = await plan.find(shard.shard);
   if (planned === null) return 'not planned';

@@ -14,7 +14,7 @@ import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-cl
 import { noteFinished } from '../../runs/finish/hand-over.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { misfitOf, type Misfit } from './check-result.ts';
+import { mismatchOf, type Mismatch } from './check-result.ts';
 import type { FoundRun } from './find-run-directory.ts';
 import { KeptVerdicts } from './run-store.ts';
 import { PlannedShards } from './planned-shards.ts';
@@ -42,7 +42,7 @@ type Taken =
   | { readonly done: 'committed' | 'finished' | 'finished before' }
   | {
       readonly done: 'dropped';
-      readonly reason: Misfit | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
+      readonly reason: Mismatch | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
     };
 
 /** A run whose results one sink commits. It claims the log when the first result arrives. */
@@ -81,8 +81,8 @@ export class HeldRun {
       const done = await finishedSummary(dir);
       if (done !== null) return this.#finished(done);
     } else {
-      const misfit = await misfitOf(job.result, this.#plan, record.config);
-      if (misfit !== null) return { done: 'dropped', reason: misfit };
+      const mismatch = await mismatchOf(job.result, this.#plan, record.config);
+      if (mismatch !== null) return { done: 'dropped', reason: mismatch };
       if (!(await this.#isSettledSo(job))) return { done: 'dropped', reason: 'not settled so' };
     }
     this.#claim ??= this.#claimLog();
