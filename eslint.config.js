@@ -348,8 +348,4 @@ export default tseslint.config(
     files: ['src/**/*.ts', 'workers/**/*.ts'],
     rules: { 'house/libraries': 'error', 'house/linear': 'error', 'house/internals': 'error' },
   },
-  {
-    files: ['src/guard/triton/severable.ts', 'src/guard-server/grpc/distant-deadline.ts'],
-    rules: { 'house/internals': 'off' },
-  },
 );
