@@ -9,9 +9,9 @@ import { shown } from '../../src/domain/text/shown.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { hasHeader } from '../../src/formats/csv/header-guess.ts';
 import { hasRepeatedNames, jsonRecord } from '../../src/formats/json/json-record.ts';
-import { imageFrom, isImageUrl } from '../../src/formats/transcripts/embedded-image.ts';
+import { imageFrom, isImageUrl } from '../../src/formats/transcripts/attachments.ts';
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/preference.ts';
-import { cutResponse } from '../../src/formats/transcripts/generations/cut-response.ts';
+import { cutResponse } from '../../src/formats/transcripts/generations.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import {
   classifyGrpc,

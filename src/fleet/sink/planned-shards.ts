@@ -1,5 +1,5 @@
 import { LANES, type Lane } from '../../domain/item.ts';
-import { PlanCursor } from '../../ingest/plan/plan-cursor.ts';
+import { PlanCursor } from '../../ingest/plan/plan-follower.ts';
 import type { PlannedShard } from '../../ingest/plan/plan-line.ts';
 
 const FIRST_SHARDS = 1024;

@@ -1,6 +1,6 @@
 import { isList } from '../record.ts';
 import { argumentsOf, ATTACHMENT_PARTS, calledIn, TEXT_PARTS } from './content.ts';
-import { imagePlace } from './embedded-image.ts';
+import { imagePlace } from './attachments.ts';
 import { looksEncoded } from './wording.ts';
 
 /** For objects in a message: names whose values are judged with the message or are items of their own. */

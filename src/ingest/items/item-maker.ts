@@ -14,7 +14,7 @@ import { isFields, type RecordContent, type SourceRecord } from '../../formats/r
 import type { Draft, SettledDraft } from '../../formats/transcripts/draft.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { joined, replayed } from '../../formats/transcripts/generations/replayed.ts';
+import { joined, replayed } from '../../formats/transcripts/generations.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 import { idOfSource } from '../sources/corpus-roots.ts';

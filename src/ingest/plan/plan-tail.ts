@@ -1,5 +1,5 @@
 import { LANES, type Lane } from '../../domain/item.ts';
-import { PlanCursor } from './plan-cursor.ts';
+import { PlanCursor } from './plan-follower.ts';
 import type { PlannedShard } from './plan-line.ts';
 
 const INITIAL_CAPACITY = 1024;

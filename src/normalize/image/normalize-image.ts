@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import type { ItemError } from '../../domain/item-error.ts';
-import { downscale } from './bicubic.ts';
+import { downscale, targetSize } from './resize.ts';
 import { openBmp, openIco } from './bmp/bmp-file.ts';
 import { openGif } from './gif/gif-file.ts';
 import type { ImageFile } from './image-file.ts';
@@ -8,7 +8,6 @@ import { openWithLibvips } from './libvips-file.ts';
 import type { NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
 import { recogniseFormat } from './recognise.ts';
 import { Refusal } from './refusal.ts';
-import { targetSize } from './target-size.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
 /** Waits until this much memory is available, in bytes; rejects to give up. */

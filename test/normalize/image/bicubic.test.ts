@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { downscale } from '../../../src/normalize/image/bicubic.ts';
-import { targetSize } from '../../../src/normalize/image/target-size.ts';
+import { downscale, targetSize } from '../../../src/normalize/image/resize.ts';
 
 const picture = fc
   .record({ width: fc.integer({ min: 1, max: 40 }), height: fc.integer({ min: 1, max: 40 }) })

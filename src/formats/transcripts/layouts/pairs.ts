@@ -3,7 +3,7 @@ import { itemError } from '../../../domain/item-error.ts';
 import type { Fields } from '../../record.ts';
 import { conversationDrafts } from '../turns/conversation.ts';
 import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
-import { recordedChunks } from '../generations/recorded-chunks.ts';
+import { recordedChunks } from '../generations.ts';
 import { textOf, turnsOf } from '../values.ts';
 
 /** Names of the answer to a prompt or an instruction. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codePoints } from '../../../../src/domain/coverage.ts';
-import { cutResponse } from '../../../../src/formats/transcripts/generations/cut-response.ts';
-import { recordedChunks } from '../../../../src/formats/transcripts/generations/recorded-chunks.ts';
+import { cutResponse, recordedChunks } from '../../../../src/formats/transcripts/generations.ts';
 
 /** Texts with surrogate pairs, combining marks, joined emoji and halves of pairs. */
 const texts = fc.string({

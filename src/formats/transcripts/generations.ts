@@ -1,14 +1,15 @@
-import type { Replay } from '../../../config/run-config.ts';
-import { errorWithReason } from '../../../domain/item-error.ts';
+import type { Replay } from '../../config/run-config.ts';
+import { errorWithReason } from '../../domain/item-error.ts';
 import {
   type GenerationRequest,
   history,
   type ItemRequest,
   type MultiturnRequest,
   type ResponseRequest,
-} from '../../../domain/request.ts';
-import { isBlank, type Draft } from '../draft.ts';
-import { cutResponse } from './cut-response.ts';
+} from '../../domain/request.ts';
+import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
+import { isList } from '../record.ts';
+import { type Draft, isBlank } from './draft.ts';
 
 const NO_GENERATION = errorWithReason(
   'no_generation',
@@ -65,4 +66,52 @@ function finalResponse(request: MultiturnRequest, replay: Replay): GenerationReq
 function cut(prompt: string, response: string, { chunkChars, cadenceChunks }: Replay): GenerationRequest {
   const chunks = cutResponse(response, chunkChars);
   return { requestType: 'generation', modality: 'text', prompt, chunks, cadenceChunks };
+}
+
+/**
+ * The chunks of a response as it was generated, from a list of texts; null for any other value. Empty chunks, and null,
+ * are left out: a stream must not send them. A chunk that ends within a surrogate pair leaves the half of it to the next.
+ */
+export function recordedChunks(value: unknown): string[] | null {
+  if (!isList(value) || !value.every(isChunk)) return null;
+  const chunks: string[] = [];
+  let half = '';
+  for (const recorded of value) {
+    const text = half + (recorded ?? '');
+    const whole = endsWithHalf(text) ? text.slice(0, -1) : text;
+    half = text.slice(whole.length);
+    if (whole !== '') chunks.push(whole);
+  }
+  if (half !== '') chunks.push(half);
+  return chunks;
+}
+
+function isChunk(value: unknown): value is string | null {
+  return typeof value === 'string' || value === null;
+}
+
+function endsWithHalf(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}
+
+/** Cuts a response into chunks of at most `maxChars` code points, after a grapheme where one ends near the limit. */
+export function cutResponse(response: string, maxChars: number): string[] {
+  const chunks: string[] = [];
+  for (let from = 0; from < response.length;) {
+    const limit = advance(response, from, maxChars);
+    const to = limit === response.length ? limit : graphemeBoundary(response, from, limit);
+    chunks.push(response.slice(from, to));
+    from = to;
+  }
+  return chunks;
+}
+
+/** The position `points` code points after `from`, or the end of the text. */
+function advance(text: string, from: number, points: number): number {
+  let at = from;
+  for (let point = 0; point < points && at < text.length; point++) {
+    at += text.codePointAt(at)! < 0x10000 ? 1 : 2;
+  }
+  return at;
 }
