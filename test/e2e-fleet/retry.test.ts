@@ -48,8 +48,8 @@ it(
     expect(await fleet.status(run)).toMatchObject({
       state: 'finished',
       pass: 2,
-      planned: 2,
-      judged: 1,
+      planned: ROWS,
+      judged: ROWS - 1,
       errors: 1,
     });
     const second = await outcomes(run);
