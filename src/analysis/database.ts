@@ -34,7 +34,7 @@ const ONE_BY_ONE: DatabaseLimits = {
 };
 
 /** For what is written in the order in which it is read. */
-const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '192MB', inOrder: true };
+const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true };
 
 /** The allocator keeps up to 128 MB per thread by default, and each step runs on another of Node's threads. */
 const RETURN_MEMORY = {

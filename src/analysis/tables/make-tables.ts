@@ -1,4 +1,5 @@
 import type { RunConfig } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
 import { flaggedCsv, flaggedWorkbook, RUN_FILES } from '../../files/run-files.ts';
 import { Database, type Row } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
@@ -26,8 +27,12 @@ export interface FlaggedBounds {
 /** Spreadsheets take 1,048,576 rows, including the header. */
 const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000, workbooks: 5 };
 
-/** Rows that are held while they are written. */
-const GROUP_ROWS = 20_480;
+/** Of DuckDB's buffers. Most of it is never used. */
+const MEMORY = '768MB';
+const SORT_MEMORY = '128MB';
+
+/** Rows that are held while they are written: so few that those with the longest ids, paths and snippets fit into memory. */
+const GROUP_ROWS = 4096;
 
 /** A file of a run that is being made. */
 export interface TableFile {
@@ -183,10 +188,25 @@ class Tables {
     this.#rows.set(flaggedWorkbook(part), rows.length);
   }
 
-  #select(what: string, condition: string, order: string): AsyncGenerator<Row[], void> {
-    // Cells are made behind the order: only of the rows that are wanted, and out of what was sorted.
-    const sql = `SELECT ${what} FROM (FROM ${VERDICTS_IN_TABLE} WHERE ${condition} ${order})`;
-    return this.#database.stream(sql, [this.#parquet], this.#input.signal);
+  /** Sorts with little memory, which takes what it gets; goes on with more where rows are so long that it does not suffice. */
+  async *#select(what: string, condition: string, order: string): AsyncGenerator<Row[], void> {
+    const { signal } = this.#input;
+    let given = 0;
+    for (const memory of order === '' ? [MEMORY] : [SORT_MEMORY, MEMORY]) {
+      await this.#database.load(`SET memory_limit = '${memory}'`, [], signal);
+      // Cells are made behind the order: only of the rows that are wanted, and out of what was sorted.
+      const sql = `
+        SELECT ${what} FROM (FROM ${VERDICTS_IN_TABLE} WHERE ${condition} ${order}) OFFSET ${given}`;
+      try {
+        for await (const batch of this.#database.stream(sql, [this.#parquet], signal)) {
+          given += batch.length;
+          yield batch;
+        }
+        return;
+      } catch (error) {
+        if (memory === MEMORY || !(error instanceof Failure)) throw error;
+      }
+    }
   }
 
   async #count(condition: string): Promise<number> {
