@@ -9,7 +9,7 @@ import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 /** The embedded guard allows the first row and flags the second. */
 const ALLOWED = '"Thank you for the quick reply, the parcel arrived this morning."';
-const TABLE = `text\n${ALLOWED}\nSomebody should beat this reporter up so badly that she stops writing.\n"unclosed, row\n`;
+const TABLE = `text\n${ALLOWED}\nI will find you and kill you tonight.\n"unclosed, row\n`;
 
 const JOB = `
 sources: [{ path: a.csv }]
