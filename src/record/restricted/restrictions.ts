@@ -53,9 +53,14 @@ export class Restrictions {
     return request !== null && this.holds(request);
   }
 
+  /** Whether any content of the folder of the runs is restricted. */
+  get isAnyListed(): boolean {
+    return !this.#list.isEmpty;
+  }
+
   /** Whether a content is restricted by the list, or a part of it. */
   holds(request: ItemRequest): boolean {
-    return !this.#list.isEmpty && this.#listed(partsSha256(request)) !== null;
+    return this.isAnyListed && this.#listed(partsSha256(request)) !== null;
   }
 
   /** Reads what other processes added since. */

@@ -1,6 +1,8 @@
+import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { readSidecar } from '../../ingest/items/caption.ts';
 import { SourceAgain } from '../../ingest/items/source-again.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
 import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
@@ -8,7 +10,7 @@ import { copyCaption, copyFile } from './copy-file.ts';
 import { copyRows } from './copy-rows.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import type { OutputFile, WrittenFile } from './output/output-file.ts';
-import { fileReasons, restrictedReasons } from './reasons.ts';
+import { fileReasons, type ReasonLine, restrictedReasons } from './reasons.ts';
 import type { ExportedSource, JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './source-refused.ts';
 
@@ -22,7 +24,9 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   const first = await to.cursor.peek();
   const isFile = first?.source.path === source.path && first.source.row === null;
   const lines = isFile ? await to.cursor.linesOf(source.path, null) : [];
-  const restricted = restrictedReasons([], lines, to.keeping);
+  const restricted = isFile
+    ? await fileRestrictions(judged, lines, to)
+    : restrictedReasons([], lines, to.keeping);
   const reasons = restricted.length > 0 || !isFile ? restricted : fileReasons(lines, to.keeping);
   if (reasons.length > 0) {
     const counts = noRows();
@@ -47,6 +51,21 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
     );
     return { ...written, caption: null };
   });
+}
+
+/** Why a file that is one item may not be in any export: it, or the text that was judged with it, is restricted. */
+async function fileRestrictions(
+  { source: { sidecar }, config }: JudgedSource,
+  lines: readonly OutcomeLine[],
+  { keeping, signal }: SourceExport,
+): Promise<ReasonLine[]> {
+  const found = restrictedReasons([], lines, keeping);
+  if (found.length > 0 || sidecar === null || !keeping.restrictions.isAnyListed) return found;
+  // One that cannot be read, or has changed, is not copied either.
+  const text = await readSidecar(sidecar, config, signal).catch(() => null);
+  if (typeof text !== 'string') return [];
+  const isHeld = keeping.restrictions.holds({ requestType: 'prompt', modality: 'text', text });
+  return isHeld ? lines.map(({ seq, id }) => ({ reason: 'restricted', seq, id })) : [];
 }
 
 /** A file that is one item and has no outcome. */

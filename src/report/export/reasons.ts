@@ -48,7 +48,7 @@ export function mainReason(reasons: readonly ReasonLine[]): RowReason {
 
 /** What decides whether rows are kept. */
 export interface Keeping {
-  readonly restrictions: Pick<Restrictions, 'by' | 'holdsItem' | 'reviews'>;
+  readonly restrictions: Pick<Restrictions, 'by' | 'holds' | 'holdsItem' | 'isAnyListed' | 'reviews'>;
   readonly keepReview: boolean;
   /** Whether what people decided counts beside what the run did. Restricted rows are never kept. */
   readonly ignoreReviews: boolean;

@@ -1,5 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
@@ -63,6 +64,30 @@ describe('restricted rows', () => {
     const other = await judgedRun(cwd, ['b.jsonl'], { judge: byWords });
     await exported(cwd, other, '--clean', 'b-clean.jsonl');
     expect(await readFile(join(cwd, 'b-clean.jsonl'), 'utf8')).toBe('{"text":"fine"}\n');
+  });
+
+  it('are also pictures whose caption is restricted by itself in another run', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET words\n');
+    await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
+    await mkdir(join(cwd, 'up'));
+    for (const [name, caption] of [
+      ['one', 'SECRET words'],
+      ['two', 'a meadow'],
+    ] as const) {
+      const picture = sharp({ create: { width: 16, height: 16, channels: 3, background: 'green' } });
+      await writeFile(join(cwd, 'up', `${name}.png`), await picture.png().toBuffer());
+      await writeFile(join(cwd, 'up', `${name}.txt`), caption);
+    }
+    const dir = await judgedRun(cwd, ['up'], { judge: byWords });
+    await exported(cwd, dir, '--clean', 'clean');
+    const rejected = await jsonLines<{ path: string; reasons: object[] }>(join(cwd, 'clean.rejected.jsonl'));
+    expect(rejected.find(({ path }) => path === 'up/one.png')).toMatchObject({
+      reasons: [{ reason: 'restricted' }],
+    });
+    expect(JSON.stringify(rejected.find(({ path }) => path === 'up/two.png') ?? {})).not.toContain(
+      'restricted',
+    );
   });
 
   it('are also those that a person found, and cannot be kept by ignoring reviews', async () => {
