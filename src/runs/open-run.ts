@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { RunRecord } from '../config/run-config.ts';
@@ -11,7 +12,7 @@ import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
 import { isRunFileChanged } from '../record/log/claim-path.ts';
 import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import { readFeeder } from './control/feed-claim.ts';
+import { type Feeder, readFeeder } from './control/feed-claim.ts';
 import type { Run } from './create-run.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
@@ -100,6 +101,16 @@ interface UnfinishedRun {
   readonly isRunning: boolean;
 }
 
+/** Whether the process of a feeder exists, or is on another machine. A killed one has a heartbeat for some seconds more. */
+function mayBeThere({ host, pid }: Feeder): boolean {
+  if (host !== hostname()) return true;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** The newest other run of the same sources that is not finished; null when there is none. */
 export async function findUnfinished({ dir: own, record: { config } }: Run): Promise<UnfinishedRun | null> {
   const wanted = JSON.stringify(config.sources.map((source) => source.path));
@@ -118,7 +129,7 @@ export async function findUnfinished({ dir: own, record: { config } }: Run): Pro
     if ((await finishedSummary(dir)) !== null) continue;
     const feeder = await readFeeder(dir);
     const begins = feeder === null && Date.now() - Date.parse(record.created_at) < BEGINS_WITHIN_MS;
-    return { dir, isRunning: begins || feeder?.alive === true };
+    return { dir, isRunning: begins || (feeder?.alive === true && mayBeThere(feeder)) };
   }
   return null;
 }

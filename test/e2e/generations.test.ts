@@ -17,7 +17,7 @@ it('replays the sample with no settings, and says how early it would have been s
   const { status, stdout } = await guardsweep(['enqueue', SAMPLE, '--as-stream', '--out', out]);
   expect(status).toBe(0);
   expect(stdout).toMatch(/^Judged 8 of 8 items; 0 not judged$/m);
-  expect(stdout).toMatch(/^Flagged while streaming: 2 of 8 generations, half of them within the first /m);
+  expect(stdout).toMatch(/^Flagged while streaming: 3 of 8 generations, half of them within the first /m);
   const run = await onlyRun(out);
   const lines = await outcomes(run);
   expect(lines[1]).toMatchObject({ id: 'g-02', request_type: 'generation', decision: 'block' });
@@ -26,7 +26,7 @@ it('replays the sample with no settings, and says how early it would have been s
   expect(seq).toBeGreaterThan(0);
   expect(share).toBeGreaterThan(0);
   expect(share).toBeLessThan(1);
-  expect(lines[0]).toMatchObject({ decision: 'allow', stream: { chunks: 21, first_flagged_seq: null } });
+  expect(lines[3]).toMatchObject({ decision: 'allow', stream: { chunks: 2, first_flagged_seq: null } });
   expect(await readFile(join(run, 'verdicts.csv'), 'utf8')).toMatch(/,shown_share_at_flag\r\n/);
   expect((await guardsweep(['verify', run])).status).toBe(0);
 });
