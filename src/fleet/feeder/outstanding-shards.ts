@@ -67,6 +67,8 @@ interface Entry extends EncodedJob {
 export class OutstandingShards {
   readonly #options: OutstandingOptions;
   readonly #entries = new Map<number, Entry>();
+  /** Shards that are on their way into a queue: they are in none, and not lost. */
+  readonly #submitting = new Set<number>();
   readonly #changes = new WaitList();
   readonly #delays = new OverdueDelays();
   readonly #turns = new Map<Lane, Turns>();
@@ -162,7 +164,8 @@ export class OutstandingShards {
     const { results } = this.#options;
     if (this.#held) return 0;
     setMaxListeners(0, signal);
-    const fed = await statesIn((entry) => this.#queueOf(entry), [...this.#entries.values()], signal);
+    const submitted = [...this.#entries.values()].filter(({ shard }) => !this.#submitting.has(shard));
+    const fed = await statesIn((entry) => this.#queueOf(entry), submitted, signal);
     const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
     const judged = await statesIn(() => results, lost, signal);
     const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
@@ -212,6 +215,15 @@ export class OutstandingShards {
   }
 
   async #put(entry: Entry, signal: AbortSignal): Promise<void> {
+    this.#submitting.add(entry.shard);
+    try {
+      await this.#enqueue(entry, signal);
+    } finally {
+      this.#submitting.delete(entry.shard);
+    }
+  }
+
+  async #enqueue(entry: Entry, signal: AbortSignal): Promise<void> {
     const { id, lane } = entry;
     if (entry.isSettled) return this.#options.results.putEncoded(entry, signal);
     const queue = this.#options.queueOf(lane);

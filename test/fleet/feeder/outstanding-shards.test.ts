@@ -108,6 +108,27 @@ describe('shards that are fed and not committed', () => {
     expect(shards.oldest?.shard).toBe(0);
   });
 
+  it('are not fed twice while they are on their way into the queue', async () => {
+    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()));
+    const put = queue.putEncoded.bind(queue);
+    const puts: string[] = [];
+    let arrive = (): void => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    queue.putEncoded = async (job, signal, turn) => {
+      puts.push(job.id);
+      await arrived;
+      return put(job, signal, turn);
+    };
+    const submitting = shards.submit(shardOf(0), never);
+    await vi.waitUntil(() => puts.length === 1);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
+    arrive();
+    await submitting;
+    expect(puts).toHaveLength(1);
+    await queue.obliterate(never);
+    expect(await shards.resubmitLost(async () => {}, never)).toBe(1);
+  });
+
   it('are asked for all at once: a long way to Redis is not gone for each', async () => {
     const redis = await redisForTest({ tcp: true });
     const direct = outstandingIn(await linkForTest(redis));
