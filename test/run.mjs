@@ -3,14 +3,21 @@
  *
  * A test file that fails is run once more by itself. If it passes then, the suite passes and the file is reported
  * as flaky, with the output of its failure above. Many failing files are no race: they are not run again.
+ *
+ * Suites that run at the same time share a folder, `GUARDSWEEP_SUITES`: each has a file there during its first run, and
+ * none runs a file again before the others are done. A race that load brings out would only be lost once more.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const MAX_FILES_AGAIN = 5;
+const MAX_WAIT_FOR_OTHERS_MS = 15 * 60_000;
+const suites = process.env.GUARDSWEEP_SUITES;
+const running = suites && join(suites, `${process.pid}`);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'guardsweep-suite-'));
@@ -45,15 +52,24 @@ function optionsOf(args) {
   return at < 0 ? [] : args.slice(at, at + 2);
 }
 
+/** Resolves when no other suite is in its first run; after a while in any case, since one may have been killed. */
+async function othersDone() {
+  const late = performance.now() + MAX_WAIT_FOR_OTHERS_MS;
+  while (suites && readdirSync(suites).length > 0 && performance.now() < late) await delay(1000);
+}
+
 const args = process.argv.slice(2);
 // Ctrl-C reaches vitest too, which then ends; this process waits for that, so that it can remove its folder.
 process.on('SIGINT', () => undefined);
 try {
+  if (running) writeFileSync(running, '');
   const first = await run('first', args);
+  if (running) rmSync(running);
   const failed = filesThatFailed(first);
   let { status } = first;
   let failures = first.report?.numFailedTests ?? 0;
   if (status === 1 && failed.length > 0 && failed.length <= MAX_FILES_AGAIN) {
+    await othersDone();
     console.log(`\nRunning once more what failed: ${failed.join(' ')}\n`);
     const again = await run('again', [...optionsOf(args), ...failed]);
     const stillFailing = filesThatFailed(again);
@@ -68,5 +84,6 @@ try {
   if (first.report) console.log(`${first.report.numTotalTests - failures} passed, ${failures} failed`);
   process.exitCode = status;
 } finally {
+  if (running) rmSync(running, { force: true });
   rmSync(folder, { recursive: true, force: true });
 }
