@@ -1,16 +1,10 @@
-import {
-  type AgentOptions,
-  type ClientRequest,
-  Agent as HttpAgent,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request as httpRequest,
-} from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { BaseAddress } from '../protocol/address.ts';
-import { connectionFailed } from '../faults/classify.ts';
+import { connectionFailed, unreadableReply } from '../faults/classify.ts';
 
 /** Idle timeout of a kept connection, in milliseconds: shorter than that of most servers, which could hit a new request. */
 const IDLE_MS = 1500;
@@ -43,126 +37,118 @@ export interface HttpReply {
  * the content go nowhere else.
  */
 export class HttpClient {
-  readonly #base: BaseAddress;
+  readonly #path: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #agent: HttpAgent;
+  readonly #pool: Pool;
   /** Opens a new connection per request. */
-  readonly #freshAgent: HttpAgent;
+  readonly #fresh: Pool;
 
   /** Does not connect before the first request. */
   constructor(base: BaseAddress, { token, tls }: Credentials, maxConnections: number) {
-    this.#base = base;
+    this.#path = base.path;
     this.#headers = {
       accept: 'application/json',
       'accept-encoding': 'identity',
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
-    const agent = (options: AgentOptions): HttpAgent =>
-      base.secure ? new HttpsAgent({ ...options, ...tls }) : new HttpAgent(options);
-    this.#agent = agent({ keepAlive: true, maxSockets: maxConnections, timeout: IDLE_MS });
-    this.#freshAgent = agent({ keepAlive: false, maxSockets: maxConnections });
+    const host = base.host.includes(':') ? `[${base.host}]` : base.host;
+    const origin = `${base.secure ? 'https' : 'http'}://${host}:${base.port}`;
+    const options: Pool.Options = {
+      connections: maxConnections,
+      // The timeout of the call covers everything.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS,
+      connect: connector(base.secure ? tls : {}),
+    };
+    this.#pool = new Pool(origin, { ...options, pipelining: 1 });
+    this.#fresh = new Pool(origin, { ...options, pipelining: 0 });
   }
 
   /**
-   * Sends a request. Retries once on a new connection when the server closed a kept one without answering. Rejects with
-   * `CallError` without a reply, and with the signal's reason when aborted.
+   * Sends a request. Retries once on a new connection when the server closed a kept one without answering: it has not seen
+   * the request. Rejects with `CallError` without a reply, and with the signal's reason when aborted.
    */
-  send(request: HttpRequest, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) {
-        reject(signal.reason as Error);
-        return;
-      }
-      let sent: ClientRequest;
-      let over = false;
-      const settle = (): void => {
-        over = true;
-        clearTimeout(timer);
-        signal.removeEventListener('abort', abort);
-      };
-      // The first reason counts; errors caused by destroying the request are ignored.
-      const fail = (error: Error): void => {
-        settle();
-        reject(error);
-        sent.destroy();
-      };
-      const abort = (): void => fail(signal.reason as Error);
-      const timer = setTimeout(() => {
-        fail(new CallError('no answer in time', { kind: 'attempt', code: 'TIMEOUT' }));
-      }, timeoutMs);
-      signal.addEventListener('abort', abort, { once: true });
-      const send = (agent: HttpAgent): void => {
-        const current = this.#open(request, agent);
-        sent = current;
-        let readBefore = 0;
-        current.once('socket', (socket) => (readBefore = socket.bytesRead));
-        const lost = (error: Error): void => {
-          if (over) return;
-          const unseen = current.reusedSocket && current.socket?.bytesRead === readBefore;
-          if (unseen && isClosed(error)) send(this.#freshAgent);
-          else fail(connectionFailed(error));
-        };
-        current.on('error', lost);
-        current.on('response', (response) => {
-          // A guard may answer before it has read the whole body: from here on only errors of the response count.
-          current.off('error', lost).on('error', () => {});
-          readBody(response, request.maxReplyBytes).then(
-            (bytes) => {
-              settle();
-              if (bytes === null || !current.writableFinished) current.destroy();
-              resolve({
-                status: response.statusCode!,
-                headers: response.headers,
-                body: bytes,
-              });
-            },
-            (error: Error) => fail(connectionFailed(error)),
-          );
-        });
-        for (const chunk of request.body?.chunks ?? []) current.write(chunk);
-        current.end();
-      };
-      send(this.#agent);
-    });
+  async send(request: HttpRequest, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
+    signal.throwIfAborted();
+    const ended = new AbortController();
+    const abort = (): void => ended.abort(signal.reason);
+    const timer = setTimeout(() => {
+      ended.abort(new CallError('no answer in time', { kind: 'attempt', code: 'TIMEOUT' }));
+    }, timeoutMs);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      const reply = await this.#attempt(this.#pool, request, ended.signal).catch((error: unknown) => {
+        if (ended.signal.aborted || !isUnseen(error)) throw error;
+        return this.#attempt(this.#fresh, request, ended.signal);
+      });
+      const body = await readBody(reply, request.maxReplyBytes);
+      return { status: reply.statusCode, headers: reply.headers, body };
+    } catch (error) {
+      if (ended.signal.aborted) throw ended.signal.reason;
+      throw error instanceof errors.HTTPParserError ? unreadableReply() : connectionFailed(error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    }
   }
 
-  #open({ method, path, headers, body }: HttpRequest, agent: HttpAgent): ClientRequest {
-    const { secure, host, port, path: base } = this.#base;
-    return (secure ? httpsRequest : httpRequest)({
-      host,
-      port,
-      path: `${base}${path}`,
+  /** Resolves with the head of the reply. */
+  #attempt(
+    pool: Pool,
+    { method, path, headers, body }: HttpRequest,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    return pool.request({
       method,
-      agent,
-      headers: { ...this.#headers, ...headers, ...(body === undefined ? {} : bodyHeaders(body)) },
+      path: `${this.#path}${path}`,
+      headers: { ...this.#headers, ...headers, ...(body && { 'content-type': body.contentType }) },
+      body: body === undefined ? null : Buffer.concat(body.chunks),
+      signal,
     });
   }
 
   /** Closes all connections. */
   close(): void {
-    this.#agent.destroy();
-    this.#freshAgent.destroy();
+    void this.#pool.destroy();
+    void this.#fresh.destroy();
   }
 }
 
-function bodyHeaders({ contentType, chunks }: HttpBody): Record<string, string | number> {
-  const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
-  return { 'content-type': contentType, 'content-length': length };
+/**
+ * Connections that end with their first error: after the alert by which a server rejects a certificate comes its end, which
+ * would otherwise be reported in place of the alert.
+ */
+function connector(tls: ClientTls): buildConnector.connector {
+  const connect = buildConnector({ ...tls, timeout: 0 });
+  return (options, connected) => {
+    connect(options, (...[error, socket]) => {
+      socket?.prependOnceListener('error', (first: Error) => socket.destroy(first));
+      connected(...([error, socket] as Parameters<buildConnector.Callback>));
+    });
+  };
 }
 
 /** The body; null when it is too large. Rejects when the connection ends early. */
-async function readBody(response: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
+    // Leaving the loop destroys the body, and with it the connection.
     if (bytes > maxBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-/** Whether the server closed the connection. */
-function isClosed(error: Error): boolean {
-  return 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+/**
+ * Whether a connection ended before it began to reply, and may have been a kept one that the server had closed. One that
+ * has received nothing is new: the server may have ended it because of the request.
+ */
+function isUnseen(error: unknown): boolean {
+  if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return code === 'ECONNRESET' || code === 'EPIPE';
 }
