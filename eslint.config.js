@@ -319,7 +319,16 @@ const internals = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'runs/**', '**/*.mjs', 'eslint.config.js'] },
+  {
+    ignores: [
+      'dist/**',
+      'node_modules/**',
+      'runs/**',
+      '**/*.mjs',
+      'eslint.config.js',
+      'src/normalize/image/wasm/**',
+    ],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: { parserOptions: { project: './tsconfig.test.json' } },

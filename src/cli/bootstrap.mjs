@@ -141,6 +141,7 @@ function compile() {
   const started = new Date();
   const node = (what, ...args) => step(what, process.execPath, args);
   node('compiling (once)', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
+  node('compiling the image filter (once)', join(root, 'src', 'normalize', 'image', 'wasm', 'build.mjs'));
   node('bundling the image model (once)', join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'));
   node('building the pages (once)', join(root, 'web', 'build.mjs'));
   mkdirSync(join(root, 'dist'), { recursive: true });
