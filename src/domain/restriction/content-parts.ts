@@ -4,9 +4,10 @@ import { history, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
 
 /**
  * The content hashes that a content and its parts have, or would have as items of their own: a turn, a prompt, a caption.
- * With the SHA-256 of the file of a medium, or of an image in a record.
+ * With the SHA-256 of the file of a medium, or of an image in a record. `sha256`: the content hash of the request itself,
+ * if it is known.
  */
-export function partsSha256(request: ItemRequest): string[] {
+export function partsSha256(request: ItemRequest, sha256: string | null = null): string[] {
   if (isMedia(request)) {
     const alone = contentSha256({ ...request, caption: null });
     return [request.file.sha256, alone, ...ofText(request.caption)];
@@ -14,7 +15,7 @@ export function partsSha256(request: ItemRequest): string[] {
   if (isEmbedded(request)) return [hash('sha256', request.embedded), contentSha256(request)];
   switch (request.requestType) {
     case 'prompt':
-      return ofText(request.text);
+      return ofText(request.text, sha256);
     case 'response':
       return [...ofText(request.prompt), ...ofText(request.response), contentSha256(request)];
     case 'generation': {
@@ -31,10 +32,10 @@ export function partsSha256(request: ItemRequest): string[] {
 }
 
 /** As a text of its own, and as a response without its prompt. */
-function ofText(text: string | null): string[] {
+function ofText(text: string | null, sha256: string | null = null): string[] {
   if (text === null) return [];
   return [
-    contentSha256({ requestType: 'prompt', modality: 'text', text }),
+    sha256 ?? contentSha256({ requestType: 'prompt', modality: 'text', text }),
     contentSha256({ requestType: 'response', modality: 'text', prompt: null, response: text }),
   ];
 }

@@ -30,15 +30,18 @@ interface EncodedTextOptions {
  * proportion to the length of the text.
  */
 export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTextOptions): boolean {
-  return (
+  if (
     isUuencoded(text) ||
     /^=ybegin (?:part=\d{1,9} )?(?:total=\d{1,9} )?line=\d{1,9} size=\d{1,18} /.test(text) ||
     /^\(This file must be converted with BinHex[^\r\n]{0,20}\)\s{1,8}:/.test(text) ||
     ARMOUR.test(text) ||
     /^data:[\w.+/-]{0,128}(?:;[\w=.-]{1,64}){0,8};base64,[A-Za-z0-9+/=%]{16}/.test(text) ||
-    (isAll && decodesToWords(text.trim())) ||
-    Math.max(escapedLength(text), blocksLength(text, isAll)) > text.replace(/\s+/g, '').length * LEAST[part]
-  );
+    (isAll && decodesToWords(text.trim()))
+  ) {
+    return true;
+  }
+  const length = Math.max(escapedLength(text), blocksLength(text, isAll));
+  return length > 0 && length > text.replace(/\s+/g, '').length * LEAST[part];
 }
 
 /** More than this share of the characters of a text, white space aside. */

@@ -16,6 +16,8 @@ export interface Stretch {
   readonly text: Buffer;
 }
 
+const NOTHING: Stretch = { bytes: Buffer.alloc(0), text: Buffer.alloc(0) };
+
 /**
  * Finds the original bytes of a file that is read as UTF-8. Takes the bytes as they are read, and gives them in order by
  * offsets in the text. Where text and bytes differ, it decodes a second time, in steps that end at the wanted offsets.
@@ -88,6 +90,7 @@ export class OriginalText {
     const isWhole = this.#at === this.#given;
     this.#given = to;
     if (to < this.#at) return null;
+    if (to === this.#at) return isWhole ? NOTHING : null;
     const start = this.#byte;
     const texts: Buffer[] = [];
     while (this.#at < to && this.#byte < this.#window.end) {

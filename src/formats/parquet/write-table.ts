@@ -12,8 +12,8 @@ export interface TableCopy {
   readonly table: TableFile;
   /** Name of a column of texts to add; null: none is added. */
   readonly addedColumn: string | null;
-  /** The choice for each row, in order. */
-  readonly choices: AsyncIterable<RowChoice>;
+  /** The choices for the rows, in order. */
+  readonly choices: AsyncIterable<readonly RowChoice[]>;
   /** Appends bytes to the file to write. */
   readonly write: (bytes: Buffer) => Promise<void>;
   readonly signal: AbortSignal;
@@ -82,12 +82,14 @@ async function copyWith(
 }
 
 /** A table with a row for each row: whether it is kept, and what is added to it. */
-async function writeChoices(choices: AsyncIterable<RowChoice>, to: FileHandle): Promise<void> {
+async function writeChoices(choices: AsyncIterable<readonly RowChoice[]>, to: FileHandle): Promise<void> {
   let piece = '';
-  for await (const choice of choices) {
-    const isKept = choice !== 'left-out';
-    const added = isKept && choice.added !== null ? `"${choice.added.replaceAll('"', '""')}"` : '';
-    piece += `${isKept ? '1' : '0'},${added}\n`;
+  for await (const batch of choices) {
+    for (const choice of batch) {
+      const isKept = choice !== 'left-out';
+      const added = isKept && choice.added !== null ? `"${choice.added.replaceAll('"', '""')}"` : '';
+      piece += `${isKept ? '1' : '0'},${added}\n`;
+    }
     if (piece.length < PIECE_CHARS) continue;
     await to.appendFile(piece);
     piece = '';

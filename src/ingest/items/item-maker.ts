@@ -192,10 +192,11 @@ export class ItemMaker {
 
   #sourceOf(record: SourceRecord): ItemSource {
     const { row, line } = record;
-    const source = { path: this.#path, row, line, sha256: null, bytes: null };
     const span = record.error === null ? record.span : undefined;
-    if (span === undefined || this.#textStart === null) return { ...source, offset: null, length: null };
-    return { ...source, offset: this.#textStart + span.start, length: span.end - span.start };
+    const isSought = span !== undefined && this.#textStart !== null;
+    const offset = isSought ? this.#textStart! + span.start : null;
+    const length = isSought ? span.end - span.start : null;
+    return { path: this.#path, row, line, sha256: null, bytes: null, offset, length };
   }
 
   /** The id of a record without its own. */

@@ -44,13 +44,15 @@ export class Restrictions {
     const judged = restrictedBy(this.#policy, line);
     if (judged !== null) return judged;
     if (this.reviews.isFoundRestricted(line.seq)) return CHILDREN;
-    return this.#listed(hashesOf(line));
+    return this.isAnyListed ? this.#listed(hashesOf(line)) : null;
   }
 
   /** Whether an item as it is read now is restricted, or a part of it. */
   holdsItem({ request, contentSha256 }: Item): boolean {
-    if (contentSha256 !== null && this.#listed([contentSha256]) !== null) return true;
-    return request !== null && this.holds(request);
+    if (!this.isAnyListed || contentSha256 === null) return false;
+    const parts = request === null ? [] : partsSha256(request, contentSha256);
+    if (!parts.includes(contentSha256)) parts.push(contentSha256);
+    return this.#listed(parts) !== null;
   }
 
   /** Whether any content of the folder of the runs is restricted. */

@@ -11,7 +11,7 @@ import type { Addition, RecordsWriter } from './layouts/records-writer.ts';
 import type { RowCounts } from './left-out.ts';
 import type { Moderation } from './moderation.ts';
 import type { OutputFile } from './output/output-file.ts';
-import { RowDecisions } from './row-decisions.ts';
+import { type KeptRow, RowDecisions } from './row-decisions.ts';
 import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
 import { SourceRefused } from './source-refused.ts';
 
@@ -25,7 +25,7 @@ export async function copyRows(
 ): Promise<RowCounts> {
   const decisions = new RowDecisions(source.path, to);
   if (records.layout.kind === 'parquet') await copyParquet(again, records, out, decisions, to);
-  else await copyText(again, records, out, decisions, to.what);
+  else await copyText(again, records, out, decisions, to);
   const { hasFileLine } = await to.cursor.passSource(source.path);
   // A trial of the first records does not hash the tables that it reads in part.
   const isSame =
@@ -39,8 +39,9 @@ async function copyText(
   records: RecordsAgain,
   out: OutputFile,
   decisions: RowDecisions,
-  what: ExportKind,
+  to: SourceExport,
 ): Promise<void> {
+  const { what } = to;
   const { layout } = records;
   const copying = { source: again, out };
   const writer: RecordsWriter =
@@ -51,16 +52,20 @@ async function copyText(
     // Of a stateful encoding no row can be taken out; which one it is may show late.
     if (!OriginalText.canSplit(again.encoding)) throw new SourceRefused('encoding');
     for (const { record, items } of batch) {
-      const moderation = await decisions.of({ record, items });
+      const decided = decisions.of({ record, items });
+      const moderation = decided instanceof Promise ? await decided : decided;
       // The bytes of a bad record, and of what is around the records, are passed over with what is between rows.
       if (record.error !== null || record.span === undefined) continue;
       const addition = moderation === null ? null : additionTo(record, records, what, moderation);
-      if (moderation !== null && addition !== null) await writer.keep(record, addition.added);
-      else await writer.drop(record);
-      if (moderation !== null && addition === null) await decisions.withoutPlace(record);
+      if (moderation !== null && addition !== null) writer.keep(record, addition.added);
+      else writer.drop(record);
+      if (moderation !== null && addition === null) decisions.withoutPlace(record);
     }
+    await out.drain();
+    await to.leftOut.drain();
   }
-  await writer.end();
+  writer.end();
+  await out.drain();
 }
 
 /** Rows of a Parquet file have no bytes of their own: their values are written again, with the same schema. */
@@ -69,7 +74,7 @@ async function copyParquet(
   records: RecordsAgain,
   out: OutputFile,
   decisions: RowDecisions,
-  { what, signal }: SourceExport,
+  { what, leftOut, signal }: SourceExport,
 ): Promise<void> {
   let kept = 0;
   const written = await copyTable({
@@ -81,19 +86,22 @@ async function copyParquet(
   });
   if (written !== kept) throw new SourceRefused('read_differently');
 
-  async function* choices(): AsyncGenerator<RowChoice, void> {
+  async function* choices(): AsyncGenerator<readonly RowChoice[], void> {
     for await (const batch of again.rows(records)) {
+      const chosen: RowChoice[] = [];
       for (const row of batch) {
-        const choice = await choiceOf(row, what, decisions);
+        const decided = decisions.of(row);
+        const choice = choiceOf(row, what, decided instanceof Promise ? await decided : decided);
         if (choice !== 'left-out') kept++;
-        yield choice;
+        chosen.push(choice);
       }
+      yield chosen;
+      await leftOut.drain();
     }
   }
 }
 
-async function choiceOf(row: RowAgain, what: ExportKind, decisions: RowDecisions): Promise<RowChoice> {
-  const moderation = await decisions.of(row);
+function choiceOf(row: RowAgain, what: ExportKind, moderation: KeptRow | null): RowChoice {
   if (moderation === null || row.record.error !== null) return 'left-out';
   if (what.kind === 'annotate') return { added: columnOf(row.record, what.key, moderation.value!) };
   return { added: null };

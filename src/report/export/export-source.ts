@@ -30,7 +30,8 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
   const reasons = restricted.length > 0 || !isFile ? restricted : fileReasons(lines, to.keeping);
   if (reasons.length > 0) {
     const counts = noRows();
-    await to.leftOut.row(source.path, { row: null, line: null }, reasons, counts);
+    to.leftOut.row(source.path, { row: null, line: null }, reasons, counts);
+    await to.leftOut.drain();
     return { counts, file: null, caption: null };
   }
   if (isFile && to.what.kind === 'annotate') throw new SourceRefused('whole_file');
@@ -75,12 +76,8 @@ async function notJudged(
 ): Promise<ExportedSource> {
   if ((await cursor.peek())?.source.path === path) throw new SourceRefused('read_differently');
   const counts = noRows();
-  await leftOut.row(
-    path,
-    { row: null, line: null },
-    [{ reason: isTrial ? 'not_selected' : 'not_judged' }],
-    counts,
-  );
+  leftOut.row(path, { row: null, line: null }, [{ reason: isTrial ? 'not_selected' : 'not_judged' }], counts);
+  await leftOut.drain();
   return { counts, file: null, caption: null };
 }
 

@@ -40,25 +40,23 @@ export class LeftOut {
     this.#file = file;
   }
 
-  /** A row. Counts it by its main reason. */
-  async row(
-    path: string,
-    { row, line }: RowPlace,
-    reasons: readonly ReasonLine[],
-    counts: RowCounts,
-  ): Promise<void> {
+  /** A row. Counts it by its main reason. Call `drain` once for every few rows. */
+  row(path: string, { row, line }: RowPlace, reasons: readonly ReasonLine[], counts: RowCounts): void {
     countRejected(counts, mainReason(reasons), 1);
-    await this.#write({ path, row, line, reasons });
+    this.#add({ path, row, line, reasons });
   }
 
   /** A source of which nothing is exported, whatever was written of it before. */
   async source({ path }: FrozenSource, reason: Reason): Promise<void> {
-    await this.#write({ path, row: null, line: null, reasons: [{ reason }] });
+    this.#add({ path, row: null, line: null, reasons: [{ reason }] });
+    await this.drain();
   }
 
-  async #write(
-    entry: { readonly path: string } & RowPlace & { readonly reasons: readonly object[] },
-  ): Promise<void> {
-    await this.#file.write(`${JSON.stringify({ schema: 1, run: this.#run, ...entry })}\n`);
+  drain(): Promise<void> {
+    return this.#file.drain();
+  }
+
+  #add(entry: { readonly path: string } & RowPlace & { readonly reasons: readonly object[] }): void {
+    this.#file.add(`${JSON.stringify({ schema: 1, run: this.#run, ...entry })}\n`);
   }
 }

@@ -26,7 +26,12 @@ export interface Moderation extends Omit<ItemModeration, 'id' | 'part' | 'turn'>
  * The decision is null if an item was not judged and no other is worse than `allow`.
  */
 export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): Moderation {
-  const all = [...lines.map(ofLine), ...unjudged(items, lines).map(notJudged)];
+  const missing = unjudged(items, lines);
+  if (lines.length === 1 && missing.length === 0) {
+    const { decision, score, subcategory_flags: categories, decided_by, error } = lines[0]!;
+    return { decision, score, categories, decided_by, error: error?.code ?? null };
+  }
+  const all = [...lines.map(ofLine), ...missing.map(notJudged)];
   if (all.length === 0) all.push(notJudged({ id: '', part: null, turn: null }));
   const worst = all.reduce((one, other) => (severity(other) > severity(one) ? other : one));
   const scores = all.flatMap(({ score }) => score ?? []);

@@ -94,6 +94,8 @@ export function rowReasons(
 
 /** The items without a line that is of the same content, or that says that the row could not be read. */
 export function unjudged(items: readonly Item[], lines: readonly OutcomeLine[]): Item[] {
+  // As a rule the lines are those of the items, in the same order.
+  if (items.every(({ contentSha256 }, index) => contentSha256 === lines[index]?.content_sha256)) return [];
   const known = new Set(lines.map(({ content_sha256 }) => content_sha256));
   return items.filter(({ contentSha256 }) => !known.has(contentSha256));
 }

@@ -1,3 +1,4 @@
+import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { SourceRecord } from '../../formats/record.ts';
 import type { RowAgain } from '../../ingest/items/source-again.ts';
 import { noRows, type RowCounts } from './left-out.ts';
@@ -21,23 +22,29 @@ export class RowDecisions {
     this.#to = to;
   }
 
-  /** Null for a row that is left out, and for what is around the records. */
-  async of({ record, items }: RowAgain): Promise<KeptRow | null> {
-    const { what, cursor, keeping } = this.#to;
-    const lines = await cursor.linesOf(this.#path, record.row);
+  /** Null for a row that is left out, and for what is around the records. A promise as from `VerdictCursor.linesOf`. */
+  of(row: RowAgain): KeptRow | null | Promise<KeptRow | null> {
+    const lines = this.#to.cursor.linesOf(this.#path, row.record.row);
+    return lines instanceof Promise
+      ? lines.then((read) => this.#decide(row, read))
+      : this.#decide(row, lines);
+  }
+
+  #decide({ record, items }: RowAgain, lines: readonly OutcomeLine[]): KeptRow | null {
+    const { what, keeping } = this.#to;
     const isAround = record.error === null && record.isAround === true;
     if (isAround && items.length === 0 && lines.length === 0) return null;
     const isClean = what.kind === 'clean';
     const restricted = restrictedReasons(items, lines, keeping);
     if (restricted.length > 0) {
-      await this.#leaveOut(record, restricted);
+      this.#leaveOut(record, restricted);
       return null;
     }
     const reasons = rowReasons(items, lines, keeping);
     if (isAround) reasons.push({ reason: 'around' });
     if (record.error !== null && reasons.length === 0) reasons.push({ reason: 'not_judged' });
     if (record.error !== null || isAround || (isClean && reasons.length > 0)) {
-      await this.#leaveOut(record, reasons);
+      this.#leaveOut(record, reasons);
       return null;
     }
     this.counts.kept++;
@@ -45,12 +52,12 @@ export class RowDecisions {
   }
 
   /** Takes back that a row is kept: an annotation has no place in it. */
-  async withoutPlace(record: SourceRecord): Promise<void> {
+  withoutPlace(record: SourceRecord): void {
     this.counts.kept--;
-    await this.#leaveOut(record, [{ reason: 'no_object' }]);
+    this.#leaveOut(record, [{ reason: 'no_object' }]);
   }
 
-  async #leaveOut(record: SourceRecord, reasons: readonly ReasonLine[]): Promise<void> {
-    await this.#to.leftOut.row(this.#path, record, reasons, this.counts);
+  #leaveOut(record: SourceRecord, reasons: readonly ReasonLine[]): void {
+    this.#to.leftOut.row(this.#path, record, reasons, this.counts);
   }
 }

@@ -1,37 +1,38 @@
+import { join } from 'node:path';
 import type { Policy } from '../../domain/policy.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { Failure } from '../../domain/failure.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { replayDecision } from '../../record/outcomes/outcome-line.ts';
-import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
-import { readOutcomeFile } from '../../record/outcomes/read-outcome-file.ts';
 
 /**
  * The outcome lines of a finished run, in corpus order, taken by source and row. Sources, and rows of a source, are to
  * be asked for in that order. Holds the lines of one row and of one piece of the file.
+ *
+ * The file was compared with the manifest, and its lines were checked when they were committed: they are parsed, one at
+ * a time so that few are in memory, and not checked again but for their decisions.
  */
 export class VerdictCursor {
   readonly #policy: Policy;
-  readonly #batches: AsyncGenerator<OutcomeLine[], void>;
-  #batch: readonly OutcomeLine[] = [];
+  readonly #pieces: AsyncGenerator<Buffer[], void>;
+  #piece: readonly Buffer[] = [];
   #index = 0;
+  /** The line at `#index`, once it is parsed. */
+  #line: OutcomeLine | null = null;
+  #isAtEnd = false;
   #rows = 0;
   #last: OutcomeLine['source'] | null = null;
 
   constructor(runDir: string, policy: Policy, signal: AbortSignal) {
     this.#policy = policy;
-    this.#batches = readOutcomeFile(runDir, RUN_FILES.verdicts, { signal, parse: parseOutcomeLine });
+    this.#pieces = readRecordLines(join(runDir, RUN_FILES.verdicts), { signal });
   }
 
   /** The next line; null at the end of the run. */
   async peek(): Promise<OutcomeLine | null> {
-    while (this.#index === this.#batch.length) {
-      const next = await this.#batches.next();
-      if (next.done === true) return null;
-      this.#batch = next.value;
-      this.#index = 0;
-    }
-    return this.#batch[this.#index]!;
+    while (this.#isReadUp()) await this.#readOn();
+    return this.#next();
   }
 
   /** Rows whose lines were taken or passed over; a file that is one item counts as a row. */
@@ -41,17 +42,31 @@ export class VerdictCursor {
 
   /**
    * The lines of a row, empty if it has none; a null `row` asks for those of a file that is one item. Lines of earlier
-   * rows are passed over. Failure('internal') for a decision that is not what the run's policy gives.
+   * rows are passed over. A promise only if the file has to be read for it: most rows need not wait. Failure('internal')
+   * for a decision that is not what the run's policy gives.
    */
-  async linesOf(path: string, row: number | null): Promise<OutcomeLine[]> {
+  linesOf(path: string, row: number | null): readonly OutcomeLine[] | Promise<readonly OutcomeLine[]> {
     const lines: OutcomeLine[] = [];
-    for (let line = await this.peek(); line?.source.path === path; line = await this.peek()) {
+    return this.#take(path, row, lines) ? lines : this.#readAndTake(path, row, lines);
+  }
+
+  async #readAndTake(path: string, row: number | null, lines: OutcomeLine[]): Promise<OutcomeLine[]> {
+    do await this.#readOn();
+    while (!this.#take(path, row, lines));
+    return lines;
+  }
+
+  /** Moves the lines of a row to `lines`. False if some may be in the part of the file that was not read. */
+  #take(path: string, row: number | null, lines: OutcomeLine[]): boolean {
+    while (!this.#isReadUp()) {
+      const line = this.#next();
+      if (line?.source.path !== path) return true;
       const at = line.source.row;
-      if (at !== row && (at === null || row === null || at > row)) break;
+      if (at !== row && (at === null || row === null || at > row)) return true;
       if (at === row) lines.push(this.#checked(line));
       this.#pass(line);
     }
-    return lines;
+    return false;
   }
 
   /** Passes over the rest of a source; returns whether a line of it is of the file as a whole. */
@@ -65,12 +80,33 @@ export class VerdictCursor {
   }
 
   async close(): Promise<void> {
-    await this.#batches.return();
+    await this.#pieces.return();
+  }
+
+  /** Whether the next line has to be read first. */
+  #isReadUp(): boolean {
+    return this.#index === this.#piece.length && !this.#isAtEnd;
+  }
+
+  async #readOn(): Promise<void> {
+    const next = await this.#pieces.next();
+    this.#isAtEnd = next.done === true;
+    this.#piece = next.done === true ? [] : next.value;
+    this.#index = 0;
+  }
+
+  /** The next line of those that were read; null at the end of the run. */
+  #next(): OutcomeLine | null {
+    if (this.#line === null && this.#index < this.#piece.length) {
+      this.#line = JSON.parse(this.#piece[this.#index]!.toString()) as OutcomeLine;
+    }
+    return this.#line;
   }
 
   #pass({ source }: OutcomeLine): void {
     if (source.row !== this.#last?.row || source.path !== this.#last.path) this.#rows++;
     this.#last = source;
+    this.#line = null;
     this.#index++;
   }
 

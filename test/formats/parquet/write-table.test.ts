@@ -29,7 +29,7 @@ async function copied(addedColumn: string | null, choice: (row: number) => RowCh
     table: { handle: input, bytes: size },
     addedColumn,
     choices: (async function* () {
-      for (let row = 1; row <= count; row++) yield Promise.resolve(choice(row));
+      for (let row = 1; row <= count; row++) yield Promise.resolve([choice(row)]);
     })(),
     write: (bytes) => {
       pieces.push(bytes);

@@ -4,7 +4,7 @@ import type { RecordLayout } from '../../../ingest/recognise/recognise-layout.ts
 import {
   stretchOf,
   stretchTo,
-  withAddition,
+  addStretch,
   type Addition,
   type Copying,
   type RecordsWriter,
@@ -64,48 +64,48 @@ export class ElementRecords implements RecordsWriter {
     this.#parts = layout === 'json-array' ? ARRAY : layout === 'json-wrapped' ? WRAPPED : VALUES;
   }
 
-  async keep(record: ReadRecord, addition: Addition | null): Promise<void> {
-    const { source, out } = this.#copying;
-    const before = await this.#before(record);
-    if (this.#hasElements) await this.#write(this.#parts.separator, before);
+  keep(record: ReadRecord, addition: Addition | null): void {
+    const { source } = this.#copying;
+    const before = this.#before(record);
+    if (this.#hasElements) this.#write(this.#parts.separator, before);
     this.#hasElements = true;
     const stretch = stretchOf(source, record);
-    await out.write(addition === null ? stretch.bytes : withAddition(source, stretch, addition));
+    addStretch(this.#copying, stretch, addition);
   }
 
-  async drop(record: ReadRecord): Promise<void> {
-    await this.#before(record);
+  drop(record: ReadRecord): void {
+    this.#before(record);
     stretchTo(this.#copying.source, record.span!.end);
   }
 
-  async end(): Promise<void> {
+  end(): void {
     const isBegun = this.#isBegun;
-    await this.#begin();
+    this.#begin();
     const { original, encoding } = this.#copying.source;
     const rest = original.rest(encoding);
     const { none, opening, closing } = this.#parts;
-    if (isBegun) return this.#write(closing, rest);
-    return this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
+    if (isBegun) this.#write(closing, rest);
+    else this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
   }
 
   /** What is before a record; before the first one, it is the opening. */
-  async #before({ span }: ReadRecord): Promise<Stretch | null> {
+  #before({ span }: ReadRecord): Stretch | null {
     const isBegun = this.#isBegun;
-    await this.#begin();
+    this.#begin();
     const before = stretchTo(this.#copying.source, span!.start);
-    if (!isBegun) await this.#write(this.#parts.opening, before);
+    if (!isBegun) this.#write(this.#parts.opening, before);
     return before;
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    await this.#copying.out.write(this.#copying.source.original.mark());
+    this.#copying.out.add(this.#copying.source.original.mark());
   }
 
-  async #write({ form, instead }: Part, found: Stretch | null): Promise<void> {
+  #write({ form, instead }: Part, found: Stretch | null): void {
     const { source, out } = this.#copying;
     const isFit = found !== null && form.test(found.text.toString());
-    await out.write(isFit ? found.bytes : source.original.ascii(instead));
+    out.add(isFit ? found.bytes : source.original.ascii(instead));
   }
 }

@@ -4,7 +4,7 @@ import {
   isBlank,
   stretchOf,
   stretchTo,
-  withAddition,
+  addStretch,
   type Addition,
   type Copying,
   type RecordsWriter,
@@ -30,53 +30,53 @@ export class LineRecords implements RecordsWriter {
     this.#headerAddition = headerAddition;
   }
 
-  async keep(record: ReadRecord, addition: Addition | null): Promise<void> {
-    const { source, out } = this.#copying;
-    await this.#upTo(record);
+  keep(record: ReadRecord, addition: Addition | null): void {
+    const { source } = this.#copying;
+    this.#upTo(record);
     const stretch = stretchOf(source, record);
     this.#isAfterDroppedCr = false;
-    await out.write(addition === null ? stretch.bytes : withAddition(source, stretch, addition));
+    addStretch(this.#copying, stretch, addition);
   }
 
-  async drop(record: ReadRecord): Promise<void> {
-    await this.#upTo(record);
+  drop(record: ReadRecord): void {
+    this.#upTo(record);
     const stretch = stretchTo(this.#copying.source, record.span!.end);
     this.#isAfterDroppedCr = stretch?.text.at(-1) === CR;
   }
 
-  async end(): Promise<void> {
+  end(): void {
     const { source } = this.#copying;
     const { original, encoding, bodyStart } = source;
-    if (this.#isBegun || bodyStart !== null) await this.#begin();
-    else await this.#copying.out.write(original.mark());
+    if (this.#isBegun || bodyStart !== null) this.#begin();
+    else this.#copying.out.add(original.mark());
     const rest = original.rest(encoding);
     if (bodyStart === null && (rest === null || !isBlank(rest.text))) throw new SourceRefused('header');
-    await this.#between(rest);
+    this.#between(rest);
   }
 
   /** Writes what is before a record and belongs to none. */
-  async #upTo({ span }: ReadRecord): Promise<void> {
-    await this.#begin();
-    await this.#between(stretchTo(this.#copying.source, span!.start));
+  #upTo({ span }: ReadRecord): void {
+    this.#begin();
+    this.#between(stretchTo(this.#copying.source, span!.start));
   }
 
-  async #begin(): Promise<void> {
+  #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
     const { source, out } = this.#copying;
-    await out.write(source.original.mark());
+    out.add(source.original.mark());
     const { bodyStart } = source;
     const header = bodyStart === null ? null : stretchTo(source, bodyStart);
     if (header === null) throw new SourceRefused('header');
     const addition = this.#headerAddition();
-    await out.write(addition === null ? header.bytes : withAddition(source, header, addition));
+    addStretch(this.#copying, header, addition);
   }
 
-  async #between(stretch: { readonly bytes: Buffer; readonly text: Buffer } | null): Promise<void> {
+  #between(stretch: { readonly bytes: Buffer; readonly text: Buffer } | null): void {
     if (stretch === null || stretch.text.length === 0 || !isBlank(stretch.text)) return;
     const { source, out } = this.#copying;
     const isRest = this.#isAfterDroppedCr && stretch.text[0] === LF;
     this.#isAfterDroppedCr = false;
-    await out.write(isRest ? stretch.bytes.subarray(source.original.ascii('\n').length) : stretch.bytes);
+    out.add(isRest ? stretch.bytes.subarray(source.original.ascii('\n').length) : stretch.bytes);
   }
 }

@@ -15,14 +15,14 @@ interface Insertion {
 /** Adds text to a record, of which it takes the text. */
 export type Addition = (record: Buffer) => Insertion;
 
-/** Writes records of a source in its own layout, in order, as they are. */
+/** Adds records of a source to a file in its own layout, in order, as they are. Its caller drains the file. */
 export interface RecordsWriter {
   /** Writes a record, with an addition or as it is. */
-  keep(record: ReadRecord, addition: Addition | null): Promise<void>;
+  keep(record: ReadRecord, addition: Addition | null): void;
   /** Leaves a record out. */
-  drop(record: ReadRecord): Promise<void>;
+  drop(record: ReadRecord): void;
   /** Writes what is behind the last record. To be called once. */
-  end(): Promise<void>;
+  end(): void;
 }
 
 /** What records are copied from and to. */
@@ -43,13 +43,22 @@ export function stretchOf(source: SourceAgain, { span }: ReadRecord): Stretch {
   return stretch;
 }
 
-/** The bytes of a stretch with an addition. */
-export function withAddition(source: SourceAgain, { bytes, text }: Stretch, addition: Addition): Buffer {
+/** Adds a stretch to the file, with an addition or as it is. */
+export function addStretch(
+  { source, out }: Copying,
+  { bytes, text }: Stretch,
+  addition: Addition | null,
+): void {
+  if (addition === null) {
+    out.add(bytes);
+    return;
+  }
   const added = addition(text);
-  const ascii = (part: string): Buffer => source.original.ascii(part);
-  const before = bytes.length - ascii(text.toString('latin1', added.at)).length;
-  const behind = ascii(text.toString('latin1', added.upTo));
-  return Buffer.concat([bytes.subarray(0, before), ascii(added.text), behind]);
+  // Bytes of one character of ASCII: the bytes from `at` on are that many times as long as their text.
+  const size = source.original.ascii(' ').length;
+  out.add(bytes.subarray(0, bytes.length - size * (text.length - added.at)));
+  out.add(source.original.ascii(added.text));
+  out.add(bytes.subarray(bytes.length - size * (text.length - added.upTo)));
 }
 
 /** White space as readers pass over it between records, with the end-of-file character of DOS (Ctrl-Z). */

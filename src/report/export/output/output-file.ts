@@ -40,7 +40,17 @@ export class OutputFile {
   }
 
   async write(content: string | Buffer): Promise<void> {
+    this.add(content);
+    await this.drain();
+  }
+
+  /** Adds to what is to be written. Call `drain` once for every few rows. */
+  add(content: string | Buffer): void {
     this.#waiting.add(content);
+  }
+
+  /** Writes what was added, if it is enough. */
+  async drain(): Promise<void> {
     if (this.#waiting.length >= MIN_WRITE_BYTES) await this.#flush();
   }
 
