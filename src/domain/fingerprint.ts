@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** SHA-256 hashes of a guard's deployed artifacts by name, and an id over all of them. */
+/**
+ * Which model a guard runs: SHA-256 hashes of its deployed artifacts by name, and an id over all of them. Of a guard that
+ * cannot prove its artifacts: what it declares about itself, which has an id of another form and is no fingerprint.
+ */
 export interface Fingerprint {
-  /** `sha256:` and 64 hex digits: the SHA-256 of the canonical form. */
+  /** `sha256:`, or of a declaration `declared:`, and 64 hex digits: the SHA-256 of the canonical form. */
   readonly id: string;
-  /** Artifact name to 64 lower-case hex digits, in bytewise order of name. */
+  /** Artifact name to 64 lower-case hex digits, or what is declared by its name; in bytewise order of name. */
   readonly artifacts: Readonly<Record<string, string>>;
 }
 
@@ -25,9 +28,45 @@ export function makeFingerprint(
     if (name === '' || name !== name.trim() || /[\r\n]/.test(name) || !SHA256_HEX.test(hex)) return null;
     entries.push([name, hex.toLowerCase()]);
   }
-  if (entries.length === 0) return null;
-  entries.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  const form = entries.map(([name, hex]) => `${name} ${hex}\n`).join('');
-  const id = `sha256:${createHash('sha256').update(form).digest('hex')}`;
-  return { id, artifacts: Object.fromEntries(entries) };
+  return entries.length === 0 ? null : identified('sha256', entries);
+}
+
+const DECLARED = 'declared';
+
+/** Whether an id is that of a declaration. */
+export function isDeclared(id: string): boolean {
+  return id.startsWith(`${DECLARED}:`);
+}
+
+/** Names and values in a declaration: printable ASCII, since they are recorded and shown. */
+const DECLARED_NAME = /^[a-z][a-z0-9-]{0,39}$/;
+const DECLARED_VALUE = /^[\x20-\x7e]{1,200}$/;
+
+/**
+ * What a guard declares, in the canonical form of a fingerprint with the values in place of the hashes. Null if the family
+ * is not among it, or a name or a value is not plain.
+ */
+export function makeDeclaration(
+  values: Iterable<readonly [name: string, value: string]>,
+): Fingerprint | null {
+  const entries = [...values];
+  const isPlain = entries.every(([name, value]) => DECLARED_NAME.test(name) && DECLARED_VALUE.test(value));
+  const hasFamily = entries.some(([name]) => name === 'family');
+  return isPlain && hasFamily ? identified(DECLARED, entries) : null;
+}
+
+/** A recorded fingerprint or declaration from what it is made of; null if it is neither. */
+export function recordedFingerprint(artifacts: Fingerprint['artifacts']): Fingerprint | null {
+  const entries = Object.entries(artifacts);
+  return makeFingerprint(entries) ?? makeDeclaration(entries);
+}
+
+function identified(
+  scheme: string,
+  entries: readonly (readonly [name: string, value: string])[],
+): Fingerprint {
+  const sorted = [...entries].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+  const form = sorted.map(([name, value]) => `${name} ${value}\n`).join('');
+  const id = `${scheme}:${createHash('sha256').update(form).digest('hex')}`;
+  return { id, artifacts: Object.fromEntries(sorted) };
 }

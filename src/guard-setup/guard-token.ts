@@ -1,3 +1,4 @@
+import { OPENAI_API_KEY } from '../config/settings/entries/environment.ts';
 import { isEmbedded } from '../config/values/guard-url.ts';
 import { isToken } from '../domain/bearer-token.ts';
 import { Failure } from '../domain/failure.ts';
@@ -12,6 +13,8 @@ import { transportOf } from '../guard/transports/transports.ts';
  * - gRPC, KServe over HTTP, and WebSockets: `GUARD_TOKEN__<HOST>` if that is set, else `GUARD_TOKEN`.
  * - REST: `GUARD_API_KEY__<HOST>` if that is set, else `GUARD_API_KEY`, if only one https host has no key of its own. Over
  *   plain http no key is needed.
+ * - OpenAI's own host over TLS: `OPENAI_API_KEY` if `GUARD_API_KEY__API_OPENAI_COM` is not set, before `GUARD_API_KEY`. No other
+ *   host gets it.
  * A token without a host is sent only to guards that the user named: a run directory may come from someone else, and must
  * not choose who receives it.
  * The function throws Failure('usage') rather than send a token to another machine without TLS, or to a host that it may
@@ -54,7 +57,8 @@ function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | 
 
 function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonly string[]): Found | null {
   const { host, secure, loopback } = hostOf(endpoint);
-  const own = ownOf(env, 'GUARD_API_KEY', host);
+  const ofHost = ownOf(env, 'GUARD_API_KEY', host);
+  const own = ofHost === undefined ? openAiKey(env, endpoint) : ofHost;
   if (own !== undefined) {
     if (own !== null && !secure && !loopback) throw withoutTls(endpoint, own.variable);
     return own;
@@ -62,7 +66,7 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
   const shared = secure ? valueOf(env, 'GUARD_API_KEY') : null;
   const others = guards
     .map((url) => ({ name: url, address: url }))
-    .filter((guard) => hasApiKey(guard) && hostOf(guard).secure)
+    .filter((guard) => hasApiKey(guard) && hostOf(guard).secure && openAiKey(env, guard) === undefined)
     .map((guard) => hostOf(guard).host)
     .filter((name) => name !== host && ownOf(env, 'GUARD_API_KEY', name) === undefined);
   if (shared !== null && others.length > 0) {
@@ -73,6 +77,13 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
     );
   }
   return shared;
+}
+
+/** The key that others keep for OpenAI's own host; undefined for any other host, and when it is not set. */
+function openAiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | undefined {
+  const { host, secure } = hostOf(endpoint);
+  const isOpenAi = transportOf(endpoint).kind === 'openai' && secure && host === 'api.openai.com';
+  return isOpenAi ? (valueOf(env, OPENAI_API_KEY.name, true) ?? undefined) : undefined;
 }
 
 /** The token for this host only; null when it must get none, undefined when its variable is not set. */

@@ -16,7 +16,7 @@ import { streamCounts, type StreamCounts } from './summary/stream-counts.ts';
 /** A guard, and one of the models that it judged with. */
 interface GuardShare {
   readonly endpoint: string;
-  readonly kind: 'embedded' | 'triton' | 'rest' | 'websocket';
+  readonly kind: 'embedded' | 'triton' | 'rest' | 'openai' | 'websocket';
   readonly fingerprint: string | null;
   readonly verdicts: number;
 }
@@ -489,5 +489,6 @@ function ordered<T>(counts: ReadonlyMap<string, T>, keys: readonly string[]): Re
 function kindOf(endpoint: string): GuardShare['kind'] {
   if (endpoint.startsWith('embedded:')) return 'embedded';
   if (endpoint.startsWith('ws')) return 'websocket';
+  if (endpoint.startsWith('openai')) return 'openai';
   return endpoint.startsWith('http') ? 'rest' : 'triton';
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Coverage } from '../domain/coverage.ts';
-import { makeFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
+import { recordedFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
 import type { Judgement } from '../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import type { Environment } from './environment.ts';
@@ -138,7 +138,7 @@ export class Verdicts {
     const cached = this.#cache.get(mark);
     if (cached !== undefined) return cached;
     const origin = this.#origins.get(originKey(mark));
-    const fingerprint = origin && makeFingerprint(origin[2]);
+    const fingerprint = origin && recordedFingerprint(Object.fromEntries(origin[2]));
     if (!fingerprint) return null;
     if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
     const found = { fingerprint, origin };

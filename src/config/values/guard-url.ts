@@ -1,3 +1,4 @@
+import { GUARD_FAMILIES, isGuardFamily } from '../../domain/guard-family.ts';
 import { type Located, mistake, quoted } from '../mistake.ts';
 
 /** The demonstration guard that a run starts itself. */
@@ -18,12 +19,18 @@ const DEFAULT_PORTS = {
   https: 443,
   'kserve+http': 8000,
   'kserve+https': 443,
+  'openai+http': 8000,
+  'openai+https': 443,
   ws: 8000,
   wss: 8000,
 } as const;
 
 type Scheme = keyof typeof DEFAULT_PORTS;
 
+/** As model hubs, folders and Ollama write names. */
+const MODEL = /^[a-z0-9/][\w.:/-]{0,199}$/i;
+
+const SECRETS_HINT_SHORT = 'secrets come from the environment';
 const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets come from the environment';
 
 /**
@@ -32,13 +39,17 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
  * `http://gpu-1:9000`, the port being 9000 when none is given, or `https://guard.example`, with its port unless that is
  * 443 and its path if it has one; with the KServe v2 protocol over HTTP the base address before `/v2`, in the same way:
  * `kserve+http://gpu-1:8000`, `kserve+https://guard.example`; over a WebSocket, which takes generations only, `ws://gpu-1:8000` or `wss://`, the port
- * being 8000 when none is given. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
+ * being 8000 when none is given; behind an OpenAI-compatible server the base address before `/v1`, with the model and its
+ * family where they are needed: `openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard`. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
  * the message.
  */
 function parseGuardUrl({ value, place }: Located<string>): string {
   const text = value.trim();
-  if (/[@?#]/.test(text)) throw mistake(place, `a guard URL ${SECRETS_HINT}`);
+  const isOpenAi = /^openai\+/i.test(text);
+  if (isOpenAi ? /[@#]|\?.*\?/.test(text) : /[@?#]/.test(text))
+    throw mistake(place, `a guard URL ${SECRETS_HINT}`);
   if (isEmbedded(text)) return text;
+  if (isOpenAi) return parseOpenAi({ value: text, place });
   const [, given = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
   const scheme = given.toLowerCase();
   if (isScheme(scheme)) return parseLocation(scheme, rest, { value: text, place });
@@ -46,8 +57,31 @@ function parseGuardUrl({ value, place }: Located<string>): string {
     place,
     /^embedded\b/i.test(text)
       ? `the embedded guard is written ${EMBEDDED_GUARD} or ${EMBEDDED_ALL_SCORES}`
-      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
+      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
   );
+}
+
+/** `model` as servers write it, and `family`: the only keys, in this order. */
+function parseOpenAi({ value, place }: Located<string>): string {
+  const [location = '', query = ''] = value.split('?');
+  const [, given = '', rest = ''] = /^([a-z+]*):(.*)$/is.exec(location) ?? [];
+  const scheme = given.toLowerCase();
+  if (!isScheme(scheme))
+    throw mistake(place, `expected openai+http:// or openai+https://, found ${quoted(value)}`);
+  const keys = new URLSearchParams(query);
+  const unknown = [...keys.keys()].find((key) => key !== 'model' && key !== 'family');
+  if (unknown !== undefined) {
+    throw mistake(place, `the address of this guard takes model and family only, and ${SECRETS_HINT_SHORT}`);
+  }
+  const model = keys.get('model');
+  if (model !== null && !MODEL.test(model))
+    throw mistake(place, `expected model= and the name of a served model, found ${quoted(model)}`);
+  const family = keys.get('family');
+  if (family !== null && !isGuardFamily(family))
+    throw mistake(place, `expected family= and one of ${GUARD_FAMILIES.join(', ')}, found ${quoted(family)}`);
+  const parts = [model && `model=${model}`, family && `family=${family}`].filter(Boolean);
+  const base = parseLocation(scheme, rest, { value: location, place });
+  return parts.length === 0 ? base : `${base}?${parts.join('&')}`;
 }
 
 function isScheme(scheme: string): scheme is Scheme {
@@ -76,7 +110,7 @@ function parseLocation(scheme: Scheme, rest: string, given: Located<string>): st
 
 /** Whether connections to this guard use TLS. */
 export function overTls(url: string): boolean {
-  return /^(grpcs|(kserve\+)?https|wss):/.test(url);
+  return /^(grpcs|((kserve|openai)\+)?https|wss):/.test(url);
 }
 
 /** Several endpoints in the order given. Failure('usage') also when one is named twice. */

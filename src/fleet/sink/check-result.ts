@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/run-config.ts';
-import { makeFingerprint } from '../../domain/fingerprint.ts';
+import { recordedFingerprint } from '../../domain/fingerprint.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
 import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
 import type { PlannedShards } from './planned-shards.ts';
@@ -29,7 +29,7 @@ export async function mismatchOf(
   if (!isWhole) return 'incomplete';
   const whole = new Set<string | null>([null]);
   for (const { id, artifacts } of fingerprints) {
-    if (makeFingerprint(Object.entries(artifacts))?.id !== id) return 'other fingerprint';
+    if (recordedFingerprint(artifacts)?.id !== id) return 'other fingerprint';
     whole.add(id);
   }
   for (const judgement of judgementsOf(result)) {

@@ -2,7 +2,7 @@ import type { OutReason } from '../protocol/call-error.ts';
 import type { RetryCause } from './events.ts';
 import type { Sent } from './sent-meter.ts';
 
-export type EndpointKind = 'triton' | 'rest' | 'websocket';
+export type EndpointKind = 'triton' | 'rest' | 'openai' | 'websocket';
 
 export type EndpointState =
   | { readonly name: 'ready' }

@@ -1,5 +1,6 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { GuardPolicy } from '../../domain/guard-policy.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';
 import type { CallOptions } from '../protocol/connection.ts';
@@ -31,6 +32,8 @@ export interface PoolOptions {
   readonly token?: (endpoint: GuardEndpoint) => string | null;
   /** For the endpoints reached over TLS; left out: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
+  /** What models judge by that follow a written policy; null or left out: nothing. */
+  readonly guardPolicy?: GuardPolicy | null;
   /** Every model must pass it before it judges; left out: none has to. A model that does not fails the pool. */
   readonly modelCheck?: ModelCheck | null;
 }
@@ -79,7 +82,7 @@ export async function connectGuards(
 /** The servers behind the endpoints. Rejects with Failure('usage') as `connectGuards`, and when an address is malformed. */
 async function targetsOf(
   endpoints: readonly GuardEndpoint[],
-  { expectFingerprint, token = () => null, tls = {} }: PoolOptions,
+  { expectFingerprint, token = () => null, tls = {}, guardPolicy = null }: PoolOptions,
   lookup: CallOptions,
 ): Promise<EndpointTarget[]> {
   // Tokens first: an invalid one is reported before any lookup.
@@ -91,14 +94,14 @@ async function targetsOf(
         `guard ${endpoint.name}: over ${transport.unversioned} a guard reports no fingerprint, so none can be expected; name its gRPC address`,
       );
     }
-    return { endpoint, transport, credentials: { token: token(endpoint), tls } };
+    return { endpoint, transport, options: { token: token(endpoint), tls, guardPolicy } };
   });
-  const targets = found.map(async ({ endpoint, transport, credentials }) => {
+  const targets = found.map(async ({ endpoint, transport, options }) => {
     const { kind, takes, connector } = transport;
     const servers = (await transport.servers?.(endpoint, lookup)) ?? [
       { name: endpoint.name, connect: connector(endpoint) },
     ];
-    return servers.map(({ name, connect }) => ({ name, kind, takes, connect: () => connect(credentials) }));
+    return servers.map(({ name, connect }) => ({ name, kind, takes, connect: () => connect(options) }));
   });
   return (await Promise.all(targets)).flat();
 }

@@ -2,6 +2,7 @@ import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
+import type { GuardPolicy } from '../../domain/guard-policy.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
@@ -34,6 +35,8 @@ interface ReadEndpointOptions {
   readonly token?: (endpoint: GuardEndpoint) => string | null;
   /** For an endpoint reached over TLS; left out: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
+  /** As in `PoolOptions`. */
+  readonly guardPolicy?: GuardPolicy | null;
 }
 
 /**
@@ -42,11 +45,11 @@ interface ReadEndpointOptions {
  */
 export async function readEndpoint(
   endpoint: GuardEndpoint,
-  { timeoutMs, signal, token, tls = {} }: ReadEndpointOptions,
+  { timeoutMs, signal, token, tls = {}, guardPolicy = null }: ReadEndpointOptions,
 ): Promise<EndpointReading> {
   const { name } = endpoint;
   const { kind, connector } = transportOf(endpoint);
-  const connection = connector(endpoint)({ token: token?.(endpoint) ?? null, tls });
+  const connection = connector(endpoint)({ token: token?.(endpoint) ?? null, tls, guardPolicy });
   try {
     const guard = await connection.open({ requestTimeoutMs: timeoutMs, prove: false, signal });
     if (guard.version === null) return { name, kind, fingerprint: null };

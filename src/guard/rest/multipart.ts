@@ -23,6 +23,11 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, type: FileType])[] = [
 
 const UNKNOWN: FileType = { extension: 'bin', type: 'application/octet-stream' };
 
+/** The media type of an image or a clip, by its first bytes. */
+export function mediaType(bytes: Buffer): string {
+  return (byMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN).type;
+}
+
 /**
  * A multipart/form-data body (RFC 7578) with one file in the field `file`. Its file name comes from the magic bytes, since
  * guards may go by the extension. The user's file name is never sent.

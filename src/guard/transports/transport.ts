@@ -1,10 +1,16 @@
+import type { GuardPolicy } from '../../domain/guard-policy.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
 import type { GuardEndpoint, GuardHost } from '../protocol/address.ts';
 import type { CallOptions, Connection, Credentials } from '../protocol/connection.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 
+export interface ConnectOptions extends Credentials {
+  /** What a model judges by that follows a written policy; null or left out: nothing. */
+  readonly guardPolicy?: GuardPolicy | null;
+}
+
 /** Makes a new connection that shares nothing with earlier ones, and does not connect before it is opened. */
-export type Connect = (credentials: Credentials) => Connection;
+export type Connect = (options: ConnectOptions) => Connection;
 
 /** One server at one address. */
 export interface GuardServer {

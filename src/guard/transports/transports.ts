@@ -1,11 +1,12 @@
 import { type GuardEndpoint, schemeOf } from '../protocol/address.ts';
 import { GRPC } from './grpc.ts';
 import { KSERVE_HTTP } from './kserve-http.ts';
+import { OPENAI } from './openai.ts';
 import { REST } from './rest.ts';
 import type { Transport } from './transport.ts';
 import { WEB_SOCKET } from './websocket.ts';
 
-const TRANSPORTS: readonly Transport[] = [GRPC, KSERVE_HTTP, REST, WEB_SOCKET];
+const TRANSPORTS: readonly Transport[] = [GRPC, KSERVE_HTTP, REST, OPENAI, WEB_SOCKET];
 
 /** The transport of an address by its scheme; of an unknown one that of gRPC, which refuses it. */
 export function transportOf({ address }: GuardEndpoint): Transport {

@@ -118,7 +118,7 @@ const COMMIT = z.strictObject({
 });
 
 const FINGERPRINT = z.strictObject({
-  fingerprint: z.strictObject({ id: z.string(), artifacts: z.record(z.string(), sha256) }),
+  fingerprint: z.strictObject({ id: z.string(), artifacts: z.record(z.string(), z.string()) }),
   prev: sha256,
 });
 

@@ -60,10 +60,12 @@ export const MANIFEST = z
       .array(
         z.strictObject({
           id: z.string().describe('As in outcome lines.'),
-          artifacts: z.record(z.string(), sha256).describe('SHA-256 of each artifact of the model.'),
+          artifacts: z
+            .record(z.string(), z.string())
+            .describe('SHA-256 of each artifact of the model, or what the guard declares.'),
         }),
       )
-      .describe('Every fingerprint that a verdict names, in full.'),
+      .describe('Every fingerprint or declaration that a verdict names, in full.'),
     canaries: z
       .strictObject({
         from: z

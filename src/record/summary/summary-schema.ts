@@ -49,7 +49,7 @@ const WHOLE_CONVERSATIONS = z.strictObject({
 
 const GUARD = z.strictObject({
   endpoint: z.string().describe('As configured.'),
-  kind: z.enum(['embedded', 'triton', 'rest', 'websocket']).describe('Kind of guard.'),
+  kind: z.enum(['embedded', 'triton', 'rest', 'openai', 'websocket']).describe('Kind of guard.'),
   fingerprint: z.string().nullable().describe('Id of the model; null if it is not known.'),
   verdicts: count.describe('Verdicts of this model at this endpoint.'),
 });

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { basename } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { makeFingerprint } from '../../domain/fingerprint.ts';
+import { recordedFingerprint } from '../../domain/fingerprint.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { checkPlan, checkSources, outlinePlanOf } from './check-plan.ts';
 import { couldNotCheck } from './could-not-check.ts';
@@ -148,7 +148,7 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
     throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);
   }
   for (const { id, artifacts } of chain.fingerprints.values()) {
-    if (makeFingerprint(Object.entries(artifacts))?.id !== id) {
+    if (recordedFingerprint(artifacts)?.id !== id) {
       throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
     }
   }

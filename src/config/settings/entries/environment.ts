@@ -12,7 +12,12 @@ export const GUARD_TOKEN: Variable = {
 
 const GUARD_API_KEY: Variable = {
   name: 'GUARD_API_KEY',
-  help: 'key for the one guard over https://',
+  help: 'key for the one guard over https:// or openai+https://',
+};
+
+export const OPENAI_API_KEY: Variable = {
+  name: 'OPENAI_API_KEY',
+  help: 'key for openai+https://api.openai.com, and for no other host',
 };
 
 export const GUARD_CA_FILE: Variable = {
@@ -85,6 +90,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   },
   GUARD_API_KEY,
   { name: 'GUARD_API_KEY__<HOST>', help: 'key for one host instead' },
+  OPENAI_API_KEY,
   GUARD_CA_FILE,
   GUARD_CERT_FILE,
   GUARD_KEY_FILE,
