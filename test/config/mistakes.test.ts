@@ -169,11 +169,31 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
   [
     { guard: ['gpu-1:8001'] },
-    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, ws[s]://host:8000 or embedded:, found "gpu-1:8001"',
+    '--guard: expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or embedded:, found "gpu-1:8001"',
   ],
   [
     { guard: ['grpc://gpu-1:80010'] },
     '--guard: expected a host and a port of 1 to 65535, found "grpc://gpu-1:80010"',
+  ],
+  [
+    { guard: ['openai+http://gpu-1?model=a&key=secret'] },
+    '--guard: the address of this guard takes model and family only, and secrets come from the environment',
+  ],
+  [
+    { guard: ['openai+http://gpu-1?model=a%0Ab'] },
+    '--guard: expected model= and the name of a served model, found "a\\nb"',
+  ],
+  [
+    { guard: ['openai+http://gpu-1?model=a&family=lama-guard'] },
+    '--guard: expected family= and one of llama-guard, qwen3guard, shieldgemma, granite-guardian, policy, moderations, found "lama-guard"',
+  ],
+  [
+    { guard: ['openai+https://api.openai.com/v1'] },
+    '--guard: name the base address of the guard, before /v1 or /v2, found "openai+https://api.openai.com/v1"',
+  ],
+  [
+    { guard: ['openai+http://user@gpu-1'] },
+    '--guard: a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
   ],
   [{ guard: ['grpc://'] }, '--guard: expected a host and a port of 1 to 65535, found "grpc://"'],
   [

@@ -199,6 +199,20 @@ describe('a run’s configuration', () => {
     expect((await resolved({ cwd, env: { GUARD_URL: ' ' } })).guards).toEqual(['embedded:']);
   });
 
+  it('takes guards behind an OpenAI-compatible server with their model and family', async () => {
+    const cwd = await workspace({ 'a.csv': '' });
+    const guard = [
+      'OpenAI+https://API.openai.com/',
+      'openai+http://gpu-1?family=llama-guard&model=meta-llama%2FLlama-Guard-3-8B',
+      'openai+http://[::1]:11434?model=llama-guard3:1b',
+    ];
+    expect((await resolved({ cwd, flags: { guard } })).guards).toEqual([
+      'openai+https://api.openai.com',
+      'openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard',
+      'openai+http://[::1]:11434?model=llama-guard3:1b',
+    ]);
+  });
+
   it('takes guards over REST by their base address', async () => {
     const cwd = await workspace(files);
     const guard = [

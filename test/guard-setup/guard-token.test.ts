@@ -46,6 +46,22 @@ describe('the token of a guard', () => {
     expect(tokenFor({ GUARD_TOKEN: '' }, 'grpc://gpu-3:8001')).toBeNull();
   });
 
+  it('of OpenAI goes to its own host over TLS and nowhere else, whoever names it', () => {
+    const keys = { OPENAI_API_KEY: 'openai', GUARD_API_KEY: 'managed' };
+    const cloud = 'openai+https://api.openai.com';
+    const own = 'openai+https://gpu-1.example?model=llama-guard3';
+    const of = (name: string, env: NodeJS.ProcessEnv = keys): string | null =>
+      guardToken(env, [cloud, own], [own])({ name, address: name });
+    expect(of(cloud)).toBe('openai');
+    expect(of(own)).toBe('managed');
+    expect(tokenFor({ OPENAI_API_KEY: 'openai' }, own)).toBeNull();
+    expect(tokenFor({ OPENAI_API_KEY: 'openai' }, 'openai+http://api.openai.com:80')).toBeNull();
+    expect(tokenFor({ OPENAI_API_KEY: 'openai' }, 'https://api.openai.com')).toBeNull();
+    expect(of(cloud, { ...keys, GUARD_API_KEY__API_OPENAI_COM: 'chosen' })).toBe('chosen');
+    expect(of(cloud, { ...keys, GUARD_API_KEY__API_OPENAI_COM: '' })).toBeNull();
+    expect(tokenFor(keys, 'openai+http://gpu-1:8000?model=a')).toBeNull();
+  });
+
   it('that is for no host in particular goes only to a guard that the user named', () => {
     const keys = { GUARD_API_KEY: 'managed', GUARD_TOKEN: 'for-all', GUARD_API_KEY__OWN_EXAMPLE: 'own' };
     const of = (name: string, named: readonly string[]): string | null =>

@@ -6,6 +6,7 @@ import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
 import { type HttpScripted, startKserveHttpServer } from '../helpers/guards/kserve-http-server.ts';
 import { type Scripted, startKserveServer } from '../helpers/guards/kserve-server.ts';
+import { type OpenAiScripted, startOpenAiServer } from '../helpers/guards/openai-server.ts';
 import { type RestScripted, startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
 
@@ -179,5 +180,39 @@ function asHttpReply(trouble: Trouble): HttpScripted {
       return { body: '{"outputs": maybe}' };
     case 'overload':
       return error(503, 'Exceeds maximum queue size');
+  }
+}
+
+const OPENAI = [
+  { family: 'llama-guard', model: 'meta-llama/Llama-Guard-4-12B' },
+  { family: 'moderations', model: 'omni-moderation-latest' },
+] as const;
+
+for (const served of OPENAI) {
+  const start = (): Promise<TroubledGuard> => {
+    const troubles = new Troubles();
+    const script = async ({
+      contents,
+    }: {
+      readonly contents: readonly string[];
+    }): Promise<OpenAiScripted> => {
+      const trouble = await troubles.next(contents);
+      return trouble === undefined ? undefined : asOpenAi(trouble);
+    };
+    return troubled(troubles, (port) => startOpenAiServer({ ...served, script, port }));
+  };
+  guardConformance(`OpenAI-compatible, ${served.family}`, start, { hears: false });
+}
+
+function asOpenAi(trouble: Trouble): OpenAiScripted {
+  switch (trouble.kind) {
+    case 'refuse':
+      return { status: 400, body: { error: { message: `${trouble.code}: as scripted` } } };
+    case 'crash':
+      return { status: 500, body: { error: { message: 'as scripted' } } };
+    case 'malformed':
+      return { body: '<html>' };
+    case 'overload':
+      return { status: 429, body: { error: { message: 'as scripted' } } };
   }
 }

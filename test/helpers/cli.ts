@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Variables that change what a command does or says; a test sets those it is about. */
-const OURS = /^(GUARD|REDIS|npm_)/;
+const OURS = /^(GUARD|OPENAI|REDIS|npm_)/;
 
 export interface Finished {
   readonly status: number | null;

@@ -1,4 +1,4 @@
-import { GUARD_FAMILIES, isGuardFamily } from '../../domain/guard-family.ts';
+import { GUARD_FAMILIES, isGuardFamily } from '../../domain/guard/guard-family.ts';
 import { type Located, mistake, quoted } from '../mistake.ts';
 
 /** The demonstration guard that a run starts itself. */

@@ -132,7 +132,8 @@ function answerOf({
   category_scores,
   category_applied_input_types: applied,
 }: Result): Answer {
-  const isApplied = (name: string): boolean => applied?.[name]?.length !== 0;
+  const isApplied = (name: string): boolean =>
+    !(applied && Object.hasOwn(applied, name) && applied[name]?.length === 0);
   const scores = Object.entries(category_scores).flatMap(([name, score]) =>
     score !== null && isApplied(name) ? [[`openai/${name}`, score] as const] : [],
   );

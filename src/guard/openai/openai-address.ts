@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { type GuardFamily, isGuardFamily } from '../../domain/guard-family.ts';
+import { type GuardFamily, isGuardFamily } from '../../domain/guard/guard-family.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 
 const EXAMPLE = 'openai+http://host:8000?model=meta-llama/Llama-Guard-3-8B';

@@ -1,4 +1,4 @@
-import { familyOfModel } from '../../domain/guard-family.ts';
+import { familyOfModel } from '../../domain/guard/guard-family.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { ChatGuard, MAX_IN_FLIGHT, takesOpenAi } from '../openai/chat-guard.ts';
 import { ModerationsGuard } from '../openai/moderations-guard.ts';

@@ -15,6 +15,7 @@ import {
   startKserveHttpServer,
 } from './kserve-http-server.ts';
 import { type KserveServer, type KserveServerOptions, startKserveServer } from './kserve-server.ts';
+import { type OpenAiServer, type OpenAiServerOptions, startOpenAiServer } from './openai-server.ts';
 import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
 import { startSocketServer, type StreamServer } from './scripted-streams.ts';
 import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
@@ -36,6 +37,12 @@ export async function guard(options?: ScriptedGuardOptions): Promise<ScriptedGua
 
 export async function restGuard(options?: RestGuardOptions): Promise<RestGuard> {
   const started = await startRestGuard(options);
+  open.push(() => started.kill());
+  return started;
+}
+
+export async function openAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
+  const started = await startOpenAiServer(options);
   open.push(() => started.kill());
   return started;
 }

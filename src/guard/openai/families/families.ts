@@ -1,4 +1,4 @@
-import type { GuardFamily } from '../../../domain/guard-family.ts';
+import type { GuardFamily } from '../../../domain/guard/guard-family.ts';
 import type { Family, Served } from './family.ts';
 import { graniteGuardian } from './granite-guardian.ts';
 import { llamaGuard } from './llama-guard.ts';

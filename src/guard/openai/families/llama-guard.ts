@@ -6,22 +6,22 @@ import { namedVerdict } from '../verdict.ts';
 import type { Family, Served } from './family.ts';
 
 /** The codes of Llama Guard 3 and 4. S1 to S12 are hazards of the MLCommons taxonomy, which are the contract's categories. */
-const CATEGORIES: Readonly<Record<string, string>> = {
-  S1: 'violent_crimes',
-  S2: 'non_violent_crimes',
-  S3: 'sex_related_crimes',
-  S4: 'child_sexual_exploitation',
-  S5: 'defamation',
-  S6: 'specialized_advice',
-  S7: 'privacy',
-  S8: 'intellectual_property',
-  S9: 'indiscriminate_weapons',
-  S10: 'hate',
-  S11: 'suicide_self_harm',
-  S12: 'sexual_content',
-  S13: 'llama-guard/elections',
-  S14: 'llama-guard/code_interpreter_abuse',
-};
+const CATEGORIES: ReadonlyMap<string, string> = new Map([
+  ['S1', 'violent_crimes'],
+  ['S2', 'non_violent_crimes'],
+  ['S3', 'sex_related_crimes'],
+  ['S4', 'child_sexual_exploitation'],
+  ['S5', 'defamation'],
+  ['S6', 'specialized_advice'],
+  ['S7', 'privacy'],
+  ['S8', 'intellectual_property'],
+  ['S9', 'indiscriminate_weapons'],
+  ['S10', 'hate'],
+  ['S11', 'suicide_self_harm'],
+  ['S12', 'sexual_content'],
+  ['S13', 'llama-guard/elections'],
+  ['S14', 'llama-guard/code_interpreter_abuse'],
+]);
 
 /** `unsafe`, a line break and all codes take about 60. */
 const MAX_TOKENS = 100;
@@ -47,7 +47,7 @@ function read({ text, isCut, tokens }: Completion): Answer | null {
   const flagged = word?.toLowerCase() === 'unsafe';
   if (!flagged && word?.toLowerCase() !== 'safe') return null;
   if (more.length > 0 || (flagged ? isCut : codes !== undefined)) return null;
-  const keys = codes === undefined ? [] : codes.split(',').map((code) => CATEGORIES[code.trim()]);
+  const keys = codes === undefined ? [] : codes.split(',').map((code) => CATEGORIES.get(code.trim()));
   if (keys.some((key) => key === undefined)) return null;
   const probabilities = tokens && answerProbabilities(tokens, ['safe', 'unsafe']);
   if (tokens !== null && probabilities === null) return null;

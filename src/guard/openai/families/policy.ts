@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NotUsable } from '../../protocol/not-usable.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
-import type { GuardPolicy } from '../../../domain/guard-policy.ts';
+import type { GuardPolicy } from '../../../domain/guard/guard-policy.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { Completion } from '../completion.ts';
 import { imageParts, type Message, turnsOf } from '../messages.ts';

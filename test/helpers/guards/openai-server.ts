@@ -1,0 +1,317 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { GuardFamily } from '../../../src/domain/guard/guard-family.ts';
+import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
+import { scoreOf } from './scripted-guard.ts';
+
+interface Part {
+  readonly type: string;
+  readonly text?: string;
+  readonly image_url?: { readonly url: string };
+}
+
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string | readonly Part[];
+}
+
+/** The body of a request, as far as the scripted server looks at it. */
+export interface OpenAiBody {
+  readonly model: string;
+  readonly messages?: readonly ChatMessage[];
+  readonly input?: readonly (string | Part)[];
+  readonly max_tokens?: number;
+  readonly temperature?: number;
+  readonly logprobs?: boolean;
+  readonly top_logprobs?: number;
+  readonly chat_template_kwargs?: Readonly<Record<string, unknown>>;
+  readonly response_format?: object;
+}
+
+/** A request to judge as the server sees it. */
+export interface SeenOpenAi {
+  readonly path: string;
+  readonly body: OpenAiBody;
+  /** What is judged: the last message's text, an image in base64; of a list of texts the first. */
+  readonly content: string;
+  /** Of a list of texts all of them. */
+  readonly contents: readonly string[];
+  readonly headers: IncomingHttpHeaders;
+  /** Counted from 0 over all requests that are neither canaries nor the harmless text. */
+  readonly number: number;
+  readonly inFlight: number;
+  /** Whether it is the harmless text or a canary. */
+  readonly isOwn: boolean;
+  /** Resolves when the client gives the request up. */
+  readonly cancelled: Promise<void>;
+}
+
+/** A reply in place of the ordinary one, or a lost connection; `text`: what the model says in an ordinary completion. */
+export type OpenAiScripted =
+  | void
+  | 'drop'
+  | {
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Sent as it is if it is a string. */
+      readonly body?: unknown;
+      readonly text?: string;
+      readonly finish?: string;
+      readonly answeredBy?: string;
+    };
+
+export interface OpenAiServerOptions {
+  readonly family: GuardFamily;
+  readonly model: string;
+  readonly port?: number;
+  readonly script?: (request: SeenOpenAi) => OpenAiScripted | Promise<OpenAiScripted>;
+  /** Alternatives a token at most; 0: the server knows no probabilities, and answers without. Default 20. */
+  readonly alternatives?: number;
+  /** Whether it refuses what it does not know instead of leaving it out. */
+  readonly isStrict?: boolean;
+  /** What `/v1/models` lists; null: there is no such path. Default: the model. */
+  readonly models?: readonly { readonly id: string; readonly root?: string }[] | null;
+  /** The dated model in replies; default: the model. May change. */
+  readonly answeredBy?: () => string;
+  readonly version?: () => string;
+  readonly canaries?: CanaryAnswers;
+  /** The score of a content, 0 … 1. Default: a hash of it. */
+  readonly score?: (content: string) => number;
+}
+
+export interface OpenAiServer {
+  /** As given with --guard. */
+  readonly address: string;
+  readonly port: number;
+  /** Requests to judge, without canaries and harmless texts. */
+  readonly seen: SeenOpenAi[];
+  readonly paths: string[];
+  kill(): void;
+}
+
+const HARMLESS = 'The library opens at nine on weekdays.';
+
+/** A real HTTP server that answers as an OpenAI-compatible one with a model of a family. */
+export async function startOpenAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
+  const { family, model, alternatives = 20 } = options;
+  const seen: SeenOpenAi[] = [];
+  const paths: string[] = [];
+  let inFlight = 0;
+
+  const judge = async (message: IncomingMessage, response: ServerResponse, body: OpenAiBody) => {
+    const contents = contentsOf(body);
+    const [content = ''] = contents;
+    const isOwn = content === HARMLESS || canaryScore(asCanary(content, body), 'right') !== null;
+    const request: SeenOpenAi = {
+      path: message.url!,
+      body,
+      content,
+      contents,
+      headers: message.headers,
+      number: seen.length,
+      inFlight: ++inFlight,
+      isOwn,
+      cancelled: new Promise((resolve) => response.once('close', resolve)),
+    };
+    if (!isOwn) seen.push(request);
+    try {
+      const scripted = await options.script?.(request);
+      if (scripted === 'drop') {
+        response.destroy();
+        return;
+      }
+      const refused =
+        options.isStrict === true &&
+        (body.response_format !== undefined || (body.top_logprobs ?? 0) > alternatives);
+      if (refused) return void send(response, 400, { error: { message: 'unknown parameter', code: null } });
+      const scores = contents.map(
+        (one) => canaryScore(asCanary(one, body), options.canaries ?? 'right') ?? scored(one),
+      );
+      const answeredBy = scripted?.answeredBy ?? options.answeredBy?.() ?? body.model;
+      const ordinary =
+        family === 'moderations'
+          ? moderation(scores, answeredBy)
+          : completion(
+              scripted?.text === undefined
+                ? answerTokens(family, scores[0]!, body)
+                : [{ text: scripted.text, odds: [[scripted.text, 1]] }],
+              {
+                answeredBy,
+                finish: scripted?.finish ?? 'stop',
+                hasLogprobs: body.logprobs === true && alternatives > 0,
+              },
+            );
+      send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
+    } finally {
+      inFlight--;
+    }
+  };
+  const scored = (content: string): number => {
+    if (content === HARMLESS) return 0.01;
+    return options.score?.(content) ?? scoreOf(content);
+  };
+
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
+    const path = message.url!;
+    paths.push(path);
+    const asked = family === 'moderations' ? '/v1/moderations' : '/v1/chat/completions';
+    if (message.method === 'GET' && path === '/v1/models' && options.models !== null) {
+      send(response, 200, { object: 'list', data: options.models ?? [{ id: model }] });
+    } else if (message.method === 'GET' && path === '/version' && options.version !== undefined) {
+      send(response, 200, { version: options.version() });
+    } else if (message.method === 'POST' && path === asked) {
+      await judge(message, response, JSON.parse(Buffer.concat(chunks).toString()) as OpenAiBody);
+    } else {
+      send(response, 404, { detail: 'Not Found' });
+    }
+  };
+  // A client that goes away in the middle ends its request, not the server.
+  const server = createServer(
+    (message, response) => void handle(message, response).catch(() => response.destroy()),
+  );
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `openai+http://127.0.0.1:${port}?model=${model}&family=${family}`,
+    port,
+    seen,
+    paths,
+    kill: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function contentsOf({ messages, input }: OpenAiBody): string[] {
+  if (messages !== undefined) return [textOf(messages.at(-1)!.content)];
+  const isParts = input!.some((part) => typeof part !== 'string');
+  return isParts ? [textOf(input as readonly Part[])] : (input as string[]);
+}
+
+function textOf(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content;
+  const texts = content.flatMap((part) => part.text ?? []);
+  return texts.length > 0
+    ? texts.join(' ')
+    : content.map((part) => part.image_url?.url.split(',')[1] ?? '').join('');
+}
+
+function asCanary(content: string, { messages, input }: OpenAiBody): { text?: string; image?: string } {
+  const of = messages === undefined ? input! : messages.at(-1)!.content;
+  const isImage =
+    typeof of !== 'string' && of.every((part) => typeof part !== 'string' && part.type === 'image_url');
+  return isImage ? { image: content } : { text: content };
+}
+
+type Odds = readonly (readonly [text: string, share: number])[];
+
+interface ScriptedToken {
+  readonly text: string;
+  readonly odds: Odds;
+}
+
+/** Text that is sure. */
+function sure(...texts: string[]): ScriptedToken[] {
+  return texts.map((text) => ({ text, odds: [[text, 1]] }));
+}
+
+/** The likelier of two words, with the probability of each spread over two spellings. */
+function word(yes: string, no: string, score: number): ScriptedToken {
+  const odds: Odds = [
+    [yes, score * 0.75],
+    [` ${yes}`, score * 0.25],
+    [no, (1 - score) * 0.75],
+    [` ${no}`, (1 - score) * 0.25],
+  ];
+  return { text: score >= 0.5 ? yes : no, odds };
+}
+
+/** What a model of the family says of a content with this score: with `hate` and violence where it is flagged. */
+function answerTokens(
+  family: GuardFamily,
+  score: number,
+  { chat_template_kwargs: kwargs }: OpenAiBody,
+): ScriptedToken[] {
+  const flagged = score >= 0.5;
+  switch (family) {
+    case 'llama-guard':
+      return [
+        ...sure('\n\n'),
+        word('unsafe', 'safe', score),
+        ...(flagged ? sure('\n', 'S', '10', ',', 'S1') : []),
+      ];
+    case 'qwen3guard':
+      return [
+        ...sure('Safety', ':'),
+        word(' Unsafe', ' Safe', score),
+        ...sure('\nCategories', ':', flagged ? ' Violent, PII' : ' None'),
+      ];
+    case 'shieldgemma': {
+      // Each policy is violated less than the one before.
+      const guideline = String(kwargs?.guideline);
+      const at = ['Dangerous', 'Harassment', 'Hate', 'Sexually'].findIndex((name) =>
+        guideline.startsWith(`"${name}`),
+      );
+      const own = score / (at + 1);
+      return [word('Yes', 'No', own), ...sure(', because')];
+    }
+    case 'granite-guardian': {
+      const config = kwargs?.guardian_config as {
+        readonly risk_name?: string;
+        readonly criteria_id?: string;
+      };
+      const risk = config.risk_name ?? config.criteria_id;
+      const own = risk === 'harm' || risk === 'violence' ? score : score / 2;
+      return config.criteria_id === undefined
+        ? [word('Yes', 'No', own), ...sure('\n<confidence> High </confidence>')]
+        : [...sure('<think>', '\n</think>\n', '<score>'), word(' yes', ' no', own), ...sure(' </score>')];
+    }
+    case 'policy':
+      return sure(JSON.stringify({ violation: flagged, categories: flagged ? ['Hate'] : [] }));
+    case 'moderations':
+      throw new Error('no chat');
+  }
+}
+
+function completion(
+  tokens: readonly ScriptedToken[],
+  { answeredBy, finish, hasLogprobs }: { answeredBy: string; finish: string; hasLogprobs: boolean },
+): object {
+  const logprob = (share: number): number => Math.log(Math.max(share, 1e-9));
+  const content = tokens.map(({ text, odds }) => ({
+    token: text,
+    logprob: logprob(odds.find(([one]) => one === text)![1]),
+    top_logprobs: odds.map(([one, share]) => ({ token: one, logprob: logprob(share) })),
+  }));
+  const message = { role: 'assistant', content: tokens.map(({ text }) => text).join(''), refusal: null };
+  return {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    model: answeredBy,
+    choices: [{ index: 0, message, finish_reason: finish, logprobs: hasLogprobs ? { content } : null }],
+  };
+}
+
+function moderation(scores: readonly number[], answeredBy: string): object {
+  const results = scores.map((score) => ({
+    flagged: score >= 0.5,
+    categories: { hate: score >= 0.5, 'hate/threatening': false, violence: false },
+    category_scores: { hate: score, 'hate/threatening': score / 2, violence: 0 },
+    category_applied_input_types: { hate: ['text'], 'hate/threatening': ['text'], violence: [] },
+  }));
+  return { id: 'modr-1', model: answeredBy, results };
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
