@@ -6,6 +6,7 @@ import { Database } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import type { LineFile } from './line-file.ts';
 import { DECISION_NUMBER, judgedVerdicts, VERDICTS_IN_TABLE } from './verdict-columns.ts';
+import { ScoreColumns } from './score-columns.ts';
 import { scoreShift, type ScoreShift } from './score-shift.ts';
 
 /** Pairs that a result names. */
@@ -176,9 +177,9 @@ function sideTable(name: 'a' | 'b'): string {
     CREATE TABLE ${name} AS
     SELECT seq, unhex(content_sha256) AS content, request_type || modality AS kind, ${DECISION_NUMBER} AS result,
       coalesce(error_code, '') AS code, coalesce(flagged, false) AS flagged, coalesce(score, -1) AS score,
-      (known | CASE WHEN unknown THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories, fingerprint,
+      (known | CASE WHEN other_flag THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories, fingerprint,
       id, path, "row", part, turn, decision, decided_by, subcategory_flags
-    FROM ${judgedVerdicts(VERDICTS_IN_TABLE)}`;
+    FROM ${judgedVerdicts(VERDICTS_IN_TABLE, ScoreColumns.ofTaxonomy([]))}`;
 }
 
 /** Pairs the items that have no partner yet and are equal in these columns, in corpus order. */

@@ -1,12 +1,15 @@
-import type { Policy } from '../domain/policy.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
+import { type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../domain/policy.ts';
+import { isCategoryKey, CATEGORY_KEYS, type CategoryName } from '../domain/taxonomy.ts';
+import type { ScoreColumns } from './score-columns.ts';
 
 /**
  * A policy as SQL: the same rules as `decide` in domain/policy.ts, in its order. They are about these columns:
  *
- *   score, s0 … s12                 DOUBLE, the latter by category, -1 for one without a score
+ *   score, s0 …                     DOUBLE, the latter by category (score-columns.ts), -1 for one without a score
  *   flagged, any_flag, first_flag   the guard's flag; whether it flagged a category; the first of those
- *   known, unknown                  flagged categories as bits; whether one is not in the taxonomy
+ *   known, unknown                  flagged categories of the taxonomy as bits; whether one is of no taxonomy
+ *   other_flag                      whether one is not in our taxonomy
+ *   subcategory_flags               all that are flagged
  *   partial, caution                judged in part only; a stream with `needs_caution`
  *
  * A property test holds what follows against `decide`.
@@ -27,18 +30,18 @@ export type Reaches = (column: string, threshold: number) => string;
 
 const reachesExactly: Reaches = (column, threshold) => `${column} >= ${threshold}::DOUBLE`;
 
-/** The column of a category's score. */
-export function scoreColumn(key: CategoryKey): string {
-  return `s${CATEGORY_KEYS.indexOf(key)}`;
-}
-
 /** The rules that depend on the thresholds of a policy. */
-export function thresholdRules({ thresholds }: Policy, reaches: Reaches = reachesExactly): readonly Rule[] {
+export function thresholdRules(
+  policy: Policy,
+  scored: ScoreColumns,
+  reaches: Reaches = reachesExactly,
+): readonly Rule[] {
+  const { thresholds } = policy;
   if (thresholds === null) return [{ when: 'flagged', then: 2, name: `'flagged'` }];
   const scores = [
     { column: 'score', name: 'score', levels: thresholds.default },
-    ...CATEGORY_KEYS.map((key) => ({
-      ...{ column: scoreColumn(key), name: key, levels: thresholds[key] ?? thresholds.default },
+    ...scored.names.map((name) => ({
+      ...{ column: scored.columnOf(name), name, levels: thresholdsOf(policy, name) },
     })),
   ];
   return scores.flatMap(({ column, name, levels }) => {
@@ -53,9 +56,10 @@ export function thresholdRules({ thresholds }: Policy, reaches: Reaches = reache
 
 /** The rules that hold whatever the thresholds. */
 export function floorRules({ allowFlagged, allowPartial }: Policy): readonly Rule[] {
-  const children = `(known & ${1 << CATEGORY_KEYS.indexOf('child_sexual_exploitation')}) <> 0`;
   return [
-    { when: children, then: 2, name: `'child_sexual_exploitation flagged'` },
+    ...SEVERE_CATEGORIES.map(
+      (name) => ({ when: isFlagged(name), then: 2, name: `'${name} flagged'` }) as const,
+    ),
     { when: 'unknown', then: 1, name: `'unknown category flagged'` },
     ...(allowPartial ? [] : [{ when: 'partial', then: 1, name: `'partial coverage'` } as const]),
     ...(allowFlagged
@@ -85,7 +89,13 @@ function anyOf(rules: readonly Rule[], severity: 1 | 2): string {
   return conditions.length === 0 ? 'false' : conditions.join(' OR ');
 }
 
+/** Whether a category is flagged. */
+export function isFlagged(name: CategoryName): string {
+  if (isCategoryKey(name)) return `(known & ${1 << CATEGORY_KEYS.indexOf(name)}) <> 0`;
+  return `coalesce(list_contains(subcategory_flags, '${name}'), false)`;
+}
+
 /** Categories with a threshold of their own. */
-export function ownCategories({ thresholds }: Policy): readonly CategoryKey[] {
-  return thresholds === null ? [] : CATEGORY_KEYS.filter((key) => thresholds[key] !== undefined);
+export function ownCategories({ thresholds }: Policy, { names }: ScoreColumns): readonly CategoryName[] {
+  return thresholds === null ? [] : names.filter((name) => thresholds[name] !== undefined);
 }

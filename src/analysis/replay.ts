@@ -1,22 +1,16 @@
 import { join } from 'node:path';
 import { DECISIONS, type Decision } from '../domain/outcome.ts';
-import type { Policy } from '../domain/policy.ts';
-import { CATEGORY_KEYS, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
+import { type Policy, thresholdsOf } from '../domain/policy.ts';
+import { OTHER_CATEGORIES, type CategoryName } from '../domain/taxonomy.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { Database, type Row } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import { labelledScores, type LabelResult, type Wanted } from './labels/labelled-scores.ts';
 import type { Labels } from './labels/labels.ts';
 import type { LineFile } from './line-file.ts';
+import { ScoreColumns } from './score-columns.ts';
 import { DECISION_NUMBER, judgedVerdicts, verdictsInTable } from './verdict-columns.ts';
-import {
-  decidedBy,
-  floorRules,
-  ownCategories,
-  scoreColumn,
-  severityOf,
-  thresholdRules,
-} from './policy-sql.ts';
+import { decidedBy, floorRules, isFlagged, ownCategories, severityOf, thresholdRules } from './policy-sql.ts';
 
 /** Stands for items in the queue without a category. */
 export const WITHOUT_CATEGORY = 'without_category';
@@ -70,7 +64,7 @@ export interface ReplayResult {
     /** Of these, those that could be this decision. */
     readonly by_decision: Readonly<Record<'review' | 'block', number>>;
     /** Verdicts without a score for a category with a threshold of its own. */
-    readonly without_score: Readonly<Partial<Record<CategoryKey, number>>>;
+    readonly without_score: Readonly<Partial<Record<CategoryName, number>>>;
   };
   /** Null without labels. */
   readonly labels: LabelResult | null;
@@ -93,8 +87,11 @@ export interface ReplayOptions {
 export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<ReplayResult> {
   return Database.temporary(async (database) => {
     const { policy, labels, wanted, out, signal } = options;
-    await database.load(viewOf(policy, join(run.dir, RUN_FILES.verdictsParquet)), [], signal);
-    const counted = await counts(database, run.record.config.policy, policy, signal);
+    const table = join(run.dir, RUN_FILES.verdictsParquet);
+    const before = run.record.config.policy;
+    const scored = await ScoreColumns.of(database, table, [before, policy], signal);
+    await database.load(viewOf(policy, scored, table), [], signal);
+    const counted = await counts(database, { before, after: policy, scored }, signal);
     const { decisions } = counted;
     const queued = (of: 'before' | 'after'): number =>
       DECISIONS.reduce(
@@ -115,7 +112,7 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
         by_decision: { review, block },
         without_score: counted.withoutScore,
       },
-      labels: labels === null ? null : await labelledScores(database, labels, wanted, signal),
+      labels: labels === null ? null : await labelledScores(database, { labels, scored }, wanted, signal),
     };
   });
 }
@@ -124,13 +121,13 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
  * The outcomes with both decisions: `before`, the run's; `after`, the policy's, with its `rule`; and `severest`, the one if
  * the scores that are missing were as high as can be. `may_review`: whether some of them would then mean a review and no block.
  */
-function viewOf(policy: Policy, table: string): string {
-  const rules = [...thresholdRules(policy), ...floorRules(policy)];
-  const own = ownCategories(policy).map((key) => {
+function viewOf(policy: Policy, scored: ScoreColumns, table: string): string {
+  const rules = [...thresholdRules(policy, scored), ...floorRules(policy)];
+  const own = ownCategories(policy, scored).map((key) => {
     const { review, block } = policy.thresholds![key]!;
     const highest = block === undefined ? 1 : 2;
     return {
-      missing: `${scoreColumn(key)} < 0`,
+      missing: `${scored.columnOf(key)} < 0`,
       highest,
       mayReview: review !== undefined && review < (block ?? Infinity),
     };
@@ -140,9 +137,9 @@ function viewOf(policy: Policy, table: string): string {
   return `
     CREATE VIEW outcomes AS
     WITH lines AS (
-      SELECT seq, id, path, "row", part, turn, content_sha256, score, ${CATEGORY_KEYS.map(scoreColumn).join(', ')},
-        known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
-      FROM ${judgedVerdicts(verdictsInTable(table))}
+      SELECT seq, id, path, "row", part, turn, content_sha256, score, ${scored.columns.join(', ')},
+        subcategory_flags, known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
+      FROM ${judgedVerdicts(verdictsInTable(table), scored)}
     ), decided AS (
       SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
     )
@@ -166,20 +163,22 @@ interface Counted {
   readonly withoutScore: ReplayResult['unknown']['without_score'];
 }
 
-/** What an item counts for in the review queue. */
-const QUEUED = [...CATEGORY_KEYS, OTHER_CATEGORIES, WITHOUT_CATEGORY];
-
 async function counts(
   database: Database,
-  before: Policy,
-  after: Policy,
+  {
+    before,
+    after,
+    scored,
+  }: { readonly before: Policy; readonly after: Policy; readonly scored: ScoreColumns },
   signal: AbortSignal,
 ): Promise<Counted> {
-  const own = ownCategories(after);
+  const own = ownCategories(after, scored);
+  /** What an item counts for in the review queue. */
+  const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
   const conditions = [
-    ...queuedConditions(before),
-    ...queuedConditions(after),
-    ...own.map((key) => `${scoreColumn(key)} < 0`),
+    ...queuedConditions(before, scored),
+    ...queuedConditions(after, scored),
+    ...own.map((key) => `${scored.columnOf(key)} < 0`),
   ];
   const rows = await database.query(
     `SELECT before, coalesce(after, -1), coalesce(severest, -1), may_review::INTEGER, count(*),
@@ -189,7 +188,7 @@ async function counts(
     signal,
   );
   const none = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
-  const queued = QUEUED.map((category) => ({ category, before: 0, after: 0 }));
+  const queued = queues.map((category) => ({ category, before: 0, after: 0 }));
   const without = own.map(() => 0);
   const counted = { items: 0, verdicts: 0, changed: 0, unknown: 0, review: 0, block: 0, leaving: 0 };
   const decisions = { allow: none(), review: none(), block: none() };
@@ -211,9 +210,9 @@ async function counts(
     }
     queued.forEach((category, index) => {
       if (from === 1) category.before += found[index]!;
-      if (to === 1) category.after += found[QUEUED.length + index]!;
+      if (to === 1) category.after += found[queues.length + index]!;
     });
-    own.forEach((_, index) => (without[index]! += found[2 * QUEUED.length + index]!));
+    own.forEach((_, index) => (without[index]! += found[2 * queues.length + index]!));
   }
   return {
     ...{ ...counted, decisions, byCategory: queued.filter((each) => each.before + each.after > 0) },
@@ -224,15 +223,15 @@ async function counts(
 }
 
 /**
- * Whether an item counts for each of QUEUED: it does for each category that the guard flagged or whose score is at or above a
+ * Whether an item counts for each category, for others, and for none: it does for each category that the guard flagged or whose score is at or above a
  * threshold of the policy; so it may count several times.
  */
-function queuedConditions(policy: Policy): string[] {
-  const categories = CATEGORY_KEYS.map((key, index) => {
-    const { review, block } = policy.thresholds?.[key] ?? policy.thresholds?.default ?? {};
+function queuedConditions(policy: Policy, scored: ScoreColumns): string[] {
+  const categories = scored.names.map((name) => {
+    const { review, block } = thresholdsOf(policy, name) ?? {};
     const lowest = review ?? block;
-    const flagged = `(known & ${1 << index}) <> 0`;
-    return lowest === undefined ? flagged : `(${flagged} OR ${scoreColumn(key)} >= ${lowest}::DOUBLE)`;
+    if (lowest === undefined) return isFlagged(name);
+    return `(${isFlagged(name)} OR ${scored.columnOf(name)} >= ${lowest}::DOUBLE)`;
   });
   const any = [...categories, 'unknown'];
   return [...any, `NOT (${any.join(' OR ')})`];

@@ -1,6 +1,7 @@
 import type { Policy } from '../domain/policy.ts';
-import { CHILDREN, leastScore, type Restriction } from '../domain/restriction/restricted.ts';
-import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { CHILDREN, leastScore, RESTRICTING, type Restriction } from '../domain/restriction/restricted.ts';
+import { CATEGORY_KEYS, FOREIGN_CATEGORY, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
+import type { ScoreColumns } from './score-columns.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -21,7 +22,6 @@ const KEYS = {
   decided_by: 'VARCHAR',
   score: 'DOUBLE',
   flagged: 'BOOLEAN',
-  subcategory_scores: `STRUCT(${CATEGORY_KEYS.map((key) => `${key} DOUBLE`).join(', ')})`,
   subcategory_flags: 'VARCHAR[]',
   coverage: 'STRUCT(unit VARCHAR, judged DOUBLE, total DOUBLE, worst_at DOUBLE)',
   same_as: 'BIGINT',
@@ -50,6 +50,9 @@ export const STREAM_KEYS = [
  * The columns of verdicts.parquet in order, each with its expression over an outcome line. All may be null, so that a reader
  * finds the same types in every run; `restricted_by` depends on the run's policy and is behind them.
  */
+/** Stands for a column by category. */
+const SCORES = ['', ''] as const;
+
 const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   // The first one, so that a walk over a corpus finds the name of the run at the beginning of the file.
   ...(['run', 'seq', 'id'] as const).map((key) => [key, key] as const),
@@ -60,7 +63,7 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
     (key) => [key, key] as const,
   ),
   ...(['decision', 'decided_by', 'score', 'flagged'] as const).map((key) => [key, key] as const),
-  ...CATEGORY_KEYS.map((key) => [key, `subcategory_scores.${key}`] as const),
+  SCORES,
   ['category_flags', `array_to_string(subcategory_flags, ',')`],
   ['subcategory_flags', 'subcategory_flags'],
   ...(['unit', 'judged', 'total', 'worst_at'] as const).map(
@@ -74,12 +77,22 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   ...(['code', 'message', 'retryable'] as const).map((key) => [`error_${key}`, `error.${key}`] as const),
 ];
 
-/** The columns of verdicts.parquet, made from a file of outcome lines of a run with the policy. Parameter 1: its path. */
-export function verdictsInLines(policy: Policy): string {
-  const keys = Object.entries(KEYS).map(([key, type]) => `${key}: '${type}'`);
-  const columns = COLUMNS.map(([name, expression]) => `${expression} AS "${name}"`);
+/**
+ * The columns of verdicts.parquet, made from a file of outcome lines of a run with the policy. Parameter 1: its path. `foreign`:
+ * the categories of other taxonomies that it has scores in; each becomes a column behind the 13.
+ */
+export function verdictsInLines(policy: Policy, foreign: readonly string[] = []): string {
+  const names = [...CATEGORY_KEYS, ...foreign.filter(isForeignCategory).sort()];
+  const scores = `STRUCT(${names.map((name) => `"${name}" DOUBLE`).join(', ')})`;
+  const keys = Object.entries({ ...KEYS, subcategory_scores: scores }).map(
+    ([key, type]) => `${key}: '${type}'`,
+  );
+  const all = COLUMNS.flatMap((column) =>
+    column === SCORES ? names.map((name) => [name, `subcategory_scores."${name}"`] as const) : [column],
+  );
+  const columns = all.map(([name, expression]) => `${expression} AS "${name}"`);
   return `(
-    SELECT ${columns.join(', ')}, ${restrictedBy(policy)} AS restricted_by
+    SELECT ${columns.join(', ')}, ${restrictedBy(policy, names)} AS restricted_by
     FROM read_json($1, format = 'newline_delimited', hive_partitioning = false,
       maximum_object_size = ${MAX_LINE_BYTES}, columns = {${keys.join(', ')}})
   )`;
@@ -105,30 +118,37 @@ const KNOWN_FLAGS = CATEGORY_KEYS.map(
 
 /**
  * Verdicts (`from`: one of the two above) with the columns that a policy is about (policy-sql.ts): flagged categories, what was
- * judged in part, and the scores by category as s0 … s12, -1 for none, so that it reaches no threshold.
+ * judged in part, and the scores by category.
  */
-export function judgedVerdicts(from: string): string {
-  const scores = CATEGORY_KEYS.map((key, index) => `coalesce(${key}, -1) AS s${index}`);
+export function judgedVerdicts(from: string, scored: ScoreColumns): string {
+  const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;
   return `(
-    SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS unknown
+    SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS other_flag,
+      other_flag AND len(list_distinct(list_filter(subcategory_flags, ${foreign}))) + bit_count(known)
+        < len(list_distinct(subcategory_flags)) AS unknown
     FROM (
       SELECT *, CASE WHEN subcategory_flags IS NULL THEN 0 ELSE ${KNOWN_FLAGS} END AS known,
         coalesce(len(subcategory_flags), 0) > 0 AS any_flag, subcategory_flags[1] AS first_flag,
         coalesce(coverage_judged < coverage_total, false) AS partial,
-        stream_first_caution_seq IS NOT NULL AS caution, ${scores.join(', ')}
+        stream_first_caution_seq IS NOT NULL AS caution, ${scored.expressions.join(', ')}
       FROM ${from}
     )
   )`;
 }
 
 /** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
-function restrictedBy(policy: Policy): string {
+function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
   const isCaught = (key: Restriction): string => {
-    const least = leastScore(policy, key);
-    const score = `coalesce(subcategory_scores.${key} >= ${least}::DOUBLE, false)`;
-    const isFlagged = `coalesce(list_contains(subcategory_flags, '${key}'), false)`;
-    return least === Infinity ? isFlagged : `(${isFlagged} OR ${score})`;
+    const conditions = RESTRICTING[key].flatMap((name) => {
+      const least = leastScore(policy, name);
+      const isFlagged = `coalesce(list_contains(subcategory_flags, '${name}'), false)`;
+      const score = `coalesce(subcategory_scores."${name}" >= ${least}::DOUBLE, false)`;
+      return least === Infinity || !names.includes(name) ? [isFlagged] : [isFlagged, score];
+    });
+    return `(${conditions.join(' OR ')})`;
   };
+  const tellsAges = RESTRICTING[CHILDREN].filter((name) => names.includes(name));
+  const hasNone = tellsAges.map((name) => `subcategory_scores."${name}" IS NULL`).join(' AND ');
   return `CASE WHEN ${isCaught(CHILDREN)} THEN '${CHILDREN}'
-    WHEN subcategory_scores.${CHILDREN} IS NULL AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;
+    WHEN ${hasNone} AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;
 }

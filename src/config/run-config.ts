@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Policy } from '../domain/policy.ts';
 import type { JudgedColumns, OtherEncoding } from './judged-columns.ts';
-import type { CategoryKey } from '../domain/taxonomy.ts';
+import type { CategoryName } from '../domain/taxonomy.ts';
 
 /** How a file is read. Without a forced one, the layout is recognised from the file's content. */
 type Layout = 'csv' | 'jsonl' | 'json' | 'text';
@@ -107,7 +107,7 @@ export interface Gates {
   /** Of all items, those that ended in an error or were judged only in part. */
   readonly uncoveredRate: number | null;
   /** Of all verdicts, those that the guard flagged in the category. */
-  readonly categories: Readonly<Partial<Record<CategoryKey, number>>>;
+  readonly categories: Readonly<Partial<Record<CategoryName, number>>>;
 }
 
 export const NO_GATES: Gates = {

@@ -1,5 +1,5 @@
 import type { ItemError, ItemErrorReason } from './item-error.ts';
-import type { CategoryKey } from './taxonomy.ts';
+import type { CategoryScores } from './taxonomy.ts';
 import type { Coverage } from './coverage.ts';
 import type { GenerationVerdict } from './generation/generation-verdict.ts';
 import type { RoleCounts } from './original-role.ts';
@@ -12,7 +12,7 @@ export interface Judgement {
   /** The guard's own decision at its default threshold. */
   readonly flagged: boolean;
   /** Probabilities of the probes that answered; null if the guard returned none, which differs from zero. */
-  readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
+  readonly subcategoryScores: CategoryScores | null;
   /** Flagged keys; a guard may use keys outside the taxonomy. Null if the guard returned none. */
   readonly subcategoryFlags: readonly string[] | null;
   /** Fingerprint id of the guard when it judged the item; null for a guard without fingerprints. */
@@ -86,7 +86,7 @@ export interface OutcomeLine {
   readonly status: 'ok' | 'error';
   readonly score: number | null;
   readonly flagged: boolean | null;
-  readonly subcategory_scores: Readonly<Partial<Record<CategoryKey, number>>> | null;
+  readonly subcategory_scores: CategoryScores | null;
   readonly subcategory_flags: readonly string[] | null;
   readonly decision: Decision | null;
   readonly decided_by: string | null;

@@ -1,5 +1,11 @@
 import type { Decision } from './outcome.ts';
-import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from './taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  foreignIn,
+  isCategoryName,
+  type CategoryName,
+  type CategoryScores,
+} from './taxonomy.ts';
 
 /** Min scores for review and block; a missing threshold never applies. */
 export interface Thresholds {
@@ -13,7 +19,7 @@ export interface Policy {
    * Thresholds by category; `default` applies to SCORE and to categories without their own. Null: there is no policy
    * file, and the guard's own FLAGGED decides between block and allow.
    */
-  readonly thresholds: Readonly<Partial<Record<CategoryKey | 'default', Thresholds>>> | null;
+  readonly thresholds: Readonly<Partial<Record<CategoryName | 'default', Thresholds>>> | null;
   /**
    * By default, an item that the guard flagged, overall or for a category, or for which it asked for caution, is at least
    * reviewed. True disables that.
@@ -42,16 +48,17 @@ export function withFallback(own: Thresholds, fallback: Thresholds | undefined):
  */
 export function withThresholds(
   policy: Policy,
-  edited: Readonly<Partial<Record<CategoryKey | 'default', EditedThresholds | undefined>>>,
+  edited: Readonly<Partial<Record<CategoryName | 'default', EditedThresholds | undefined>>>,
 ): Policy {
   const own = { ...policy.thresholds };
-  for (const key of ['default', ...CATEGORY_KEYS] as const) {
+  const keys = ['default', ...CATEGORY_KEYS, ...foreignIn({ ...own, ...edited })] as const;
+  for (const key of keys) {
     const levels = edited[key];
     if (levels !== undefined)
       own[key] = { review: levels.review ?? undefined, block: levels.block ?? undefined };
   }
-  const thresholds: Partial<Record<CategoryKey | 'default', Thresholds>> = {};
-  for (const key of ['default', ...CATEGORY_KEYS] as const) {
+  const thresholds: Partial<Record<CategoryName | 'default', Thresholds>> = {};
+  for (const key of keys) {
     const levels = own[key];
     if (levels?.review === undefined && levels?.block === undefined) continue;
     thresholds[key] = withFallback(levels, key === 'default' ? undefined : own.default);
@@ -65,7 +72,7 @@ export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, a
 export interface Scored {
   readonly score: number;
   readonly flagged: boolean;
-  readonly subcategoryScores: Readonly<Partial<Record<CategoryKey, number>>> | null;
+  readonly subcategoryScores: CategoryScores | null;
   readonly subcategoryFlags: readonly string[] | null;
   /** Whether any verdict of a stream had `needs_caution`. */
   readonly needsCaution: boolean;
@@ -81,13 +88,18 @@ export interface Decided {
 }
 
 /** The thresholds for a category: its own, else the default ones. Undefined if it has neither. */
-export function thresholdsOf({ thresholds }: Policy, key: CategoryKey): Thresholds | undefined {
+export function thresholdsOf({ thresholds }: Policy, key: CategoryName): Thresholds | undefined {
   return thresholds?.[key] ?? thresholds?.default;
 }
 
+/** The categories whose flag blocks whatever the thresholds are. */
+export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/minors'] as const;
+
+const SEVERE: ReadonlySet<string> = new Set(SEVERE_CATEGORIES);
+
 /** Whether a flag raises the decision regardless of thresholds: a severe category, or an unknown one. */
 export function hasFloor(flag: string): boolean {
-  return flag === 'child_sexual_exploitation' || !isCategoryKey(flag);
+  return SEVERE.has(flag) || !isCategoryName(flag);
 }
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
@@ -120,10 +132,16 @@ export function decide(policy: Policy, scored: Scored): Decided {
       if (score !== undefined) apply(key, score, thresholdsOf(policy, key));
       else if (policy.thresholds[key] !== undefined) thresholdUnapplied = true;
     }
+    for (const name of foreignIn(scored.subcategoryScores)) {
+      apply(name, scored.subcategoryScores![name]!, thresholdsOf(policy, name));
+    }
+    thresholdUnapplied ||= foreignIn(policy.thresholds).some(
+      (name) => scored.subcategoryScores?.[name] === undefined,
+    );
   }
   const flags = scored.subcategoryFlags ?? [];
-  if (flags.includes('child_sexual_exploitation')) consider('block', 'child_sexual_exploitation flagged');
-  if (flags.some((key) => !isCategoryKey(key))) consider('review', 'unknown category flagged');
+  for (const key of SEVERE_CATEGORIES) if (flags.includes(key)) consider('block', `${key} flagged`);
+  if (flags.some((key) => !isCategoryName(key))) consider('review', 'unknown category flagged');
   if (scored.partial && !policy.allowPartial) consider('review', 'partial coverage');
   if (!policy.allowFlagged) {
     if (scored.flagged) consider('review', 'flagged');

@@ -49,3 +49,67 @@ const KNOWN: ReadonlySet<string> = new Set(CATEGORY_KEYS);
 export function isCategoryKey(name: string): name is CategoryKey {
   return KNOWN.has(name);
 }
+
+/**
+ * A category of another taxonomy, such as `openai/harassment/threatening`: never equal to one of ours, whatever it is
+ * called. Such names come from guards, and are printed and recorded.
+ */
+export type ForeignCategory = `${string}/${string}`;
+
+export type CategoryName = CategoryKey | ForeignCategory;
+
+/** Probabilities by category, of those that the guard scored. */
+export type CategoryScores = Readonly<Partial<Record<CategoryName, number>>>;
+
+/** Foreign categories of a run, or of a policy, that are kept by name. */
+export const MAX_FOREIGN_CATEGORIES = 64;
+
+/** The taxonomies of other guards; `policy` is that of a written policy. */
+const TAXONOMIES = ['openai', 'llama-guard', 'qwen3guard', 'shieldgemma', 'granite-guardian', 'policy'];
+
+/** Source of a regular expression that the whole name of a foreign category matches, here and in SQL. */
+export const FOREIGN_CATEGORY = `(?:${TAXONOMIES.join('|')})/[a-z0-9][a-z0-9_/-]{0,79}`;
+
+const FOREIGN = new RegExp(`^${FOREIGN_CATEGORY}$`);
+
+export function isForeignCategory(name: string): name is ForeignCategory {
+  return FOREIGN.test(name);
+}
+
+/** Whether a string names a category, of ours or of another taxonomy. */
+export function isCategoryName(name: string): name is CategoryName {
+  return isCategoryKey(name) || isForeignCategory(name);
+}
+
+/** The foreign categories in a record by category, in order of name. */
+export function foreignIn(
+  record: Readonly<Partial<Record<CategoryName, unknown>>> | null,
+): ForeignCategory[] {
+  const names: ForeignCategory[] = [];
+  for (const name in record) if (isForeign(name)) names.push(name);
+  return names.sort();
+}
+
+/** Of names that are known to be those of categories. */
+function isForeign(name: string): name is ForeignCategory {
+  return name.includes('/');
+}
+
+/** Scores without the names of ours: 13 in the order of the taxonomy, then each foreign name and its score. */
+export function packScores(scores: CategoryScores): (number | string | null)[] {
+  const row: (number | string | null)[] = CATEGORY_KEYS.map((key) => scores[key] ?? null);
+  for (const name of foreignIn(scores)) row.push(name, scores[name]!);
+  return row;
+}
+
+export function unpackScores(row: readonly (number | string | null)[]): CategoryScores {
+  const scores: Partial<Record<CategoryName, number>> = {};
+  for (const [index, key] of CATEGORY_KEYS.entries()) {
+    const score = row[index];
+    if (typeof score === 'number') scores[key] = score;
+  }
+  for (let at = CATEGORY_COUNT; at < row.length; at += 2) {
+    scores[row[at] as ForeignCategory] = row[at + 1] as number;
+  }
+  return scores;
+}

@@ -4,7 +4,15 @@ import { DECISIONS, type Decision, type OutcomeLine } from '../domain/outcome.ts
 import type { Policy } from '../domain/policy.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { restrictedBy, type Restriction } from '../domain/restriction/restricted.ts';
-import { CATEGORY_KEYS, isCategoryKey, OTHER_CATEGORIES, type CategoryKey } from '../domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  foreignIn,
+  isCategoryKey,
+  isForeignCategory,
+  MAX_FOREIGN_CATEGORIES,
+  OTHER_CATEGORIES,
+  type CategoryKey,
+} from '../domain/taxonomy.ts';
 import { extensionOf, OTHER_FILES } from '../domain/words/file-kinds.ts';
 import { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
 import { isOfBatch } from './outcomes/batch-results.ts';
@@ -60,6 +68,10 @@ export interface Counts {
   readonly decisions_without_category: DecisionCounts;
   /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
   readonly category_unknown: Readonly<Partial<Record<CategoryKey, number>>>;
+  /** Verdicts with a score in a category of another taxonomy, by its name; absent when there are none. */
+  readonly foreign_scored?: Readonly<Record<string, number>> | undefined;
+  /** Those of `guard_flagged` with a score or a flag in a category of another taxonomy; absent when there are none. */
+  readonly foreign_measured?: Readonly<Record<string, number>> | undefined;
   /** Verdicts on a part of their item only. */
   readonly partial: number;
   readonly judged_as_whole: WholeConversations;
@@ -97,9 +109,6 @@ const MAX_EXTENSIONS = 100;
 /** Max runs and models counted separately whose verdicts are reused: a corpus that grows is judged by many runs. */
 const MAX_REUSED_FROM = 100;
 
-/** Max categories outside the taxonomy counted separately, by decision: a guard may flag any name. */
-const MAX_UNKNOWN_CATEGORIES = 20;
-
 /** Shares in an outcome line have four decimals. */
 const SHARE_STEPS = 10_000;
 
@@ -122,6 +131,10 @@ const COUNTED = {
   uncategorised: byDecision,
   /** Categories without a score or a flag in a flagged verdict. */
   unmeasured: z.partialRecord(z.enum(CATEGORY_KEYS), whole),
+  /** Verdicts with a score in a category of another taxonomy. */
+  foreign_scored: z.record(z.string(), whole),
+  /** Flagged verdicts with a score or a flag in a category of another taxonomy. */
+  foreign_measured: z.record(z.string(), whole),
   /** Of unsupported files. */
   extension: z.record(z.string(), whole),
   guard: byModel,
@@ -306,6 +319,10 @@ export class Tally {
       without_category: sumOf(this.#of('uncategorised')),
       decisions_without_category: this.#decisions('uncategorised'),
       category_unknown: this.#ordered('unmeasured', CATEGORY_KEYS),
+      ...(this.#of('foreign_scored').length > 0 && { foreign_scored: this.#ordered('foreign_scored', []) }),
+      ...(this.#of('foreign_measured').length > 0 && {
+        foreign_measured: this.#ordered('foreign_measured', []),
+      }),
       partial: this.#get('with', 'partial'),
       judged_as_whole: {
         conversations: this.#get('whole', 'conversations'),
@@ -345,8 +362,13 @@ export class Tally {
     if (flags.length === 0 && (flagged === true || decision !== 'allow')) {
       this.#count('uncategorised', decision, sign);
     }
+    const foreign = foreignIn(line.subcategory_scores);
+    for (const name of foreign) this.#count('foreign_scored', name, sign);
     if (flagged === true) {
       this.#count('with', 'guard_flagged', sign);
+      for (const name of new Set([...foreign, ...flags.filter(isForeignCategory)])) {
+        this.#count('foreign_measured', name, sign);
+      }
       for (const key of CATEGORY_KEYS) {
         const isMeasured = line.subcategory_scores?.[key] !== undefined || flags.includes(key);
         if (!isMeasured) this.#count('unmeasured', key, sign);
@@ -457,12 +479,15 @@ function keyOf(dimension: Dimension, key: string, counts: ReadonlyMap<string, nu
   const present = counts.get(key);
   if (present !== undefined && present + by >= 0) return key;
   if (dimension === 'extension') return by > 0 && counts.size < MAX_EXTENSIONS ? key : OTHER_FILES;
+  if (dimension === 'foreign_scored' || dimension === 'foreign_measured') {
+    return by > 0 && counts.size < MAX_FOREIGN_CATEGORIES ? key : OTHER_CATEGORIES;
+  }
   if (dimension === 'reused') return by > 0 && counts.size < MAX_REUSED_FROM ? key : ofModel(null, '');
   if (dimension !== 'category') return key;
   const [decision, category] = split(key);
   if (!isUnknown(category)) return key;
   const names = new Set([...counts.keys()].map((other) => split(other)[1]).filter(isUnknown));
-  const isRoom = names.has(category) || names.size < MAX_UNKNOWN_CATEGORIES;
+  const isRoom = names.has(category) || names.size < MAX_FOREIGN_CATEGORIES;
   return by > 0 && isRoom ? key : `${decision} ${OTHER_CATEGORIES}`;
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Coverage } from '../domain/coverage.ts';
 import { recordedFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
 import type { Judgement } from '../domain/outcome.ts';
-import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { packScores, unpackScores } from '../domain/taxonomy.ts';
 import type { Environment } from './environment.ts';
 import { SealedTable } from './sealed-table.ts';
 
@@ -46,7 +46,7 @@ type Row = readonly [
   score: number,
   flagged: boolean,
   /** In the order of the taxonomy; null for one that is absent. */
-  scores: readonly (number | null)[] | null,
+  scores: readonly (number | string | null)[] | null,
   flags: Judgement['subcategoryFlags'],
   latencyMs: number,
   attempts: number,
@@ -85,7 +85,7 @@ export class Verdicts {
     const [run, endpoint] = from.origin;
     const [, score, flagged, scores, subcategoryFlags, latencyMs, attempts] = row;
     const [, , , , , , , cacheUsage, moderatedAt, [unit, judged, total, worst_at]] = row;
-    const subcategoryScores = scores && scoresOf(scores);
+    const subcategoryScores = scores && unpackScores(scores);
     const scored = { score, flagged, subcategoryScores, subcategoryFlags };
     const how = { fingerprint: judgedBy.fingerprint, endpoint, latencyMs, attempts, cacheUsage, moderatedAt };
     const coverage = { unit, judged, total, worst_at };
@@ -105,7 +105,7 @@ export class Verdicts {
         let mark = marks.get(from);
         if (mark === undefined) marks.set(from, (mark = this.#putOrigin(run, endpoint, model)));
         const { score, flagged, subcategoryScores: by, subcategoryFlags, latencyMs, attempts } = own;
-        const scores = by && CATEGORY_KEYS.map((category) => by[category] ?? null);
+        const scores = by && packScores(by);
         const { unit, judged, total, worst_at } = coverage;
         this.#rows.put(keyOf(contentSha256, { fingerprint: model.id, judging }), [
           ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
@@ -145,14 +145,6 @@ export class Verdicts {
     this.#cache.set(mark, found);
     return found;
   }
-}
-
-function scoresOf(scores: readonly (number | null)[]): NonNullable<Judgement['subcategoryScores']> {
-  const present = CATEGORY_KEYS.flatMap((category, at) => {
-    const score = scores[at] ?? null;
-    return score === null ? [] : [[category, score] as const];
-  });
-  return Object.fromEntries(present);
 }
 
 function originKey(mark: number): Buffer {

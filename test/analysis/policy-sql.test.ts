@@ -8,16 +8,18 @@ import { LineFile } from '../../src/analysis/line-file.ts';
 import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
-import type { CategoryKey } from '../../src/domain/taxonomy.ts';
+import type { CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 
 const signal = new AbortController().signal;
-const CATEGORIES: readonly CategoryKey[] = [
+const CATEGORIES: readonly CategoryName[] = [
   'violent_crimes',
   'child_sexual_exploitation',
   'hate',
   'cybersecurity',
+  'openai/hate',
+  'openai/sexual/minors',
 ];
 const SEVERITY = { allow: 0, review: 1, block: 2 };
 
@@ -32,7 +34,10 @@ const levels = fc.option(fc.record({ review: level, block: level }), { nil: unde
 
 const policies: fc.Arbitrary<Policy> = fc
   .record({
-    edited: fc.record({ default: levels, violent_crimes: levels, hate: levels, cybersecurity: levels }),
+    edited: fc.record({
+      ...{ default: levels, violent_crimes: levels, hate: levels, cybersecurity: levels },
+      ...{ 'openai/hate': levels, 'openai/sexual/minors': levels, 'shieldgemma/hate': levels },
+    }),
     allowFlagged: fc.boolean(),
     allowPartial: fc.boolean(),
   })
@@ -41,9 +46,9 @@ const policies: fc.Arbitrary<Policy> = fc
 const judged = fc.record({
   score,
   flagged: fc.boolean(),
-  subcategory_scores: fc.option(fc.dictionary(fc.constantFrom(...CATEGORIES), score, { maxKeys: 4 })),
+  subcategory_scores: fc.option(fc.dictionary(fc.constantFrom(...CATEGORIES), score, { maxKeys: 6 })),
   subcategory_flags: fc.option(
-    fc.uniqueArray(fc.constantFrom<string>(...CATEGORIES, 'novel'), { maxLength: 3 }),
+    fc.uniqueArray(fc.constantFrom<string>(...CATEGORIES, 'novel', 'qwen3guard/pii'), { maxLength: 4 }),
   ),
   coverage: fc.constantFrom(
     null,
@@ -105,7 +110,8 @@ test('decides in SQL as the run does, by the same rule, and knows what missing s
         expect(result.changed.items).toBe(changed.length);
 
         const unknown = lines.filter((line, index) => {
-          const own = CATEGORIES.filter((key) => policy.thresholds?.[key] !== undefined);
+          const named = [...CATEGORIES, 'shieldgemma/hate'] as const;
+          const own = named.filter((key) => policy.thresholds?.[key] !== undefined);
           const missing = own.filter((key) => line.subcategory_scores?.[key] === undefined);
           const highest = Object.fromEntries(missing.map((key) => [key, 1]));
           const scored = scoredOf(line);

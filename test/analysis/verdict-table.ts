@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database } from '../../src/analysis/database.ts';
 import { loadLines } from '../../src/analysis/load-lines.ts';
 import { verdictsInLines } from '../../src/analysis/verdict-columns.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Policy } from '../../src/domain/policy.ts';
+import { foreignIn } from '../../src/domain/taxonomy.ts';
 
 const LIMITS = {
   ...{
@@ -21,6 +24,8 @@ let shared: Promise<Database> | undefined;
 /** Makes the verdicts.parquet of a folder from its verdicts.jsonl. */
 export async function writeVerdictTable(dir: string, policy: Policy): Promise<void> {
   const database = await (shared ??= Database.create(dir, LIMITS, 'in memory'));
-  const copy = `COPY (FROM ${verdictsInLines(policy)}) TO '${join(dir, 'verdicts.parquet')}' (FORMAT parquet)`;
+  const lines = readFileSync(join(dir, 'verdicts.jsonl'), 'utf8').split('\n').filter(Boolean);
+  const foreign = lines.flatMap((line) => foreignIn((JSON.parse(line) as OutcomeLine).subcategory_scores));
+  const copy = `COPY (FROM ${verdictsInLines(policy, [...new Set(foreign)])}) TO '${join(dir, 'verdicts.parquet')}' (FORMAT parquet)`;
   await loadLines(database, copy, join(dir, 'verdicts.jsonl'), new AbortController().signal);
 }

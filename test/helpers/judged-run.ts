@@ -66,6 +66,8 @@ interface JudgedRunOptions {
   readonly title?: string;
   /** Default: what the guard flags is blocked. */
   readonly policy?: Policy;
+  /** Default: jsonl. */
+  readonly formats?: RunConfig['output']['formats'];
   /** Whether the run is one that this user created. Default: true. */
   readonly own?: boolean;
 }
@@ -93,6 +95,7 @@ export async function judgedRun(
     maxBytes = Infinity,
     source = {},
     policy = DEFAULT_POLICY,
+    formats = ['jsonl'],
     title = 'test',
     own = true,
   }: JudgedRunOptions = {},
@@ -105,7 +108,7 @@ export async function judgedRun(
     guards: ['grpc://127.0.0.1:1'],
     expectFingerprint: null,
     policy,
-    output: { dir: out, formats: ['jsonl'], csvSeparator: ',', includeContent: false },
+    output: { dir: out, formats, csvSeparator: ',', includeContent: false },
     ...{ store: join(out, '.store'), reuse: false, rehash: false, trial: null, canaries: { from: 'off' } },
     failIf: NO_GATES,
     allowErrors: true,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import type { CategoryName } from '../../domain/taxonomy.ts';
 import { createFile } from '../../files/create-file.ts';
 import type { Database } from '../database.ts';
 import type { LabelledItem, Labels } from './labels.ts';
-import { scoreColumn } from '../policy-sql.ts';
+import type { ScoreColumns } from '../score-columns.ts';
 import { atThreshold, bestThreshold, type AtThreshold, type Minimums } from './thresholds.ts';
 
 /** Thresholds of the curve: 0.05, 0.1, … 0.95. */
@@ -48,15 +48,15 @@ interface Collected {
 
 /**
  * Compares the scores of a run with labels. `database` has the table `outcomes` with id, part, content_sha256, `before` (negative
- * for an error), score and s0 … s12.
+ * for an error), score and those of `scored`.
  */
 export async function labelledScores(
   database: Database,
-  labels: Labels,
+  { labels, scored }: { readonly labels: Labels; readonly scored: ScoreColumns },
   minimums: Wanted,
   signal: AbortSignal,
 ): Promise<LabelResult> {
-  const scores = new LabelledScores(labels);
+  const scores = new LabelledScores(labels, scored.names);
   const keys = join(database.folder, 'labelled.jsonl');
   await writeKeys(keys, labels);
   await database.load(
@@ -66,7 +66,7 @@ export async function labelledScores(
     signal,
   );
   const rows = database.stream(
-    `SELECT id, part, content_sha256, CASE WHEN before >= 0 THEN score END, ${CATEGORY_KEYS.map(scoreColumn).join(', ')}
+    `SELECT id, part, content_sha256, CASE WHEN before >= 0 THEN score END, ${scored.columns.join(', ')}
      FROM outcomes WHERE id IN (SELECT id FROM labelled WHERE id IS NOT NULL)
        OR content_sha256 IN (SELECT content FROM labelled WHERE content IS NOT NULL) ORDER BY seq`,
     [],
@@ -100,14 +100,16 @@ async function writeKeys(path: string, labels: Labels): Promise<void> {
 
 class LabelledScores {
   readonly #labels: Labels;
-  readonly #byCategory = new Map<CategoryKey | null, Collected>();
+  readonly #names: readonly CategoryName[];
+  readonly #byCategory = new Map<CategoryName | null, Collected>();
   #withoutVerdict = 0;
 
-  constructor(labels: Labels) {
+  constructor(labels: Labels, names: readonly CategoryName[]) {
     this.#labels = labels;
+    this.#names = names;
   }
 
-  /** `overall`: null for an error; `byCategory`: in the order of the taxonomy, negative for none. */
+  /** `overall`: null for an error; `byCategory`: in the order of the names, negative for none. */
   add(item: LabelledItem, overall: number | null, byCategory: readonly number[]): void {
     const labels = this.#labels.of(item);
     if (labels.length > 0 && overall === null) this.#withoutVerdict++;
@@ -116,7 +118,7 @@ class LabelledScores {
       if (overall === null) continue;
       const { category, isPositive } = label;
       const of = this.#of(category);
-      const score = category === null ? overall : byCategory[CATEGORY_KEYS.indexOf(category)]!;
+      const score = category === null ? overall : (byCategory[this.#names.indexOf(category)] ?? -1);
       if (score >= 0) (isPositive ? of.positive : of.negative).push(score);
       else if (isPositive) of.unknownPositive++;
       else of.unknownNegative++;
@@ -126,7 +128,7 @@ class LabelledScores {
   result(minimums: Wanted): LabelResult {
     const isWanted = minimums.precision !== null || minimums.recall !== null;
     const scores: ScoreResult[] = [];
-    for (const category of [null, ...CATEGORY_KEYS]) {
+    for (const category of [null, ...this.#names]) {
       const of = this.#byCategory.get(category);
       if (of === undefined) continue;
       scores.push({
@@ -151,7 +153,7 @@ class LabelledScores {
     };
   }
 
-  #of(category: CategoryKey | null): Collected {
+  #of(category: CategoryName | null): Collected {
     const known = this.#byCategory.get(category);
     if (known !== undefined) return known;
     const made = { positive: [], negative: [], unknownPositive: 0, unknownNegative: 0 };

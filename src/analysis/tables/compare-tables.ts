@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
+import { isForeignCategory } from '../../domain/taxonomy.ts';
 import { isFlaggedWorkbook, RUN_FILES } from '../../files/run-files.ts';
 import { FileComparison } from '../../record/verify/file-comparison.ts';
 import { Database } from '../database.ts';
@@ -37,7 +38,8 @@ export async function compareTables(
   };
   try {
     const verdicts = join(runDir, RUN_FILES.verdicts);
-    await makeTables({ config, verdicts, spill: join(folder, 'spilled'), create, signal });
+    const foreign = await foreignColumns(join(runDir, RUN_FILES.verdictsParquet), signal);
+    await makeTables({ config, foreign, verdicts, spill: join(folder, 'spilled'), create, signal });
     await compareRows(
       join(runDir, RUN_FILES.verdictsParquet),
       join(folder, RUN_FILES.verdictsParquet),
@@ -48,6 +50,14 @@ export async function compareTables(
     for (const file of opened) await file.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The categories of other taxonomies that a table has columns of. */
+function foreignColumns(table: string, signal: AbortSignal): Promise<string[]> {
+  return Database.temporary(async (database) => {
+    const rows = await database.query('SELECT name FROM parquet_schema($1)', [table], signal);
+    return rows.map(([name]) => String(name)).filter(isForeignCategory);
+  });
 }
 
 /** Failure('internal') unless both files have the same rows, each as often. */

@@ -47,6 +47,8 @@ export interface TableFile {
 
 interface TablesInput {
   readonly config: Pick<RunConfig, 'output' | 'policy' | 'sources'>;
+  /** Categories of other taxonomies that the run has scores in. */
+  readonly foreign: readonly string[];
   /** Path of verdicts.jsonl, complete. */
   readonly verdicts: string;
   /** Folder for what does not fit into memory: removed, whatever happens. */
@@ -92,7 +94,7 @@ class Tables {
     if (!config.output.formats.includes('csv')) return Object.fromEntries(this.#rows);
     await this.#makeCsv(
       (part) => (part === 1 ? RUN_FILES.verdictsCsv : null),
-      verdictColumns(config),
+      verdictColumns(config, this.#input.foreign),
       'true',
     );
     const columns = flaggedColumns(config);
@@ -105,7 +107,7 @@ class Tables {
     const { config, verdicts, create, signal } = this.#input;
     const file = await create(RUN_FILES.verdictsParquet);
     const to = `'${file.temporary.replaceAll("'", "''")}'`;
-    const copy = `COPY (FROM ${verdictsInLines(config.policy)}) 
+    const copy = `COPY (FROM ${verdictsInLines(config.policy, this.#input.foreign)}) 
       TO ${to} (FORMAT parquet, ROW_GROUP_SIZE ${GROUP_ROWS}, USE_TMP_FILE false)`;
     await file.fill(() => loadLines(this.#database, copy, verdicts, signal));
     await file.complete();

@@ -37,11 +37,15 @@ function number(name: string, value = `"${name}"`): TableColumn {
 
 const STREAM = STREAM_KEYS.map((key) => number(key, `stream_${key}`));
 
-/** The columns of verdicts.csv. */
-export function verdictColumns(config: Pick<RunConfig, 'sources'>): readonly TableColumn[] {
+/** The columns of verdicts.csv; `foreign`: the categories of other taxonomies that the run has scores in. */
+export function verdictColumns(
+  config: Pick<RunConfig, 'sources'>,
+  foreign: readonly string[],
+): readonly TableColumn[] {
   return [
     ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
     ...[text('decision'), text('decided_by'), number('score'), ...CATEGORY_KEYS.map((key) => number(key))],
+    ...[...foreign].sort().map((name) => number(name)),
     ...[text('coverage', COVERAGE), text('guard'), text('fingerprint'), text('error_code')],
     ...[text('error_message'), text('moderated_at_utc', TIME)],
     ...(replaysGenerations(config) ? STREAM : []),

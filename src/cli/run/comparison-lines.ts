@@ -147,7 +147,7 @@ function unknownLines({ unknown, verdicts }: ReplayResult): string[] {
     'Not known: the policy has thresholds for categories of which the guard gave no score. A guard scores the categories of',
     'what it flags only, and no score is not zero. A run with this policy would not apply these thresholds either.',
     ...missing.map(
-      ([key, items]) => `  ${key}: no score in ${number(items)} of ${count(verdicts, 'verdict')}`,
+      ([key, items = 0]) => `  ${key}: no score in ${number(items)} of ${count(verdicts, 'verdict')}`,
     ),
     `  with those scores, ${number(unknown.verdicts)} could be decided more severely: review up to ${number(review)}, block up to ${number(block)}`,
   ];

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 import { withFallback, type Policy, type Thresholds } from '../../domain/policy.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  foreignIn,
+  MAX_FOREIGN_CATEGORIES,
+  type CategoryName,
+} from '../../domain/taxonomy.ts';
+import { byCategory } from '../values/by-category.ts';
 import { checkShape } from '../yaml/check-shape.ts';
 import { type Located, mistake } from '../mistake.ts';
 import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
 
 const THRESHOLD_KEYS = ['default', ...CATEGORY_KEYS] as const;
 
-type ThresholdKey = (typeof THRESHOLD_KEYS)[number];
+type ThresholdKey = CategoryName | 'default';
 
 const probability = z.number().min(0).max(1);
 
@@ -19,18 +25,10 @@ const THRESHOLDS_SCHEMA = z.strictObject({
 /** Shape of a policy file. */
 export const POLICY_SCHEMA = z
   .strictObject({
-    thresholds: z
-      .strictObject(
-        Object.fromEntries(THRESHOLD_KEYS.map((key) => [key, THRESHOLDS_SCHEMA.optional()])) as Record<
-          ThresholdKey,
-          z.ZodOptional<typeof THRESHOLDS_SCHEMA>
-        >,
-      )
-      .optional()
-      .meta({
-        description:
-          'Probabilities of 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own.',
-      }),
+    thresholds: byCategory(THRESHOLD_KEYS, THRESHOLDS_SCHEMA).optional().meta({
+      description:
+        'Probabilities of 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own. Categories of other taxonomies have names such as `openai/hate`.',
+    }),
     allowFlagged: z.boolean().optional().meta({
       description:
         'Let the thresholds allow what the guard itself flagged or, in a stream, asked for caution on. Default: false.',
@@ -64,7 +62,12 @@ export async function readPolicyFile(absolute: string, named: Located<string>): 
   if (parsed.thresholds === undefined) return { thresholds: null, ...flags };
 
   const thresholds: Partial<Record<ThresholdKey, Thresholds>> = {};
-  for (const key of THRESHOLD_KEYS) {
+  const foreign = foreignIn(parsed.thresholds);
+  if (foreign.length > MAX_FOREIGN_CATEGORIES) {
+    const found = `names ${foreign.length} categories of other taxonomies; at most ${MAX_FOREIGN_CATEGORIES} are allowed`;
+    throw mistake(`${yaml.keyAt(['thresholds'])}: thresholds`, `${found}`);
+  }
+  for (const key of [...THRESHOLD_KEYS, ...foreign]) {
     const own = parsed.thresholds[key];
     if (own === undefined) continue;
     if (own.review === undefined && own.block === undefined) {

@@ -1,4 +1,9 @@
-import { CATEGORY_KEYS, isCategoryKey, type CategoryKey } from '../../domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  isCategoryName,
+  isForeignCategory,
+  type CategoryName,
+} from '../../domain/taxonomy.ts';
 import { type Located, mistake, oneOf, quoted } from '../mistake.ts';
 import type { Gates } from '../run-config.ts';
 import { parseRate } from './quantities.ts';
@@ -8,7 +13,7 @@ export const RATE_GATES = ['flaggedRate', 'blockedRate', 'errorRate', 'uncovered
 
 type RateGate = (typeof RATE_GATES)[number];
 
-type CategoryGates = Readonly<Partial<Record<CategoryKey, number>>>;
+type CategoryGates = Readonly<Partial<Record<CategoryName, number>>>;
 
 /** Gates that were given; the others are open. */
 export interface GivenGates {
@@ -29,13 +34,13 @@ const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
  */
 export function parseGates(texts: readonly Located<string>[]): GivenGates {
   const rates: Partial<Record<RateGate, number>> = {};
-  const categories: Partial<Record<CategoryKey, number>> = {};
+  const categories: Partial<Record<CategoryName, number>> = {};
   for (const { value, place } of texts) {
     const [word, rate] = splitGate({ value, place });
     const known = [...Object.keys(RATE_BY_WORD), ...CATEGORY_KEYS];
-    const name = oneOf(known, { value: word, place });
+    const name = isForeignCategory(word) ? word : oneOf(known, { value: word, place });
     const limit = parseRate({ value: rate, place });
-    if (isCategoryKey(name)) categories[name] = limit;
+    if (isCategoryName(name)) categories[name] = limit;
     else rates[RATE_BY_WORD[name]!] = limit;
   }
   return { rates, categories };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ITEM_CODES } from '../../domain/item-error.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES } from '../../domain/request.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, type CategoryKey, type CategoryName } from '../../domain/taxonomy.ts';
 import type { Review } from './reviews.ts';
 
 const share = z.number().min(0).max(1);
@@ -194,5 +194,5 @@ export interface ThresholdEffect {
 /** `GET /api/runs/:run/scores`: how scores are spread, for the sliders: 100 bins of 0.01. */
 export interface ScoreHistograms {
   readonly score: readonly number[];
-  readonly categories: Readonly<Partial<Record<CategoryKey, readonly number[]>>>;
+  readonly categories: Readonly<Partial<Record<CategoryName, readonly number[]>>>;
 }

@@ -1,7 +1,7 @@
 import type { ItemRow } from '../api/items.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Review } from '../../record/reviews/review.ts';
-import { isCategoryKey } from '../../domain/taxonomy.ts';
+import { isCategoryName } from '../../domain/taxonomy.ts';
 
 /** An outcome as a row of the review list; `review` is the last one of the item, null for none. */
 export function itemRow(line: OutcomeLine, review: Review | null, restricted: boolean): ItemRow {
@@ -28,6 +28,6 @@ export function itemRow(line: OutcomeLine, review: Review | null, restricted: bo
 
 /** Most probable first; those without a score last. */
 function flaggedCategories({ subcategory_flags, subcategory_scores }: OutcomeLine): string[] {
-  const scoreOf = (key: string): number => (isCategoryKey(key) ? (subcategory_scores?.[key] ?? -1) : -1);
+  const scoreOf = (key: string): number => (isCategoryName(key) ? (subcategory_scores?.[key] ?? -1) : -1);
   return [...(subcategory_flags ?? [])].sort((a, b) => scoreOf(b) - scoreOf(a));
 }

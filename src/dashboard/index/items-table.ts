@@ -1,6 +1,7 @@
 import type { Policy } from '../../domain/policy.ts';
 import { DECISION_NUMBER, judgedVerdicts } from '../../analysis/verdict-columns.ts';
-import { floorRules, scoreColumn, severityOf } from '../../analysis/policy-sql.ts';
+import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
+import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
 /**
@@ -8,10 +9,10 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  * outcome lines themselves.
  *
  * - `decision`: 0 allow, 1 review, 2 block, -1 not judged; `floor`: the least decision, whatever the thresholds
- * - `score`, `latency_ms`: null for an error; `s0` … `s12`: scores by category, -1 for none
- * - `score_h`, `s0_h` … `s12_h`: the same scores in hundredths, rounded down; negative for none. They are an eighth of the
+ * - `score`, `latency_ms`: null for an error; `s0` …: scores by category (`ScoreColumns`), -1 for none
+ * - `score_h`, `s0_h` …: the same scores in hundredths, rounded down; negative for none. They are an eighth of the
  *   size, and decide whether a score reaches a threshold that is a whole number of hundredths
- * - `flags`: bit 0 … 12 the categories, 13 categories that are not known, 14 review or block without a category
+ * - `flags`: bit 0 … 12 the categories, 13 categories of other taxonomies, 14 review or block without a category
  * - `restricted`: as `restrictedBy` says
  * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
  */
@@ -42,17 +43,17 @@ function hundredths(score: string): string {
  * Creates the table, in place of one there may be, from verdicts of a run with the policy (`from`: as verdict-columns.ts has
  * them). Parameter 1: the path of their file.
  */
-export function createItems(policy: Policy, from: string): string {
-  const scores = CATEGORY_KEYS.map((key) => [key, scoreColumn(key)] as const);
+export function createItems(policy: Policy, scored: ScoreColumns, from: string): string {
+  const { columns } = scored;
   return `
     CREATE OR REPLACE TABLE items AS
     SELECT seq::UBIGINT AS seq, lower(id) AS id, lower(path) AS path, split_part(path, '/', 1) AS corpus, modality,
       ${DECISION_NUMBER} AS decision, ${severityOf(floorRules(policy))} AS floor,
-      (known | (CASE WHEN unknown THEN ${OTHER} ELSE 0 END) |
+      (known | (CASE WHEN other_flag THEN ${OTHER} ELSE 0 END) |
         (CASE WHEN NOT any_flag AND decision IN ('review', 'block') THEN ${WITHOUT} ELSE 0 END))::UINTEGER AS flags,
-      score, ${scores.map(([, column]) => column).join(', ')}, ${hundredths('score')} AS score_h,
-      ${scores.map(([score, column]) => `coalesce(${hundredths(score)}, -1::TINYINT) AS ${column}_h`).join(', ')},
+      score, ${columns.join(', ')}, ${hundredths('score')} AS score_h,
+      ${columns.map((column) => `CASE WHEN ${column} < 0 THEN -1::TINYINT ELSE ${hundredths(column)} END AS ${column}_h`).join(', ')},
       coalesce(flagged, false) AS flagged, restricted_by IS NOT NULL AS restricted, latency_ms, error_code,
       0::UTINYINT AS review
-    FROM ${judgedVerdicts(from)}`;
+    FROM ${judgedVerdicts(from, scored)}`;
 }

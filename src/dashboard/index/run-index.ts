@@ -11,6 +11,7 @@ import type {
 } from '../api/items.ts';
 import { Database, type DatabaseLimits } from '../../analysis/database.ts';
 import { loadLines } from '../../analysis/load-lines.ts';
+import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { VERDICTS_IN_TABLE, verdictsInLines } from '../../analysis/verdict-columns.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
@@ -63,6 +64,7 @@ export class RunIndex {
   readonly reviews: Reviews;
   readonly #restrictions: Restrictions;
   readonly #database: Database;
+  readonly #scored: ScoreColumns;
   #scores: ScoreHistograms | null = null;
   /** Updates of the column `review`, one after the other. */
   #updated: Promise<void> = Promise.resolve();
@@ -71,6 +73,7 @@ export class RunIndex {
     { record, runDir, reviews }: Pick<BuildOptions, 'record' | 'runDir' | 'reviews'>,
     lines: LinesBySeq,
     database: Database,
+    scored: ScoreColumns,
   ) {
     this.record = record;
     this.lines = lines;
@@ -79,6 +82,7 @@ export class RunIndex {
     const list = RestrictedList.beside(runDir);
     this.#restrictions = new Restrictions({ run: record.run, policy, reviews, list });
     this.#database = database;
+    this.#scored = scored;
   }
 
   /**
@@ -98,16 +102,22 @@ export class RunIndex {
     let lines: LinesBySeq | null = null;
     try {
       const either = AbortSignal.any([signal, unusable.signal]);
+      const scored =
+        table === null
+          ? ScoreColumns.ofTaxonomy([policy])
+          : await ScoreColumns.of(database, table, [policy], either);
+      const from = table === null ? verdictsInLines(policy) : VERDICTS_IN_TABLE;
+      const sql = createItems(policy, scored, from);
       const loading =
         table === null
-          ? loadLines(database, createItems(policy, verdictsInLines(policy)), path, either, advance('loaded'))
-          : database.load(createItems(policy, VERDICTS_IN_TABLE), [table], either, advance('loaded'));
+          ? loadLines(database, sql, path, either, advance('loaded'))
+          : database.load(sql, [table], either, advance('loaded'));
       // Whether the file is the right one matters more than whether it was loaded.
       loading.catch(() => undefined);
       lines = await LinesBySeq.scan(path, { sha256, signal, progress: advance('scanned') });
       await loading;
       await database.lock();
-      return new RunIndex(options, lines, database);
+      return new RunIndex(options, lines, database, scored);
     } catch (error) {
       unusable.abort();
       await database.close();
@@ -135,11 +145,16 @@ export class RunIndex {
 
   /** What the run's policy with other thresholds would decide. */
   thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
-    return queryThresholds(this.#database, withThresholds(this.record.config.policy, thresholds), signal);
+    return queryThresholds(
+      this.#database,
+      this.#scored,
+      withThresholds(this.record.config.policy, thresholds),
+      signal,
+    );
   }
 
   async scores(signal: AbortSignal): Promise<ScoreHistograms> {
-    this.#scores ??= await queryScores(this.#database, signal);
+    this.#scores ??= await queryScores(this.#database, this.#scored, signal);
     return this.#scores;
   }
 

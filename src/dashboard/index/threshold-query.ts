@@ -1,25 +1,13 @@
 import type { DuckDBValue } from '@duckdb/node-api';
 import type { ScoreHistograms, ThresholdEffect } from '../api/items.ts';
-import {
-  ownCategories,
-  type Reaches,
-  scoreColumn,
-  severityOf,
-  thresholdRules,
-} from '../../analysis/policy-sql.ts';
+import { ownCategories, type Reaches, severityOf, thresholdRules } from '../../analysis/policy-sql.ts';
 import { DECISIONS, type Decision } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import type { Database } from '../../analysis/database.ts';
 
 /** A hundredth each; 1 is in the last one. */
 const BINS = 100;
-
-/** The scores that thresholds apply to: the column of each, and its key in a policy. */
-const SCORES = [
-  { column: 'score', key: 'default' as const },
-  ...CATEGORY_KEYS.map((key, index) => ({ column: `s${index}`, key })),
-];
 
 /**
  * What a policy would decide on every verdict, next to what the run decided: the same as `decide`. The policy differs from
@@ -27,6 +15,7 @@ const SCORES = [
  */
 export async function queryThresholds(
   database: Database,
+  scored: ScoreColumns,
   policy: Policy,
   signal: AbortSignal,
 ): Promise<ThresholdEffect> {
@@ -37,8 +26,8 @@ export async function queryThresholds(
       ? `${column}_h >= ${hundredths}::TINYINT`
       : `${column} >= $${values.push(threshold)}::DOUBLE`;
   };
-  const severity = severityOf(thresholdRules(policy, reaches));
-  const own = ownCategories(policy).map((key) => `${scoreColumn(key)}_h < 0`);
+  const severity = severityOf(thresholdRules(policy, scored, reaches));
+  const own = ownCategories(policy, scored).map((name) => `${scored.columnOf(name)}_h < 0`);
   const rows = await database.query(
     `SELECT decision, greatest(floor, ${severity}) AS new_decision,
        count(*), count(*) FILTER (WHERE ${own.length === 0 ? 'false' : own.join(' OR ')})
@@ -62,8 +51,13 @@ export async function queryThresholds(
 }
 
 /** How the scores of a run are spread. A category without a score is left out. */
-export async function queryScores(database: Database, signal: AbortSignal): Promise<ScoreHistograms> {
-  const each = SCORES.map(
+export async function queryScores(
+  database: Database,
+  scored: ScoreColumns,
+  signal: AbortSignal,
+): Promise<ScoreHistograms> {
+  const scores = scored.names.map((key) => ({ column: scored.columnOf(key), key }));
+  const each = [{ column: 'score', key: 'default' }, ...scores].map(
     ({ column, key }) => `SELECT '${key}', least(${column}_h, ${BINS - 1}) AS bin, count(*)
       FROM items WHERE ${column}_h >= 0 GROUP BY bin`,
   );
@@ -73,7 +67,7 @@ export async function queryScores(database: Database, signal: AbortSignal): Prom
     bins[Number(bin)] = Number(items);
     found.set(key as string, bins);
   }
-  const categories = CATEGORY_KEYS.flatMap((key) => {
+  const categories = scored.names.flatMap((key) => {
     const bins = found.get(key);
     return bins === undefined ? [] : [[key, bins] as const];
   });

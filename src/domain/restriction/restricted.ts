@@ -1,6 +1,6 @@
 import type { OutcomeLine } from '../outcome.ts';
-import { type Policy, thresholdsOf } from '../policy.ts';
-import type { CategoryKey } from '../taxonomy.ts';
+import { type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../policy.ts';
+import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 
 /** The categories that restrict an item. */
 export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'sexual_content'>;
@@ -8,16 +8,27 @@ export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'se
 export const CHILDREN = 'child_sexual_exploitation' satisfies Restriction;
 const SEXUAL = 'sexual_content' satisfies Restriction;
 
+/** What each of them is called, in our taxonomy and in others. */
+export const RESTRICTING = {
+  child_sexual_exploitation: SEVERE_CATEGORIES,
+  sexual_content: [
+    'sexual_content',
+    'qwen3guard/sexual_content_or_sexual_acts',
+    'shieldgemma/sexually_explicit',
+    'granite-guardian/sexual_content',
+  ],
+} as const satisfies Readonly<Record<Restriction, readonly CategoryName[]>>;
+
 export type Judged = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
 
 /**
  * The category that restricts an item, whatever decided on it: Child Sexual Exploitation if the guard flagged it or a rule
  * of the policy on it holds; Sexual Content likewise if the guard gave no score for the former, so that it may be either.
- * Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
+ * Categories of other taxonomies that say the same count as these. Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
  */
 export function restrictedBy(policy: Policy, judged: Judged): Restriction | null {
   if (isCaught(policy, judged, CHILDREN)) return CHILDREN;
-  if (judged.subcategory_scores?.[CHILDREN] !== undefined) return null;
+  if (RESTRICTING[CHILDREN].some((name) => judged.subcategory_scores?.[name] !== undefined)) return null;
   return isCaught(policy, judged, SEXUAL) ? SEXUAL : null;
 }
 
@@ -26,13 +37,15 @@ function isCaught(
   { subcategory_flags, subcategory_scores }: Judged,
   key: Restriction,
 ): boolean {
-  if (subcategory_flags?.includes(key) === true) return true;
-  const score = subcategory_scores?.[key];
-  return score !== undefined && score >= leastScore(policy, key);
+  return RESTRICTING[key].some((name) => {
+    if (subcategory_flags?.includes(name) === true) return true;
+    const score = subcategory_scores?.[name];
+    return score !== undefined && score >= leastScore(policy, name);
+  });
 }
 
 /** The least score in a category at which a rule of the policy on it holds; Infinity if none can. */
-export function leastScore(policy: Policy, key: CategoryKey): number {
+export function leastScore(policy: Policy, key: CategoryName): number {
   const { review, block } = thresholdsOf(policy, key) ?? {};
   return Math.min(review ?? Infinity, block ?? Infinity);
 }

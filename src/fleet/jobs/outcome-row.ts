@@ -19,7 +19,6 @@ import {
   count,
   flag,
   list,
-  listOf,
   notNegative,
   nullOr,
   number,
@@ -31,7 +30,13 @@ import {
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
 import type { FailedJudgement, Judgement, Outcome } from '../../domain/outcome.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import {
+  CATEGORY_COUNT,
+  isForeignCategory,
+  MAX_FOREIGN_CATEGORIES,
+  packScores,
+  unpackScores,
+} from '../../domain/taxonomy.ts';
 
 /** What an error has besides code and message: nothing (0), the retryable flag (1), or a reason. */
 type Mark = 0 | 1 | ItemErrorReason;
@@ -66,8 +71,18 @@ const MAX_TEXT = 1000;
 
 const listOfFlags = list(textUpTo(MAX_TEXT));
 
-/** In taxonomy order; null where a probe did not answer. */
-const scores = listOf(CATEGORY_KEYS.length, nullOr(share));
+/** See `packScores`; null where a probe did not answer. */
+const scores: Check<readonly (number | string | null)[]> = (value): value is (number | string | null)[] =>
+  Array.isArray(value) &&
+  value.length >= CATEGORY_COUNT &&
+  value.length <= CATEGORY_COUNT + 2 * MAX_FOREIGN_CATEGORIES &&
+  (value.length - CATEGORY_COUNT) % 2 === 0 &&
+  value.every((part: unknown, at) => {
+    if (at < CATEGORY_COUNT) return part === null || share(part);
+    return (at - CATEGORY_COUNT) % 2 === 1
+      ? share(part)
+      : typeof part === 'string' && isForeignCategory(part);
+  });
 const flags: Check<readonly string[]> = (value): value is readonly string[] =>
   listOfFlags(value) && value.length <= MAX_FLAGS;
 const index = count;
@@ -161,7 +176,7 @@ export function packVerdict(judgement: Judgement, names: StringTable): VerdictRo
     KIND.verdict,
     judgement.score,
     judgement.flagged,
-    scores === null ? null : CATEGORY_KEYS.map((key) => scores[key] ?? null),
+    scores && packScores(scores),
     subcategoryFlags,
     names.indexOrNull(judgement.fingerprint),
     names.index(judgement.endpoint),
@@ -184,7 +199,7 @@ export function unpackVerdict(row: VerdictRow, list: readonly string[]): Judgeme
   return {
     score,
     flagged,
-    subcategoryScores: scores === null ? null : byKey(scores),
+    subcategoryScores: scores && unpackScores(scores),
     subcategoryFlags: flags,
     fingerprint: textAtOrNull(list, fingerprint),
     endpoint: textAt(list, endpoint),
@@ -224,13 +239,4 @@ function when(list: readonly string[], index: number): string {
   const text = textAt(list, index);
   if (!WHEN.test(text)) throw new Error('an outcome has no valid timestamp');
   return text;
-}
-
-function byKey(scores: readonly (number | null)[]): Partial<Record<CategoryKey, number>> {
-  const keyed: Partial<Record<CategoryKey, number>> = {};
-  for (const [index, key] of CATEGORY_KEYS.entries()) {
-    const score = scores[index];
-    if (typeof score === 'number') keyed[key] = score;
-  }
-  return keyed;
 }

@@ -3,7 +3,7 @@ import { isKnown, kindOf, type CopiedItem, type Item } from '../../domain/item.t
 import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
 import type { CopyLine, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { decide, type Decided, type Policy } from '../../domain/policy.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, foreignIn, type CategoryName } from '../../domain/taxonomy.ts';
 import { decisionOn } from './decision-on.ts';
 import { mayHoldContent } from './kept-content.ts';
 
@@ -168,7 +168,8 @@ type Scores = Judgement['subcategoryScores'];
 /** Equal scores give equal lines, whatever their order in the guard's reply. */
 function inTaxonomyOrder(scores: Scores): Scores {
   if (scores === null) return null;
-  const ordered: Partial<Record<CategoryKey, number>> = {};
+  const ordered: Partial<Record<CategoryName, number>> = {};
   for (const key of CATEGORY_KEYS) if (scores[key] !== undefined) ordered[key] = scores[key];
+  for (const name of foreignIn(scores)) ordered[name] = scores[name]!;
   return ordered;
 }

@@ -5,10 +5,12 @@ import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import { DECISIONS, type LogLine, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
 import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 
 const count = z.int().min(0);
 const score = z.number().min(0).max(1);
+/** A category of ours, or of another taxonomy. */
+const categoryName = z.union([z.enum(CATEGORY_KEYS), z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`))]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** A line of verdicts.jsonl, and of the verdict log, except for copies. Published as a JSON Schema. */
@@ -76,9 +78,11 @@ export const OUTCOME = z
     score: score.nullable().describe('Probability that the content is hazardous; null for an error.'),
     flagged: z.boolean().nullable().describe("The guard's own decision; null for an error."),
     subcategory_scores: z
-      .partialRecord(z.enum(CATEGORY_KEYS), score)
+      .partialRecord(categoryName, score)
       .nullable()
-      .describe('Probabilities by category; null if the guard returned none, which is not zero.'),
+      .describe(
+        'Probabilities by category, those of other taxonomies by a name such as `openai/hate`; null if the guard returned none, which is not zero.',
+      ),
     subcategory_flags: z
       .array(z.string())
       .nullable()

@@ -1,5 +1,5 @@
 import type { Gates } from '../../config/run-config.ts';
-import { CATEGORY_KEYS, isCategoryKey } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, foreignIn, isCategoryName } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { Counts } from '../tally.ts';
 
@@ -33,6 +33,7 @@ interface Share {
  */
 export function gateResults(gates: Gates, counts: Counts): readonly GateResult[] {
   const { items, verdicts, errors, by_decision, by_category, category_unknown } = counts;
+  const { guard_flagged, foreign_measured = {} } = counts;
   const results: GateResult[] = [];
   const add = (gate: string, limit: number | null | undefined, { part, unknown = 0, whole }: Share): void => {
     if (limit === null || limit === undefined) return;
@@ -46,6 +47,10 @@ export function gateResults(gates: Gates, counts: Counts): readonly GateResult[]
     const unknown = category_unknown[key] ?? 0;
     add(key, gates.categories[key], { part: (by_category[key] ?? 0) + unknown, unknown, whole: verdicts });
   }
+  for (const name of foreignIn(gates.categories)) {
+    const unknown = guard_flagged - (foreign_measured[name] ?? 0);
+    add(name, gates.categories[name], { part: (by_category[name] ?? 0) + unknown, unknown, whole: verdicts });
+  }
   add('errorRate', gates.errorRate, { part: errors, whole: items });
   add('uncoveredRate', gates.uncoveredRate, { part: errors + counts.partial, whole: items });
   return results;
@@ -56,7 +61,7 @@ export function gateText({ gate, limit, value, part, unknown, whole, tripped }: 
   const what = gate === 'errorRate' || gate === 'uncoveredRate' ? 'item' : 'verdict';
   const of = `${number(part)} of ${number(whole)} ${plural(whole, what)}`;
   const without = unknown === 0 ? '' : `; ${number(unknown)} flagged without a score for the category`;
-  const name = isCategoryKey(gate) ? `category ${gate}` : gate;
+  const name = isCategoryName(gate) ? `category ${gate}` : gate;
   if (value === null)
     return tripped ? `${name} tripped: no item has a verdict` : `${name} passed: there are no items`;
   const rounded = Number(value.toPrecision(3));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../domain/item-error.ts';
 import { CHOSEN_BY } from '../../config/judged-columns.ts';
 import type { Decision } from '../../domain/outcome.ts';
-import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 import type { Summary } from './summary.ts';
 import { TRIAL } from './trial.ts';
 
@@ -20,7 +20,7 @@ const byDecision = z
 export const POLICY = z.strictObject({
   thresholds: z
     .partialRecord(
-      z.enum(['default', ...CATEGORY_KEYS]),
+      z.union([z.enum(['default', ...CATEGORY_KEYS]), z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`))]),
       z.strictObject({
         review: share.optional().describe('Review from this score on.'),
         block: share.optional().describe('Block from this score on.'),
@@ -147,6 +147,14 @@ export const SUMMARY = z
     category_unknown: z
       .partialRecord(z.enum(CATEGORY_KEYS), count)
       .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
+    foreign_scored: byName
+      .optional()
+      .describe('Verdicts with a score in a category of another taxonomy; absent when there are none.'),
+    foreign_measured: byName
+      .optional()
+      .describe(
+        'Those of `guard_flagged` with a score or a flag in such a category; absent when there are none.',
+      ),
     partial: count.describe('Verdicts on a part of their item only.'),
     judged_as_whole: WHOLE_CONVERSATIONS.describe('Conversations that were judged as a whole only.'),
     by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),

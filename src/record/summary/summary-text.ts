@@ -211,7 +211,8 @@ function policyNotes(summary: Summary): string[] {
 function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string {
   const lifted = [...(allowFlagged ? ['allowFlagged'] : []), ...(allowPartial ? ['allowPartial'] : [])];
   if (thresholds === null) return ['what the guard flags is blocked', ...lifted].join('; ');
-  const rules = Object.entries(thresholds).map(([name, { review, block }]) => {
+  const rules = Object.entries(thresholds).map(([name, levels]) => {
+    const { review, block } = levels ?? {};
     const from = [
       ...(review === undefined ? [] : [`review from ${review}`]),
       ...(block === undefined ? [] : [`block from ${block}`]),

@@ -9,6 +9,7 @@ import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
+import type { Counts } from '../../record/tally.ts';
 import { LineFiles } from '../../record/outcomes/line-files.ts';
 import { makeTables, type FlaggedBounds } from '../../analysis/tables/make-tables.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
@@ -102,7 +103,7 @@ class Finish {
     try {
       const lines = await LineFiles.begin((name) => this.#create(name));
       const totals = await runTotals(outcomes, lines);
-      const rows = await this.#makeTables(record.config);
+      const rows = await this.#makeTables(record.config, totals.counts);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -144,11 +145,12 @@ class Finish {
   }
 
   /** Makes the tables from verdicts.jsonl. Returns the rows of each. */
-  async #makeTables(config: RunConfig): Promise<Summary['rows']> {
+  async #makeTables(config: RunConfig, counts: Counts): Promise<Summary['rows']> {
     const verdicts = this.#files.find(({ name }) => name === RUN_FILES.verdicts)!;
     await verdicts.complete();
     return makeTables({
       config,
+      foreign: Object.keys(counts.foreign_scored ?? {}),
       verdicts: verdicts.temporary,
       spill: join(this.#log.runDir, RUN_FILES.control, 'spilled'),
       create: (name) => this.#create(name),

@@ -218,7 +218,7 @@ describe('earlier runs', () => {
       `\ufeff${columns.map(({ name }) => name).join(separator)}\r\n`;
     const { config } = JSON.parse(readFileSync(join(runs, run, 'run.json'), 'utf8')) as RunRecord;
     const heads: [string, string][] = [
-      ['verdicts.csv', headOf(verdictColumns(config))],
+      ['verdicts.csv', headOf(verdictColumns(config, []))],
       ['flagged.csv', headOf(flaggedColumns(config))],
       ['flagged-2.csv', headOf(flaggedColumns(config))],
       ['restricted.csv', headOf(RESTRICTED_COLUMNS)],

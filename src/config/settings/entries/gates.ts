@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { CATEGORY_KEYS } from '../../../domain/taxonomy.ts';
+import { byCategory } from '../../values/by-category.ts';
 import { parseCategoryGates, parseGates, type GivenGates } from '../../values/gate.ts';
 import { list, RATE, SWITCH } from '../kinds.ts';
 import type { Kind } from '../setting.ts';
@@ -50,7 +50,7 @@ export const UNCOVERED_RATE = setting({
 const CATEGORY_RATES: Kind<ReturnType<typeof parseCategoryGates>> = {
   unit: 'mapping',
   isList: false,
-  shape: z.strictObject(Object.fromEntries(CATEGORY_KEYS.map((key) => [key, RATE.shape.optional()]))),
+  shape: byCategory(CATEGORY_KEYS, RATE.shape),
   parse: parseCategoryGates,
 };
 

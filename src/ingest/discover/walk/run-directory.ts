@@ -83,11 +83,8 @@ const EMPTY = /^$/;
 function startOf(relative: string, run: string): RegExp | null {
   const named = JSON.stringify(run);
   const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
-  // Tables of early builds have no part and turn.
-  const table = /^\ufeffseq([,;\t])path\1row\1line\1id\1(?:part\1turn\1)?decision\1decided_by\1score\1/;
-  // Those of flagged items used to have the same columns.
-  const flagged =
-    /^\ufeff(?:decision([,;\t])decided_by\1score\1flagged_categories\1|seq,path,row,line,id,(?:part,turn,)?decision,)/;
+  const table = /^\ufeffseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1decided_by\1score\1/;
+  const flagged = /^\ufeffdecision([,;\t])decided_by\1score\1flagged_categories\1/;
   const manifest = literally(`{\n  "schema": 1,\n  "run": ${named},`);
   const [folder, name] = relative.includes('/') ? relative.split('/', 2) : ['', relative];
   if (folder === RUN_FILES.log) {

@@ -1,0 +1,69 @@
+import type { Policy } from '../domain/policy.ts';
+import {
+  CATEGORY_KEYS,
+  foreignIn,
+  isForeignCategory,
+  MAX_FOREIGN_CATEGORIES,
+  type CategoryName,
+  type ForeignCategory,
+} from '../domain/taxonomy.ts';
+import type { Database } from './database.ts';
+import { VERDICTS_IN_TABLE } from './verdict-columns.ts';
+
+/**
+ * The categories that verdicts may have scores in: the 13 of the taxonomy, then foreign ones in order of name. The score of the
+ * one at position i is the column `s<i>`.
+ */
+export class ScoreColumns {
+  readonly names: readonly CategoryName[];
+  /** Foreign categories that the verdicts have scores in: not those that are only flagged, or named by a policy. */
+  readonly #scored: ReadonlySet<string>;
+
+  private constructor(
+    scored: readonly ForeignCategory[],
+    flagged: readonly ForeignCategory[],
+    policies: readonly Policy[],
+  ) {
+    const named = policies.flatMap(({ thresholds }) => foreignIn(thresholds));
+    this.#scored = new Set(scored);
+    const all = new Set([...scored, ...flagged, ...named]);
+    this.names = [...CATEGORY_KEYS, ...[...all].sort()];
+  }
+
+  /** Of verdicts.parquet at a path, and of the policies that are to decide on them. */
+  static async of(
+    database: Database,
+    table: string,
+    policies: readonly Policy[],
+    signal: AbortSignal,
+  ): Promise<ScoreColumns> {
+    const namesIn = async (sql: string): Promise<ForeignCategory[]> => {
+      const rows = await database.query(sql, [table], signal);
+      return rows.map(([name]) => String(name)).filter(isForeignCategory);
+    };
+    const scored = await namesIn('SELECT name FROM parquet_schema($1)');
+    const flagged = await namesIn(`SELECT DISTINCT unnest(subcategory_flags) FROM ${VERDICTS_IN_TABLE}`);
+    return new ScoreColumns(scored, flagged.slice(0, MAX_FOREIGN_CATEGORIES), policies);
+  }
+
+  /** Where no verdict has a score in a foreign category. */
+  static ofTaxonomy(policies: readonly Policy[]): ScoreColumns {
+    return new ScoreColumns([], [], policies);
+  }
+
+  columnOf(name: CategoryName): string {
+    return `s${this.names.indexOf(name)}`;
+  }
+
+  get columns(): readonly string[] {
+    return this.names.map((_, index) => `s${index}`);
+  }
+
+  /** The columns over those of verdicts.parquet: -1 for no score, so that it reaches no threshold. */
+  get expressions(): readonly string[] {
+    const isThere = (name: string): boolean => !name.includes('/') || this.#scored.has(name);
+    return this.names.map(
+      (name, at) => `${isThere(name) ? `coalesce("${name}", -1)` : '-1::DOUBLE'} AS s${at}`,
+    );
+  }
+}

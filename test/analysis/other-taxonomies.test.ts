@@ -1,0 +1,114 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Database } from '../../src/analysis/database.ts';
+import type { Policy } from '../../src/domain/policy.ts';
+import type { Summary } from '../../src/record/summary/summary.ts';
+import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { judgedRun, NEVER, wordsOf, type Verdict } from '../helpers/judged-run.ts';
+
+const VERDICTS: Readonly<Record<string, Verdict>> = {
+  calm: {
+    ...{ score: 0.02, flagged: false },
+    ...{ subcategoryScores: { 'openai/hate': 0.01, 'openai/sexual/minors': 0 }, subcategoryFlags: [] },
+  },
+  hateful: {
+    ...{ score: 0.7, flagged: true },
+    subcategoryScores: { 'openai/hate': 0.7, 'openai/sexual/minors': 0.01 },
+    subcategoryFlags: ['openai/hate'],
+  },
+  uneasy: {
+    ...{ score: 0.3, flagged: false },
+    ...{ subcategoryScores: { 'openai/hate': 0.3, 'openai/sexual/minors': 0 }, subcategoryFlags: [] },
+  },
+  worst: {
+    ...{ score: 0.9, flagged: true },
+    subcategoryScores: { 'openai/hate': 0, 'openai/sexual/minors': 0.9 },
+    subcategoryFlags: ['openai/sexual/minors'],
+  },
+  private: {
+    ...{ score: 0.8, flagged: true },
+    ...{ subcategoryScores: null, subcategoryFlags: ['qwen3guard/pii'] },
+  },
+};
+
+const POLICY: Policy = {
+  thresholds: { 'openai/hate': { review: 0.25, block: 0.6 } },
+  ...{ allowFlagged: false, allowPartial: false },
+};
+
+it('the scores of other taxonomies are decided on, tabled, counted and replayed under their own names', async () => {
+  const folder = await temporaryFolder();
+  const corpus = join(folder, 'comments.csv');
+  await writeFile(corpus, `comment\n${Object.keys(VERDICTS).join('\n')}\n`);
+  const { dir } = await judgedRun(folder, corpus, {
+    policy: POLICY,
+    formats: ['jsonl', 'csv'],
+    verdictOn: (request) => VERDICTS[wordsOf(request)]!,
+  });
+
+  const csv = (await readFile(join(dir, 'verdicts.csv'), 'utf8')).split('\r\n').map((row) => row.split(','));
+  const columnOf = (name: string) => csv.slice(1, 6).map((row) => row[csv[0]!.indexOf(name)]);
+  expect(columnOf('decided_by')).toEqual([
+    ...['', 'openai/hate>=0.6', 'openai/hate>=0.25', 'openai/sexual/minors flagged', 'flagged'],
+  ]);
+  expect(columnOf('openai/hate')).toEqual(['0.01', '0.7', '0.3', '0', '']);
+  expect(columnOf('hate')).toEqual(['', '', '', '', '']);
+
+  const summary = JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8')) as Summary;
+  expect(summary).toMatchObject({
+    by_category: { 'openai/hate': 1, 'openai/sexual/minors': 1, 'qwen3guard/pii': 1 },
+    foreign_scored: { 'openai/hate': 4, 'openai/sexual/minors': 4 },
+    foreign_measured: { 'openai/hate': 2, 'openai/sexual/minors': 2, 'qwen3guard/pii': 1 },
+    ...{ thresholds_unapplied: 1, restricted: 1 },
+  });
+  expect(await readFile(join(dir, 'restricted.csv'), 'utf8')).toContain('child_sexual_exploitation');
+  expect(await readFile(join(dir, 'flagged.csv'), 'utf8')).not.toContain('comments.csv:5');
+  expect((await guardsweep(['verify', dir, '--tables'])).status).toBe(0);
+
+  const types = await Database.temporary((database) =>
+    database.query(
+      `SELECT "openai/hate" FROM read_parquet($1) ORDER BY seq`,
+      [join(dir, 'verdicts.parquet')],
+      NEVER,
+    ),
+  );
+  expect(types.flat()).toEqual([0.01, 0.7, 0.3, 0, null]);
+
+  const policy = join(folder, 'stricter.yaml');
+  await writeFile(policy, 'thresholds:\n  openai/hate: { review: 0.01, block: 0.3 }\n');
+  const replayed = await guardsweep(['replay', dir, '--policy', policy, '--json']);
+  expect(replayed.status).toBe(0);
+  const result = JSON.parse(replayed.stdout) as { decisions: unknown; unknown: { without_score: unknown } };
+  expect(result.decisions).toEqual({
+    allow: { allow: 0, review: 1, block: 0 },
+    review: { allow: 0, review: 1, block: 1 },
+    block: { allow: 0, review: 0, block: 2 },
+  });
+  expect(result.unknown.without_score).toEqual({ 'openai/hate': 1 });
+});
+
+it('a policy or gate names them, and nothing that only looks like them', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), 'comment\nhello\n');
+  const policy = join(folder, 'policy.yaml');
+  const run = (...flags: string[]) =>
+    guardsweep([
+      'enqueue',
+      join(folder, 'a.csv'),
+      '--out',
+      join(folder, 'runs'),
+      '--guard',
+      'embedded:',
+      ...flags,
+    ]);
+  await writeFile(policy, 'thresholds:\n  openai/hate: { review: 0.5 }\n');
+  const known = await run('--policy', policy, '--fail-if', 'openai/hate=0.5');
+  expect([known.status, known.stderr + known.stdout]).toEqual([0, expect.stringContaining('openai/hate')]);
+  for (const name of ['hat', 'opneai/hate', 'openai/Hate']) {
+    await writeFile(policy, `thresholds:\n  ${name}: { review: 0.5 }\n`);
+    const { status, stderr } = await run('--policy', policy);
+    expect([status, stderr]).toEqual([2, expect.stringContaining(`"thresholds.${name}" is not a known key`)]);
+    expect((await run('--fail-if', `${name}=0.5`)).status).toBe(2);
+  }
+});
