@@ -24,6 +24,11 @@ const BUNDLE = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/src/cli/bundled', '');
 `;
 
+/** Stands in for the compiler of the image filter. */
+const FILTER = `import { writeFileSync } from 'node:fs';
+writeFileSync('dist/filter', '');
+`;
+
 /** Stands in for the build of the pages. */
 const PAGES = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/pages', '');
@@ -37,6 +42,8 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
   await mkdir(join(root, 'src/guard-server/lite-image'), { recursive: true });
   await writeFile(join(root, 'src/guard-server/lite-image/bundle.mjs'), BUNDLE);
+  await mkdir(join(root, 'src/normalize/image/wasm'), { recursive: true });
+  await writeFile(join(root, 'src/normalize/image/wasm/build.mjs'), FILTER);
   await mkdir(join(root, 'web'));
   await writeFile(join(root, 'web/build.mjs'), PAGES);
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
@@ -70,9 +77,10 @@ class Started {
   }
 }
 
-it('compiles, bundles the image model, builds the pages, and does none of it again', async () => {
+it('compiles, also the image filter, bundles the image model, builds the pages, and does none of it again', async () => {
   const { root, start } = await checkout();
   expect((await start().done()).stderr).toMatch(/compiling[^]*bundling[^]*building/);
+  await stat(join(root, 'dist/filter'));
   await stat(join(root, 'dist/src/cli/bundled'));
   await stat(join(root, 'dist/pages'));
   expect((await start().done()).stderr).toBe('');
