@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { ItemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
-import { REPLACEMENT } from '../encoding/validity.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import type { CsvDialect } from './csv-dialect.ts';
 import {
@@ -18,7 +17,7 @@ import {
   wrongFieldCount,
 } from './row-errors.ts';
 import { RowFramer } from './row-framer.ts';
-import { splitRows } from './split-rows.ts';
+import { splitRow, splitRows } from './split-rows.ts';
 import { StrayQuotes } from './stray-quotes.ts';
 import { TableHeader, TableRow } from './table-row.ts';
 
@@ -165,23 +164,24 @@ export class CsvReader implements RecordReader {
 
   /** The records so far, with the framed rows split. */
   #takeRecords(): RecordBatch {
-    const framed = this.#records.filter((record) => 'cellsEnd' in record);
-    const texts = framed.map(({ span, cellsEnd }) => this.#window.slice(span.start, cellsEnd));
-    const cells = texts.length === 0 ? [] : splitRows(texts, this.#dialect);
-    let index = 0;
-    const records = this.#records.map((record): SourceRecord => {
-      if (!('cellsEnd' in record)) return record;
-      const text = texts[index]!;
-      return this.#record(record, text, cells[index++]!);
-    });
+    const records = this.#records;
     this.#records = [];
-    return records;
-  }
-
-  #record({ row, line, span }: FramedRow, text: Buffer, cells: readonly string[]): SourceRecord {
-    const isSuspect = cells.some((cell) => cell.includes(REPLACEMENT));
-    if (isSuspect && !isUtf8(text)) return badRecord(row, line, NOT_TEXT);
-    return { row, line, span, content: new TableRow(this.#header!, cells), error: null };
+    const framed = records.filter((record) => 'cellsEnd' in record);
+    if (framed.length === 0) return records as SourceRecord[];
+    const start = framed[0]!.span.start;
+    const bytes = this.#window.slice(start, framed.at(-1)!.cellsEnd);
+    const ranges = framed.map(({ span, cellsEnd }) => ({ start: span.start - start, end: cellsEnd - start }));
+    const rows = splitRows(bytes, ranges, this.#dialect);
+    const areText = isUtf8(bytes);
+    let index = 0;
+    return records.map((record): SourceRecord => {
+      if (!('cellsEnd' in record)) return record;
+      const { row, line, span, cellsEnd } = record;
+      const cells = rows[index++]!;
+      const isText = areText || isUtf8(bytes.subarray(span.start - start, cellsEnd - start));
+      if (!isText) return badRecord(row, line, NOT_TEXT);
+      return { row, line, span, content: new TableRow(this.#header!, cells), error: null };
+    });
   }
 
   /** Scans to the end of the row, of the piece or of the limit, whichever comes first. */
@@ -258,10 +258,10 @@ export class CsvReader implements RecordReader {
         return;
       }
       if (header) {
-        const [names] = splitRows([this.#window.slice(this.#rowStart, cellsEnd)], this.#dialect);
-        this.#header = TableHeader.fitted(names!, width);
+        const names = splitRow(this.#window.slice(this.#rowStart, cellsEnd), this.#dialect);
+        this.#header = TableHeader.fitted(names, width);
         this.#bodyStart = this.#at;
-        this.#isHeaderDoubtful = this.#framer.breaks > 0 || names!.join('').trim().includes('\r');
+        this.#isHeaderDoubtful = this.#framer.breaks > 0 || names.join('').trim().includes('\r');
         return;
       }
       this.#header = TableHeader.byPosition(width?.cells ?? cells);

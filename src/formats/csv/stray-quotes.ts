@@ -1,6 +1,6 @@
 import type { CsvDialect } from './csv-dialect.ts';
 import { RowFramer } from './row-framer.ts';
-import { splitRows } from './split-rows.ts';
+import { splitRow } from './split-rows.ts';
 import type { TableHeader } from './table-row.ts';
 
 const SPACE = 0x20;
@@ -57,7 +57,7 @@ export class StrayQuotes {
     const quote = this.#probe.openedAt;
     const whole = Buffer.concat([first.subarray(0, quote), first.subarray(quote + 1)]);
     if (!this.#isLine(whole) || this.#probe.cells !== cells) return null;
-    return splitRows([whole.subarray(0, this.#probe.end)], this.#dialect)[0]!;
+    return splitRow(whole.subarray(0, this.#probe.end), this.#dialect);
   }
 
   /** Whether the first line is complete in itself. */
