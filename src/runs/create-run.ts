@@ -3,8 +3,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
 import { isDiskFull } from '../files/disk-full.ts';
+import { encodeLine } from '../files/checked-line.ts';
+import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders } from '../files/durable-write.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
@@ -87,7 +88,7 @@ function* lines(values: Iterable<FrozenSource | SkippedFile>): Generator<string>
   const BATCH_LENGTH = 256 * 1024;
   let batch = '';
   for (const value of values) {
-    batch += `${JSON.stringify(value)}\n`;
+    batch += `${encodeLine(value)}\n`;
     if (batch.length < BATCH_LENGTH) continue;
     yield batch;
     batch = '';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, chown, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { encodeLine, withoutCheck } from '../../src/files/checked-line.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder, type Finished } from '../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
@@ -109,14 +110,18 @@ it('a key that others can read is none', async () => {
   expect((await resume()).status).toBe(2);
 });
 
+/** A line with other values and the check that fits them, as whoever forges a run writes it. */
+function changed(line: string, values: object): string {
+  return encodeLine({ ...(JSON.parse(withoutCheck(line)!) as object), ...values });
+}
+
 it('what a run reads lies in its corpora, whoever says that it is trusted', async () => {
   const secret = join(folder, 'id_rsa');
   await writeFile(secret, 'a private key\n');
   const list = join(run, 'sources.jsonl');
   for (const outside of [secret, `${folder}/uploads/../id_rsa`, join(folder, 'uploads-2', 'a.csv')]) {
     const [source] = (await readFile(list, 'utf8')).split('\n');
-    const line = JSON.stringify({ ...(JSON.parse(source!) as object), absolute: outside });
-    await writeFile(list, `${line}\n`);
+    await writeFile(list, `${changed(source!, { absolute: outside })}\n`);
     const { status, stderr } = await resume('--trust-run');
     expect([status, stderr]).toEqual([1, expect.stringContaining('in none of the corpora')]);
   }
@@ -148,9 +153,9 @@ describe('a link', () => {
       await rm(join(folder, 'uploads', 'a.csv'));
       await symlink(join(folder, 'private', 'id_rsa.txt'), join(folder, 'uploads', 'a.csv'));
       const list = join(run, 'sources.jsonl');
-      const source = JSON.parse((await readFile(list, 'utf8')).trim()) as object;
+      const source = (await readFile(list, 'utf8')).trim();
       const { size, mtimeMs, ino } = await stat(join(folder, 'private', 'id_rsa.txt'));
-      const line = `${JSON.stringify({ ...source, path, bytes: size, mtime_ms: mtimeMs, inode: ino })}\n`;
+      const line = `${changed(source, { path, bytes: size, mtime_ms: mtimeMs, inode: ino })}\n`;
       await writeFile(list, line);
       const sha256 = createHash('sha256').update(line).digest('hex');
       await edit((text) => text.replace(/"sources_sha256": "\w+"/, `"sources_sha256": "${sha256}"`));

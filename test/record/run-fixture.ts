@@ -12,6 +12,7 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { TextRequest } from '../../src/domain/request.ts';
 import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
+import { encodeLine } from '../../src/files/checked-line.ts';
 import type { DiskFullPolicy } from '../../src/files/disk-full.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
 import type { PlanClosed, PlannedShard } from '../../src/ingest/plan/plan-line.ts';
@@ -24,7 +25,7 @@ import { promptItem } from '../helpers/items.ts';
 
 export const signal = new AbortController().signal;
 
-const SKIPPED = '{"path":"uploads/.DS_Store","reason":"system files"}\n';
+const SKIPPED = `${encodeLine({ path: 'uploads/.DS_Store', reason: 'system files' })}\n`;
 
 /** How a test waits for room on a disk. */
 export const DISK_FULL: DiskFullPolicy = {
@@ -73,7 +74,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       manifest: null,
       described: false,
     }))
-    .map((source) => `${JSON.stringify(source)}\n`)
+    .map((source) => `${encodeLine(source)}\n`)
     .join('');
   const record: RunRecord = {
     schema: 1,

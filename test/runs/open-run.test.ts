@@ -25,6 +25,8 @@ describe('a run directory', () => {
     const [first] = (await readFile(path, 'utf8')).split('\n');
     await writeFile(path, `${first}\n`);
     await expect(openRun(run, signal)).rejects.toThrow(/sources\.jsonl is not as it was/);
+    await writeFile(path, `${first!.replace('"corpus":0', '"corpus":1')}\n`);
+    await expect(openRun(run, signal)).rejects.toThrow(/sources\.jsonl line 1 is damaged/);
     expect(await verifyRun(run)).toMatchObject({ ok: false });
     await rm(path);
     await expect(openRun(run, signal)).rejects.toThrow(/sources\.jsonl cannot be read/);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import { decodeLine } from '../../files/checked-line.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
+import type { FrozenSource } from '../plan/plan-line.ts';
 
 const count = z.int().min(0);
 
@@ -31,20 +32,15 @@ export async function* readSources(
   let expected = 0;
   for await (const batch of readRecordLines(path, options)) {
     yield batch.map((bytes) => {
-      const source = parse(bytes, expected + 1);
+      const source = decodeLine(SOURCE_LINE, bytes);
+      if (typeof source === 'string') {
+        throw new Failure('internal', `sources.jsonl line ${expected + 1} is damaged`);
+      }
       if (source.source !== expected) {
         throw new Failure('internal', `sources.jsonl line ${expected + 1} is out of order`);
       }
       expected++;
       return source;
     });
-  }
-}
-
-function parse(bytes: Buffer, line: number): FrozenSource {
-  try {
-    return SOURCE_LINE.parse(JSON.parse(bytes.toString()));
-  } catch (cause) {
-    throw new Failure('internal', `sources.jsonl line ${line} is damaged`, { cause });
   }
 }

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { encodeLine } from '../../../src/files/checked-line.ts';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -206,7 +207,8 @@ describe('earlier runs', () => {
     // What was laid there is no chain.
     rmSync(join(dir, 'review'), { recursive: true });
     const list = readFileSync(join(dir, 'skipped.jsonl'), 'utf8');
-    expect(list).toBe(`{"path":"${basename(folder)}/.DS_Store","reason":"system files"}\n`);
+    const line = encodeLine({ path: `${basename(folder)}/.DS_Store`, reason: 'system files' });
+    expect(list).toBe(`${line}\n`);
     expect((await guardsweep(['verify', dir])).status).toBe(0);
     lay(`${run}/skipped.jsonl`, list.replace('DS_Store', 'DS_Stone'));
     const { status, stdout } = await guardsweep(['verify', dir]);
