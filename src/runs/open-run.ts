@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { shown } from '../domain/text/shown.ts';
-import { hashFile } from '../files/hash/hash-file.ts';
+import { hashFile } from '../files/hash-file.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 import { CorpusBounds } from '../ingest/discover/within-corpora.ts';

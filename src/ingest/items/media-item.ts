@@ -5,7 +5,6 @@ import type { Draft } from '../../formats/transcripts/draft.ts';
 import { checkedCaption, readSidecar } from './caption.ts';
 import { placeInCorpus } from '../sources/corpus-roots.ts';
 import { fileState, isSameState, type FileState } from '../../files/file-state.ts';
-import { hashOpenFile, LARGE_BYTES } from '../../files/hash/hash-file.ts';
 import type { WholeFile } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from '../sources/open-source.ts';
@@ -69,13 +68,10 @@ export async function readMediaItem(
   return { sha256, bytes, draft: { suffix: '', request, error: null }, id };
 }
 
-/** The hashing thread reads a large file again; the caller checks afterwards that it has not changed. */
+/** The caller checks afterwards that the file has not changed. */
 async function hashOf(file: OpenSource, target: MediaTarget): Promise<string> {
-  const { source, modality, state, readBefore, signal } = target;
-  const sha256 =
-    source.bytes < LARGE_BYTES
-      ? await file.hashRest(null)
-      : (await hashOpenFile(file.handle, { signal })).sha256;
+  const { modality, state, readBefore } = target;
+  const sha256 = await file.hashRest(null);
   if (state !== null && isSameState(state, fileState(file.handle)))
     await readBefore?.add(state, { sha256, modality });
   return sha256;

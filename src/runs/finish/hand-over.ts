@@ -5,7 +5,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
 import { EXIT_STATUS, type RunResult } from '../run-end.ts';
 import { runOnFinish } from './on-finish.ts';
-import { hashFile } from '../../files/hash/hash-file.ts';
+import { hashFile } from '../../files/hash-file.ts';
 import { noteHead } from '../../sink/note-head.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 

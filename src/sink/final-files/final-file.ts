@@ -5,7 +5,7 @@ import { Failure } from '../../domain/failure.ts';
 import { createTemporary } from '../../files/create-file.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { writeAt } from '../../files/durable-write.ts';
-import { hashFile } from '../../files/hash/hash-file.ts';
+import { hashFile } from '../../files/hash-file.ts';
 import { temporaryName } from '../../files/run-files.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';

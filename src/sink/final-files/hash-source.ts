@@ -1,6 +1,6 @@
 import { isAsFrozen } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
-import { hashOpenFile } from '../../files/hash/hash-file.ts';
+import { hashOpenFile } from '../../files/hash-file.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
 
 /** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */

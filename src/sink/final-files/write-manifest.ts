@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import { hashFile } from '../../files/hash/hash-file.ts';
+import { hashFile } from '../../files/hash-file.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { damageOf, type Chain } from '../../record/log/chain.ts';
 import {

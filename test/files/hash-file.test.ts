@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import { open, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type * as HashFile from '../../../src/files/hash/hash-file.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { hashFile } from '../../src/files/hash-file.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
-// A thread runs the built program.
-const built = '../../../dist/src/files/hash/hash-file.js';
-const { hashFile, LARGE_BYTES } = (await import(/* @vite-ignore */ built)) as typeof HashFile;
+const LARGE_BYTES = 32 * 1024 * 1024;
 
 const signal = new AbortController().signal;
 

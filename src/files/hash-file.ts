@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { openFile } from './open-file.ts';
+
+const CHUNK_BYTES = 1024 * 1024;
+
+interface HashOptions {
+  readonly signal: AbortSignal;
+  /** How many of the first bytes to hash; default: the size of the file at the start. */
+  readonly bytes?: number;
+}
+
+/** The hash of a file's bytes, and how many were hashed. */
+export interface HashedFile {
+  /** 64 hex digits. */
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/**
+ * SHA-256 of a file's first bytes. A link in the last part of the path is not followed. Rejects as `openFile` does, with
+ * the system's error when the file cannot be read, or with the signal's reason.
+ */
+export async function hashFile(path: string | Buffer, options: HashOptions): Promise<HashedFile> {
+  const handle = await openFile(path, 'refuse');
+  try {
+    return await hashOpenFile(handle, options);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same for an open file, whatever its path refers to by now. */
+export async function hashOpenFile(handle: FileHandle, { signal, bytes }: HashOptions): Promise<HashedFile> {
+  signal.throwIfAborted();
+  const { size } = await handle.stat();
+  // A file that keeps growing would never end.
+  const limit = Math.min(size, bytes ?? size);
+  const hash = createHash('sha256');
+  if (limit === 0) return { sha256: hash.digest('hex'), bytes: 0 };
+  const range = { start: 0, end: limit - 1, autoClose: false, highWaterMark: CHUNK_BYTES };
+  const stream = handle.createReadStream(range);
+  try {
+    await pipeline(stream, hash, { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+  return { sha256: (hash.read() as Buffer).toString('hex'), bytes: stream.bytesRead };
+}
