@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createFile } from '../files/create-file.ts';
-import { runDirectoryAround } from '../files/outside-runs.ts';
+import { runDirectoryAround } from '../files/folders.ts';
 
 /** A new file that is written line by line. */
 export class LineFile {

@@ -13,3 +13,49 @@ export async function readFully(handle: FileHandle, target: Buffer, position: nu
   }
   return filled === target.length ? target : target.subarray(0, filled);
 }
+
+export interface Span {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** Spans that begin within this many bytes are read at once. */
+const WINDOW_BYTES = 64 * 1024;
+const READS_IN_FLIGHT = 16;
+
+/**
+ * Reads spans of a file, given in ascending offset, in few reads. Null for a span that is not wholly in the file. The
+ * result is held in memory at once.
+ */
+export async function readSpans(file: FileHandle, spans: readonly Span[]): Promise<(Buffer | null)[]> {
+  const found = new Array<Buffer | null>(spans.length).fill(null);
+  const windows = windowsOf(spans);
+  const reader = async (): Promise<void> => {
+    for (;;) {
+      const next = windows.next();
+      if (next.done === true) return;
+      const [first, end] = next.value;
+      const { offset: start } = spans[first]!;
+      const last = spans[end - 1]!;
+      const bytes = await readFully(file, Buffer.allocUnsafe(last.offset + last.bytes - start), start);
+      for (let index = first; index < end; index++) {
+        const { offset, bytes: length } = spans[index]!;
+        const to = offset - start + length;
+        if (to <= bytes.length) found[index] = bytes.subarray(offset - start, to);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: READS_IN_FLIGHT }, reader));
+  return found;
+}
+
+/** Neighbours that are read at once: from one index up to, not including, another. */
+function* windowsOf(spans: readonly Span[]): Generator<readonly [number, number]> {
+  for (let first = 0; first < spans.length;) {
+    const limit = spans[first]!.offset + WINDOW_BYTES;
+    let end = first + 1;
+    while (end < spans.length && spans[end]!.offset + spans[end]!.bytes <= limit) end++;
+    yield [first, end];
+    first = end;
+  }
+}

@@ -3,7 +3,7 @@ import type { RunConfig } from '../config/run-config.ts';
 import { type JudgedItem, type Lane, laneOf, LANES } from '../domain/item.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import type { ItemRequest } from '../domain/request.ts';
-import { isThere } from '../files/is-there.ts';
+import { isThere } from '../files/folders.ts';
 import { STORE_FILES } from '../files/store-files.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';

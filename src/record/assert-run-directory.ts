@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { isThere } from '../files/is-there.ts';
+import { isThere } from '../files/folders.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 
 /** Failure('usage') for a path at which there is no run, finished or not. A run that lost one of its files is damaged. */

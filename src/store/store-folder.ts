@@ -6,7 +6,7 @@ import { Failure } from '../domain/failure.ts';
 import { createTemporary, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders, syncDirectory } from '../files/durable-write.ts';
 import { readWholeFile } from '../files/open-file.ts';
-import { sharedWithOthers } from '../files/own-folder.ts';
+import { sharedWithOthers } from '../files/folders.ts';
 import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 
 /** Changes with the form of the entries: a store of another form is built again. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runDirectoryAround } from '../../src/files/outside-runs.ts';
+import { runDirectoryAround } from '../../src/files/folders.ts';
 import { readNotedHeads, type NotedHead } from '../../src/record/head-file.ts';
 import { noteHead } from '../../src/sink/note-head.ts';
 import { temporaryFolder } from '../helpers/cli.ts';

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { systemPath } from '../../domain/file-path.ts';
 import { FILE_MODE } from '../../files/create-file.ts';
-import { isThere } from '../../files/is-there.ts';
+import { isThere } from '../../files/folders.ts';
 
 /** What Node makes of bytes in an argument that are not UTF-8. */
 const LOST = '\ufffd';

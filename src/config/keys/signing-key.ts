@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { runDirectoryAround } from '../../files/outside-runs.ts';
+import { runDirectoryAround } from '../../files/folders.ts';
 import { readKeyFile } from './key-file.ts';
 import { mistake } from '../mistake.ts';
 import { SIGNING_KEY, SIGNING_KEY_FILE } from '../settings/entries/environment.ts';

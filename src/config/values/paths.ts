@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { openForAppending } from '../../files/create-file.ts';
-import { runDirectoryAround } from '../../files/outside-runs.ts';
+import { runDirectoryAround } from '../../files/folders.ts';
 import { type Located, mistake, quoted } from '../mistake.ts';
 
 /** Absolute paths of folders. Failure('usage') for a path at which there is none. */

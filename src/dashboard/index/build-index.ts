@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { isThere } from '../../files/is-there.ts';
+import { isThere } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { readManifest } from '../../record/manifest/manifest.ts';

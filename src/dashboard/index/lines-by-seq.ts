@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { openFile } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { readSpans } from '../../files/read-spans.ts';
+import { readSpans } from '../../files/read-fully.ts';
 import { LinePositions } from '../../record/outcomes/line-positions.ts';
 import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
 import { MAX_LINE_BYTES } from '../../analysis/verdict-columns.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES, epochOfCommits } from '../../files/run-files.ts';
 
 /** The epochs that have a commits file, in ascending order; the claim in the newest may still be missing. */

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { writeAt } from '../../files/durable-write.ts';
-import { readSpans } from '../../files/read-spans.ts';
+import { readSpans } from '../../files/read-fully.ts';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
 
 /** Where a line of the log is. */

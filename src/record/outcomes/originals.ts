@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { LogLine } from '../../domain/outcome.ts';
 import { openFile } from '../../files/open-file.ts';
-import { readSpans } from '../../files/read-spans.ts';
+import { readSpans } from '../../files/read-fully.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { LinePositions, type LinePosition } from './line-positions.ts';
 

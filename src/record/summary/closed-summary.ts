@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isThere } from '../../files/is-there.ts';
+import { isThere } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { lineHash } from '../log/chain-line.ts';
 import { listEpochs } from '../log/epochs.ts';

@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { hashFile } from '../../files/hash-file.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { RUN_FILES, commitsName, epochOf, finalNameOf } from '../../files/run-files.ts';

@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';

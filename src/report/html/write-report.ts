@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { createTemporary } from '../../files/create-file.ts';
-import { isThere } from '../../files/is-there.ts';
+import { isThere } from '../../files/folders.ts';
 import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';

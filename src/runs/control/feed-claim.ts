@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { createFile } from '../../files/create-file.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { readWholeFile } from '../../files/open-file.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
-import { sharedWithOthers, type SharedFolder } from '../../files/own-folder.ts';
+import { type SharedFolder, sharedWithOthers } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** The first folder of a run directory that other users could change, and why; null when there is none. */

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES, isOccasional } from '../../files/run-files.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';

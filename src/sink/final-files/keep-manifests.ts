@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES, manifestOfPass, passOfManifest } from '../../files/run-files.ts';
 import type { FileEntry } from '../../record/manifest/manifest.ts';
 import { readRunFile, readRunFileIfThere } from '../../record/read-run-file.ts';

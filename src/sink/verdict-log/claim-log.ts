@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { plural } from '../../domain/text/plural.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { makeFolders, syncDirectory, writeAt } from '../../files/durable-write.ts';

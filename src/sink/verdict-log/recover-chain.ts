@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/list-folder.ts';
+import { listFolder } from '../../files/folders.ts';
 import { readPlanState } from '../../ingest/plan/plan-file.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
 import { RUN_FILES, commitsName, epochOf, epochOfCommits } from '../../files/run-files.ts';

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { KeptVerdicts, openRunStore } from '../../../src/fleet/sink/run-store.ts';
-import { isThere } from '../../../src/files/is-there.ts';
+import { isThere } from '../../../src/files/folders.ts';
 import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { FINGERPRINT, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';

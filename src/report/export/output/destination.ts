@@ -6,7 +6,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { recordedPath, systemPath } from '../../../domain/file-path.ts';
 import { shown } from '../../../domain/text/shown.ts';
 import { isInside, realPath } from '../../../files/open-inside.ts';
-import { runDirectoryAround } from '../../../files/outside-runs.ts';
+import { runDirectoryAround } from '../../../files/folders.ts';
 
 /** Where an export is put: the corpus, and two files beside it. Absolute paths. */
 export interface Destination {
