@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { type AfterFinish, afterFinishOf } from './after-finish.ts';
 import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
@@ -18,13 +19,14 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD } from './settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/entries/guard.ts';
 import {
   FRAMES,
   LONG_AUDIO_MODE,
   LONG_TEXT_MODE,
   POLICY,
   REHASH,
+  TRUST_DECLARED,
   REUSE,
   STORE,
 } from './settings/entries/judging.ts';
@@ -85,11 +87,13 @@ export async function resolveRunConfig({
   const file = await jobFileOf(paths, cwd);
   const from: Sources = { flags, file, env, cwd };
   const out = await valueOf(OUT, from);
+  const guardPolicy = await guardPolicyOf(from, fleet);
   const config = deepFreeze<RunConfig>({
     name: (await valueOf(NAME, from)) ?? runNameOf(paths[0]!),
     sources: await sourceConfigs(paths, from),
     guards: await guardsOf(from, fleet),
     expectFingerprint: await valueOf(EXPECT_FINGERPRINT, from),
+    ...(guardPolicy === null ? {} : { guardPolicy }),
     policy: (await valueOf(POLICY, from)) ?? { ...DEFAULT_POLICY },
     output: {
       dir: out,
@@ -99,6 +103,7 @@ export async function resolveRunConfig({
     },
     store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
     reuse: await valueOf(REUSE, from),
+    ...((await valueOf(TRUST_DECLARED, from)) ? { trustDeclared: true } : {}),
     rehash: await valueOf(REHASH, from),
     trial: await trialOf(from),
     failIf: await gatesOf(from, fleet),
@@ -158,6 +163,16 @@ async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> 
   throw mistake(
     chosen.texts[0].place,
     'with Redis the workers judge, and ask their guards for the canaries that they name (guardsweep worker --canaries): leave it out, or name no Redis (--redis, REDIS_URL)',
+  );
+}
+
+/** Failure('usage') for the written policy of a run that a fleet judges: its workers name their own. */
+async function guardPolicyOf(from: Sources, fleet: boolean): Promise<GuardPolicy | null> {
+  const chosen = given(GUARD_POLICY, from);
+  if (!fleet || chosen === null) return valueOf(GUARD_POLICY, from);
+  throw mistake(
+    chosen.texts[0].place,
+    'with Redis the workers judge, by the policy that they name (guardsweep worker --guard-policy): leave it out, or name no Redis (--redis, REDIS_URL)',
   );
 }
 

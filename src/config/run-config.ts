@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { JudgedColumns, OtherEncoding } from './judged-columns.ts';
 import type { CategoryName } from '../domain/taxonomy.ts';
@@ -125,6 +126,8 @@ export interface RunConfig {
   readonly guards: readonly string[];
   /** Fingerprint id that every guard must answer with. */
   readonly expectFingerprint: string | null;
+  /** What models judge by that follow a written policy; left out: nothing. */
+  readonly guardPolicy?: GuardPolicy;
   readonly policy: Policy;
   readonly output: {
     /** Absolute folder in which the run directory is created. */
@@ -139,6 +142,8 @@ export interface RunConfig {
   readonly store: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
   readonly reuse: boolean;
+  /** Whether that holds for verdicts of guards that only declare which model they run; left out: it does not. */
+  readonly trustDeclared?: boolean;
   /** Whether media files are read even if they have not changed since they were hashed. */
   readonly rehash: boolean;
   /** Null: the run judges everything. */

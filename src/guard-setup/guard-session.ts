@@ -1,5 +1,6 @@
 import type { CanaryChoice, RunConfig } from '../config/run-config.ts';
 import type { ClientTls } from '../config/keys/guard-tls.ts';
+import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
 import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
@@ -11,6 +12,8 @@ import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
 /** Which guards to open, and how. */
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
+  /** Null or undefined: none. */
+  readonly guardPolicy?: GuardPolicy | null;
   /** Undefined: the guards are not checked. */
   readonly canaries?: CanaryChoice;
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
@@ -78,6 +81,7 @@ export async function openGuardSession(
         say,
         token: opened.token,
         tls: config.tls,
+        guardPolicy: config.guardPolicy ?? null,
         modelCheck: canaries && new Canaries(canaries),
       },
       AbortSignal.any([signal, died.signal]),

@@ -1,4 +1,5 @@
 import type { ClientTls } from '../config/keys/guard-tls.ts';
+import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
 import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';
@@ -9,6 +10,7 @@ interface ReadGuardsOptions {
   readonly env: NodeJS.ProcessEnv;
   /** For the guards reached over TLS. */
   readonly tls: ClientTls;
+  readonly guardPolicy?: GuardPolicy | null;
   /** Timeout of each request, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -21,14 +23,14 @@ interface ReadGuardsOptions {
  */
 export async function readGuards(
   urls: readonly string[],
-  { configured = urls, env, tls, timeoutMs, signal }: ReadGuardsOptions,
+  { configured = urls, env, tls, guardPolicy = null, timeoutMs, signal }: ReadGuardsOptions,
 ): Promise<EndpointReading[]> {
   const guards = await openGuardEndpoints(urls, guardToken(env, configured));
   const { token } = guards;
   try {
     const readings: EndpointReading[] = [];
     for (const endpoint of guards.endpoints)
-      readings.push(await readEndpoint(endpoint, { timeoutMs, signal, token, tls }));
+      readings.push(await readEndpoint(endpoint, { timeoutMs, signal, token, tls, guardPolicy }));
     return readings;
   } finally {
     await guards.close();

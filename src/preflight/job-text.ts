@@ -1,7 +1,7 @@
 import { relative, resolve } from 'node:path';
 import { GUARD_TLS_SETTINGS } from '../config/keys/guard-tls.ts';
 import type { RunConfig, SourceConfig } from '../config/run-config.ts';
-import { CANARIES, EXPECT_FINGERPRINT } from '../config/settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD_POLICY } from '../config/settings/entries/guard.ts';
 import {
   FRAMES,
   LONG_AUDIO_MODE,
@@ -26,7 +26,7 @@ const KEPT = {
   ...{ store: STORE, reuse: REUSE, expectFingerprint: EXPECT_FINGERPRINT, maxWait: MAX_WAIT },
 };
 /** Settings of whoever judges: in a fleet the workers name them, and a job must not. */
-const OF_JUDGES = { canaries: CANARIES, ...GUARD_TLS_SETTINGS };
+const OF_JUDGES = { guardPolicy: GUARD_POLICY, canaries: CANARIES, ...GUARD_TLS_SETTINGS };
 
 interface JobTextOptions {
   /** Absolute folder of the job file, which its paths are relative to. */

@@ -22,7 +22,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}warp: 9\n`,
-    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, policy, output, store, reuse, rehash, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait',
+    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, guardPolicy, policy, output, store, reuse, trustDeclared, rehash, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait',
   ],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],

@@ -1,10 +1,9 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GuardFamily } from '../../src/domain/guard/guard-family.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { closeAfterEach, openAiServer } from '../helpers/guards/guard-pool.ts';
-import type { OpenAiServer } from '../helpers/guards/openai-server.ts';
 
 closeAfterEach();
 
@@ -13,6 +12,7 @@ const SERVED: readonly (readonly [family: GuardFamily, model: string, category: 
   ['qwen3guard', 'Qwen/Qwen3Guard-Gen-8B', 'qwen3guard/pii'],
   ['shieldgemma', 'google/shieldgemma-9b', 'shieldgemma/dangerous_content'],
   ['granite-guardian', 'ibm-granite/granite-guardian-3.3-8b', 'granite-guardian/violence'],
+  ['policy', 'openai/gpt-oss-safeguard-20b', 'policy/hate'],
   ['moderations', 'omni-moderation-latest', 'openai/hate'],
 ];
 
@@ -42,32 +42,30 @@ async function linesOf(dir: string): Promise<Line[]> {
     .map((line) => JSON.parse(line) as Line);
 }
 
-const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1)!;
-
 test.each(SERVED)(
   'a run with %s is accounted for, resumed after a kill, and verified',
   async (family, model, category) => {
     const { folder, paths } = await corpus();
-    let server: OpenAiServer | null = null;
+    const policy = join(folder, 'policy.md');
+    await writeFile(policy, '# Forum rules\n\nHate: no attacks.\n');
     let cli: Cli | null = null;
     // Killed in the middle: the rest is judged by `resume`.
     const script = ({ number }: { readonly number: number }): void => {
       if (number === (family === 'moderations' ? 10 : 300)) cli?.kill('SIGKILL');
     };
-    server = await openAiServer({ family, model, script });
+    const server = await openAiServer({ family, model, script });
     const out = join(folder, 'runs');
-    cli = new Cli(['enqueue', ...paths, '--out', out, '--guard', server.address]);
+    const guard = ['--guard', server.address, ...(family === 'policy' ? ['--guard-policy', policy] : [])];
+    cli = new Cli(['enqueue', ...paths, '--out', out, ...guard]);
     expect((await cli.finished()).signal).toBe('SIGKILL');
-    const [name] = await (
-      await import('node:fs/promises')
-    )
-      .readdir(out)
-      .then((all) => all.filter((one) => !one.startsWith('.')));
+    const [name] = (await readdir(out)).filter((one) => !one.startsWith('.'));
     const dir = join(out, name!);
+    // What it is judged by is frozen with the run.
+    await writeFile(policy, 'Everything is allowed.');
     const { status, stdout } = await guardsweep(['resume', dir]);
     expect(stdout).toContain('Judged 601 of 601 items');
+    expect(stdout).toContain('those verdicts have no fingerprint');
     expect(status).toBe(0);
-    expect(lastLine(stdout)).toBe(dir);
     const lines = await linesOf(dir);
     expect(lines).toHaveLength(601);
     expect(lines.every((line) => line.status === 'ok' && line.endpoint === server.address)).toBe(true);
@@ -81,3 +79,67 @@ test.each(SERVED)(
     expect((await guardsweep(['verify', dir])).status).toBe(0);
   },
 );
+
+const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
+
+test('verdicts of a declared model are reused only with --trust-declared, and while it declares the same', async () => {
+  const { folder, paths } = await corpus(40);
+  let version = '0.11.2';
+  const server = await openAiServer({ ...LLAMA, version: () => version });
+  const run = async (...more: string[]) => {
+    const before = server.seen.length;
+    const args = ['enqueue', ...paths, '--out', join(folder, 'runs'), '--guard', server.address, ...more];
+    const { status } = await guardsweep(args);
+    expect(status).toBe(0);
+    return server.seen.length - before;
+  };
+  expect(await run()).toBe(41);
+  expect(await run()).toBe(41);
+  expect(await run('--trust-declared')).toBe(0);
+  version = '0.12.0';
+  expect(await run('--trust-declared')).toBe(41);
+});
+
+/** Size of what the only run has committed. */
+async function committedBytes(out: string): Promise<number> {
+  const files = await readdir(out, { recursive: true });
+  const segments = files.filter((path) => /log\/\d+-\d+\.jsonl$/.test(path));
+  const sizes = await Promise.all(segments.map(async (path) => (await stat(join(out, path))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+test('a model that declares something else in the middle of a run is the headline of its summary', async () => {
+  const { folder, paths } = await corpus(2000);
+  let answeredBy = 'one';
+  const out = join(folder, 'runs');
+  const script = async ({ number }: { readonly number: number }): Promise<void> => {
+    if (number !== 1500) return;
+    await expect.poll(() => committedBytes(out), { timeout: 60_000 }).toBeGreaterThan(0);
+    answeredBy = 'two';
+  };
+  const server = await openAiServer({ ...LLAMA, script, answeredBy: () => answeredBy });
+  const { status, stdout } = await guardsweep([
+    'enqueue',
+    ...paths,
+    ...['--out', out, '--guard', server.address],
+  ]);
+  expect(stdout).toContain('Judged 2,001 of 2,001 items');
+  expect(stdout.split('\n').slice(0, 3).join('\n')).toContain('ATTENTION: 2 different models judged');
+  expect(status).toBe(0);
+});
+
+test('says what a guard declares, and that nothing proves it', async () => {
+  const server = await openAiServer({ ...LLAMA, version: () => '0.11.2' });
+  const { status, stdout } = await guardsweep(['fingerprint', '--guard', server.address]);
+  expect(status).toBe(0);
+  expect(stdout).toContain(`model ${LLAMA.model}`);
+  expect(stdout).toContain('as it declares, which nothing proves');
+  expect(stdout).toMatch(/^declared:[0-9a-f]{64}$/m);
+  expect(stdout).toContain('server-version  0.11.2');
+  const gated = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];
+  const refused = await guardsweep(['enqueue', 'README.md', '--guard', server.address, ...gated]);
+  expect(refused).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('reports no fingerprint') as string,
+  });
+});

@@ -14,13 +14,14 @@ import {
   RUN_START_WAIT,
 } from '../../config/settings/entries/fleet.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import {
   FRAMES,
   LONG_AUDIO_MODE,
   LONG_TEXT_MODE,
   POLICY,
   REHASH,
+  TRUST_DECLARED,
   REUSE,
   STORE,
 } from '../../config/settings/entries/judging.ts';
@@ -72,7 +73,9 @@ const SETTINGS = {
   expectFingerprint: EXPECT_FINGERPRINT,
   store: STORE,
   noReuse: REUSE,
+  trustDeclared: TRUST_DECLARED,
   rehash: REHASH,
+  guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
   maxWait: MAX_WAIT,
   failIf: FAIL_IF,

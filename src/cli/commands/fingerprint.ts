@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
-import { GUARD } from '../../config/settings/entries/guard.ts';
+import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { isDeclared } from '../../domain/fingerprint.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
@@ -23,6 +24,13 @@ function linesOf(reading: EndpointReading): string[] {
   const { name, model, modelVersion, fingerprint } = reading;
   const version = modelVersion === '' ? '' : ` version ${shownName(modelVersion)}`;
   const artifacts = Object.entries(fingerprint.artifacts);
+  if (isDeclared(fingerprint.id)) {
+    return [
+      `${name}  model ${shownName(model)}${version}: as it declares, which nothing proves`,
+      fingerprint.id,
+      ...artifacts.map(([declared, value]) => `  ${declared}  ${shownName(value)}`),
+    ];
+  }
   const more = artifacts.length - MAX_ARTIFACTS;
   return [
     `${name}  model ${shownName(model)}${version}`,
@@ -32,7 +40,7 @@ function linesOf(reading: EndpointReading): string[] {
   ];
 }
 
-const SETTINGS = { guard: GUARD, ...GUARD_TLS_SETTINGS, json: JSON_ENDPOINTS };
+const SETTINGS = { guard: GUARD, guardPolicy: GUARD_POLICY, ...GUARD_TLS_SETTINGS, json: JSON_ENDPOINTS };
 
 /** `fingerprint`: which model answers at an endpoint. */
 export function fingerprintCommand(context: CommandContext): Command {
@@ -51,13 +59,14 @@ export function fingerprintCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const from = { flags, ...context };
-      const { guard: urls, json } = await valuesOf(SETTINGS, from);
+      const { guard: urls, guardPolicy, json } = await valuesOf(SETTINGS, from);
       const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
       const { env, interrupts, stdout } = context;
       const { readGuards } = await import('../../guard-setup/read-guards.ts');
       const readings = await readGuards(urls, {
         env,
         tls,
+        guardPolicy,
         timeoutMs: ANSWER_WITHIN_MS,
         signal: interrupts.drain,
       });

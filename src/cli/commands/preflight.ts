@@ -5,7 +5,7 @@ import { GUARD_TLS_SETTINGS, readGuardTls } from '../../config/keys/guard-tls.ts
 import { resolveRunConfig } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD } from '../../config/settings/entries/guard.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import {
   FRAMES,
   LONG_AUDIO_MODE,
@@ -67,6 +67,7 @@ const RUN_SETTINGS = {
   format: FORMAT,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,
+  guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
   maxWait: MAX_WAIT,
   startWait: RUN_START_WAIT,

@@ -23,7 +23,7 @@ import {
   MAX_CONCURRENT_REQUESTS,
   REQUEST_TIMEOUT,
 } from '../../config/settings/entries/servers.ts';
-import { GATEWAY_GUARD } from '../../config/settings/entries/guard.ts';
+import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/entries/judging.ts';
 import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
@@ -39,6 +39,7 @@ const SETTINGS = {
   root: CONTENT_ROOT,
   guard: GATEWAY_GUARD,
   ...GUARD_TLS_SETTINGS,
+  guardPolicy: GUARD_POLICY,
   redis: REDIS,
   port: GATEWAY_PORT,
   host: GATEWAY_HOST,
@@ -72,7 +73,7 @@ export function serveCommand(context: CommandContext): Command {
       const { env, interrupts, stdout, stderr } = context;
       const from = { flags, ...context };
       const settings = await valuesOf(SETTINGS, from);
-      const { guard: named, host, port, maxConcurrency, frames, longAudio, longText } = settings;
+      const { guard: named, host, port, maxConcurrency, frames, longAudio, longText, guardPolicy } = settings;
       const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
       const tlsFiles = await guardTlsFilesOf(from);
@@ -85,7 +86,7 @@ export function serveCommand(context: CommandContext): Command {
         import('../../guard-setup/late-guards.ts'),
         import('../../dashboard/serve.ts'),
       ]);
-      const open = guardOpener({ guards, tls, startWaitMs, ...forServer }, env);
+      const open = guardOpener({ guards, tls, guardPolicy, startWaitMs, ...forServer }, env);
       const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
       // Runs can be looked at while no guard is ready.

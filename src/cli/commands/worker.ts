@@ -10,7 +10,12 @@ import {
   WORKER_MAX_WAIT,
   WORKER_START_WAIT,
 } from '../../config/settings/entries/fleet.ts';
-import { CANARIES, EXPECT_FINGERPRINT, WORKER_GUARD } from '../../config/settings/entries/guard.ts';
+import {
+  CANARIES,
+  EXPECT_FINGERPRINT,
+  GUARD_POLICY,
+  WORKER_GUARD,
+} from '../../config/settings/entries/guard.ts';
 import type { CanaryChoice } from '../../config/run-config.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { startWaitOf } from '../../config/start-wait.ts';
@@ -35,6 +40,7 @@ const SETTINGS = {
   maxWait: WORKER_MAX_WAIT,
   startWait: WORKER_START_WAIT,
   expectFingerprint: EXPECT_FINGERPRINT,
+  guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
   ...METRICS_SETTINGS,
 };
@@ -68,9 +74,9 @@ export function workerCommand(context: CommandContext): Command {
       const roots = root ?? new Map<string, string>();
       const lanes = named ?? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane));
       const canaries: CanaryChoice = settings.canaries ?? { from: 'built-in' };
-      const { expectFingerprint, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
+      const { expectFingerprint, guardPolicy, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
       const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
-      const config = { guards, tls, expectFingerprint, startWaitMs, maxWaitMs, canaries };
+      const config = { guards, tls, guardPolicy, expectFingerprint, startWaitMs, maxWaitMs, canaries };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const [{ moderate }, { openGuardSession }] = await Promise.all([
         import('../../../workers/moderate.ts'),

@@ -9,8 +9,25 @@ import {
   FLAGGED_RATE,
   UNCOVERED_RATE,
 } from './entries/gates.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_CA, GUARD_CERT, GUARD_KEY } from './entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE, POLICY, REHASH, REUSE, STORE } from './entries/judging.ts';
+import {
+  CANARIES,
+  EXPECT_FINGERPRINT,
+  GUARD,
+  GUARD_CA,
+  GUARD_CERT,
+  GUARD_KEY,
+  GUARD_POLICY,
+} from './entries/guard.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  LONG_TEXT_MODE,
+  POLICY,
+  REHASH,
+  REUSE,
+  STORE,
+  TRUST_DECLARED,
+} from './entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
 import {
   AS_STREAM,
@@ -44,6 +61,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   GUARD_CA,
   GUARD_CERT,
   GUARD_KEY,
+  GUARD_POLICY,
   POLICY,
   OUT,
   FORMAT,
@@ -51,6 +69,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   INCLUDE_CONTENT,
   STORE,
   REUSE,
+  TRUST_DECLARED,
   REHASH,
   FLAGGED_RATE,
   BLOCKED_RATE,

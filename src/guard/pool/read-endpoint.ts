@@ -1,6 +1,6 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Fingerprint } from '../../domain/fingerprint.ts';
+import { isDeclared, type Fingerprint } from '../../domain/fingerprint.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
 import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
@@ -55,7 +55,8 @@ export async function readEndpoint(
     if (guard.version === null) return { name, kind, fingerprint: null };
     const { fingerprint, modelVersion } = guard.version.first;
     const { maxBatchSize, instances } = guard;
-    return { name, kind, model: MODEL_NAME, modelVersion, maxBatchSize, instances, fingerprint };
+    const model = isDeclared(fingerprint.id) ? fingerprint.artifacts.model! : MODEL_NAME;
+    return { name, kind, model, modelVersion, maxBatchSize, instances, fingerprint };
   } catch (error) {
     const translated = notUsable(error, { signal });
     if (!(translated instanceof NotUsable)) throw translated;

@@ -298,6 +298,11 @@ function provenance(summary: Summary): string[] {
     const over = kind === 'rest' ? 'Over REST' : 'Over a WebSocket';
     lines.push(`${over} a guard does not report its model: those verdicts have no fingerprint.`);
   }
+  if (summary.guards.some(({ kind }) => kind === 'openai')) {
+    lines.push(
+      'An OpenAI-compatible server declares which model it runs and proves nothing: those verdicts have no fingerprint.',
+    );
+  }
   if (summary.verdicts > 0) {
     const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
     lines.push(canaryLine(summary.canaries, reusedAll));

@@ -1,3 +1,4 @@
+import { isDeclared } from '../../domain/fingerprint.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
 import type { ReadOptions } from '../../ingest/items/read-source.ts';
@@ -78,10 +79,11 @@ export class RunReuse {
   }
 
   #usable(fingerprints: readonly string[]): readonly JudgedBy[] {
-    const { expectFingerprint } = this.#record.config;
+    const { expectFingerprint, trustDeclared = false } = this.#record.config;
     const by: JudgedBy[] = [];
     for (const fingerprint of new Set(fingerprints)) {
       if (expectFingerprint !== null && fingerprint !== expectFingerprint) continue;
+      if (isDeclared(fingerprint) && !trustDeclared) continue;
       let judgedBy = this.#judgedBy.get(fingerprint);
       if (judgedBy === undefined) {
         judgedBy = { fingerprint, judging: this.#judging };

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { canaryChoice } from '../../job-file/canary-file.ts';
+import { readGuardPolicy } from '../../job-file/guard-policy-file.ts';
 import { parseFingerprintId } from '../../values/hashes.ts';
 import { EMBEDDED_GUARD, parseGuardUrls } from '../../values/guard-url.ts';
 import { list, namedFile, single } from '../kinds.ts';
@@ -42,6 +43,18 @@ export const EXPECT_FINGERPRINT = setting({
   kind: single('id', parseFingerprintId),
   unset: 'any',
   example: 'sha256:9f86d0… (64 digits)',
+});
+
+export const GUARD_POLICY = setting({
+  flag: '--guard-policy',
+  key: 'guardPolicy',
+  help: 'your written policy, by which a model of the family `policy` judges',
+  keyNote: 'a text file, relative to the job file',
+  kind: single('file', ({ value, place }, { folder }) =>
+    readGuardPolicy(resolve(folder, value), { value, place }),
+  ),
+  unset: 'none',
+  example: 'policy.md',
 });
 
 export const CANARIES = setting({

@@ -67,6 +67,15 @@ export const REUSE = setting({
   shown: 'verdicts are reused',
 });
 
+export const TRUST_DECLARED = setting({
+  flag: '--trust-declared',
+  key: 'trustDeclared',
+  help: 'reuse verdicts of guards that only declare which model they run, as long as they declare the same',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'they judge every item anew',
+});
+
 export const REHASH = setting({
   flag: '--rehash',
   key: 'rehash',

@@ -1,0 +1,340 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import {
+  audio,
+  closeAfterEach,
+  connect,
+  failure,
+  image,
+  judge,
+  openAiServer,
+  prompt,
+  prompts,
+  verdict,
+} from '../../helpers/guards/guard-pool.ts';
+import type { OpenAiScripted, SeenOpenAi } from '../../helpers/guards/openai-server.ts';
+
+closeAfterEach();
+
+const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
+const MODERATIONS = { family: 'moderations', model: 'omni-moderation-latest' } as const;
+const POLICY = { sha256: 'a'.repeat(64), text: '# Rules\nHate: no.' };
+
+/** A script for what is judged; harmless texts and canaries are answered as usual. */
+const ofItems =
+  (script: (request: SeenOpenAi) => OpenAiScripted | Promise<OpenAiScripted>) =>
+  (request: SeenOpenAi): OpenAiScripted | Promise<OpenAiScripted> =>
+    request.isOwn ? undefined : script(request);
+
+const read = (address: string, guardPolicy: typeof POLICY | null = null) =>
+  readEndpoint(
+    { name: address, address },
+    { timeoutMs: 20_000, signal: new AbortController().signal, guardPolicy },
+  );
+
+describe('a chat model', () => {
+  test('is asked without sampling, for alternatives and few tokens, with the key', async () => {
+    const server = await openAiServer(LLAMA);
+    const pool = await connect([server], { token: () => 'secret' });
+    const [outcome] = await judge(pool, [prompt('é "quoted"')]);
+    const [{ body, headers, content }] = server.seen as [SeenOpenAi];
+    expect(content).toBe('é "quoted"');
+    expect(headers).toMatchObject({ authorization: 'Bearer secret' });
+    expect(body).toMatchObject({ temperature: 0, max_tokens: 100, logprobs: true, top_logprobs: 20 });
+    expect(verdict(outcome).fingerprint).toMatch(/^declared:[0-9a-f]{64}$/);
+    expect(pool.status()).toMatchObject([{ kind: 'openai', modelVersion: LLAMA.model }]);
+  });
+
+  test.each([
+    ['20 alternatives', 20, 'probability', 20],
+    ['5 alternatives, and refuses to give more', 5, 'probability', 5],
+    ['none, and refuses to give any', 0, 'binary', undefined],
+  ] as const)('gives %s: its scores are declared as such', async (_, alternatives, scores, asked) => {
+    const server = await openAiServer({ ...LLAMA, alternatives, isStrict: true, score: () => 0.75 });
+    const reading = await read(server.address);
+    expect(reading.fingerprint!.artifacts).toMatchObject({ scores });
+    const [outcome] = await judge(await connect([server]), [prompt('a')]);
+    expect(server.seen[0]!.body.top_logprobs).toBe(asked);
+    expect(verdict(outcome)).toMatchObject({ score: scores === 'binary' ? 1 : 0.75, flagged: true });
+  });
+
+  test('that leaves out what it was asked for has binary scores', async () => {
+    const server = await openAiServer({ ...LLAMA, alternatives: 0 });
+    expect((await read(server.address)).fingerprint!.artifacts).toMatchObject({ scores: 'binary' });
+    for (const outcome of await judge(await connect([server]), prompts(20)))
+      expect([0, 1]).toContain(verdict(outcome).score);
+  });
+
+  test('declares its model, its root, the server and the family; other texts by their hash', async () => {
+    const server = await openAiServer({
+      family: 'granite-guardian',
+      model: 'guard',
+      models: [{ id: 'other' }, { id: 'guard', root: 'ibm-granite/granite-guardian-3.3-8b' }],
+      answeredBy: () => 'a name <with> markup',
+      version: () => '0.11.2',
+    });
+    const { fingerprint } = await read(server.address);
+    expect(fingerprint).toEqual({
+      id: expect.stringMatching(/^declared:[0-9a-f]{64}$/) as string,
+      artifacts: {
+        'answered-by': expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+        family: 'granite-guardian',
+        model: 'guard',
+        root: 'ibm-granite/granite-guardian-3.3-8b',
+        scores: 'probability',
+        'server-version': '0.11.2',
+        'template-arguments': expect.stringMatching(/guardian_config|sha256/) as string,
+      },
+    });
+    // The family is told from what was loaded, where the served name says nothing.
+    const unnamed = server.address.replace(/&family=.*/, '');
+    expect((await read(unnamed)).fingerprint!.artifacts).toMatchObject({ family: 'granite-guardian' });
+  });
+
+  test.each([
+    ['that is not served', { models: [{ id: 'another' }] }, /does not serve the model meta-llama/],
+    ['of no known family', { model: 'my-model' }, /add &family= and one of llama-guard, qwen3guard/],
+    [
+      'that answers something else',
+      { script: () => ({ text: 'Hello! How can I help?' }) },
+      /not an answer of the family/,
+    ],
+    [
+      'behind a proxy with a page',
+      { script: () => ({ body: '<html>sign in</html>' }) },
+      /not an answer of the family/,
+    ],
+    ['with another key', { script: () => ({ status: 401 }) }, /not authorised/],
+    [
+      'without credit',
+      { script: () => ({ status: 429, body: { error: { code: 'insufficient_quota' } } }) },
+      /not authorised/,
+    ],
+  ])('%s is said at the start', async (_, options, says) => {
+    const server = await openAiServer({ ...LLAMA, ...options });
+    const address = server.address.replace(/&family=.*/, '');
+    const error = await connect([{ address }]).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ kind: 'service', message: expect.stringMatching(says) as string });
+    expect((error as Error).message).not.toMatch(/sign in|Hello/);
+  });
+
+  test('that is served without a list of models, or under a tag, is used', async () => {
+    await connect([await openAiServer({ ...LLAMA, models: null })]);
+    await connect([await openAiServer({ ...LLAMA, models: [{ id: `${LLAMA.model}:latest` }] })]);
+  });
+
+  test.each<[what: string, reply: OpenAiScripted, code: string]>([
+    ['a cut answer', { text: 'unsafe\nS1', finish: 'length' }, 'INVALID_REPLY'],
+    ['a refusal', { body: { choices: [{ message: { refusal: 'no' } }] } }, 'GUARD_REJECTED'],
+    ['empty choices', { body: { choices: [] } }, 'INVALID_REPLY'],
+    ['a page of a proxy', { body: '<html>' }, 'INVALID_REPLY'],
+    ['an oversized reply', { body: `"${'x'.repeat(2_000_000)}"` }, 'INVALID_REPLY'],
+    [
+      'probabilities left out',
+      { body: { model: LLAMA.model, choices: [{ message: { content: 'safe' } }] } },
+      'INVALID_REPLY',
+    ],
+    [
+      'a context that is too short',
+      { status: 400, body: { error: { message: "This model's maximum context length is 8192 tokens." } } },
+      'SEQUENCE_OVERFLOW',
+    ],
+    [
+      'a template that refuses',
+      { status: 400, body: { error: { message: 'roles must alternate' } } },
+      'GUARD_REJECTED',
+    ],
+  ])('%s costs one item', async (_, reply, code) => {
+    const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
+    const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(20));
+    outcomes.forEach((outcome, index) => {
+      if (index === 7) expect(failure(outcome)).toMatchObject({ error: { code }, attempts: 1 });
+      else expect(verdict(outcome).attempts).toBe(1);
+    });
+    expect(JSON.stringify(outcomes[7])).not.toMatch(/html|alternate|xxx/);
+  });
+
+  test('waits as long as its rate limit says, at no cost to the items', async () => {
+    let limitedAt = 0;
+    let resumedAt = 0;
+    const script = ofItems(({ number }) => {
+      if (number < 5) return undefined;
+      limitedAt ||= performance.now();
+      const leftMs = Math.ceil(limitedAt + 900 - performance.now());
+      if (leftMs <= 0) {
+        resumedAt ||= performance.now();
+        return undefined;
+      }
+      const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '0m1s' };
+      return { status: 429, headers, body: { error: { code: 'rate_limit_exceeded' } } };
+    });
+    const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(60));
+    for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+    expect(resumedAt - limitedAt).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('has many requests in flight', async () => {
+    let most = 0;
+    const script = ofItems(async ({ inFlight }) => {
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+    const pool = await connect([await openAiServer({ ...LLAMA, script })]);
+    for (const outcome of await judge(pool, prompts(2000))) expect(verdict(outcome).attempts).toBe(1);
+    expect(most).toBeGreaterThan(16);
+  });
+
+  test('judges a clip by its transcript, and neither sound nor pictures that it cannot see', async () => {
+    const server = await openAiServer(LLAMA);
+    const outcomes = await judge(await connect([server]), [
+      audio('w', 'spoken'),
+      audio('w'),
+      image('i', 'caption'),
+    ]);
+    verdict(outcomes[0]);
+    for (const outcome of outcomes.slice(1))
+      expect(failure(outcome)).toMatchObject({ error: { code: 'PROBE_NOT_LOADED' }, attempts: 0 });
+    expect(server.seen.map(({ content }) => content)).toEqual(['spoken']);
+  });
+
+  test('that is replaced during a run: each verdict names the model that gave it', async () => {
+    let answeredBy = 'one';
+    const server = await openAiServer({ ...LLAMA, answeredBy: () => answeredBy });
+    const pool = await connect([server]);
+    const outcomes = await judge(pool, prompts(50));
+    answeredBy = 'two';
+    outcomes.push(...(await judge(pool, prompts(50))));
+    const models = new Set(outcomes.map((outcome) => verdict(outcome).fingerprint!));
+    expect([...models].map((id) => pool.fingerprints.get(id)!.artifacts['answered-by'])).toEqual([
+      'one',
+      'two',
+    ]);
+  });
+
+  test('has no fingerprint that could be expected', async () => {
+    const server = await openAiServer(LLAMA);
+    await expect(connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` })).rejects.toMatchObject({
+      kind: 'usage',
+      message: expect.stringContaining('reports no fingerprint') as string,
+    });
+    expect(server.paths).toEqual([]);
+  });
+});
+
+describe('a model that follows a policy', () => {
+  const served = { family: 'policy', model: 'openai/gpt-oss-safeguard-20b' } as const;
+
+  test.each([false, true])('answers in JSON; the server refuses schemas: %s', async (isStrict) => {
+    const server = await openAiServer({ ...served, isStrict, score: (text) => (text === 'a' ? 0.9 : 0.1) });
+    const pool = await connect([server], { guardPolicy: POLICY });
+    const outcomes = await judge(pool, [prompt('a'), prompt('b')]);
+    expect(outcomes.map((outcome) => verdict(outcome))).toMatchObject([
+      { score: 1, flagged: true, subcategoryFlags: ['policy/hate'] },
+      { score: 0, flagged: false, subcategoryFlags: null },
+    ]);
+    expect('response_format' in server.seen[0]!.body).toBe(!isStrict);
+    expect(server.seen[0]!.body.messages![0]).toMatchObject({
+      role: 'system',
+      content: expect.stringMatching(/^# Rules/) as string,
+    });
+  });
+
+  test('declares which policy, and is not used without one', async () => {
+    const server = await openAiServer(served);
+    const { fingerprint } = await read(server.address, POLICY);
+    expect(fingerprint!.artifacts).toMatchObject({
+      'policy-sha256': `sha256:${POLICY.sha256}`,
+      scores: 'binary',
+    });
+    const other = await read(server.address, { ...POLICY, sha256: 'b'.repeat(64) });
+    expect(other.fingerprint!.id).not.toBe(fingerprint!.id);
+    await expect(read(server.address)).rejects.toThrow('--guard-policy');
+  });
+});
+
+describe('the moderation endpoint', () => {
+  test('gets texts as lists, and the model only once for each', async () => {
+    const server = await openAiServer(MODERATIONS);
+    const outcomes = await judge(await connect([server]), prompts(200));
+    for (const [index, outcome] of outcomes.entries()) {
+      const { score, flagged, subcategoryScores } = verdict(outcome);
+      expect(flagged).toBe(score >= 0.5);
+      expect(subcategoryScores).toMatchObject({ 'openai/hate': score });
+      // It does not apply to texts here.
+      expect(subcategoryScores).not.toHaveProperty('openai/violence');
+      expect(server.seen.some(({ contents }) => contents.includes(`text ${index}`))).toBe(true);
+    }
+    expect(Math.max(...server.seen.map(({ contents }) => contents.length))).toBe(32);
+    expect(server.seen.length).toBeLessThan(20);
+  });
+
+  test('one bad text of a list costs one item', async () => {
+    const script = ofItems(({ contents }) =>
+      contents.includes('text 7') ? { status: 400, body: { error: { message: 'bad input' } } } : undefined,
+    );
+    const outcomes = await judge(
+      await connect([await openAiServer({ ...MODERATIONS, script })]),
+      prompts(64),
+    );
+    outcomes.forEach((outcome, index) => {
+      if (index === 7) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_REJECTED' } });
+      else verdict(outcome);
+    });
+  });
+
+  test.each<[what: string, change: (results: unknown[]) => unknown]>([
+    ['a result too few', (results) => results.slice(1)],
+    ['a result too many', (results) => [...results, results[0]]],
+    [
+      'a score above 1',
+      ([first, ...more]) => [{ ...(first as object), category_scores: { hate: 2 } }, ...more],
+    ],
+    [
+      'a name that is none',
+      ([first, ...more]) => [{ ...(first as object), category_scores: { '<b>': 0.5 } }, ...more],
+    ],
+  ])('%s: the list is judged one by one', async (_, change) => {
+    const result = { flagged: false, categories: { hate: false }, category_scores: { hate: 0.1 } };
+    const script = ofItems(({ contents }) => {
+      const results: unknown[] = contents.map(() => result);
+      return { body: { model: 'm', results: contents.length > 1 ? change(results) : results } };
+    });
+    const outcomes = await judge(
+      await connect([await openAiServer({ ...MODERATIONS, script, answeredBy: () => 'm' })]),
+      prompts(10),
+    );
+    for (const outcome of outcomes) expect(verdict(outcome)).toMatchObject({ score: 0.1, attempts: 1 });
+  });
+
+  test('gets an image with its caption as one input, of a response the response alone', async () => {
+    const server = await openAiServer(MODERATIONS);
+    const picture = readFileSync('docs/images/report.png');
+    const pool = await connect([server]);
+    await judge(pool, [
+      image(picture, 'a cat'),
+      { requestType: 'response', modality: 'text', prompt: 'asked', response: 'answered' },
+    ]);
+    const inputs = server.seen.map(({ body }) => body.input!);
+    expect(inputs).toContainEqual([
+      { type: 'text', text: 'a cat' },
+      { type: 'image_url', image_url: { url: expect.stringMatching(/^data:image\/png;base64,/) as string } },
+    ]);
+    expect(inputs).toContainEqual(['answered']);
+  });
+
+  test('names the dated model in each verdict, without requests of its own while it is busy', async () => {
+    const server = await openAiServer({ ...MODERATIONS, answeredBy: () => 'omni-moderation-2024-09-26' });
+    const pool = await connect([server]);
+    const outcomes = await judge(pool, prompts(100));
+    const [id] = new Set(outcomes.map((outcome) => verdict(outcome).fingerprint!));
+    expect(pool.fingerprints.get(id!)!.artifacts).toEqual({
+      'answered-by': 'omni-moderation-2024-09-26',
+      family: 'moderations',
+      model: 'omni-moderation-latest',
+      scores: 'probability',
+    });
+    // The harmless text of the start, and the lists.
+    expect(server.paths.length).toBe(server.seen.length + 1);
+  });
+});
