@@ -39,6 +39,16 @@ describe('the table of keys in the documentation', () => {
   });
 });
 
+/** The examples for guards that people have already. */
+const OF_GUARDS = [
+  'granite-guardian',
+  'llama-guard',
+  'openai',
+  'qwen3guard',
+  'shieldgemma',
+  'written-policy',
+] as const;
+
 describe('the schemas for editors', () => {
   it('are those that files are checked against', async () => {
     await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
@@ -50,6 +60,7 @@ describe('the schemas for editors', () => {
       ['nightly-rescan.yaml', './job.schema.json'],
       ['dataset-audit.yaml', './job.schema.json'],
       ['policies/default.yaml', '../policy.schema.json'],
+      ...OF_GUARDS.map((name) => [`guards/${name}.yaml`, '../job.schema.json'] as const),
     ] as const) {
       const [first] = (await readFile(resolve(root, 'jobs', file), 'utf8')).split('\n');
       expect(first).toBe(`# yaml-language-server: $schema=${schema}`);
@@ -71,5 +82,12 @@ describe('the example jobs', () => {
       output: { dir: resolve(root, 'runs') },
       policy: { thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } } },
     });
+  });
+
+  it.each(OF_GUARDS)('for the guard %s resolves', async (name) => {
+    const paths = [`jobs/guards/${name}.yaml`];
+    const { config } = await resolveRunConfig({ paths, flags: {}, env: {}, cwd: root });
+    expect(config).toMatchObject({ name, guards: [expect.stringMatching(/^openai\+/)] });
+    expect(config.guardPolicy !== undefined).toBe(name === 'written-policy');
   });
 });

@@ -4,6 +4,8 @@ import type { MultiturnRequest, UnaryRequest } from '../../../src/domain/request
 import { makeFamily } from '../../../src/guard/openai/families/families.ts';
 import type { ChatFamily } from '../../../src/guard/openai/families/families.ts';
 import type { Question } from '../../../src/guard/openai/families/family.ts';
+import { decide, DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
 import { readCompletion } from '../../../src/guard/openai/completion.ts';
 import { CANARY_PICTURE } from '../../../src/domain/canary/built-in.ts';
 import { familyOfModel } from '../../../src/domain/guard/guard-family.ts';
@@ -270,7 +272,7 @@ const REPLIES: Readonly<
     [
       'a response',
       reply('Safety: Unsafe\nCategories: Sexual Content or Sexual Acts\nRefusal: No'),
-      [1, true, ['qwen3guard/sexual_content']],
+      [1, true, ['qwen3guard/sexual_content_or_sexual_acts']],
     ],
     [
       'controversial',
@@ -443,7 +445,7 @@ describe.each(Object.entries(REPLIES) as [ChatFamily, (typeof REPLIES)[ChatFamil
   },
 );
 
-test('the categories that Llama Guard names have the probability of its answer', async () => {
+test('the categories that Llama Guard names have the probability of its answer, the others 0', async () => {
   const said = reply('unsafe\nS10', {
     tokens: [
       [
@@ -455,9 +457,33 @@ test('the categories that Llama Guard names have the probability of its answer',
       '10',
     ],
   });
-  expect((await judged('llama-guard', () => said)).answer).toMatchObject({
-    subcategoryScores: { hate: 0.9 },
-  });
+  const { answer } = await judged('llama-guard', () => said);
+  expect(answer!.subcategoryScores).toMatchObject({ hate: 0.9, child_sexual_exploitation: 0 });
+  expect(answer!.subcategoryScores).not.toHaveProperty('cybersecurity');
+  // So an adult's content is not taken for that of a child.
+  const sexual = (await judged('llama-guard', () => reply('unsafe\nS12'))).answer!;
+  const line = { subcategory_flags: sexual.subcategoryFlags, subcategory_scores: sexual.subcategoryScores };
+  expect(restrictedBy(DEFAULT_POLICY, line)).toBeNull();
+});
+
+test.each<[name: ChatFamily, say: Say]>([
+  ['llama-guard', () => reply('unsafe\nS4')],
+  ['qwen3guard', () => reply('Safety: Unsafe\nCategories: Sexual Content or Sexual Acts')],
+  ['shieldgemma', () => reply('Yes')],
+  ['granite-guardian', () => reply('Yes')],
+])(
+  'what %s finds of children, or of sex without a word on children, restricts the item',
+  async (name, say) => {
+    const { subcategoryFlags, subcategoryScores } = (await judged(name, say)).answer!;
+    const line = { subcategory_flags: subcategoryFlags, subcategory_scores: subcategoryScores };
+    expect(restrictedBy(DEFAULT_POLICY, line)).not.toBeNull();
+  },
+);
+
+test('what Qwen3Guard finds controversial is reviewed, whatever its score', async () => {
+  const said = reply('Safety: Controversial\nCategories: Unethical Acts');
+  const { answer } = await judged('qwen3guard', () => said);
+  expect(decide(DEFAULT_POLICY, { ...answer!, needsCaution: false, partial: false }).decision).toBe('review');
 });
 
 test('each risk of Granite Guardian has a probability of its own, and is asked for only where there is harm', async () => {

@@ -1,8 +1,9 @@
+import { isCategoryKey } from '../../../domain/taxonomy.ts';
 import { answerProbabilities } from '../answer-probability.ts';
 import type { Completion } from '../completion.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import { conversationOf } from '../messages.ts';
-import { namedVerdict } from '../verdict.ts';
+import { verdict } from '../verdict.ts';
 import type { Family, Served } from './family.ts';
 
 /** The codes of Llama Guard 3 and 4. S1 to S12 are hazards of the MLCommons taxonomy, which are the contract's categories. */
@@ -22,6 +23,9 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['S13', 'llama-guard/elections'],
   ['S14', 'llama-guard/code_interpreter_abuse'],
 ]);
+
+/** Those of them that the contract has, which are judged with every content. */
+const CONTRACT_CATEGORIES = [...CATEGORIES.values()].filter(isCategoryKey);
 
 /** `unsafe`, a line break and all codes take about 60. */
 const MAX_TOKENS = 100;
@@ -51,5 +55,11 @@ function read({ text, isCut, tokens }: Completion): Answer | null {
   if (keys.some((key) => key === undefined)) return null;
   const probabilities = tokens && answerProbabilities(tokens, ['safe', 'unsafe']);
   if (tokens !== null && probabilities === null) return null;
-  return namedVerdict(flagged, probabilities?.[1] ?? null, [...new Set(keys as string[])]);
+  const probability = probabilities?.[1] ?? null;
+  const named = new Set(keys as string[]);
+  if (!flagged) return verdict({ flagged, probability, categories: null });
+  // A code that is not named is an answer as well: the category is absent, which is its score of 0.
+  const scores = new Map<string, number>(CONTRACT_CATEGORIES.map((key) => [key, 0]));
+  for (const key of named) scores.set(key, probability ?? 1);
+  return verdict({ flagged, probability, categories: [...named], scores: Object.fromEntries(scores) });
 }

@@ -95,6 +95,6 @@ function read({ text, isCut }: Completion, policy: GuardPolicy): Answer | null {
 /** Only names that are in the policy are recorded: any other text of the model's could quote content. */
 function keyOf(name: string, policy: string): string {
   const plain = name.trim().toLowerCase();
-  const key = plain.replace(/[^a-z0-9]/g, '_');
-  return plain !== '' && /[a-z0-9]/.test(plain) && policy.includes(plain) ? `policy/${key}` : OTHER;
+  const isNamed = /^[a-z0-9]/.test(plain) && policy.includes(plain);
+  return isNamed ? `policy/${plain.replace(/[^a-z0-9]/g, '_')}` : OTHER;
 }

@@ -9,7 +9,7 @@ import type { Family } from './family.ts';
 const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['violent', 'qwen3guard/violent'],
   ['non-violent illegal acts', 'qwen3guard/non_violent_illegal_acts'],
-  ['sexual content or sexual acts', 'qwen3guard/sexual_content'],
+  ['sexual content or sexual acts', 'qwen3guard/sexual_content_or_sexual_acts'],
   ['pii', 'qwen3guard/pii'],
   ['suicide & self-harm', 'qwen3guard/suicide_self_harm'],
   ['unethical acts', 'qwen3guard/unethical_acts'],
