@@ -41,10 +41,13 @@ export class Restrictions {
 
   /** What restricts an outcome; null if nothing does. */
   by(line: OutcomeLine): Restriction | null {
-    const judged = restrictedBy(this.#policy, line);
-    if (judged !== null) return judged;
-    if (this.reviews.isFoundRestricted(line.seq)) return CHILDREN;
-    return this.isAnyListed ? this.#listed(hashesOf(line)) : null;
+    return restrictedBy(this.#policy, line) ?? this.besides(line.seq, hashesOf(line));
+  }
+
+  /** What restricts an item besides its verdict, by its hashes (`hashesOf`): people, or another run. */
+  besides(seq: number, hashes: readonly string[]): Restriction | null {
+    if (this.reviews.isFoundRestricted(seq)) return CHILDREN;
+    return this.isAnyListed ? this.#listed(hashes) : null;
   }
 
   /** Whether an item as it is read now is restricted, or a part of it. */

@@ -5,6 +5,11 @@ import { ownCommand } from '../../domain/text/own-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { Database } from '../../analysis/database.ts';
+import { loadLines } from '../../analysis/load-lines.ts';
+import { ScoreColumns } from '../../analysis/score-columns.ts';
+import { verdictsInLines, verdictsInTable } from '../../analysis/verdict-columns.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
@@ -15,11 +20,11 @@ import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { trialText } from '../../record/summary/trial.ts';
 import { comparePrevious } from './compare-previous.ts';
-import type { CanaryRow, ErrorRow, GuardRow, ReportData } from './report-data.ts';
-import { reportItem, restrictedItem } from './report-item.ts';
+import { ListedItems, type ListedItem } from './listed-items.ts';
+import { OutcomeCounts } from './outcome-counts.ts';
+import type { CanaryRow, GuardRow, ReportData, ReportItem } from './report-data.ts';
 import { readFinished, readUnfinished } from './run-outcomes.ts';
 import { sourceFiles } from './source-files.ts';
-import { ReportTally } from './tallies/report-tally.ts';
 
 /** Guards, models and checks that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
@@ -29,63 +34,86 @@ interface CollectOptions {
 }
 
 /**
- * Reads what a report shows from a run directory, in one pass over its outcomes: from the final files of a finished run,
- * which are checked by their hashes, else from the committed part of its log. Memory does not depend on the size of the
- * run. Writes nothing but temporary files. Failure('usage') for a path that is no run directory, Failure('internal') for a
- * record that does not hold.
+ * Reads what a report shows from a run directory: of a finished run from its final files, which are checked by their hashes,
+ * else from the committed part of its log. Memory does not depend on the size of the run. Writes nothing but temporary
+ * files. Failure('usage') for a path that is no run directory, Failure('internal') for a record that does not hold.
  */
 export async function collectReport(dir: string, { signal }: CollectOptions): Promise<ReportData> {
   const runDir = resolve(dir);
   await assertRunDirectory(runDir);
   const { run, config } = await readRecord(runDir);
-  const tally = new ReportTally(await Restrictions.read(runDir, { run, policy: config.policy }, signal));
+  const { policy } = config;
+  const restrictions = await Restrictions.read(runDir, { run, policy }, signal);
   const isFinished = (await finishedSummary(runDir)) !== null;
-  const facts = await (isFinished ? readFinished : readUnfinished)(runDir, (line) => tally.add(line), signal);
-  const { record, summary, canaryChecks } = facts;
-  const listed = [tally.severe, tally.uncertain, tally.slow].flatMap((top) => top.lines());
-  const examples = [...tally.examples.values()].flat();
-  const paths = new Set([...listed, ...examples].map(({ source }) => source.path));
-  const files = await sourceFiles(runDir, paths, signal);
-  const items = (lines: typeof listed): ReportData['severe'] => lines.map((line) => reportItem(line, files));
-  const errors = Object.entries(summary.by_error_code).map(([name, count]): ErrorRow => {
-    const code = name as ItemCode;
+  return Database.temporary(async (database) => {
+    const lines = join(database.folder, RUN_FILES.verdicts);
+    const facts = await (isFinished ? readFinished(runDir, signal) : readUnfinished(runDir, lines, signal));
+    const { record, summary, canaryChecks } = facts;
+    let table = join(runDir, RUN_FILES.verdictsParquet);
+    if (!isFinished) {
+      table = join(database.folder, RUN_FILES.verdictsParquet);
+      const from = verdictsInLines(policy, Object.keys(summary.foreign_scored ?? {}));
+      await loadLines(database, `COPY (FROM ${from}) TO '${quoted(table)}' (FORMAT parquet)`, lines, signal);
+    }
+    const scored = await ScoreColumns.of(database, table, [policy], signal);
+    const outcomes = `SELECT *, ${scored.expressions.join(', ')} FROM ${verdictsInTable(table)}`;
+    await database.load(`CREATE VIEW outcomes AS ${outcomes}`, [], signal);
+    const counts = new OutcomeCounts(database, scored, signal);
+    const listed = new ListedItems({ database, scored }, restrictions, signal);
+
+    const [severe, uncertain, slow] = [await listed.severe(), await listed.uncertain(), await listed.slow()];
+    const errors: { readonly code: ItemCode; readonly items: number; readonly examples: ListedItem[] }[] = [];
+    for (const [name, items] of Object.entries(summary.by_error_code)) {
+      const code = name as ItemCode;
+      errors.push({ code, items, examples: await listed.examples(code) });
+    }
+    const named = [severe, uncertain, slow, ...errors.map(({ examples }) => examples)].flat();
+    const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
+    const linked = (items: readonly ListedItem[]): ReportItem[] =>
+      items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
     return {
-      ...{ code, items: count, retryable: isRetryable({ code }) },
-      examples: items(tally.examples.get(code) ?? []),
+      run: record.run,
+      name: record.config.name,
+      version: record.tool.version,
+      dir: runDir,
+      createdAt: record.created_at,
+      finishedAt: facts.finishedAt,
+      madeAt: new Date().toISOString(),
+      manifestSha256: facts.manifestSha256,
+      damagedAt: facts.damagedAt,
+      summary,
+      trial: summary.trial === null ? null : trialText(summary.trial),
+      again: againCommand(record.config, summary),
+      gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
+      canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
+      canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
+      categories: await counts.categories(),
+      corpora: await counts.corpora(),
+      modalities: await counts.modalities(),
+      scores: await counts.scores(policy),
+      errors: errors
+        .map((row) => ({
+          ...row,
+          retryable: isRetryable({ code: row.code }),
+          examples: linked(row.examples),
+        }))
+        .sort((a, b) => b.items - a.items),
+      coverage: await counts.coverage(),
+      guards: guardRows(summary, await counts.latencies()),
+      fingerprints: facts.fingerprints.slice(0, MAX_LISTED),
+      rate: await counts.rate(),
+      severe: linked(severe),
+      uncertain: linked(uncertain),
+      slow: linked(slow),
+      files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
+      restricted: await listed.restricted(),
+      previous: await comparePrevious(runDir, record, signal),
     };
   });
-  return {
-    run: record.run,
-    name: record.config.name,
-    version: record.tool.version,
-    dir: runDir,
-    createdAt: record.created_at,
-    finishedAt: facts.finishedAt,
-    madeAt: new Date().toISOString(),
-    manifestSha256: facts.manifestSha256,
-    damagedAt: facts.damagedAt,
-    summary,
-    trial: summary.trial === null ? null : trialText(summary.trial),
-    again: againCommand(record.config, summary),
-    gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
-    canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
-    canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
-    categories: tally.categories.rows(),
-    corpora: tally.groups.corpora(),
-    modalities: tally.groups.modalities(),
-    scores: tally.scores.spread(record.config.policy),
-    errors: errors.sort((a, b) => b.items - a.items),
-    coverage: tally.coverage.rows(),
-    guards: guardRows(summary, tally),
-    fingerprints: facts.fingerprints.slice(0, MAX_LISTED),
-    rate: tally.rate.result(),
-    severe: items(tally.severe.lines().slice()),
-    uncertain: items(tally.uncertain.lines().slice()),
-    slow: items(tally.slow.lines().slice()),
-    files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
-    restricted: tally.restricted.map(({ line, by }) => restrictedItem(line, by)),
-    previous: await comparePrevious(runDir, record, signal),
-  };
+}
+
+function quoted(path: string): string {
+  return path.replaceAll("'", "''");
 }
 
 function againCommand(config: RunConfig, summary: Summary): string | null {
@@ -95,11 +123,14 @@ function againCommand(config: RunConfig, summary: Summary): string | null {
   return ownCommand('enqueue', words.map(shellWord), process.env);
 }
 
-function guardRows({ guards }: Summary, tally: ReportTally): GuardRow[] {
+function guardRows(
+  { guards }: Summary,
+  latencyOf: Awaited<ReturnType<OutcomeCounts['latencies']>>,
+): GuardRow[] {
   return guards
     .toSorted((a, b) => b.verdicts - a.verdicts)
     .slice(0, MAX_LISTED)
-    .map((guard) => ({ ...guard, latency: tally.latencies.latencyOf(guard.endpoint, guard.fingerprint) }));
+    .map((guard) => ({ ...guard, latency: latencyOf(guard.endpoint, guard.fingerprint) }));
 }
 
 function isAllReused({ verdicts, reused, copies }: Summary): boolean {

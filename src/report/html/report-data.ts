@@ -1,7 +1,8 @@
 import type { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../domain/outcome.ts';
-import type { CategoryKey } from '../../domain/taxonomy.ts';
+import type { Restriction } from '../../domain/restriction/restricted.ts';
+import type { CategoryName } from '../../domain/taxonomy.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 
 /** Everything that a report shows. Its size is bounded, whatever the run's. Strings from the record are hostile. */
@@ -99,7 +100,7 @@ export interface ScoreSpread {
   readonly decisions: Readonly<Record<Decision, readonly number[]>>;
   /** Only categories with scores; the guard gives them for what it flags. */
   readonly categories: readonly {
-    readonly category: CategoryKey;
+    readonly category: CategoryName;
     readonly bins: readonly number[];
     readonly review: number | null;
     readonly block: number | null;
@@ -173,7 +174,7 @@ export interface ReportItem extends ItemPlace {
 /** A restricted item: its place, and nothing of what it holds. */
 export interface RestrictedItem extends ItemPlace {
   readonly decision: Decision | null;
-  readonly category: CategoryKey;
+  readonly category: Restriction;
 }
 
 /** The latest finished run of the same name over the same sources before this one. */

@@ -4,14 +4,13 @@ import type { RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
-import { readRecordLines } from '../../files/record-lines.ts';
+import { createFile } from '../../files/create-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { damagedAt, lostToDamage } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
 import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import { runTotals } from '../../record/outcomes/run-totals.ts';
+import { runTotals, type RunTotals } from '../../record/outcomes/run-totals.ts';
 import { shardCheck } from '../../record/verify/shard-check.ts';
 import { LineFiles } from '../../record/outcomes/line-files.ts';
 import { CommitTable } from '../../record/log/commit-table.ts';
@@ -21,7 +20,6 @@ import { SUMMARY } from '../../record/summary/summary-schema.ts';
 import { makeSummary, type Summary } from '../../record/summary/summary.ts';
 import { trialCounts } from '../../record/summary/trial.ts';
 import { checkedManifest } from '../../analysis/checked-manifest.ts';
-import { checkedLine } from './tallies/checked-line.ts';
 
 /** What a run directory says, besides its outcomes. */
 export interface RunFacts {
@@ -41,26 +39,16 @@ const READ: ReadonlySet<string> = new Set([
   RUN_FILES.run,
   RUN_FILES.sources,
   RUN_FILES.summary,
-  RUN_FILES.verdicts,
+  RUN_FILES.verdictsParquet,
 ]);
 
-/**
- * Reads a finished run: its outcomes from verdicts.jsonl, in corpus order, each of which `add` takes. Failure('internal')
- * for a record that failed verification.
- */
-export async function readFinished(
-  runDir: string,
-  add: (line: OutcomeLine) => void,
-  signal: AbortSignal,
-): Promise<RunFacts> {
+/** Reads a finished run; its outcomes are in verdicts.parquet. Failure('internal') for a record that failed verification. */
+export async function readFinished(runDir: string, signal: AbortSignal): Promise<RunFacts> {
   const manifest = await checkedManifest(runDir, READ, signal);
   const record = await readRecord(runDir);
   const summary = await readSummary(runDir);
   if (record.run !== manifest.run || summary.run !== manifest.run) {
     throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
-  }
-  for await (const lines of readRecordLines(join(runDir, RUN_FILES.verdicts), { signal })) {
-    for (const line of lines) add(checkedLine(line.toString()));
   }
   const bytes = await readRunFile(runDir, RUN_FILES.manifest);
   return {
@@ -83,12 +71,12 @@ async function readSummary(runDir: string): Promise<Summary> {
 }
 
 /**
- * Reads a run that is not finished: its committed outcomes from the log. Another process may be adding to it.
- * Failure('internal') for a log that does not hold.
+ * Reads a run that is not finished, and writes its committed outcome lines to a new file. Another process may be adding to
+ * the run. Failure('internal') for a log that does not hold.
  */
 export async function readUnfinished(
   runDir: string,
-  add: (line: OutcomeLine) => void,
+  linesTo: string,
   signal: AbortSignal,
 ): Promise<RunFacts> {
   const record = await readRecord(runDir);
@@ -98,17 +86,19 @@ export async function readUnfinished(
   const chain = await readChain(runDir, { plannedShards: shards, signal });
   const plan = await outlinePlan(planPath, chain.commits, { signal });
   const outcomes = { runDir, record, chain, plan, signal };
-  const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
-  const totals = await runTotals(
-    { ...outcomes, check: shardCheck(outcomes) },
-    {
-      add: (batch) => {
-        for (const outcomes of batch) for (const line of outcomes.lines()) add(line);
-        return lines.add(batch);
-      },
-      end: () => lines.end(),
-    },
-  );
+  const file = await createFile(linesTo);
+  const write = async (content: string | readonly (string | Buffer)[]): Promise<void> => {
+    for (const part of [content].flat()) await file.appendFile(part);
+  };
+  let totals: RunTotals;
+  try {
+    const lines = await LineFiles.begin(async (name) => ({
+      write: name === RUN_FILES.verdicts ? write : async () => undefined,
+    }));
+    totals = await runTotals({ ...outcomes, check: shardCheck(outcomes) }, lines);
+  } finally {
+    await file.close();
+  }
   const summary = makeSummary({
     record,
     dir: runDir,

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { isCategoryKey } from '../../domain/taxonomy.ts';
+import { isCategoryName } from '../../domain/taxonomy.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { helpWith, OTHER_FILES } from '../../domain/words/file-kinds.ts';
 import type { ReportData, ReportItem, RestrictedItem } from './report-data.ts';
@@ -18,7 +18,7 @@ export function sharedReport(data: ReportData): ReportData {
     const mac = createHmac('sha256', salt).update(`${kind}\n${value}`).digest('hex');
     return `${kind}-${mac.slice(0, TOKEN_DIGITS)}`;
   };
-  const category = (key: string): string => (isCategoryKey(key) ? key : token('category', key));
+  const category = (key: string): string => (isCategoryName(key) ? key : token('category', key));
   const place = <Item extends RestrictedItem | ReportItem>(item: Item): Item => ({
     ...item,
     id: token('id', item.id),
@@ -28,7 +28,7 @@ export function sharedReport(data: ReportData): ReportData {
   const item = (each: ReportItem): ReportItem => ({
     ...place(each),
     categories: each.categories.map(category),
-    decidedBy: each.categories.every(isCategoryKey) ? each.decidedBy : null,
+    decidedBy: each.categories.every(isCategoryName) ? each.decidedBy : null,
     error: null,
     file: null,
   });

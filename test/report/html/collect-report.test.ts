@@ -153,10 +153,11 @@ describe('a collected report', () => {
   it('is not made of a record that failed verification', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });
-    const path = join(copy, 'verdicts.jsonl');
-    const text = await readFile(path, 'utf8');
-    await writeFile(path, text.replace('"seq":1', '"seq":7'));
-    await expect(collect(copy)).rejects.toThrow('verdicts.jsonl does not have the hash');
+    const path = join(copy, 'verdicts.parquet');
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(path, bytes);
+    await expect(collect(copy)).rejects.toThrow('verdicts.parquet does not have the hash');
     await expect(collect(await temporaryFolder())).rejects.toMatchObject({ kind: 'usage' });
   });
 

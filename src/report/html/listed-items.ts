@@ -1,0 +1,142 @@
+import type { Database, Row } from '../../analysis/database.ts';
+import type { ScoreColumns } from '../../analysis/score-columns.ts';
+import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
+import type { ItemCode } from '../../domain/item-error.ts';
+import type { Decision } from '../../domain/outcome.ts';
+import type { Restriction } from '../../domain/restriction/restricted.ts';
+import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
+import type { Restrictions } from '../../record/restricted/restrictions.ts';
+import { JUDGED_HERE } from './outcome-counts.ts';
+import type { ReportItem, RestrictedItem } from './report-data.ts';
+
+const MAX_LISTED = 20;
+const MAX_RESTRICTED = 100;
+const MAX_EXAMPLES = 5;
+/** Items that are looked at before a list goes without those that people or other runs restrict. */
+const MAX_LOOKED_AT = 10_000;
+
+/** An item of a report without a link to its file. */
+export type ListedItem = Omit<ReportItem, 'file'>;
+
+/** The items that a report names: `outcomes` has the columns of verdicts.parquet. */
+export class ListedItems {
+  readonly #database: Database;
+  readonly #scored: ScoreColumns;
+  readonly #restrictions: Restrictions;
+  readonly #signal: AbortSignal;
+
+  constructor(
+    { database, scored }: { readonly database: Database; readonly scored: ScoreColumns },
+    restrictions: Restrictions,
+    signal: AbortSignal,
+  ) {
+    this.#database = database;
+    this.#scored = scored;
+    this.#restrictions = restrictions;
+    this.#signal = signal;
+  }
+
+  /** Highest decision, then highest score. */
+  severe(): Promise<ListedItem[]> {
+    const order = `${DECISION_NUMBER} DESC, score DESC`;
+    return this.#first(MAX_LISTED, `decision IN ('review', 'block') AND same_as IS NULL`, order);
+  }
+
+  /** Score nearest to 0.5 first. */
+  uncertain(): Promise<ListedItem[]> {
+    return this.#first(MAX_LISTED, 'decision IS NOT NULL AND same_as IS NULL', 'abs(score - 0.5)');
+  }
+
+  /** Longest latency first, of what was judged in this run. */
+  slow(): Promise<ListedItem[]> {
+    const judged = `decision IS NOT NULL AND latency_ms IS NOT NULL AND ${JUDGED_HERE}`;
+    return this.#first(MAX_LISTED, judged, 'latency_ms DESC');
+  }
+
+  /** The first errors of a code. */
+  examples(code: ItemCode): Promise<ListedItem[]> {
+    return this.#first(MAX_EXAMPLES, `error_code = '${code}'`, 'seq');
+  }
+
+  /** The first restricted items, in corpus order. */
+  async restricted(): Promise<RestrictedItem[]> {
+    const { reviews, isAnyListed } = this.#restrictions;
+    const isAny = isAnyListed || reviews.seqs().length > 0;
+    const found = new Map<number, Restriction>();
+    const columns = 'seq::DOUBLE, content_sha256, file_sha256, restricted_by';
+    const sql = isAny
+      ? `SELECT ${columns} FROM outcomes`
+      : `SELECT ${columns} FROM outcomes WHERE restricted_by IS NOT NULL ORDER BY seq LIMIT ${MAX_RESTRICTED}`;
+    for await (const rows of this.#database.stream(sql, [], this.#signal)) {
+      for (const row of rows) {
+        const by = this.#restrictedBy(row);
+        if (by !== null) found.set(row[0] as number, by);
+      }
+      // Rows without an order come as they are read.
+      const last = [...found.keys()].sort((a, b) => a - b).slice(MAX_RESTRICTED);
+      for (const seq of last) found.delete(seq);
+    }
+    if (found.size === 0) return [];
+    const items = await this.#rows(`seq IN (${[...found.keys()].join(', ')})`, 'seq', MAX_RESTRICTED);
+    return items.map(([item]) => {
+      const { seq, id, path, row, part, turn, decision } = item;
+      return { seq, id, path, row, part, turn, decision, category: found.get(seq)! };
+    });
+  }
+
+  /** The first items of an order that nothing restricts. */
+  async #first(count: number, condition: string, order: string): Promise<ListedItem[]> {
+    for (let limit = count; ; limit *= 10) {
+      const rows = await this.#rows(`restricted_by IS NULL AND ${condition}`, `${order}, seq`, limit);
+      const shown = rows.filter(([, restriction]) => restriction === null).map(([item]) => item);
+      if (shown.length >= count || rows.length < limit || limit >= MAX_LOOKED_AT)
+        return shown.slice(0, count);
+    }
+  }
+
+  async #rows(
+    condition: string,
+    order: string,
+    limit: number,
+  ): Promise<(readonly [ListedItem, Restriction | null])[]> {
+    const { columns, names } = this.#scored;
+    const scores = columns.map((column, at) => `'${names[at]!}': ${column}`).join(', ');
+    const rows = await this.#database.query(
+      `SELECT seq::DOUBLE, content_sha256, file_sha256, restricted_by, id, path, "row"::DOUBLE, part, turn::DOUBLE, modality,
+         decision, decided_by, score, latency_ms, error_message, to_json(coalesce(subcategory_flags, [])),
+         to_json({${scores}})
+       FROM outcomes WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`,
+      [],
+      this.#signal,
+    );
+    return rows.map((row) => [listedItem(row), this.#restrictedBy(row)] as const);
+  }
+
+  /** `row` begins with seq, content_sha256, file_sha256 and restricted_by. */
+  #restrictedBy([seq, content, file, by]: Row): Restriction | null {
+    if (by !== null) return by as Restriction;
+    const hashes = [content, file].filter((sha256) => sha256 !== null) as string[];
+    return this.#restrictions.besides(seq as number, hashes);
+  }
+}
+
+function listedItem(cells: Row): ListedItem {
+  const [seq, , , , id, path, row, part, turn, modality, decision, rule, score, latencyMs, error, ...by] =
+    cells;
+  const [flags, scores] = by.map((json) => JSON.parse(json as string) as unknown) as [
+    string[],
+    Record<string, number>,
+  ];
+  return {
+    ...{ seq: seq as number, id: id as string, path: path as string, row: row as number | null },
+    ...{
+      part: part as string | null,
+      turn: turn as number | null,
+      modality: modality as ReportItem['modality'],
+    },
+    ...{ decision: decision as Decision | null, score: score as number | null },
+    decidedBy: decision === null ? null : decidedByInWords(rule as string | null),
+    categories: [...new Set(flags)].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1)),
+    ...{ latencyMs: latencyMs as number | null, error: error as string | null },
+  };
+}
