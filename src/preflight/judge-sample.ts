@@ -7,7 +7,7 @@ import { isThere } from '../files/folders.ts';
 import { STORE_FILES } from '../files/store-files.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
-import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
+import { corpusRoots } from '../ingest/sources/file-place.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';

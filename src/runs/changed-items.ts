@@ -1,7 +1,7 @@
 import { itemError } from '../domain/item-error.ts';
 import type { FailedItem } from '../domain/item.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
-import { idOfSource } from '../ingest/sources/corpus-roots.ts';
+import { idOfSource } from '../ingest/sources/file-place.ts';
 
 const BATCH = 1024;
 

@@ -6,7 +6,7 @@ import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
 import { ByteBudget } from '../flow/byte-budget.ts';
-import { corpusRoots } from '../ingest/sources/corpus-roots.ts';
+import { corpusRoots } from '../ingest/sources/file-place.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
 import { withSnippets } from '../record/outcomes/kept-content.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';

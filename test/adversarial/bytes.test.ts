@@ -10,7 +10,7 @@ import { MalformedMessage } from '../../src/guard/tensors/wire/infer-messages.ts
 import { isAudioContainer } from '../../src/guard-server/contract/audio-container.ts';
 import { decodeBase64 } from '../../src/guard-server/contract/base64.ts';
 import { binaryKind } from '../../src/ingest/recognise/binary-kind.ts';
-import { isWholePicture } from '../../src/ingest/recognise/whole-picture.ts';
+import { isWholePicture } from '../../src/ingest/discover/sidecars.ts';
 import { framesAt } from '../../src/normalize/audio/container.ts';
 import { readPngChunks, withoutTransforms } from '../../src/normalize/image/libvips-file.ts';
 import { openBmp, openIco } from '../../src/normalize/image/bmp/bmp-file.ts';

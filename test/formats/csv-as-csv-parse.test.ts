@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
-import type { Delimiter } from '../../src/formats/csv/csv-dialect.ts';
+import type { Delimiter } from '../../src/formats/csv/row-framer.ts';
 import { isFields } from '../../src/formats/record.ts';
 import { pieceSizes, readAll } from './read-records.ts';
 

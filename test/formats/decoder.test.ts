@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseDecoder } from '../../src/formats/encoding/decoder.ts';
-import { isMostlyNotUtf8 } from '../../src/formats/encoding/validity.ts';
+import { isMostlyNotUtf8 } from '../../src/formats/encoding/likely-encoding.ts';
 import { pieceSizes } from './read-records.ts';
 
 function decode(bytes: Buffer, encoding: string | null, sizes: readonly number[]): Buffer {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { corpusRoots } from '../../ingest/sources/corpus-roots.ts';
+import { corpusRoots } from '../../ingest/sources/file-place.ts';
 import { FrozenSources } from '../../ingest/sources/frozen-sources.ts';
 import { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import { readRunFile } from '../../record/read-run-file.ts';

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { shownDuration } from '../../domain/start-notice.ts';
-import { landmarksOf } from '../../ingest/sources/corpus-roots.ts';
+import { landmarksOf } from '../../ingest/sources/file-place.ts';
 import { isKnown, LANES, type Lane } from '../../domain/item.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';

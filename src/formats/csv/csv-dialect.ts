@@ -1,13 +1,5 @@
+import { type CsvSeparation, type Delimiter, DELIMITERS } from './row-framer.ts';
 import { type SharedWidth, sharedWidth } from './shared-width.ts';
-
-/** How a delimited table separates its cells and rows. */
-export interface CsvSeparation {
-  readonly delimiter: Delimiter;
-  /** What ends a line. If CR does, so do LF and CR LF; if LF does, a CR before it is part of the line break. */
-  readonly lineBreak: '\n' | '\r';
-  /** Whether the first line names the delimiter (`sep=;`), so that the table starts on the second. */
-  readonly namesDelimiter: boolean;
-}
 
 /** The dialect of a delimited table. */
 export interface CsvDialect extends CsvSeparation {
@@ -31,11 +23,7 @@ export function sniffDialect(head: Buffer, isComplete: boolean, preferred: Delim
   return { ...separation, header: true, width: sharedWidth(head, isComplete, separation) };
 }
 
-const CANDIDATES = [',', ';', '\t', '|'] as const;
-
-const CODES = CANDIDATES.map((candidate) => candidate.charCodeAt(0));
-
-export type Delimiter = (typeof CANDIDATES)[number];
+const CODES = DELIMITERS.map((candidate) => candidate.charCodeAt(0));
 
 /** Records to examine: enough to tell a delimiter from punctuation. */
 const MAX_RECORDS = 50;
@@ -55,10 +43,10 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
   const counts = delimiterCounts(head);
   const header = counts[0];
   if (header === undefined) return preferred ?? ',';
-  if (preferred !== null && header[CANDIDATES.indexOf(preferred)]! > 0) return preferred;
+  if (preferred !== null && header[DELIMITERS.indexOf(preferred)]! > 0) return preferred;
   let best: Delimiter = ',';
   let bestScore = 0;
-  CANDIDATES.forEach((candidate, index) => {
+  DELIMITERS.forEach((candidate, index) => {
     const inHeader = header[index]!;
     if (inHeader === 0) return;
     const alike = counts.filter((record) => record[index] === inHeader).length / counts.length;
@@ -76,7 +64,7 @@ export function sniffDelimiter(head: Buffer, preferred: Delimiter | null): Delim
  */
 function namedDelimiter(head: Buffer): Delimiter | null {
   const named = /^sep=(.)[\r\n]/i.exec(head.toString('latin1', 0, 6))?.[1];
-  return CANDIDATES.find((candidate) => candidate === named) ?? null;
+  return DELIMITERS.find((candidate) => candidate === named) ?? null;
 }
 
 /**

@@ -16,8 +16,7 @@ import {
   withUnread,
   wrongFieldCount,
 } from './row-errors.ts';
-import { RowFramer } from './row-framer.ts';
-import { splitRow, splitRows } from './split-rows.ts';
+import { RowFramer, splitRow, splitRows } from './row-framer.ts';
 import { StrayQuotes } from './stray-quotes.ts';
 import { TableHeader, TableRow } from './table-row.ts';
 

@@ -1,8 +1,22 @@
-import type { CsvSeparation } from './csv-dialect.ts';
+import { parse } from 'csv-parse/sync';
+import type { ByteSpan } from '../record.ts';
 
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
+
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+export type Delimiter = (typeof DELIMITERS)[number];
+
+/** How a delimited table separates its cells and rows. */
+export interface CsvSeparation {
+  readonly delimiter: Delimiter;
+  /** What ends a line. If CR does, so do LF and CR LF; if LF does, a CR before it is part of the line break. */
+  readonly lineBreak: '\n' | '\r';
+  /** Whether the first line names the delimiter (`sep=;`), so that the table starts on the second. */
+  readonly namesDelimiter: boolean;
+}
 
 /**
  * `start`: before the first byte of a cell. `blank`: after CRs at its start, which are part of a line break if only that
@@ -181,4 +195,36 @@ export class RowFramer {
       this.#afterCr = byte === CR && this.#endsWithCr;
     }
   }
+}
+
+type Separation = Pick<CsvSeparation, 'delimiter' | 'lineBreak'>;
+
+/** The cells of one row. */
+export function splitRow(row: Buffer, separation: Separation): string[] {
+  return splitRows(row, [{ start: 0, end: row.length }], separation)[0]!;
+}
+
+/**
+ * Cells of rows whose ends and quotes were found to be sound: ranges of the bytes, in order, each without its line break.
+ * Many rows at a time: a new parser costs as much as several rows.
+ */
+export function splitRows(
+  bytes: Buffer,
+  rows: readonly ByteSpan[],
+  { delimiter, lineBreak }: Separation,
+): string[][] {
+  const text = Buffer.allocUnsafe(bytes.length + rows.length);
+  let end = 0;
+  for (const row of rows) {
+    end += bytes.copy(text, end, row.start, row.end);
+    // Some programs write CR CR LF.
+    if (lineBreak === '\n') while (end > 0 && text[end - 1] === CR) end--;
+    text[end++] = LF;
+  }
+  return parse(text.subarray(0, end), {
+    delimiter,
+    record_delimiter: '\n',
+    relax_column_count: true,
+    relax_quotes: true,
+  });
 }

@@ -1,5 +1,4 @@
-import type { CsvSeparation } from './csv-dialect.ts';
-import { RowFramer } from './row-framer.ts';
+import { type CsvSeparation, RowFramer } from './row-framer.ts';
 
 /** The number of cells that the rows of a table share, which is not that of its first row. */
 export interface SharedWidth {

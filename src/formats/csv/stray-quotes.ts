@@ -1,6 +1,5 @@
 import type { CsvDialect } from './csv-dialect.ts';
-import { RowFramer } from './row-framer.ts';
-import { splitRow } from './split-rows.ts';
+import { RowFramer, splitRow } from './row-framer.ts';
 import type { TableHeader } from './table-row.ts';
 
 const SPACE = 0x20;

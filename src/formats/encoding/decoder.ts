@@ -1,4 +1,4 @@
-import { REPLACEMENT } from './validity.ts';
+import { REPLACEMENT } from './likely-encoding.ts';
 
 /** Turns the bytes of a file into UTF-8, piece by piece. */
 export interface Decoder {

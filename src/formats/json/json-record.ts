@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError } from '../../domain/item-error.ts';
-import { REPLACEMENT } from '../encoding/validity.ts';
+import { REPLACEMENT } from '../encoding/likely-encoding.ts';
 import { badRecord, type ByteSpan, isList, type RecordContent, type SourceRecord } from '../record.ts';
+import { isTurnLike } from '../transcripts/turns/roles.ts';
 import { spokenList } from '../transcripts/turns/speakers.ts';
 import { JsonFields } from './json-fields.ts';
 
@@ -37,16 +38,6 @@ function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
   if (isList(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;
   return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
-}
-
-/** Whether a value looks like one turn of a conversation: a role and content, by name or as a pair. */
-export function isTurnLike(value: unknown): boolean {
-  if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
-  if (typeof value !== 'object' || value === null) return false;
-  const named = (role: string, content: string): boolean =>
-    Object.hasOwn(value, role) &&
-    [content, 'tool_calls', 'function_call'].some((name) => Object.hasOwn(value, name));
-  return named('role', 'content') || named('from', 'value');
 }
 
 /** In valid JSON, characters between tokens up to this code are white space. */

@@ -1,4 +1,4 @@
-import { isTurnLike } from '../json/json-record.ts';
+import { isTurnLike } from './turns/roles.ts';
 import { isList } from '../record.ts';
 import { messageContent } from './content.ts';
 import { roleOf } from './turns/roles.ts';

@@ -1,7 +1,7 @@
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 import { CANARY_PICTURE } from '../../domain/canary/built-in.ts';
 import type { AudioRequest, GuardRequest } from '../../domain/request.ts';
-import { writeWavHeader } from '../../normalize/audio/wav.ts';
+import { writeWavHeader } from '../../normalize/audio/window-cutter.ts';
 import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';

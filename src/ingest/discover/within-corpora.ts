@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { recordedPath } from '../../domain/file-path.ts';
-import { placeInCorpus } from '../sources/corpus-roots.ts';
+import { placeInCorpus } from '../sources/file-place.ts';
 import { globMatcher } from './glob-matcher.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';

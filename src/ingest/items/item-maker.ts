@@ -17,7 +17,7 @@ import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { joined, replayed } from '../../formats/transcripts/generations.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
-import { idOfSource } from '../sources/corpus-roots.ts';
+import { idOfSource } from '../sources/file-place.ts';
 import type { SourceHead } from '../sources/open-source.ts';
 
 /**

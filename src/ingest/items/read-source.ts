@@ -17,13 +17,12 @@ import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
-import { readMediaItem, type ReadBefore, type ReadMedia } from './media-item.ts';
+import { type ReadBefore, type ReadMedia, readMediaItem, readTextItem } from './whole-file-item.ts';
 import { opened, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import type { SourcesAhead } from '../sources/sources-ahead.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
-import { readTextItem } from './text-item.ts';
 
 export interface ReadOptions {
   /** All sources of the run. */

@@ -5,8 +5,7 @@ import { openForAppending } from '../../files/create-file.ts';
 import { retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
-import type { PlanChanged, PlanFileLine, PlanLine } from './plan-line.ts';
-import { encodePlanLine } from './plan-codec.ts';
+import { encodePlanLine, type PlanChanged, type PlanFileLine, type PlanLine } from './plan-line.ts';
 import { PlanState } from './plan-state.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
 

@@ -1,7 +1,13 @@
 import { Failure } from '../../domain/failure.ts';
 import type { Lane } from '../../domain/item.ts';
-import { decodePlanLine } from './plan-codec.ts';
-import type { PlanChanged, PlanClosed, PlanFileLine, PlanLine, PlannedShard } from './plan-line.ts';
+import {
+  decodePlanLine,
+  type PlanChanged,
+  type PlanClosed,
+  type PlanFileLine,
+  type PlanLine,
+  type PlannedShard,
+} from './plan-line.ts';
 
 /** Whether a line of the plan closes a pass. */
 export function isClosing(line: PlanLine): line is PlanClosed {

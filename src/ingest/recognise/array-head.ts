@@ -1,4 +1,4 @@
-import { isTurnLike } from '../../formats/json/json-record.ts';
+import { isTurnLike } from '../../formats/transcripts/turns/roles.ts';
 import { members, skipSpace, valueEnd } from '../../formats/json/scan.ts';
 import { isList } from '../../formats/record.ts';
 

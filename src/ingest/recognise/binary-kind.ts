@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
-import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
+import { isMostlyNotUtf8 } from '../../formats/encoding/likely-encoding.ts';
 import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { Modality } from '../../domain/request.ts';
 

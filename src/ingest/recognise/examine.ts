@@ -5,8 +5,7 @@ import type { Modality } from '../../domain/request.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { hasHeader } from '../../formats/csv/header-guess.ts';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
-import { likelyEncoding } from '../../formats/encoding/likely-encoding.ts';
-import { isMostlyNotUtf8 } from '../../formats/encoding/validity.ts';
+import { isMostlyNotUtf8, likelyEncoding } from '../../formats/encoding/likely-encoding.ts';
 import { JsonReader } from '../../formats/json/json-reader.ts';
 import { JsonlReader } from '../../formats/json/jsonl-reader.ts';
 import { WrappedReader } from '../../formats/json/wrapped-reader.ts';
@@ -27,7 +26,7 @@ import { markupKind } from './markup-kind.ts';
 import { opened, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
 import { sampleParquet } from '../sources/parquet-rows.ts';
-import { SAMPLE_RECORDS, sampleRecords } from '../sources/sample-records.ts';
+import { SAMPLE_RECORDS, sampleRecords } from '../sources/read-records.ts';
 
 /** How a file is read, or why it is refused. */
 export type Examined =

@@ -4,15 +4,14 @@ import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.t
 import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftSource } from '../../formats/transcripts/around.ts';
-import { columnLabel, looksLikeName } from './column-label.ts';
+import { WantedColumns } from './wanted-columns.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { isAsFrozen } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
-import { layoutByName } from './recognise-layout.ts';
-import { WantedColumns } from './wanted-columns.ts';
+import { columnLabel, layoutByName, looksLikeName } from './recognise-layout.ts';
 
 export interface Inspection {
   /** What is judged of each table and what is not, at most `MAX_TABLES` kinds. */

@@ -1,7 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { columnLabel } from './column-label.ts';
 import { hasColumn } from './examine.ts';
+import { columnLabel } from './recognise-layout.ts';
 
 /** Max column names that are kept for a message. */
 const MAX_NAMES = 20;

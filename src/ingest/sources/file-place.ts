@@ -1,10 +1,51 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { systemPath } from '../../domain/file-path.ts';
+import type { MediaFile } from '../../domain/request.ts';
 import { openFile } from '../../files/open-file.ts';
 import { openInside } from '../../files/open-inside.ts';
-import { placeInCorpus } from './corpus-roots.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+
+/** The name of a source's corpus and the path below it; the path is empty if the source is the corpus itself. */
+export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaFile, 'corpus' | 'path'> {
+  const slash = path.indexOf('/');
+  return slash < 0
+    ? { corpus: path, path: '' }
+    : { corpus: path.slice(0, slash), path: path.slice(slash + 1) };
+}
+
+/**
+ * The id of a source's item: its path below its corpus, or its name if the user named the file. It does not depend on how
+ * the corpus was given. Ids may repeat.
+ */
+export function idOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): string {
+  return placeInCorpus(source).path || basename(source.absolute);
+}
+
+/** Corpus name to the absolute path of its folder, or of the file if the corpus is a single file. */
+export function corpusRoots(sources: readonly FrozenSource[]): Map<string, string> {
+  const roots = new Map<string, string>();
+  for (const source of sources) {
+    const { corpus, path } = placeInCorpus(source);
+    if (roots.has(corpus)) continue;
+    const { absolute } = source;
+    const root = path === '' ? absolute : absolute.slice(0, absolute.length - path.length - 1) || '/';
+    roots.set(corpus, systemPath(root).toString());
+  }
+  return roots;
+}
+
+/** Corpus name to the first file of the corpus. A process that finds this file in a folder has found the corpus. */
+export function landmarksOf(
+  sources: readonly FrozenSource[],
+): Readonly<Record<string, Pick<MediaFile, 'path' | 'bytes'>>> {
+  const found = new Map<string, Pick<MediaFile, 'path' | 'bytes'>>();
+  for (const source of sources) {
+    const { corpus, path } = placeInCorpus(source);
+    if (!found.has(corpus)) found.set(corpus, { path, bytes: source.bytes });
+  }
+  return Object.fromEntries(found);
+}
 
 /** The path of a file, and the folder that it must be in. Paths are in the recorded form. */
 export interface FilePlace {

@@ -5,7 +5,7 @@ import type { TableFile } from '../../formats/parquet/lend-process.ts';
 import { recordBytesLimit, type RecordBatch, type SourceRecord } from '../../formats/record.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { OpenSource } from './open-source.ts';
-import { SAMPLE_BYTES, SAMPLE_RECORDS } from './sample-records.ts';
+import { SAMPLE_BYTES, SAMPLE_RECORDS } from './read-records.ts';
 
 export interface ParquetReading {
   readonly config: Pick<SourceConfig, 'textColumns' | 'idColumn' | 'encoding'>;

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
-import type { RecordBatch, RecordReader } from '../../formats/record.ts';
+import { type RecordBatch, type RecordReader, recordsOf, type SourceRecord } from '../../formats/record.ts';
+import { CorruptGzip } from './file-bytes.ts';
 import type { SourceContent, SourceHead } from './open-source.ts';
 
 const LF = 0x0a;
@@ -54,4 +55,103 @@ async function* batches(found: Iterable<RecordBatch>): AsyncGenerator<RecordBatc
     yield batch;
     await setImmediate();
   }
+}
+
+/** Min records in a sample, if the file has as many and they fit SAMPLE_BYTES. */
+export const SAMPLE_RECORDS = 100;
+
+/** Bytes of records beyond the head after which a sample ends with fewer than SAMPLE_RECORDS. */
+export const SAMPLE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The first records of a file: those in its head, and further ones if these are few. Records that are too large are left
+ * out. The sample has at least one other record, if there is any, and exceeds SAMPLE_BYTES by at most one record.
+ * `reader` must be unused; the read position of `file` does not change. The same file always yields the same sample.
+ * After a read error, the sample is what could be read before it.
+ */
+export async function sampleRecords(
+  file: Pick<SourceContent, 'again'>,
+  head: SourceHead,
+  reader: RecordReader,
+): Promise<SourceRecord[]> {
+  const records = recordsOf(reader, head.text, head.isComplete);
+  if (head.isComplete) return records;
+  const sample = new Sample(records);
+  try {
+    let from: number | null = head.text.length;
+    while (from !== null && !sample.isEnough) {
+      for await (const piece of file.again(from)) {
+        for (let at = 0; at < piece.length && !sample.isEnough; at += PART_BYTES) {
+          const part = piece.subarray(at, at + PART_BYTES);
+          sample.add(reader.push(part));
+          sample.passed(part.length);
+          await setImmediate();
+        }
+        if (sample.isEnough) return records;
+      }
+      sample.add(reader.end());
+      from = reader.rereadFrom;
+    }
+  } catch (error) {
+    if (!isReadError(error)) throw error;
+  }
+  return records;
+}
+
+/** Collects a sample and counts its records and bytes. */
+class Sample {
+  readonly #records: SourceRecord[];
+  #count: number;
+  #bytes = 0;
+  /** Bytes since the last part that completed a record, and which kind of records the current part completed. */
+  #pending = 0;
+  #ended: 'none' | 'some' | 'too-large' = 'none';
+
+  constructor(records: SourceRecord[]) {
+    this.#records = records;
+    this.#count = records.filter((record) => !isTooLarge(record)).length;
+  }
+
+  get isEnough(): boolean {
+    return this.#count >= SAMPLE_RECORDS || (this.#count > 0 && this.#bytes >= SAMPLE_BYTES);
+  }
+
+  /**
+   * Adds records until the sample is full: when a reader gives up a record that is too large, one call may return very
+   * many that were inside it.
+   */
+  add(batches: Iterable<RecordBatch>): void {
+    for (const batch of batches) {
+      for (const record of batch) this.#add(record);
+      if (this.isEnough) return;
+    }
+  }
+
+  #add(record: SourceRecord): void {
+    if (isTooLarge(record)) {
+      this.#ended = 'too-large';
+      return;
+    }
+    this.#records.push(record);
+    this.#count++;
+    if (this.#ended === 'none') this.#ended = 'some';
+  }
+
+  /** To be called after the records of a part were added. Bytes of records that are too large do not count. */
+  passed(partBytes: number): void {
+    this.#pending += partBytes;
+    if (this.#ended === 'none') return;
+    this.#bytes += this.#ended === 'too-large' ? partBytes : this.#pending;
+    this.#pending = 0;
+    this.#ended = 'none';
+  }
+}
+
+function isTooLarge({ error }: SourceRecord): boolean {
+  return error?.code === 'ITEM_TOO_LARGE';
+}
+
+/** Whether an error comes from the file, rather than from an abort or a bug. The reader of its items reports it. */
+function isReadError(error: unknown): boolean {
+  return error instanceof CorruptGzip || (error instanceof Error && 'syscall' in error);
 }

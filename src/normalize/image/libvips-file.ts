@@ -1,10 +1,8 @@
 import type { Metadata } from 'sharp';
-import type { ImageFile } from './image-file.ts';
+import type { ImageFile, Pixels } from './normal-image.ts';
 import { decodePage, outputBytesPerPixel, readHeader } from './libvips-page.ts';
-import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize } from './limits.ts';
-import type { Pixels } from './normal-image.ts';
+import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize, corrupt } from './limits.ts';
 import type { ImageFormat } from './recognise.ts';
-import { corrupt } from './refusal.ts';
 
 type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico' | 'tiff'>;
 

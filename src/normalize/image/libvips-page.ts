@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { Metadata, Sharp } from 'sharp';
 import type { Pixels } from './normal-image.ts';
-import { corrupt, Refusal } from './refusal.ts';
+import { corrupt, Refusal } from './limits.ts';
 
 /** libvips' names of colour spaces with 8 and with 16 bits per channel. Others would need a colorimetric conversion. */
 const NARROW = new Set(['srgb', 'b-w', 'cmyk']);

@@ -1,4 +1,21 @@
-import { Refusal } from './refusal.ts';
+import { type ItemCode, itemError, type ItemError } from '../../domain/item-error.ts';
+
+/** Thrown if an image cannot be judged; becomes the item's outcome. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly itemError: ItemError;
+
+  /** `message` is persisted: own words and numbers only. A decoder's message belongs in `cause`. */
+  constructor(code: ItemCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.itemError = itemError(code, message);
+  }
+}
+
+/** The refusal of an image that is truncated, contradicts itself, or fails its checksums. */
+export function corrupt(cause?: unknown): Refusal {
+  return new Refusal('CORRUPT_MEDIA', 'the image is truncated or corrupt', { cause });
+}
 
 /**
  * Pixels of one frame: 2^27, about 134 million. Photographs of 108 megapixels pass; a decoded frame stays below 0.5 GB.

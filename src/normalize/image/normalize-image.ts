@@ -3,11 +3,10 @@ import type { ItemError } from '../../domain/item-error.ts';
 import { downscale, targetSize } from './resize.ts';
 import { openBmp, openIco } from './bmp/bmp-file.ts';
 import { openGif } from './gif/gif-file.ts';
-import type { ImageFile } from './image-file.ts';
+import type { ImageFile, NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
 import { openWithLibvips } from './libvips-file.ts';
-import type { NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
 import { recogniseFormat } from './recognise.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './limits.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
 /** Waits until this much memory is available, in bytes; rejects to give up. */

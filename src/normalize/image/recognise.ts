@@ -1,5 +1,5 @@
 import { beginsWith, byMagicBytes, type Magic, pictureBrand } from '../../domain/magic-bytes.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './limits.ts';
 
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
 

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { shown } from '../../domain/text/shown.ts';
-import { placeInCorpus } from '../../ingest/sources/corpus-roots.ts';
+import { placeInCorpus } from '../../ingest/sources/file-place.ts';
 import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Run } from '../../runs/create-run.ts';

@@ -2,7 +2,7 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { readSidecar } from '../../ingest/items/caption.ts';
+import { readSidecar } from '../../ingest/items/whole-file-item.ts';
 import { SourceAgain } from '../../ingest/items/source-again.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
 import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
-import { corpusRoots } from '../../../src/ingest/sources/corpus-roots.ts';
+import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
 import type { FrozenSource } from '../../../src/ingest/plan/plan-line.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
 import type { FileState } from '../../../src/files/file-state.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import type { ReadBefore, ReadMedia } from '../../../src/ingest/items/media-item.ts';
+import type { ReadBefore, ReadMedia } from '../../../src/ingest/items/whole-file-item.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
 import { corpus, NEVER } from '../read-items.ts';

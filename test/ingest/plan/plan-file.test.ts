@@ -2,9 +2,13 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePlanLine } from '../../../src/ingest/plan/plan-codec.ts';
+import {
+  encodePlanLine,
+  type PlanFileLine,
+  type PlanLine,
+  type PlannedShard,
+} from '../../../src/ingest/plan/plan-line.ts';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../../src/ingest/plan/plan-file.ts';
-import type { PlanFileLine, PlanLine, PlannedShard } from '../../../src/ingest/plan/plan-line.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { seed } from '../../helpers/corpus.ts';

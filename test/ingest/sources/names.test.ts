@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { corpusRoots } from '../../../src/ingest/sources/corpus-roots.ts';
+import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/hash-source.ts';

@@ -2,7 +2,7 @@ import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodePlanLine } from '../../../src/ingest/plan/plan-codec.ts';
+import { encodePlanLine } from '../../../src/ingest/plan/plan-line.ts';
 import { PlanWriter } from '../../../src/ingest/plan/plan-file.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';

@@ -2,7 +2,7 @@ import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { RoleCounts } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
-import { isTurnLike } from '../../json/json-record.ts';
+import { isTurnLike } from './roles.ts';
 import { attachmentDrafts } from '../attachments.ts';
 import { messageContent } from '../content.ts';
 import { isBlank, settled, type Draft, type SettledDraft } from '../draft.ts';

@@ -1,6 +1,5 @@
 import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
-import { isTurnLike } from '../../json/json-record.ts';
 import { isList } from '../../record.ts';
 
 /**
@@ -37,6 +36,16 @@ export function originalRole(name: string | null, role: Role): OriginalRole | nu
   const lower = name?.trim().toLowerCase() ?? '';
   if (lower === role) return null;
   return ORIGINALS.has(lower) ? (lower as OriginalRole) : 'other';
+}
+
+/** Whether a value looks like one turn of a conversation: a role and content, by name or as a pair. */
+export function isTurnLike(value: unknown): boolean {
+  if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
+  if (typeof value !== 'object' || value === null) return false;
+  const named = (role: string, content: string): boolean =>
+    Object.hasOwn(value, role) &&
+    [content, 'tool_calls', 'function_call'].some((name) => Object.hasOwn(value, name));
+  return named('role', 'content') || named('from', 'value');
 }
 
 /** Whether a value is a turn of a known layout with a known role. */

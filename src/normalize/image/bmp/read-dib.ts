@@ -1,5 +1,5 @@
 import { checkFrameSize } from '../limits.ts';
-import { corrupt, Refusal } from '../refusal.ts';
+import { corrupt, Refusal } from '../limits.ts';
 
 /** How the pixels of a bitmap are stored. */
 type Storage = 'plain' | 'rle4' | 'rle8' | 'rle24';

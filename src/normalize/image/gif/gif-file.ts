@@ -1,7 +1,5 @@
-import type { ImageFile } from '../image-file.ts';
-import { checkDecodedPixels, checkFrameMemory, checkFrameSize } from '../limits.ts';
-import type { Pixels } from '../normal-image.ts';
-import { corrupt } from '../refusal.ts';
+import type { ImageFile, Pixels } from '../normal-image.ts';
+import { checkDecodedPixels, checkFrameMemory, checkFrameSize, corrupt } from '../limits.ts';
 import { type Gif, type GifFrame, readGif } from './read-gif.ts';
 
 /**

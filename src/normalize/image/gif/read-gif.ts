@@ -1,5 +1,4 @@
-import { checkFrameCount } from '../limits.ts';
-import { corrupt } from '../refusal.ts';
+import { checkFrameCount, corrupt } from '../limits.ts';
 
 /** What happens to a frame's rectangle before the next frame is painted. */
 type Disposal = 'keep' | 'clear' | 'restore';

@@ -1,9 +1,7 @@
 import type { Metadata } from 'sharp';
-import type { ImageFile } from '../image-file.ts';
+import type { ImageFile, Pixels } from '../normal-image.ts';
 import { decodePage, outputBytesPerPixel, readHeader } from '../libvips-page.ts';
-import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize } from '../limits.ts';
-import type { Pixels } from '../normal-image.ts';
-import { Refusal } from '../refusal.ts';
+import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize, Refusal } from '../limits.ts';
 import { isolated, readTiffDirectories, TAGS, type TiffDirectory } from './tiff-directories.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { Failure } from '../../../domain/failure.ts';
-import type { CsvDialect, Delimiter } from '../../../formats/csv/csv-dialect.ts';
-import { RowFramer } from '../../../formats/csv/row-framer.ts';
+import type { CsvDialect } from '../../../formats/csv/csv-dialect.ts';
+import { type Delimiter, RowFramer } from '../../../formats/csv/row-framer.ts';
 import type { TableHeader } from '../../../formats/csv/table-row.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
 import { inertText } from '../../../analysis/tables/formulas.ts';

@@ -1,14 +1,16 @@
+import { isUtf8 } from 'node:buffer';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaRequest } from '../../domain/request.ts';
-import type { Draft } from '../../formats/transcripts/draft.ts';
-import { checkedCaption, readSidecar } from './caption.ts';
-import { placeInCorpus } from '../sources/corpus-roots.ts';
-import { fileState, isSameState, type FileState } from '../../files/file-state.ts';
-import type { WholeFile } from './item-maker.ts';
+import { fileState, type FileState, isSameState } from '../../files/file-state.ts';
+import { type Draft, promptDraft, settled } from '../../formats/transcripts/draft.ts';
+import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
-import type { OpenSource } from '../sources/open-source.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
+import { isAsFrozen } from '../sources/file-bytes.ts';
+import { encodingOf } from '../sources/named-file.ts';
+import { OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import type { WholeFile } from './item-maker.ts';
 
 interface MediaTarget {
   readonly source: FrozenSource;
@@ -89,4 +91,84 @@ async function captionOf({
   if (listed === null || (beside !== null && typeof beside !== 'string')) return beside ?? null;
   const isSame = beside === null || beside.trim() === listed.trim();
   return checkedCaption(isSame ? listed : `${listed}\n\n${beside}`);
+}
+
+/** Reads a file that is one text. A text that is too large is only hashed. */
+export async function readTextItem(
+  file: SourceContent,
+  head: SourceHead,
+  target: {
+    readonly source: FrozenSource;
+    /** The manifest of the corpus; undefined if there is none. */
+    readonly manifest: ManifestTable | undefined;
+    /** Max size of the text in UTF-8 bytes. */
+    readonly itemBytes: number;
+  },
+): Promise<WholeFile> {
+  let pieces = [head.text];
+  let bytes = head.text.length;
+  const sha256 = await file.hashRest((piece) => {
+    bytes += piece.length;
+    if (bytes > target.itemBytes) pieces = [];
+    else pieces.push(piece);
+  });
+  const draft =
+    bytes > target.itemBytes
+      ? settled(
+          '',
+          'prompt',
+          itemError('ITEM_TOO_LARGE', `the text has ${bytes} bytes of at most ${target.itemBytes}`),
+        )
+      : textDraft(Buffer.concat(pieces));
+  const { source, manifest } = target;
+  return { sha256, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
+}
+
+function textDraft(bytes: Buffer): Draft {
+  if (isUtf8(bytes)) return promptDraft('', bytes.toString());
+  return settled('', 'prompt', itemError('INVALID_ENCODING', 'the file holds bytes that are not text'));
+}
+
+/** Max size of a caption or transcript in UTF-8 bytes: it travels with the item and is sent to the guard unsplit. */
+const MAX_CAPTION_BYTES = 64 * 1024;
+
+/** The caption; null if it is blank; an error if it is too long. */
+export function checkedCaption(text: string): string | null | ItemError {
+  if (!/\S/.test(text)) return null;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_CAPTION_BYTES) return text;
+  return itemError(
+    'ITEM_TOO_LARGE',
+    `the caption or transcript has ${bytes} bytes of at most ${MAX_CAPTION_BYTES}`,
+  );
+}
+
+/** Reads the caption from the text file next to a media file. File system errors are thrown. */
+export async function readSidecar(
+  sidecar: FrozenSidecar,
+  config: SourceConfig,
+  signal: AbortSignal,
+): Promise<string | null | ItemError> {
+  const file = await OpenSource.open(placeOfDescription(sidecar), signal);
+  try {
+    if (!isAsFrozen(file.stats, sidecar)) {
+      return itemError(
+        'SOURCE_CHANGED',
+        'the text file with the caption or transcript changed after the run was created',
+      );
+    }
+    const { text, isComplete } = await file.head(encodingOf(config, false));
+    if (!isComplete) {
+      return itemError(
+        'ITEM_TOO_LARGE',
+        `the caption or transcript has more than ${MAX_CAPTION_BYTES} bytes`,
+      );
+    }
+    if (!isUtf8(text)) {
+      return itemError('INVALID_ENCODING', 'the caption or transcript holds bytes that are not text');
+    }
+    return checkedCaption(text.toString());
+  } finally {
+    await file.close();
+  }
 }
