@@ -61,14 +61,14 @@ it('gives the same bytes as integer arithmetic, however wide the kernel and odd 
   fc.assert(
     fc.property(sizes, ({ width, height, to, seed }) => {
       const target = { width: Math.min(width, to[0]), height: Math.min(height, to[1]) };
-      const across = height <= width ? { width, height: 3 } : { width: 3, height };
+      const isWide = height <= width;
+      const across = isWide ? { width, height: 3 } : { width: 3, height };
       let state = seed;
       const rgb = Uint8Array.from({ length: across.width * across.height * 3 }, () => {
         state = (Math.imul(state, 1_103_515_245) + 12_345) | 0;
         // mostly extremes, so that sums leave the range of a byte
         return (state >>> 16) & 1 ? 255 * ((state >>> 17) & 1) : (state >>> 18) & 255;
       });
-      const isWide = across.height === 3;
       const scaled = isWide
         ? downscale({ ...across, rgb }, target.width, 3)
         : downscale({ ...across, rgb }, 3, target.height);
