@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type RunRecord } from '../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../helpers/judging.ts';
-import { makeFingerprint, type Fingerprint } from '../../src/domain/fingerprint.ts';
+import { type Fingerprint, makeDeclaration, makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../src/domain/coverage.ts';
 import type { Item, Lane } from '../../src/domain/item.ts';
@@ -40,6 +40,12 @@ export const FINGERPRINT = fingerprint('a');
 export function fingerprint(hexDigit: string): Fingerprint {
   return makeFingerprint([['test-weights', hexDigit.repeat(64)]])!;
 }
+
+/** What a guard declares that proves nothing. */
+export const DECLARED = makeDeclaration([
+  ['family', 'llama-guard'],
+  ['model', 'llama-guard3:8b'],
+])!;
 
 export interface RunOptions {
   readonly policy?: Policy;

@@ -15,7 +15,8 @@ const OTHERS_MS = 5000;
 /** How much the clock of Redis may be ahead of what this process measures, in microseconds. */
 const MAX_DRIFT_US = 1_000_000;
 
-const ID = z.string().regex(/^sha256:[0-9a-f]{64}$/);
+/** Of a fingerprint, or of what a guard declares. */
+const ID = z.string().regex(/^(?:sha256|declared):[0-9a-f]{64}$/);
 
 const WORKER = z.looseObject({
   guards: z.array(z.looseObject({ state: z.string() })),

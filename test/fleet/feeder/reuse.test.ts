@@ -14,21 +14,36 @@ import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { VerdictStore } from '../../../src/store/verdict-store.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
-import { FINGERPRINT, fingerprint, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import {
+  DECLARED,
+  FINGERPRINT,
+  fingerprint,
+  newRun,
+  resultOf,
+  shardOf,
+  signal,
+  verdict,
+} from '../../record/run-fixture.ts';
 
 setMaxListeners(0, signal);
 
 /** A feeder of a run that reuses verdicts; an earlier run judged the items 0 to 9. */
-async function reusingFeeder(link: RedisLink, maxWaitMs = 60_000) {
+async function reusingFeeder(
+  link: RedisLink,
+  { maxWaitMs = 60_000, model = FINGERPRINT, trustDeclared = false } = {},
+) {
   const { dir, record: plain } = await newRun({ maxWaitMs });
-  const record = { ...plain, config: { ...plain.config, reuse: true } };
+  const record = { ...plain, config: { ...plain.config, reuse: true, trustDeclared } };
   const recorded = async function* () {
     // Nothing was recorded.
   };
   const options = { key: null, recorded, say: () => undefined, signal };
   const store = await VerdictStore.open(join(dirname(dir), '.store'), options);
   const earlier = shardOf(0, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  await new RunReuse({ ...record, run: 'an-earlier-run' }, store).keep(resultOf(earlier));
+  await new RunReuse({ ...record, run: 'an-earlier-run' }, store).keep({
+    ...resultOf(earlier, (item) => verdict(item, { fingerprint: model.id })),
+    fingerprints: [model],
+  });
   const claim = await FeedClaim.take(dir, { fleet: true });
   const end = new AbortController();
   setMaxListeners(0, end.signal);
@@ -99,6 +114,18 @@ it('a settled shard goes straight to the sink, and of others the worker gets wha
   await expect(consuming).rejects.toThrow('seen');
 });
 
+it.each([false, true])(
+  'verdicts of a model that is only declared are reused if that is trusted: %s',
+  async (trustDeclared) => {
+    const link = await linkForTest(await redisForTest());
+    const { feeder, end, waiting } = await reusingFeeder(link, { model: DECLARED, trustDeclared });
+    await worker(link, DECLARED.id);
+    await feeder.feed(shardOf(0, [0, 1, 2]), end);
+    const expected = trustDeclared ? { shards: 0, results: 1 } : { shards: 1, results: 0 };
+    await expect.poll(waiting, { timeout: 10_000 }).toEqual(expected);
+  },
+);
+
 it('a settled shard that Redis lost goes to the sink again', async () => {
   const link = await linkForTest(await redisForTest());
   const { feeder, end, results, waiting } = await reusingFeeder(link);
@@ -122,7 +149,7 @@ it('what workers of another model would judge is fed as it is', async () => {
 
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
   const link = await linkForTest(await redisForTest());
-  const { feeder, watching, end, waiting } = await reusingFeeder(link, 2500);
+  const { feeder, watching, end, waiting } = await reusingFeeder(link, { maxWaitMs: 2500 });
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   feeding.catch(() => undefined);
   await settled(() => feeder.note === 'waiting for a worker (guardsweep worker)');
@@ -135,7 +162,7 @@ it('nothing is fed before a worker tells which models judge; the feeder says so,
 
 it('a run that waits for a worker can be paused, and goes on when one comes', async () => {
   const link = await linkForTest(await redisForTest());
-  const { run, feeder, end, waiting } = await reusingFeeder(link, 1500);
+  const { run, feeder, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1500 });
   await setMarker(run.dir, 'paused');
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   const began = performance.now();

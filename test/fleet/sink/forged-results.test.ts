@@ -22,6 +22,7 @@ import { settled } from '../../helpers/settled.ts';
 import {
   claim,
   closingOf,
+  DECLARED,
   fingerprint,
   FINGERPRINT,
   newRun,
@@ -181,6 +182,14 @@ const MISFITS: [string, string, ShardResult][] = [
     'other fingerprint',
     { ...GENUINE, fingerprints: [{ ...FINGERPRINT, artifacts: OTHER.artifacts }] },
   ],
+  [
+    'a declaration that is not of what is declared',
+    'other fingerprint',
+    {
+      ...GENUINE,
+      fingerprints: [FINGERPRINT, { ...DECLARED, artifacts: { ...DECLARED.artifacts, model: 'another' } }],
+    },
+  ],
 ];
 
 /** The data of a job that no key seals. */
@@ -207,9 +216,9 @@ it('a score of 7 is dropped, and the run ends right', async () => {
 
 it('a result by another model than the run expects is dropped, and the run ends right', async () => {
   const { put, job, dropped, committed, endsRight } = await fedRun(null, { expected: FINGERPRINT.id });
-  for (const print of [OTHER.id, null]) {
+  for (const print of [OTHER.id, DECLARED.id, null]) {
     const result = resultOf(SHARDS[0], (item) => verdict(item, { fingerprint: print }));
-    await put(job({ ...result, fingerprints: [OTHER] }));
+    await put(job({ ...result, fingerprints: [OTHER, DECLARED] }));
     await settled(() => dropped.pop() === 'other fingerprint');
   }
   const [first, ...rest] = SHARDS[0].items as JudgedItem[];
