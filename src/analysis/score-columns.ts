@@ -2,6 +2,7 @@ import type { Policy } from '../domain/policy.ts';
 import {
   CATEGORY_KEYS,
   foreignIn,
+  isCategoryKey,
   isForeignCategory,
   MAX_FOREIGN_CATEGORIES,
   type CategoryName,
@@ -61,9 +62,17 @@ export class ScoreColumns {
 
   /** The columns over those of verdicts.parquet: -1 for no score, so that it reaches no threshold. */
   get expressions(): readonly string[] {
-    const isThere = (name: string): boolean => !name.includes('/') || this.#scored.has(name);
-    return this.names.map(
-      (name, at) => `${isThere(name) ? `coalesce("${name}", -1)` : '-1::DOUBLE'} AS s${at}`,
-    );
+    return this.names.map((name, at) => {
+      return `${this.#isInTable(name) ? `coalesce("${name}", -1)` : '-1::DOUBLE'} AS s${at}`;
+    });
+  }
+
+  /** Those that verdicts.parquet has columns of, by name, with null for no score. */
+  get inTable(): readonly CategoryName[] {
+    return this.names.filter((name) => this.#isInTable(name));
+  }
+
+  #isInTable(name: CategoryName): boolean {
+    return isCategoryKey(name) || this.#scored.has(name);
   }
 }

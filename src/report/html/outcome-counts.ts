@@ -119,21 +119,20 @@ export class OutcomeCounts {
   async scores(policy: Policy): Promise<ScoreSpread> {
     const binOf = (column: string, bins: number): string =>
       `least(${bins - 1}, floor(${column} * ${bins}))::INTEGER`;
-    const { names, columns } = this.#scored;
-    const found = await this.#query(
-      [
-        `SELECT decision, ${binOf('score', SCORE_BINS)} AS bin, count(*) FROM outcomes WHERE decision IS NOT NULL GROUP BY ALL`,
-        ...columns.map(
-          (column, at) =>
-            `SELECT '${names[at]!}', ${binOf(column, CATEGORY_BINS)} AS bin, count(*) FROM outcomes
-             WHERE ${column} >= 0 GROUP BY bin`,
-        ),
-      ].join(' UNION ALL '),
-    );
+    const { names } = this.#scored;
+    const binned = (name: string, column: string, bins: number, condition: string): string =>
+      `SELECT ${name}, ${binOf(column, bins)}, count(*) FROM outcomes WHERE ${condition} GROUP BY ALL`;
+    // One after the other: together they would read all columns at once.
+    const found = [...(await this.#query(binned('decision', 'score', SCORE_BINS, 'decision IS NOT NULL')))];
+    for (const name of this.#scored.inTable) {
+      found.push(
+        ...(await this.#query(binned(`'${name}'`, `"${name}"`, CATEGORY_BINS, `"${name}" IS NOT NULL`))),
+      );
+    }
     const spread = new Map<string, number[]>();
     const empty = (name: string): number[] =>
       new Array<number>(DECISIONS.some((decision) => decision === name) ? SCORE_BINS : CATEGORY_BINS).fill(0);
-    for (const [name, bin, items] of found as readonly (readonly [string, number, bigint])[]) {
+    for (const [name, bin, items] of found as unknown as readonly (readonly [string, number, bigint])[]) {
       const bins = spread.get(name) ?? empty(name);
       bins[bin] = Number(items);
       spread.set(name, bins);
