@@ -38,6 +38,8 @@ export class RowFramer {
   /** Bytes of the row that were scanned. */
   #offset = 0;
   #afterCr = false;
+  /** Index of a line feed in the bytes being scanned that was looked for before: many cells may come before it. */
+  #lf = -1;
   /** Offset in the row after the last quote that may have closed a cell. */
   #closedAt = 0;
 
@@ -82,6 +84,7 @@ export class RowFramer {
     const base = this.#offset;
     const { length } = bytes;
     this.#offset += length;
+    this.#lf = -1;
     let at = 0;
     while (at < length) {
       const byte = bytes[at]!;
@@ -187,13 +190,28 @@ export class RowFramer {
 
   /** A CR LF in a table whose lines end with CR is one line break, which the line after the first byte begins with. */
   #countBreaks(bytes: Buffer, from: number, to: number, base: number): void {
-    for (let at = from; at < to; at++) {
-      const byte = bytes[at]!;
-      if (byte === LF ? !this.#afterCr : byte === CR && this.#endsWithCr) {
+    if (!this.#endsWithCr) {
+      for (let at = this.#nextLf(bytes, from); at < to; at = this.#nextLf(bytes, at + 1)) {
         if (this.breaks++ === 0) this.secondLine = base + at + 1;
       }
-      this.#afterCr = byte === CR && this.#endsWithCr;
+      return;
     }
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at]!;
+      if (byte === LF ? !this.#afterCr : byte === CR) {
+        if (this.breaks++ === 0) this.secondLine = base + at + 1;
+      }
+      this.#afterCr = byte === CR;
+    }
+  }
+
+  /** Index of the next LF from `from` on in the bytes being scanned; their length if there is none. */
+  #nextLf(bytes: Buffer, from: number): number {
+    if (this.#lf < from) {
+      const found = bytes.indexOf(LF, from);
+      this.#lf = found < 0 ? bytes.length : found;
+    }
+    return this.#lf;
   }
 }
 

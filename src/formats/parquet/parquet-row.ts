@@ -1,6 +1,8 @@
 import type { TableHeader } from '../csv/table-row.ts';
 import { isList, type Fields } from '../record.ts';
 
+const NO_NAMES: readonly string[] = [];
+
 /** One row: the values of its columns as JSON would hold them. Nested values are also found by path: `data.text`. */
 export class ParquetRow implements Fields {
   readonly undecoded: ReadonlySet<number>;
@@ -16,9 +18,8 @@ export class ParquetRow implements Fields {
   get(name: string): unknown {
     const column = this.#header.column(name);
     if (column !== undefined) return this.#values[column];
-    return nestedColumns(this.#header, name).map(([position, rest]) =>
-      valueAt(this.#values[position], rest),
-    )[0];
+    const nested = nestedColumn(this.#header, name);
+    return nested === null ? undefined : valueAt(this.#values[nested[0]], nested[1]);
   }
 
   names(): readonly string[] {
@@ -34,26 +35,26 @@ export class ParquetRow implements Fields {
   }
 
   nestedNames(): readonly string[] {
-    return this.names().filter((_, position) => {
-      const value = this.#values[position];
-      return typeof value === 'object' && value !== null;
-    });
+    const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null;
+    if (!this.#values.some(isNested)) return NO_NAMES;
+    return this.names().filter((_, position) => isNested(this.#values[position]));
   }
 }
 
 /** The column that a name or a path leads to; undefined if there is none. */
 export function columnOf(header: TableHeader, name: string): number | undefined {
-  return header.column(name) ?? nestedColumns(header, name)[0]?.[0];
+  return header.column(name) ?? nestedColumn(header, name)?.[0];
 }
 
-/** The column that a path begins with, and the names after it. */
-function nestedColumns(header: TableHeader, path: string): (readonly [number, readonly string[]])[] {
+/** The column that a path begins with, and the names after it; null if there is none. */
+function nestedColumn(header: TableHeader, path: string): readonly [number, readonly string[]] | null {
+  if (!path.includes('.')) return null;
   const names = path.split('.');
   for (let end = names.length - 1; end > 0; end--) {
     const position = header.column(names.slice(0, end).join('.'));
-    if (position !== undefined) return [[position, names.slice(end)]];
+    if (position !== undefined) return [position, names.slice(end)];
   }
-  return [];
+  return null;
 }
 
 /** The value at a path of names; in a list, the values of its elements. */
