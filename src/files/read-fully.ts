@@ -14,7 +14,7 @@ export async function readFully(handle: FileHandle, target: Buffer, position: nu
   return filled === target.length ? target : target.subarray(0, filled);
 }
 
-export interface Span {
+export interface FileSpan {
   readonly offset: number;
   readonly bytes: number;
 }
@@ -27,7 +27,7 @@ const READS_IN_FLIGHT = 16;
  * Reads spans of a file, given in ascending offset, in few reads. Null for a span that is not wholly in the file. The
  * result is held in memory at once.
  */
-export async function readSpans(file: FileHandle, spans: readonly Span[]): Promise<(Buffer | null)[]> {
+export async function readSpans(file: FileHandle, spans: readonly FileSpan[]): Promise<(Buffer | null)[]> {
   const found = new Array<Buffer | null>(spans.length).fill(null);
   const windows = windowsOf(spans);
   const reader = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export async function readSpans(file: FileHandle, spans: readonly Span[]): Promi
 }
 
 /** Neighbours that are read at once: from one index up to, not including, another. */
-function* windowsOf(spans: readonly Span[]): Generator<readonly [number, number]> {
+function* windowsOf(spans: readonly FileSpan[]): Generator<readonly [number, number]> {
   for (let first = 0; first < spans.length;) {
     const limit = spans[first]!.offset + WINDOW_BYTES;
     let end = first + 1;

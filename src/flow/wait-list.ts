@@ -2,10 +2,10 @@
  * What became of an offered turn. `taken`: the waiter took what it waits for. `skipped`: it cannot go on yet, but those
  * behind it may. `blocked`: neither it nor those behind it can go on yet.
  */
-export type Turn = 'taken' | 'skipped' | 'blocked';
+export type TurnTaken = 'taken' | 'skipped' | 'blocked';
 
 interface Waiter {
-  readonly take: () => Turn;
+  readonly take: () => TurnTaken;
   readonly signal: AbortSignal;
   readonly resolve: () => void;
 }
@@ -29,7 +29,7 @@ export class WaitList {
   readonly #waiters = new Set<Waiter>();
 
   /** Resolves once `take` returned `taken`, at once if it can. Rejects with the signal's reason when aborted first. */
-  wait(take: () => Turn, signal: AbortSignal): Promise<void> {
+  wait(take: () => TurnTaken, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const onAbort = (): void => {

@@ -12,7 +12,7 @@ import { failedOf, ItemTally, judgedOf } from './tally.ts';
 import { countReusable, type JudgedSample, judgeSample } from './judge-sample.ts';
 import { RESAMPLES, Reservoir, seededRandom, shuffled, withBounds } from './statistics.ts';
 import { readCorpus, type CorpusReading } from './read-corpus.ts';
-import { diskBytes, lineBytes, redisBytes } from './sizes.ts';
+import { diskBytes, meanLineBytes, redisBytes } from './sizes.ts';
 
 /** Most bytes that are read of all corpora together, as stored. */
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -102,7 +102,7 @@ export async function preflight(config: RunConfig, options: PreflightOptions): P
     to_judge: toJudge,
     predicted: counts,
     guard,
-    disk_bytes: diskBytes(config, { items, files: sources.length, lineBytes: lineBytes(config, judged) }),
+    disk_bytes: diskBytes(config, { items, files: sources.length, lineBytes: meanLineBytes(config, judged) }),
     redis_bytes: redisBytes(config, items, meanBytes(chosen)),
   };
 }

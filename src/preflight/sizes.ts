@@ -22,7 +22,7 @@ const ITEM_OVERHEAD_BYTES = 220;
 const CONTENT_FACTOR = 1.2;
 
 /** Mean size of the outcome lines of a sample, in bytes; without a sample, as measured elsewhere. */
-export function lineBytes({ policy, output }: RunConfig, judged: readonly JudgedSample[]): number {
+export function meanLineBytes({ policy, output }: RunConfig, judged: readonly JudgedSample[]): number {
   if (judged.length === 0) return LINE_BYTES;
   const run = '20260101T000000Z-preflight-0000';
   let sum = 0;

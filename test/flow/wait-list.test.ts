@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WaitList, type Turn } from '../../src/flow/wait-list.ts';
+import { WaitList, type TurnTaken } from '../../src/flow/wait-list.ts';
 
 const never = new AbortController().signal;
 
@@ -8,7 +8,7 @@ describe('WaitList', () => {
   it('gives turns in order of arrival, at once where it can', async () => {
     const list = new WaitList();
     let free = 1;
-    const take = (): Turn => (free > 0 ? (free--, 'taken') : 'blocked');
+    const take = (): TurnTaken => (free > 0 ? (free--, 'taken') : 'blocked');
     const order: string[] = [];
     const wait = (name: string): Promise<void> => list.wait(take, never).then(() => void order.push(name));
     await wait('a');
@@ -25,7 +25,7 @@ describe('WaitList', () => {
 
   it('lets those behind one that is skipped go first, and none behind one that blocks', async () => {
     const list = new WaitList();
-    const turns: Turn[] = ['skipped', 'taken', 'blocked', 'taken'];
+    const turns: TurnTaken[] = ['skipped', 'taken', 'blocked', 'taken'];
     const went: number[] = [];
     for (const [index, turn] of turns.entries()) {
       void list.wait(() => turn, never).then(() => went.push(index));
@@ -93,7 +93,7 @@ describe('WaitList', () => {
             const { size, mayBePassed } = next;
             const { signal } = stops[next.signal]!;
             const caller: Caller = { size, mayBePassed, signal, state: 'waiting', ended: null };
-            const take = (): Turn => {
+            const take = (): TurnTaken => {
               if (signal.aborted) violations.push('a turn was offered after the signal was aborted');
               if (caller.state !== 'waiting') violations.push('a turn was offered twice');
               if (free < size) return mayBePassed ? 'skipped' : 'blocked';

@@ -1,4 +1,4 @@
-import { WaitList, type Turn } from '../../flow/wait-list.ts';
+import { WaitList, type TurnTaken } from '../../flow/wait-list.ts';
 
 /**
  * How work may run: `shared` concurrently, `suspect` beside shared work but one at a time, and `alone` with nothing else
@@ -27,7 +27,7 @@ export class Isolation {
     }
   }
 
-  #take(mode: Mode): Turn {
+  #take(mode: Mode): TurnTaken {
     if (this.#alone || (mode === 'alone' && this.#shared > 0)) return 'blocked';
     if (mode === 'suspect' && this.#suspect) return 'skipped';
     if (mode === 'alone') this.#alone = true;

@@ -5,7 +5,7 @@ import { checkEnd, textsAsBytes } from './footer.ts';
 import { TableProcess } from './table-process.ts';
 
 /** An open file that was checked, and its size then. */
-export interface TableFile {
+export interface OpenTable {
   readonly handle: FileHandle;
   readonly bytes: number;
 }
@@ -31,7 +31,7 @@ let kept: { readonly resident: Resident; readonly timer: NodeJS.Timeout } | null
  * Throws ParquetProblem, and the system's error.
  */
 export async function* lentProcess(
-  table: TableFile,
+  table: OpenTable,
   { textsAreBytes, signal }: { readonly textsAreBytes: boolean; readonly signal: AbortSignal },
 ): AsyncGenerator<TableProcess, void> {
   await checkEnd(table.handle, table.bytes);
@@ -57,14 +57,14 @@ export async function* lentProcess(
 }
 
 /** Copies a file so that its columns of texts are columns of bytes. Throws as `lentProcess` does. */
-export async function copyTextsAsBytes(table: TableFile, to: FileHandle, signal: AbortSignal): Promise<void> {
+export async function copyTextsAsBytes(table: OpenTable, to: FileHandle, signal: AbortSignal): Promise<void> {
   await copy(table, to, signal);
   for (const { offset, byte } of await textsAsBytes(table.handle, table.bytes)) {
     await to.write(Buffer.of(byte), 0, 1, offset);
   }
 }
 
-async function copy({ handle, bytes }: TableFile, to: FileHandle, signal: AbortSignal): Promise<void> {
+async function copy({ handle, bytes }: OpenTable, to: FileHandle, signal: AbortSignal): Promise<void> {
   await to.truncate(0);
   const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, bytes));
   for (let at = 0; at < bytes;) {

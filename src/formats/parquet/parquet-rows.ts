@@ -2,8 +2,8 @@ import type { z } from 'zod';
 import { itemError } from '../../domain/item-error.ts';
 import { TableHeader } from '../csv/table-row.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type SourceRecord } from '../record.ts';
-import { batch, lineBytes, opened, type ReadRequest, type Row } from './child/messages.ts';
-import { lentProcess, type TableFile } from './lend-process.ts';
+import { batch, lineBytes, opened, type ReadRequest, type ReadRow } from './child/messages.ts';
+import { lentProcess, type OpenTable } from './lend-process.ts';
 import { columnOf, ParquetRow } from './parquet-row.ts';
 import { damaged, tooLarge } from './parquet-problem.ts';
 import { ReaderCrashed, TextsNotUtf8 } from './table-process.ts';
@@ -41,7 +41,7 @@ export interface RowOptions {
  * The rows of a file in batches, as records that begin on no line. They are read in a process of its own; this one holds
  * two batches. Throws ParquetProblem where the file cannot be read on, after the rows before.
  */
-export async function* readRows(file: TableFile, options: RowOptions): AsyncGenerator<RecordBatch, void> {
+export async function* readRows(file: OpenTable, options: RowOptions): AsyncGenerator<RecordBatch, void> {
   const rows = new RowsOfFile(file, options);
   for (let way: ReadingWay = { textsAreBytes: false, range: null }; ;) {
     try {
@@ -61,12 +61,12 @@ interface ReadingWay extends Pick<ReadRequest, 'range'> {
 }
 
 class RowsOfFile {
-  readonly #file: TableFile;
+  readonly #file: OpenTable;
   readonly #options: RowOptions;
   #next: number;
   #bytesLeft: number;
 
-  constructor(file: TableFile, options: RowOptions) {
+  constructor(file: OpenTable, options: RowOptions) {
     this.#file = file;
     this.#options = options;
     this.#next = (options.fromRow ?? 1) - 1;
@@ -120,7 +120,7 @@ class RowsOfFile {
     }
   }
 
-  #record([number, size, values, undecoded]: Row, header: TableHeader): SourceRecord {
+  #record([number, size, values, undecoded]: ReadRow, header: TableHeader): SourceRecord {
     if (number !== this.#next) throw damaged('its rows are not in order');
     this.#next++;
     this.#bytesLeft -= size + ROW_BYTES;

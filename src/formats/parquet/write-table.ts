@@ -2,14 +2,14 @@ import type { FileHandle } from 'node:fs/promises';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
 import { BYTES_FD, copied, opened, TABLE_FD } from './child/messages.ts';
 import { checkEnd } from './footer.ts';
-import { copyTextsAsBytes, type TableFile } from './lend-process.ts';
+import { copyTextsAsBytes, type OpenTable } from './lend-process.ts';
 import { TableProcess, TextsNotUtf8 } from './table-process.ts';
 
 /** What becomes of a row: it is left out, or written with this text in the added column. */
 export type RowChoice = 'left-out' | { readonly added: string | null };
 
 export interface TableCopy {
-  readonly table: TableFile;
+  readonly table: OpenTable;
   /** Name of a column of texts to add; null: none is added. */
   readonly addedColumn: string | null;
   /** The choices for the rows, in order. */

@@ -14,7 +14,7 @@ const TEXT_NAMES = [
 /** Names of id columns. */
 export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 
-export const NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
+export const VALUE_NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
 /** The first column with a name for text that holds one. Null if there is none. */
 export function draftKnownColumn(fields: Fields): Drafted | null {
@@ -28,7 +28,7 @@ export function draftKnownColumn(fields: Fields): Drafted | null {
 /** The error of a record whose text columns hold something else. Null if it has no such columns. */
 export function draftNoText(fields: Fields): Drafted | null {
   const name = TEXT_NAMES.find((candidate) => textOf(fields.get(candidate)) === null);
-  return name === undefined ? null : { drafts: [settled('', 'prompt', NOT_TEXT)], judged: [name] };
+  return name === undefined ? null : { drafts: [settled('', 'prompt', VALUE_NOT_TEXT)], judged: [name] };
 }
 
 /** Whether a record has a value that may be its text, under any name. */

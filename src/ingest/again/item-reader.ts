@@ -28,7 +28,7 @@ import { OpenSource } from '../sources/open-source.ts';
 import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 
 /** A source of a run, and how the run read it. */
-export interface JudgedSource {
+export interface RunSource {
   readonly source: FrozenSource;
   readonly config: SourceConfig;
   readonly frozen: FrozenSources;
@@ -76,7 +76,7 @@ export class ItemReader {
   readonly #forms = new Map<string, SourceForm>();
 
   /** Rejects with the signal's reason, and on bugs. */
-  async read(from: JudgedSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
+  async read(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
     const { row, line, offset } = wanted.source;
     if (row === null || from.source.manifest === from.source.source) {
       return inOrder(await withCurrentFileState(from), wanted, signal);
@@ -89,7 +89,7 @@ export class ItemReader {
   }
 
   /** Reads the record alone; null if that does not find the item. */
-  async #sought(from: JudgedSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | null> {
+  async #sought(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | null> {
     const { source, config, itemBytes } = from;
     try {
       const file = await OpenSource.open(placeOfSource(source), signal);
@@ -111,7 +111,7 @@ export class ItemReader {
   /** `isText`: the text of the file is to be read after it. */
   async #formOf(
     file: OpenSource,
-    from: JudgedSource,
+    from: RunSource,
     { isText, signal }: { readonly isText: boolean; readonly signal: AbortSignal },
   ): Promise<SourceForm | null> {
     const { source, config } = from;
@@ -132,7 +132,7 @@ export class ItemReader {
 /** Null for a file of which single records cannot be read. */
 async function readForm(
   file: OpenSource,
-  { source, config, itemBytes }: JudgedSource,
+  { source, config, itemBytes }: RunSource,
   signal: AbortSignal,
 ): Promise<SourceForm | null> {
   const isNamed = isNamedFile(source, config);
@@ -217,7 +217,7 @@ async function firstRecord(
 function itemOf(
   record: SourceRecord,
   wanted: WantedItem,
-  { source, config, itemBytes }: JudgedSource,
+  { source, config, itemBytes }: RunSource,
   options: RecordOptions,
 ): ItemAgain | null {
   const idNames = idNamesOf(config, isNamedFile(source, config));
@@ -230,7 +230,7 @@ function itemOf(
 
 /** Reads the source as a run does, from its beginning. */
 async function inOrder(
-  { source, config, frozen, itemBytes, mediaBytes }: JudgedSource,
+  { source, config, frozen, itemBytes, mediaBytes }: RunSource,
   wanted: WantedItem,
   signal: AbortSignal,
 ): Promise<ItemAgain | NotFound> {
@@ -269,7 +269,7 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
  * The source with the present state of its file and of the text beside it: whether a file that is one item is the one
  * that was judged is told by its content, not by its times.
  */
-async function withCurrentFileState(from: JudgedSource): Promise<JudgedSource> {
+async function withCurrentFileState(from: RunSource): Promise<RunSource> {
   const { source } = from;
   const { sidecar } = source;
   const state = await frozenState(source.absolute);

@@ -15,7 +15,7 @@ import { globMatcher } from './glob-matcher.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
 import { isJudgedMedia, takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
-import { type Role, walkFolder } from './walk/walk-folder.ts';
+import { type FileRole, walkFolder } from './walk/walk-folder.ts';
 
 /** The files of all corpora. */
 interface Expansion {
@@ -160,7 +160,7 @@ async function findByGlob(config: SourceConfig, skipped: SkippedFiles, signal: A
     throw new Failure('usage', `no such file or folder: ${JSON.stringify(config.given)}`);
   }
   const matches = globMatcher(glob);
-  const roleOf = (relative: string): Role =>
+  const roleOf = (relative: string): FileRole =>
     matches(relative) ? 'corpus' : describesOthers(relative) ? 'beside' : null;
   const found = await walkFolder(folder, skipped, signal, { roleOf });
   const { files, sidecars } = await takeSidecars(found.files, found.beside, signal);

@@ -6,7 +6,7 @@ import type { FilePlace } from '../sources/file-place.ts';
 import { isManifest, MAX_MANIFEST_BYTES, MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 import { SkippedFiles } from './walk/skipped-files.ts';
-import { type Role, walkFolder } from './walk/walk-folder.ts';
+import { type FileRole, walkFolder } from './walk/walk-folder.ts';
 
 /** A file of a corpus or next to it; paths are in the recorded form. */
 export interface FoundName extends FilePlace {
@@ -47,7 +47,7 @@ export class Neighbours {
   async #of(folder: string, signal: AbortSignal): Promise<ReadonlyMap<string, readonly FoundName[]>> {
     let byStem = this.#folders.get(folder);
     if (byStem === undefined) {
-      const roleOf = (relative: string): Role => (describesOthers(relative) ? 'beside' : null);
+      const roleOf = (relative: string): FileRole => (describesOthers(relative) ? 'beside' : null);
       const { beside } = await walkFolder(folder, new SkippedFiles(), signal, { roleOf, isDeep: false });
       const grouped = new Map<string, FoundName[]>();
       for (const file of beside) {

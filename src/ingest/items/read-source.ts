@@ -18,7 +18,7 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { type ReadBefore, type ReadMedia, readMediaItem, readTextItem } from './whole-file-item.ts';
-import { opened, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import { openedFile, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import type { SourcesAhead } from '../sources/sources-ahead.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
@@ -182,7 +182,7 @@ function recordsIn(
   if (layout.kind !== 'parquet') {
     return readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
   }
-  if (whole === null) return readParquet(opened(file), { config, itemBytes, signal, onBytes });
+  if (whole === null) return readParquet(openedFile(file), { config, itemBytes, signal, onBytes });
   onBytes?.(source.bytes);
   return [whole];
 }
@@ -207,7 +207,7 @@ async function* mediaItem(
     return;
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
-  const whole = await readMediaItem(opened(file), target, unchanged);
+  const whole = await readMediaItem(openedFile(file), target, unchanged);
   yield [file.isAsFrozen(source) ? maker.wholeFile(whole) : changed(maker)];
 }
 

@@ -71,7 +71,7 @@ export interface PlanChanged {
 export type PlanFileLine = PlanOpened | ((PlanLine | PlanChanged) & { readonly epoch: number });
 
 /** Identifies a file and its version: size, modification time and inode. */
-export interface FileState {
+export interface FrozenState {
   readonly bytes: number;
   /** Milliseconds since the Unix epoch, with the fraction that the file system provides. */
   readonly mtime_ms: number;
@@ -79,14 +79,14 @@ export interface FileState {
 }
 
 /** A file that is not a source but describes one: the text next to a media file, or a manifest. */
-export interface FrozenSidecar extends FileState {
+export interface FrozenSidecar extends FrozenState {
   /** As in FrozenSource. */
   readonly path: string;
   readonly absolute: string;
 }
 
 /** One line of sources.jsonl: a file, as it was when the run was created. */
-export interface FrozenSource extends FileState {
+export interface FrozenSource extends FrozenState {
   /** 0-based; files are read in this order. */
   readonly source: number;
   /** Index into the configuration's `sources`. */

@@ -23,7 +23,7 @@ import { isRecognised, type RecordOptions } from '../../formats/transcripts/draf
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
-import { opened, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import { openedFile, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
 import { sampleParquet } from '../sources/parquet-rows.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/read-records.ts';
@@ -180,7 +180,7 @@ async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Ex
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
 async function examineParquet(target: ToExamine): Promise<Examined> {
   try {
-    const { records, columns, isWhole } = await sampleParquet(opened(target.file), target);
+    const { records, columns, isWhole } = await sampleParquet(openedFile(target.file), target);
     const examined = examineSample({ kind: 'parquet' }, records, columns, target);
     return isWhole && examined.kind === 'records' ? { ...examined, whole: records } : examined;
   } catch (error) {

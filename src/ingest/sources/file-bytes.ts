@@ -4,7 +4,7 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { systemPath } from '../../domain/file-path.ts';
 import { beginsWith } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
-import type { FileState } from '../plan/plan-line.ts';
+import type { FrozenState } from '../plan/plan-line.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
@@ -17,7 +17,7 @@ const DEFLATED_BYTES = 8 * 1024;
  * State of the file at a recorded path, to detect changes later. Zeros if its stats cannot be read: reading the file
  * reports the error.
  */
-export async function frozenState(path: string): Promise<FileState> {
+export async function frozenState(path: string): Promise<FrozenState> {
   try {
     const stats = await stat(systemPath(path));
     return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };
@@ -27,14 +27,14 @@ export async function frozenState(path: string): Promise<FileState> {
 }
 
 /** Whether a file is still the one that was frozen: same size, modification time and inode. */
-export function isAsFrozen(stats: Stats, source: FileState): boolean {
+export function isAsFrozen(stats: Stats, source: FrozenState): boolean {
   return (
     stats.size === source.bytes && stats.mtimeMs === source.mtime_ms && Number(stats.ino) === source.inode
   );
 }
 
 /** The same for the file at its path; false if its stats cannot be read. */
-export async function fileUnchanged(file: FileState & { readonly absolute: string }): Promise<boolean> {
+export async function fileUnchanged(file: FrozenState & { readonly absolute: string }): Promise<boolean> {
   try {
     return isAsFrozen(await stat(systemPath(file.absolute)), file);
   } catch {

@@ -5,7 +5,7 @@ import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
-import type { FileState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { FrozenState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 
 const DESCRIBED: ListedFile = { isDescribed: true };
 const NOT_DESCRIBED: ListedFile = { isDescribed: false };
@@ -72,7 +72,7 @@ export class FrozenSources {
   async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
     const { sidecar } = source;
     const list = this.#listOf(source);
-    const files: (FileState & { readonly absolute: string })[] = [source];
+    const files: (FrozenState & { readonly absolute: string })[] = [source];
     if (isWholeFile && sidecar !== null) files.push(sidecar);
     if (isWholeFile && list !== null) files.push(list);
     for (const file of files) if (!(await fileUnchanged(file))) return false;

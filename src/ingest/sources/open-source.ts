@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { beginsWith } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
-import type { FileState } from '../plan/plan-line.ts';
+import type { FrozenState } from '../plan/plan-line.ts';
 import { fileBytes, inflateIfGzip, isAsFrozen } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
@@ -86,7 +86,7 @@ export class SourceContent {
   }
 
   /** Whether nobody wrote to the file since it was frozen, as far as its times tell. */
-  isAsFrozen(_source: FileState): boolean {
+  isAsFrozen(_source: FrozenState): boolean {
     return true;
   }
 
@@ -250,7 +250,7 @@ export class OpenSource extends SourceContent {
     return fstatSync(this.handle.fd);
   }
 
-  override isAsFrozen(source: FileState): boolean {
+  override isAsFrozen(source: FrozenState): boolean {
     return isAsFrozen(this.statsNow, source);
   }
 
@@ -261,7 +261,7 @@ export class OpenSource extends SourceContent {
 }
 
 /** Media and Parquet files are read through their descriptors, never ahead. */
-export function opened(file: SourceContent): OpenSource {
+export function openedFile(file: SourceContent): OpenSource {
   if (file instanceof OpenSource) return file;
   throw new Error('a file that was read ahead is not a text');
 }

@@ -1,7 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readRows, type RowOptions } from '../../formats/parquet/parquet-rows.ts';
-import type { TableFile } from '../../formats/parquet/lend-process.ts';
+import type { OpenTable } from '../../formats/parquet/lend-process.ts';
 import { recordBytesLimit, type RecordBatch, type SourceRecord } from '../../formats/record.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { OpenSource } from './open-source.ts';
@@ -71,7 +71,7 @@ export async function sampleParquet(
   return { records, columns: columns ?? [], isWhole };
 }
 
-function tableOf({ handle, stats }: OpenFile): TableFile {
+function tableOf({ handle, stats }: OpenFile): OpenTable {
   return { handle, bytes: stats.size };
 }
 

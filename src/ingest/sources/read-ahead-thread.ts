@@ -5,12 +5,12 @@ import { parentPort } from 'node:worker_threads';
 import { recordedPath, systemPath } from '../../domain/file-path.ts';
 import { beginsWith } from '../../domain/magic-bytes.ts';
 import { isInside } from '../../files/open-inside.ts';
-import type { FileState } from '../plan/plan-line.ts';
+import type { FrozenState } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 import { isAsFrozen } from './file-bytes.ts';
 
 /** Recorded paths; `within` is the folder that links must not leave. */
-export interface FileToRead extends FileState {
+export interface FileToRead extends FrozenState {
   readonly absolute: string;
   readonly within: string;
 }

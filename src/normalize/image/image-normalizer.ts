@@ -7,7 +7,7 @@ import type { Limits } from '../../confinement/time-limit.ts';
 import type { NormalImage, Picture, Pixels } from './normal-image.ts';
 import type { WantedPicture } from './normalize-image.ts';
 import { DecoderProcess, type Attempt } from './process/decoder-process.ts';
-import type { Decoded, Wanted } from './process/messages.ts';
+import type { Decoded, WantedForm } from './process/messages.ts';
 
 export interface ImageOptions {
   /** Maximum number of frames of an animation, or pages: 1 or more. */
@@ -88,7 +88,11 @@ export class ImageNormalizer {
     await Promise.all([...this.#decoders].map((decoder) => decoder.kill()));
   }
 
-  #inTurn<W extends Wanted>(bytes: Buffer, wanted: W, signal: AbortSignal): Promise<Decoded<W> | ItemError> {
+  #inTurn<W extends WantedForm>(
+    bytes: Buffer,
+    wanted: W,
+    signal: AbortSignal,
+  ): Promise<Decoded<W> | ItemError> {
     const result = this.#slots(() => {
       signal.throwIfAborted();
       return this.#decode(bytes, wanted);
@@ -97,14 +101,14 @@ export class ImageNormalizer {
   }
 
   /** The first death of a decoder may be the machine's fault, such as a lack of memory. The second is the image's. */
-  async #decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
+  async #decode<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
     const first = await this.#attempt(bytes, wanted);
     if (!('died' in first)) return first;
     const second = await this.#attempt(bytes, wanted);
     return 'died' in second ? second.died : second;
   }
 
-  async #attempt<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
+  async #attempt<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
     this.#throwIfClosed();
     const decoder = this.#takeIdle() ?? this.#start();
     const result = await decoder.decode(bytes, wanted);

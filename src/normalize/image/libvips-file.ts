@@ -10,7 +10,7 @@ type LibvipsFormat = Exclude<ImageFormat, 'gif' | 'bmp' | 'ico' | 'tiff'>;
 const READ_ALIKE = new Set<LibvipsFormat>(['jpeg', 'png', 'webp']);
 
 /**
- * Opens an image that libvips decodes. Throws a Refusal: `CORRUPT_MEDIA` for a broken header, `UNSUPPORTED_TYPE` for
+ * Opens an image that libvips decodes. Throws an ImageRefusal: `CORRUPT_MEDIA` for a broken header, `UNSUPPORTED_TYPE` for
  * sample formats without stored RGB.
  */
 export async function openWithLibvips(original: Buffer, format: LibvipsFormat): Promise<ImageFile> {
@@ -89,7 +89,7 @@ interface PngChunks {
   readonly harmless: boolean;
 }
 
-/** Walks the chunks of a PNG; the decoder checks their checksums. Throws a Refusal for a truncated file. */
+/** Walks the chunks of a PNG; the decoder checks their checksums. Throws an ImageRefusal for a truncated file. */
 export function readPngChunks(bytes: Buffer): PngChunks {
   let frames = 0;
   let isDefaultAFrame = false;

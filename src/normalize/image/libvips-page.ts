@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { Metadata, Sharp } from 'sharp';
 import type { Pixels } from './normal-image.ts';
-import { corrupt, Refusal } from './limits.ts';
+import { corrupt, ImageRefusal } from './limits.ts';
 
 /** libvips' names of colour spaces with 8 and with 16 bits per channel. Others would need a colorimetric conversion. */
 const NARROW = new Set(['srgb', 'b-w', 'cmyk']);
@@ -16,7 +16,7 @@ function open(bytes: Buffer, page: number): Sharp {
   });
 }
 
-/** Throws a Refusal for a header that cannot be read, and for samples that are not 8 or 16 bits of RGB, grey or CMYK. */
+/** Throws an ImageRefusal for a header that cannot be read, and for samples that are not 8 or 16 bits of RGB, grey or CMYK. */
 export async function readHeader(bytes: Buffer, page: number): Promise<Metadata> {
   const header = await open(bytes, page)
     .metadata()
@@ -26,7 +26,10 @@ export async function readHeader(bytes: Buffer, page: number): Promise<Metadata>
   const { depth, space } = header;
   const supported = depth === 'uchar' ? NARROW.has(space) : depth === 'ushort' && WIDE.has(space);
   if (!supported) {
-    throw new Refusal('UNSUPPORTED_TYPE', 'the image is not 8 or 16 bits of RGB or grey, or 8 bits of CMYK');
+    throw new ImageRefusal(
+      'UNSUPPORTED_TYPE',
+      'the image is not 8 or 16 bits of RGB or grey, or 8 bits of CMYK',
+    );
   }
   return header;
 }
@@ -36,7 +39,7 @@ export function outputBytesPerPixel({ space, channels }: Metadata): number {
   return space === 'cmyk' ? channels + 3 : 3;
 }
 
-/** The stored colours of a page. Throws a Refusal for broken data. */
+/** The stored colours of a page. Throws an ImageRefusal for broken data. */
 export async function decodePage(bytes: Buffer, page: number): Promise<Pixels> {
   const { space } = await readHeader(bytes, page);
   const image = open(bytes, page);

@@ -1,8 +1,8 @@
 import { type ItemCode, itemError, type ItemError } from '../../domain/item-error.ts';
 
 /** Thrown if an image cannot be judged; becomes the item's outcome. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+export class ImageRefusal extends Error {
+  override readonly name = 'ImageRefusal';
   readonly itemError: ItemError;
 
   /** `message` is persisted: own words and numbers only. A decoder's message belongs in `cause`. */
@@ -13,8 +13,8 @@ export class Refusal extends Error {
 }
 
 /** The refusal of an image that is truncated, contradicts itself, or fails its checksums. */
-export function corrupt(cause?: unknown): Refusal {
-  return new Refusal('CORRUPT_MEDIA', 'the image is truncated or corrupt', { cause });
+export function corrupt(cause?: unknown): ImageRefusal {
+  return new ImageRefusal('CORRUPT_MEDIA', 'the image is truncated or corrupt', { cause });
 }
 
 /**
@@ -44,43 +44,43 @@ const MAX_FRAMES = 65_536;
  */
 const MAX_DECODED_PIXELS = 2 ** 32;
 
-/** Throws a Refusal for a frame with no pixels (corrupt) or with more than are decoded (too large). */
+/** Throws an ImageRefusal for a frame with no pixels (corrupt) or with more than are decoded (too large). */
 export function checkFrameSize(width: number, height: number): void {
-  if (!(width >= 1 && height >= 1)) throw new Refusal('CORRUPT_MEDIA', 'the image has no pixels');
+  if (!(width >= 1 && height >= 1)) throw new ImageRefusal('CORRUPT_MEDIA', 'the image has no pixels');
   if (Math.max(width, height) > MAX_EDGE) {
-    throw new Refusal(
+    throw new ImageRefusal(
       'MEDIA_TOO_LARGE',
       `the image is ${width} x ${height} pixels: an edge over ${MAX_EDGE} is not decoded`,
     );
   }
   if (width * height > MAX_FRAME_PIXELS) {
-    throw new Refusal(
+    throw new ImageRefusal(
       'MEDIA_TOO_LARGE',
       `the image has ${width} x ${height} pixels, more than the ${MAX_FRAME_PIXELS} that are decoded`,
     );
   }
 }
 
-/** Throws a Refusal for a frame that takes too much memory to decode, in bytes. */
+/** Throws an ImageRefusal for a frame that takes too much memory to decode, in bytes. */
 export function checkFrameMemory(bytes: number): void {
   if (bytes > MAX_FRAME_BYTES) {
-    throw new Refusal(
+    throw new ImageRefusal(
       'MEDIA_TOO_LARGE',
       `decoding the image takes ${Math.ceil(bytes / 2 ** 20)} MiB, more than the ${MAX_FRAME_BYTES / 2 ** 20} that are allowed`,
     );
   }
 }
 
-/** Throws a Refusal for a file with too many frames. */
+/** Throws an ImageRefusal for a file with too many frames. */
 export function checkFrameCount(frames: number): void {
   if (frames > MAX_FRAMES) {
-    throw new Refusal('MEDIA_TOO_LARGE', `the image has more than ${MAX_FRAMES} frames`);
+    throw new ImageRefusal('MEDIA_TOO_LARGE', `the image has more than ${MAX_FRAMES} frames`);
   }
 }
 
-/** Throws a Refusal if the chosen frames take too many pixels to decode in total. */
+/** Throws an ImageRefusal if the chosen frames take too many pixels to decode in total. */
 export function checkDecodedPixels(pixels: number): void {
   if (pixels > MAX_DECODED_PIXELS) {
-    throw new Refusal('MEDIA_TOO_LARGE', 'the animation has too many pixels in total to decode');
+    throw new ImageRefusal('MEDIA_TOO_LARGE', 'the animation has too many pixels in total to decode');
   }
 }

@@ -45,12 +45,12 @@ export interface ImageFile {
   readonly plain: boolean;
   /**
    * Reads the headers of the chosen frames (ascending) and returns the memory that decoding the largest one takes, in
-   * bytes. Throws a Refusal if a frame exceeds the limits of size, memory or work.
+   * bytes. Throws an ImageRefusal if a frame exceeds the limits of size, memory or work.
    */
   measure(chosen: readonly number[]): Promise<number>;
   /**
    * Decodes the chosen frames (ascending, already measured) one by one. The pixels are valid until the next frame is
-   * requested. Throws a Refusal for broken data.
+   * requested. Throws an ImageRefusal for broken data.
    */
   decode(chosen: readonly number[]): AsyncGenerator<Pixels, void, void>;
 }

@@ -6,7 +6,7 @@ import { openGif } from './gif/gif-file.ts';
 import type { ImageFile, NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
 import { openWithLibvips } from './libvips-file.ts';
 import { recogniseFormat } from './recognise.ts';
-import { Refusal } from './limits.ts';
+import { ImageRefusal } from './limits.ts';
 import { openTiff } from './tiff/tiff-file.ts';
 
 /** Waits until this much memory is available, in bytes; rejects to give up. */
@@ -112,7 +112,7 @@ async function unlessRefused<T>(work: () => Promise<T>): Promise<T | ItemError> 
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Refusal) return error.itemError;
+    if (error instanceof ImageRefusal) return error.itemError;
     throw error;
   }
 }

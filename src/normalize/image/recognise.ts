@@ -1,5 +1,5 @@
 import { beginsWith, byMagicBytes, type Magic, pictureBrand } from '../../domain/magic-bytes.ts';
-import { Refusal } from './limits.ts';
+import { ImageRefusal } from './limits.ts';
 
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
 
@@ -16,23 +16,23 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] 
 const MAX_BRANDS = 64;
 
 /**
- * Recognises the format of an image by its first bytes, regardless of its name and metadata. Throws a Refusal:
+ * Recognises the format of an image by its first bytes, regardless of its name and metadata. Throws an ImageRefusal:
  * `EMPTY_CONTENT` for an empty file, `UNSUPPORTED_TYPE` for any other format.
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
-  if (bytes.length === 0) throw new Refusal('EMPTY_CONTENT', 'the file has no content');
+  if (bytes.length === 0) throw new ImageRefusal('EMPTY_CONTENT', 'the file has no content');
   const format = byMagicBytes(bytes, BY_MAGIC_BYTES);
   if (format !== null) return format;
   const brands = fileBrands(bytes).map(pictureBrand);
   // a sequence also has the brand of its first picture, and only that picture would be decoded
   if (brands.includes('avif sequence')) {
-    throw new Refusal('UNSUPPORTED_TYPE', 'animated AVIF is not supported: convert it to WebP or GIF');
+    throw new ImageRefusal('UNSUPPORTED_TYPE', 'animated AVIF is not supported: convert it to WebP or GIF');
   }
   if (brands.includes('avif')) return 'avif';
   if (brands.includes('heic')) {
-    throw new Refusal('UNSUPPORTED_TYPE', 'HEIC is not supported: convert it to JPEG');
+    throw new ImageRefusal('UNSUPPORTED_TYPE', 'HEIC is not supported: convert it to JPEG');
   }
-  throw new Refusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF, BMP or ICO image');
+  throw new ImageRefusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF, BMP or ICO image');
 }
 
 /** Major and compatible brands of an ISO base media file; none for other files. */

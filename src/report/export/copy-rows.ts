@@ -4,12 +4,12 @@ import { OriginalText } from '../../formats/encoding/original-text.ts';
 import { type RowChoice, copyTable } from '../../formats/parquet/write-table.ts';
 import type { ReadRecord } from '../../formats/record.ts';
 import type { RecordsAgain, RowAgain, SourceAgain } from '../../ingest/items/source-again.ts';
-import { columnOf, headerCells, memberOf, rowCells } from './layouts/annotations.ts';
+import { columnValue, headerCells, memberOf, rowCells } from './layouts/annotations.ts';
 import { ElementRecords } from './layouts/element-records.ts';
 import { LineRecords } from './layouts/line-records.ts';
 import type { Addition, RecordsWriter } from './layouts/records-writer.ts';
 import type { RowCounts } from './left-out.ts';
-import type { Moderation } from './moderation.ts';
+import type { RowModeration } from './moderation.ts';
 import type { OutputFile } from './output/output-file.ts';
 import { type KeptRow, RowDecisions } from './row-decisions.ts';
 import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
@@ -103,7 +103,7 @@ async function copyParquet(
 
 function choiceOf(row: RowAgain, what: ExportKind, moderation: KeptRow | null): RowChoice {
   if (moderation === null || row.record.error !== null) return 'left-out';
-  if (what.kind === 'annotate') return { added: columnOf(row.record, what.key, moderation.value!) };
+  if (what.kind === 'annotate') return { added: columnValue(row.record, what.key, moderation.value!) };
   return { added: null };
 }
 
@@ -117,7 +117,7 @@ function additionTo(
   record: ReadRecord,
   { layout, reader }: RecordsAgain,
   what: ExportKind,
-  { value }: { readonly value: Moderation | null },
+  { value }: { readonly value: RowModeration | null },
 ): { readonly added: Addition | null } | null {
   if (what.kind === 'clean' || value === null) return { added: null };
   const added =

@@ -16,7 +16,7 @@ interface ItemModeration {
 }
 
 /** What an annotation says of a row. */
-export interface Moderation extends Omit<ItemModeration, 'id' | 'part' | 'turn'> {
+export interface RowModeration extends Omit<ItemModeration, 'id' | 'part' | 'turn'> {
   /** Of a row with several items. */
   readonly items?: readonly ItemModeration[];
 }
@@ -25,7 +25,7 @@ export interface Moderation extends Omit<ItemModeration, 'id' | 'part' | 'turn'>
  * What a run found in a row: the severest decision on its items and what gave it, the highest score, and all categories.
  * The decision is null if an item was not judged and no other is worse than `allow`.
  */
-export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): Moderation {
+export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): RowModeration {
   const missing = unjudged(items, lines);
   if (lines.length === 1 && missing.length === 0) {
     const { decision, score, subcategory_flags: categories, decided_by, error } = lines[0]!;

@@ -2,13 +2,13 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { SourceRecord } from '../../formats/record.ts';
 import type { RowAgain } from '../../ingest/items/source-again.ts';
 import { noRows, type RowCounts } from './left-out.ts';
-import { type Moderation, moderationOf } from './moderation.ts';
+import { type RowModeration, moderationOf } from './moderation.ts';
 import { type ReasonLine, restrictedReasons, rowReasons } from './reasons.ts';
 import type { SourceExport } from './source-export.ts';
 
 /** A row that is kept; `value` is what an annotation says of it, null for a clean export. */
 export interface KeptRow {
-  readonly value: Moderation | null;
+  readonly value: RowModeration | null;
 }
 
 /** Decides which rows of a source are kept, in order, and lists those that are not. */

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { ItemReader, type JudgedSource, type WantedItem } from '../../../src/ingest/again/item-reader.ts';
+import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/again/item-reader.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
 import { random, seed } from '../../helpers/corpus.ts';
@@ -103,7 +103,7 @@ describe('reading single items again', () => {
     const { sources } = await expandSources([config], NEVER);
     const items = await itemsOf(sources, [config], LIMITS.itemBytes, LIMITS.mediaBytes);
     const frozen = new FrozenSources(sources, [config]);
-    const of = (item: Item): JudgedSource => {
+    const of = (item: Item): RunSource => {
       const source = sources.find((each) => each.path === item.source.path)!;
       return { source, config, frozen, ...LIMITS };
     };

@@ -1,7 +1,7 @@
 import { createWriteStream, fstatSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Problem, type Reply, type Request, type Row, TABLE_FD } from './messages.ts';
-import { openDatabase, problemOf, Table } from './table.ts';
+import { type Problem, type TableReply, type Request, type ReadRow, TABLE_FD } from './messages.ts';
+import { openDatabase, problemOf, ParquetTable } from './table.ts';
 
 /** Entry point of a process that reads Parquet files. It runs until its input ends or its parent kills it. */
 
@@ -12,8 +12,8 @@ const answers = createWriteStream('', { fd: 1 });
 answers.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const instance = await openDatabase();
-let table: Table | null = null;
-let rows: AsyncGenerator<readonly Row[], void> | null = null;
+let table: ParquetTable | null = null;
+let rows: AsyncGenerator<readonly ReadRow[], void> | null = null;
 
 async function answer(request: Request): Promise<object> {
   switch (request.op) {
@@ -21,7 +21,7 @@ async function answer(request: Request): Promise<object> {
       await rows?.return();
       table?.close();
       rows = table = null;
-      table = await Table.open(instance);
+      table = await ParquetTable.open(instance);
       return { columns: table.names, rows: table.rows, holdsText: table.holdsText, nested: table.nested };
     case 'read':
       await rows?.return();
@@ -34,7 +34,7 @@ async function answer(request: Request): Promise<object> {
   }
 }
 
-async function nextRows(of: Table, from: AsyncGenerator<readonly Row[], void>): Promise<object> {
+async function nextRows(of: ParquetTable, from: AsyncGenerator<readonly ReadRow[], void>): Promise<object> {
   const next = await from.next();
   if (next.done === true) return { isEnd: true };
   return { rows: next.value, isEnd: next.value.at(-1)![0] === of.rows - 1 };
@@ -48,7 +48,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     result = { problem: problemOf(error) satisfies Problem };
   }
   const { user, system } = process.cpuUsage();
-  const reply = { ...result, cpuMs: (user + system) / 1000 } as Reply;
+  const reply = { ...result, cpuMs: (user + system) / 1000 } as TableReply;
   answers.write(`${JSON.stringify(reply)}\n`);
 }
 process.kill(process.pid, 'SIGKILL');

@@ -56,7 +56,7 @@ export const opened = z.object({
  * columns that hold bytes which are not text.
  */
 const row = z.tuple([z.number().int(), z.number(), z.array(z.unknown()).nullable(), z.array(z.number())]);
-export type Row = z.infer<typeof row>;
+export type ReadRow = z.infer<typeof row>;
 
 export const batch = z.object({
   cpuMs,
@@ -68,7 +68,7 @@ export const batch = z.object({
 
 export const copied = z.object({ cpuMs, problem: problem.optional(), rows: z.number().default(0) });
 
-export type Reply = z.input<typeof opened> | z.input<typeof batch> | z.input<typeof copied>;
+export type TableReply = z.input<typeof opened> | z.input<typeof batch> | z.input<typeof copied>;
 
 /** Rows and bytes of a batch, unless one row is larger. */
 export const BATCH_ROWS = 512;

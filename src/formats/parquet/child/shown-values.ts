@@ -148,7 +148,7 @@ function timeOf(value: bigint, perMillisecond: bigint): string | null {
 }
 
 /** Whether values of a type may be texts or images. */
-export function holdsText(type: DuckDBType): boolean {
+export function mayHoldText(type: DuckDBType): boolean {
   switch (type.typeId) {
     case DuckDBTypeId.VARCHAR:
     case DuckDBTypeId.ENUM:
@@ -156,11 +156,11 @@ export function holdsText(type: DuckDBType): boolean {
       return true;
     case DuckDBTypeId.LIST:
     case DuckDBTypeId.ARRAY:
-      return holdsText((type as DuckDBListType).valueType);
+      return mayHoldText((type as DuckDBListType).valueType);
     case DuckDBTypeId.STRUCT:
-      return type.entryTypes.some(holdsText);
+      return type.entryTypes.some(mayHoldText);
     case DuckDBTypeId.MAP:
-      return holdsText(type.keyType) || holdsText(type.valueType);
+      return mayHoldText(type.keyType) || mayHoldText(type.valueType);
     default:
       return false;
   }
@@ -182,7 +182,7 @@ export function textPaths(name: string, type: DuckDBType): readonly string[] {
         return [...below(`${path}.key`, keyType), ...below(`${path}.value`, valueType)];
       }
       default:
-        return holdsText(inner) ? [path] : [];
+        return mayHoldText(inner) ? [path] : [];
     }
   };
   const isPlain = type.typeId === DuckDBTypeId.VARCHAR || type.typeId === DuckDBTypeId.BLOB;

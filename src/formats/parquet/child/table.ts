@@ -8,10 +8,10 @@ import {
   lineBytes,
   type Problem,
   type ReadRequest,
-  type Row,
+  type ReadRow,
   TABLE_FD,
 } from './messages.ts';
-import { holdsText, ShownValues, textPaths } from './shown-values.ts';
+import { mayHoldText, ShownValues, textPaths } from './shown-values.ts';
 import { BATCH_BYTES } from '../../record.ts';
 
 /** A path that opens a descriptor of this process anew, whatever the name of its file is by now. */
@@ -70,7 +70,7 @@ export function problemOf(error: unknown): Problem {
 }
 
 /** The table behind a descriptor, while it is the same file. */
-export class Table {
+export class ParquetTable {
   readonly names: readonly string[];
   readonly types: readonly DuckDBType[];
   readonly rows: number;
@@ -86,7 +86,7 @@ export class Table {
     this.rows = rows;
   }
 
-  static async open(instance: DuckDBInstance): Promise<Table> {
+  static async open(instance: DuckDBInstance): Promise<ParquetTable> {
     const connection = await instance.connect();
     try {
       const types = (await connection.run(`SELECT * FROM ${TABLE} LIMIT 0`)).columnTypes();
@@ -100,7 +100,7 @@ export class Table {
       for (let at = 1; at < nodes.length; at = afterNode(nodes, at)) names.push(nodes[at]![0]);
       if (names.length !== types.length) throw new Error('the columns are not those of the schema');
       const counted = await connection.runAndReadAll(`SELECT num_rows FROM parquet_file_metadata('${path}')`);
-      return new Table(connection, { names, types, rows: Number(counted.getRows()[0]![0]) });
+      return new ParquetTable(connection, { names, types, rows: Number(counted.getRows()[0]![0]) });
     } catch (error) {
       connection.closeSync();
       throw error;
@@ -108,7 +108,7 @@ export class Table {
   }
 
   get holdsText(): readonly boolean[] {
-    return this.types.map(holdsText);
+    return this.types.map(mayHoldText);
   }
 
   get nested(): readonly string[] {
@@ -123,7 +123,7 @@ export class Table {
    * The rows in batches, in order. If some cannot be read, they are read again in ever smaller ranges, down to the row at
    * fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at once.
    */
-  async *read(request: ReadRequest): AsyncGenerator<readonly Row[], void> {
+  async *read(request: ReadRequest): AsyncGenerator<readonly ReadRow[], void> {
     let next = request.from;
     for (let range = request.range ?? Infinity; next < this.rows;) {
       try {
@@ -141,7 +141,7 @@ export class Table {
     }
   }
 
-  async *#range(from: number, end: number, request: ReadRequest): AsyncGenerator<readonly Row[], void> {
+  async *#range(from: number, end: number, request: ReadRequest): AsyncGenerator<readonly ReadRow[], void> {
     const aliases = this.names.map((_, index) => `c${index}`).join(', ');
     const selected = ['file_row_number', ...request.columns.map((index) => `c${index}`)].join(', ');
     const result = await this.#connection.stream(
@@ -154,7 +154,7 @@ export class Table {
       const numbers = chunk.getColumnValues(0) as readonly bigint[];
       // A text that is stored once and repeated takes memory for each of its rows only here.
       const columns = request.columns.map((_, index) => chunk.getColumnVector(index + 1));
-      let rows: Row[] = [];
+      let rows: ReadRow[] = [];
       let bytes = 0;
       for (const [at, number] of numbers.entries()) {
         const values = new Array<unknown>(this.names.length).fill(null);

@@ -1,7 +1,7 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Fields } from '../../record.ts';
-import { NOT_TEXT } from '../columns.ts';
+import { VALUE_NOT_TEXT } from '../columns.ts';
 import { isBlank, promptDraft, settled, type Draft, type Drafted } from '../draft.ts';
 import { NestedItems, type NestedOptions } from './nested.ts';
 import { textOf } from '../values.ts';
@@ -31,7 +31,7 @@ export function draftNamedColumns(
     const items = new NestedItems({ audit, before: drafts.length, lenient: true, passed });
     for (const name of nested) items.member(name, fields.get(name));
     for (const draft of items.drafts()) drafts.push(draft);
-    if (drafts.length === 0) drafts.push(settled('', 'prompt', NOT_TEXT));
+    if (drafts.length === 0) drafts.push(settled('', 'prompt', VALUE_NOT_TEXT));
   }
   if (drafts.length === 0) {
     const error = itemError('MISSING_PAYLOAD', 'the record has none of the columns to judge');

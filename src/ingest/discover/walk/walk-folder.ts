@@ -22,11 +22,11 @@ interface FoundFile extends FilePlace {
 }
 
 /** What a file is to a walk: part of the corpus, a file next to them that may describe them, or neither. */
-export type Role = 'corpus' | 'beside' | null;
+export type FileRole = 'corpus' | 'beside' | null;
 
 interface WalkOptions {
   /** Takes the path below the folder; default: every file is part of the corpus. */
-  readonly roleOf?: (relative: string) => Role;
+  readonly roleOf?: (relative: string) => FileRole;
   /** Whether to descend into folders; default true. */
   readonly isDeep?: boolean;
 }

@@ -6,7 +6,7 @@ import { type Dib, readDib } from './read-dib.ts';
 
 const FILE_HEADER_BYTES = 14;
 
-/** Opens a BMP file, which is decoded here because libvips does not support it. Throws a Refusal, as `readDib` does. */
+/** Opens a BMP file, which is decoded here because libvips does not support it. Throws an ImageRefusal, as `readDib` does. */
 export function openBmp(bytes: Buffer): ImageFile {
   if (bytes.length < FILE_HEADER_BYTES) throw corrupt();
   const pixelsAt = bytes.readUInt32LE(10);
@@ -50,7 +50,7 @@ interface Candidate {
 
 /**
  * Opens an icon, which has the same picture in several sizes. Chooses the largest; among equals the one with most bits
- * per pixel, then the first. Its mask is transparency and is ignored. Throws a Refusal for a broken structure.
+ * per pixel, then the first. Its mask is transparency and is ignored. Throws an ImageRefusal for a broken structure.
  */
 export async function openIco(bytes: Buffer): Promise<ImageFile> {
   if (bytes.length < HEADER_BYTES) throw corrupt();
@@ -89,7 +89,7 @@ function candidateAt(bytes: Buffer, at: number): Candidate {
 type RowReader = (from: number, to: number) => void;
 
 /**
- * The stored colours of a bitmap; transparency is ignored. Throws a Refusal if rows are missing. Takes about 5 ns per
+ * The stored colours of a bitmap; transparency is ignored. Throws an ImageRefusal if rows are missing. Takes about 5 ns per
  * pixel.
  */
 export function decodeDib(bytes: Buffer, dib: Dib): Pixels {
@@ -173,7 +173,7 @@ const MOVE = 2;
 /**
  * Unpacks the run-length encoding of a bitmap (BI_RLE8 and BI_RLE4 of the Windows API, and the 24-bit one of OS/2) into
  * uncompressed rows: one byte per index or three per colour, each row padded to four bytes. Skipped pixels are index 0 or
- * black; pixels past the end of a row are dropped. Linear in the file and in the picture. Throws a Refusal if the data
+ * black; pixels past the end of a row are dropped. Linear in the file and in the picture. Throws an ImageRefusal if the data
  * ends before the picture.
  */
 function unpackRle(bytes: Buffer, { width, height, storage, pixelsAt }: Dib): Uint8Array {

@@ -1,5 +1,5 @@
 import { checkFrameSize } from '../limits.ts';
-import { corrupt, Refusal } from '../limits.ts';
+import { corrupt, ImageRefusal } from '../limits.ts';
 
 /** How the pixels of a bitmap are stored. */
 type Storage = 'plain' | 'rle4' | 'rle8' | 'rle24';
@@ -43,7 +43,7 @@ const [OS2_HUFFMAN, OS2_RLE24] = [3, 4];
 /**
  * Reads the header of a bitmap at `at` (the BITMAPINFOHEADER family of the Windows API, BITMAPCOREHEADER and
  * BITMAPINFOHEADER2 of OS/2). `pixelsAt` is the offset of the rows as given in the file header; null: they follow the
- * palette. `isIcon`: the height includes the rows of a mask. Throws a Refusal for a header that contradicts itself, for
+ * palette. `isIcon`: the height includes the rows of a mask. Throws an ImageRefusal for a header that contradicts itself, for
  * a picture that is too large, and for unsupported variants.
  */
 export function readDib(bytes: Buffer, at: number, pixelsAt: number | null, isIcon = false): Dib {
@@ -114,8 +114,8 @@ function storageOf(method: number, bits: number, isOs2: boolean): Storage {
   throw corrupt();
 }
 
-function unsupported(variant: string): Refusal {
-  return new Refusal('UNSUPPORTED_TYPE', `a BMP image ${variant} is not supported: convert it to PNG`);
+function unsupported(variant: string): ImageRefusal {
+  return new ImageRefusal('UNSUPPORTED_TYPE', `a BMP image ${variant} is not supported: convert it to PNG`);
 }
 
 interface PaletteSpan {

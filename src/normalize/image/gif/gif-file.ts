@@ -4,7 +4,7 @@ import { type Gif, type GifFrame, readGif } from './read-gif.ts';
 
 /**
  * Opens a GIF, which is decoded here because libvips returns black for a transparent pixel, not its stored colour.
- * Throws a Refusal for a broken structure.
+ * Throws an ImageRefusal for a broken structure.
  */
 export function openGif(bytes: Buffer): ImageFile {
   const gif = readGif(bytes);
@@ -61,7 +61,7 @@ interface Canvas {
  * Transparent pixels of the first frame keep their stored colour, as in every other format. Pixels that it leaves
  * unpainted have the backdrop colour: that of its transparent index, or of index 0. Transparent pixels of later frames
  * show the canvas below, which is the backdrop where an earlier frame was cleared.
- * Throws a Refusal for a frame whose data is broken.
+ * Throws an ImageRefusal for a frame whose data is broken.
  */
 function* playGif(bytes: Buffer, gif: Gif, wanted: readonly number[]): Generator<Pixels, void, void> {
   const { width, height, frames } = gif;

@@ -43,7 +43,7 @@ const NO_CONTROL: GraphicControl = { transparent: null, disposal: 'keep' };
 
 /**
  * Reads the structure of a GIF file (GIF89a specification) without decoding pixels. A missing trailer is accepted.
- * Throws a Refusal for a file that is truncated within a block, has unknown blocks, or has no frame.
+ * Throws an ImageRefusal for a file that is truncated within a block, has unknown blocks, or has no frame.
  */
 export function readGif(bytes: Buffer): Gif {
   return new GifReader(bytes).read();

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { framePicture, normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../libvips-page.ts';
-import type { AnyDecoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
+import type { AnyDecoded, FromDecoder, ToDecoder, WantedForm } from './messages.ts';
 
 /** Entry point of a process that decodes images. It runs until its parent closes the channel or kills it. */
 
@@ -19,7 +19,7 @@ async function admit(bytes: number): Promise<void> {
   await once(process, 'message');
 }
 
-async function decode(bytes: Buffer, wanted: Wanted): Promise<AnyDecoded | ItemError> {
+async function decode(bytes: Buffer, wanted: WantedForm): Promise<AnyDecoded | ItemError> {
   try {
     if (wanted === 'pixels') return await normalPixels(bytes, admit);
     return 'maxEdge' in wanted

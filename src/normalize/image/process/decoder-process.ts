@@ -8,7 +8,7 @@ import { confined } from '../../../confinement/confined.ts';
 import { CRASHES } from '../../../confinement/crashes.ts';
 import { processorTime } from '../../../confinement/processor-time.ts';
 import { TimeLimit, type Limits } from '../../../confinement/time-limit.ts';
-import type { AnyDecoded, Decoded, FromDecoder, ToDecoder, Wanted } from './messages.ts';
+import type { AnyDecoded, Decoded, FromDecoder, ToDecoder, WantedForm } from './messages.ts';
 
 /** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
@@ -111,7 +111,7 @@ export class DecoderProcess {
    * Returns the requested form of an image, or its item error, including `MEDIA_TOO_LARGE` for too much processor time and
    * `TIMEOUT`. If the decoder dies, because of the image or not, returns `died`. Never rejects. One image at a time.
    */
-  decode<W extends Wanted>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
+  decode<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {
     return new Promise((resolve) => {
       // the decoder answers with the requested form
       const finish = resolve as Task['finish'];

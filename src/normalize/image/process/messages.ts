@@ -3,10 +3,10 @@ import type { NormalImage, Picture, Pixels } from '../normal-image.ts';
 import type { WantedFrames, WantedPicture } from '../normalize-image.ts';
 
 /** The requested result: frames as files, the pixels of the first frame, or one frame as a picture. */
-export type Wanted = WantedFrames | WantedPicture | 'pixels';
+export type WantedForm = WantedFrames | WantedPicture | 'pixels';
 
 /** The result for a request. */
-export type Decoded<W extends Wanted> = W extends 'pixels'
+export type Decoded<W extends WantedForm> = W extends 'pixels'
   ? Pixels
   : W extends WantedPicture
     ? Picture
@@ -20,7 +20,8 @@ export type AnyDecoded = NormalImage | Pixels | Picture;
  * is sent, the decoder reports how much memory it `needs` and waits for `proceed`, and answers with `done`.
  */
 export type ToDecoder =
-  { readonly kind: 'decode'; readonly bytes: Buffer; readonly wanted: Wanted } | { readonly kind: 'proceed' };
+  | { readonly kind: 'decode'; readonly bytes: Buffer; readonly wanted: WantedForm }
+  | { readonly kind: 'proceed' };
 
 export type FromDecoder =
   | { readonly kind: 'ready' }

@@ -1,12 +1,18 @@
 import type { Metadata } from 'sharp';
 import type { ImageFile, Pixels } from '../normal-image.ts';
 import { decodePage, outputBytesPerPixel, readHeader } from '../libvips-page.ts';
-import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize, Refusal } from '../limits.ts';
+import {
+  checkDecodedPixels,
+  checkFrameCount,
+  checkFrameMemory,
+  checkFrameSize,
+  ImageRefusal,
+} from '../limits.ts';
 import { isolated, readTiffDirectories, TAGS, type TiffDirectory } from './tiff-directories.ts';
 
 /**
  * Opens a TIFF, which libvips decodes page by page. A transparency mask is not a page. An overview in an unsupported
- * variant counts as a page but is not decoded. Throws a Refusal: `UNSUPPORTED_TYPE` with the name of an unsupported
+ * variant counts as a page but is not decoded. Throws an ImageRefusal: `UNSUPPORTED_TYPE` with the name of an unsupported
  * variant, `CORRUPT_MEDIA` for a broken header.
  */
 export async function openTiff(bytes: Buffer): Promise<ImageFile> {
@@ -68,7 +74,7 @@ async function decodeTiffPage(
   } catch (error) {
     const directory = directories[page];
     const isAlone = directories.length === 1 && directories[0]!.isLast;
-    if (!(error instanceof Refusal) || directory === undefined || isAlone) throw error;
+    if (!(error instanceof ImageRefusal) || directory === undefined || isAlone) throw error;
     return decodePage(isolated(bytes, directory), 0);
   }
 }
@@ -79,10 +85,14 @@ async function namingVariant<T>(directory: TiffDirectory | undefined, work: () =
     return await work();
   } catch (error) {
     const variant = directory === undefined ? null : tiffVariant(directory);
-    if (!(error instanceof Refusal) || variant === null) throw error;
-    throw new Refusal('UNSUPPORTED_TYPE', `a TIFF image ${variant} is not supported: convert it to PNG`, {
-      cause: error,
-    });
+    if (!(error instanceof ImageRefusal) || variant === null) throw error;
+    throw new ImageRefusal(
+      'UNSUPPORTED_TYPE',
+      `a TIFF image ${variant} is not supported: convert it to PNG`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

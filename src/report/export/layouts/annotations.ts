@@ -4,14 +4,14 @@ import { type Delimiter, RowFramer } from '../../../formats/csv/row-framer.ts';
 import type { TableHeader } from '../../../formats/csv/table-row.ts';
 import { isFields, type ReadRecord } from '../../../formats/record.ts';
 import { inertText } from '../../../analysis/tables/formulas.ts';
-import type { Moderation } from '../moderation.ts';
+import type { RowModeration } from '../moderation.ts';
 import type { Addition } from './records-writer.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 /** The columns that are added to a table, behind the key and an underscore, and their cells. */
-const CELLS: readonly (readonly [name: string, cellOf: (of: Moderation) => string | number | null])[] = [
+const CELLS: readonly (readonly [name: string, cellOf: (of: RowModeration) => string | number | null])[] = [
   ['decision', ({ decision }) => decision],
   ['score', ({ score }) => score],
   ['categories', ({ categories }) => categories?.join(' ') ?? null],
@@ -20,7 +20,7 @@ const CELLS: readonly (readonly [name: string, cellOf: (of: Moderation) => strin
 ];
 
 /** The addition to an object: a last member. Null for a record that is not an object. */
-export function memberOf({ content }: ReadRecord, key: string, moderation: Moderation): Addition | null {
+export function memberOf({ content }: ReadRecord, key: string, moderation: RowModeration): Addition | null {
   if (!isFields(content)) return null;
   const names = content.names();
   if (names.includes(key)) throw taken(key, 'the records already have a key');
@@ -37,7 +37,7 @@ export function memberOf({ content }: ReadRecord, key: string, moderation: Moder
 }
 
 /** The value of a column that is added to a typed table. */
-export function columnOf({ content }: ReadRecord, key: string, moderation: Moderation): string {
+export function columnValue({ content }: ReadRecord, key: string, moderation: RowModeration): string {
   const names = isFields(content) ? content.names() : [];
   if (names.some((name) => name.toLowerCase() === key.toLowerCase())) {
     throw taken(key, 'the table already has a column');
@@ -68,7 +68,7 @@ export function headerCells(
  * begin a formula.
  */
 export function rowCells(
-  moderation: Moderation,
+  moderation: RowModeration,
   { names, written }: TableHeader,
   dialect: CsvDialect,
 ): Addition {

@@ -1,7 +1,7 @@
 import type { ReadRecord } from '../../../formats/record.ts';
 import { SourceRefused } from '../source-refused.ts';
 import {
-  isBlank,
+  isWhiteSpace,
   stretchOf,
   stretchTo,
   addStretch,
@@ -50,7 +50,7 @@ export class LineRecords implements RecordsWriter {
     if (this.#isBegun || bodyStart !== null) this.#begin();
     else this.#copying.out.add(original.mark());
     const rest = original.rest(encoding);
-    if (bodyStart === null && (rest === null || !isBlank(rest.text))) throw new SourceRefused('header');
+    if (bodyStart === null && (rest === null || !isWhiteSpace(rest.text))) throw new SourceRefused('header');
     this.#between(rest);
   }
 
@@ -73,7 +73,7 @@ export class LineRecords implements RecordsWriter {
   }
 
   #between(stretch: { readonly bytes: Buffer; readonly text: Buffer } | null): void {
-    if (stretch === null || stretch.text.length === 0 || !isBlank(stretch.text)) return;
+    if (stretch === null || stretch.text.length === 0 || !isWhiteSpace(stretch.text)) return;
     const { source, out } = this.#copying;
     const isRest = this.#isAfterDroppedCr && stretch.text[0] === LF;
     this.#isAfterDroppedCr = false;

@@ -65,6 +65,6 @@ export function addStretch(
 const BLANK = /^[\s\ufeff\u001a]*$/u;
 
 /** Whether there is nothing but white space in a text. */
-export function isBlank(text: Buffer): boolean {
+export function isWhiteSpace(text: Buffer): boolean {
   return text.length === 0 || BLANK.test(text.toString());
 }
