@@ -13,6 +13,8 @@ const STATUS = {
   METHOD_NOT_ALLOWED: 405,
   /** Not in the state that the run is in. */
   CONFLICT: 409,
+  /** The item has a review that is newer than the one that was seen. */
+  REVIEWED_MEANWHILE: 409,
   TOO_LARGE: 413,
   UNSUPPORTED_TYPE: 415,
   TOO_MANY_REQUESTS: 429,

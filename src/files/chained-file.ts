@@ -59,12 +59,14 @@ export class ChainedFile {
 
   /**
    * Appends an entry; it is on disk, and was taken, when this resolves. Failure('service') when the disk is full: then the
-   * file is as it was. The keys `prev` and `check` belong to the file.
+   * file is as it was. The keys `prev` and `check` belong to the file. `admit` is called once all entries before it were taken;
+   * what it throws ends the call, and nothing is appended.
    */
-  append(entry: Readonly<Record<string, unknown>>): Promise<void> {
+  append(entry: Readonly<Record<string, unknown>>, admit: () => void = () => undefined): Promise<void> {
     return this.#next(async () => {
       const { signal } = new AbortController();
       await this.#readOn(signal);
+      admit();
       const { path } = this.#options;
       const handle = await openForAppending(path);
       try {

@@ -67,6 +67,8 @@ export interface ItemRow {
   readonly restricted: boolean;
   /** The last review; null: none, or it was taken back. */
   readonly review: { readonly decision: Decision; readonly agrees: boolean } | null;
+  /** Number of its reviews, with those that were taken back: the number of the last one. */
+  readonly reviews: number;
 }
 
 export interface ItemPage {

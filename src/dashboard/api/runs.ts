@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Policy } from '../../domain/policy.ts';
 import type { Decision } from '../../domain/outcome.ts';
+import type { Review } from '../../record/reviews/review.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 
 /** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
@@ -113,7 +114,12 @@ export type DashboardEvent =
       /** Number of older runs in the folder, which are not listed. */
       readonly older: number;
     }
-  | { readonly kind: 'health'; readonly health: Health };
+  | { readonly kind: 'health'; readonly health: Health }
+  /** Reviews that were saved since the last event; those of a client that takes none are dropped. */
+  | {
+      readonly kind: 'reviews';
+      readonly reviews: readonly { readonly run: string; readonly review: Review }[];
+    };
 
 /** The answer to a login. The cookie is set besides. */
 export interface LoggedIn {
@@ -128,6 +134,8 @@ export interface Session {
   readonly roots: readonly string[];
   /** Whether runs can be started and steered here. */
   readonly may_control: boolean;
+  /** Name of whoever is logged in, as reviews have it: the one they gave, else the user of the server's process. */
+  readonly reviewer: string;
 }
 
 /** The body of every answer that is not 2xx. */
@@ -137,5 +145,7 @@ export interface ApiFailure {
     readonly message: string;
     /** Key of the body that is wrong, where that is known: the page shows the message there. */
     readonly field?: string | undefined;
+    /** With `REVIEWED_MEANWHILE`: the newest review of the item. */
+    readonly review?: Review | undefined;
   };
 }

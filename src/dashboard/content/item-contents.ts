@@ -30,6 +30,14 @@ export interface ItemContentsOptions {
   readonly keyFile: string | null;
 }
 
+/** Who asks for content. */
+export interface Viewer {
+  /** Aborts when they go away. */
+  readonly client: AbortSignal;
+  /** Name that they gave; null: none. */
+  readonly reviewer: string | null;
+}
+
 /**
  * The content of items, read from their sources when it is asked for, and never stored. Nothing is read of items that are
  * restricted, or that share content with one. Every answer with content is logged before it is given.
@@ -55,19 +63,24 @@ export class ItemContents {
    * What an item is; null for one without an outcome. Rejects when the client or the dashboard goes away, and with
    * Failure('service') when it cannot be logged.
    */
-  content(runDir: string, seq: number, client: AbortSignal): Promise<ItemContent | null> {
+  content(runDir: string, seq: number, { client, reviewer }: Viewer): Promise<ItemContent | null> {
     return this.#inTurn(client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
       if ('problem' in admitted) return unavailable(admitted.problem, admitted.message);
       const shown = await this.#shown(admitted, signal);
-      if (shown.kind !== 'unavailable') await this.#reveals.add(admitted.opened.run, seq, 'content');
+      if (shown.kind !== 'unavailable')
+        await this.#reveals.add(admitted.opened.run, seq, 'content', reviewer);
       return shown;
     });
   }
 
   /** The picture or the sound of an item. Null and rejections as for `content`. */
-  media(runDir: string, seq: number, client: AbortSignal): Promise<DecodedMedia | Unavailable | null> {
+  media(
+    runDir: string,
+    seq: number,
+    { client, reviewer }: Viewer,
+  ): Promise<DecodedMedia | Unavailable | null> {
     return this.#inTurn(client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
@@ -75,7 +88,7 @@ export class ItemContents {
       if (admitted.line.modality === 'text') return NO_MEDIA;
       const found = await this.#media(admitted, signal);
       if ('kind' in found) return found;
-      await this.#reveals.add(admitted.opened.run, seq, 'media');
+      await this.#reveals.add(admitted.opened.run, seq, 'media', reviewer);
       return found.media;
     });
   }

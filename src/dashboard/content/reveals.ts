@@ -10,12 +10,12 @@ export class Reveals {
   /** By run directory; the least recently used first. */
   readonly #files = new Map<string, Promise<ReviewFile>>();
 
-  /** It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
-  async add(run: Run, seq: number, kind: 'content' | 'media'): Promise<void> {
+  /** `reviewer`: the name they gave; null: none. It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
+  async add(run: Run, seq: number, kind: 'content' | 'media', reviewer: string | null): Promise<void> {
     try {
       const file = await this.#fileOf(run);
       // A file that was cut off is refused as long as this process lives, so it stays known.
-      await file.append({ seq, kind });
+      await file.append({ reviewer, seq, kind });
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       const why = cause instanceof Failure ? `: ${cause.message}` : code;

@@ -1,9 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Health, RunRow } from '../api/runs.ts';
+import type { DashboardEvent, Health, RunRow } from '../api/runs.ts';
+import type { Review } from '../api/reviews.ts';
 import type { ListedRuns } from '../runs/run-list.ts';
 import type { EventStream } from './event-stream.ts';
 
 const MAX_STREAMS = 64;
+
+/** Reviews that wait for a client that is slow; the oldest is dropped. */
+const MAX_REVIEWS = 200;
 
 /** Between two looks, in milliseconds. */
 const LOOK_EVERY_MS = 1000;
@@ -22,7 +26,11 @@ interface Client {
   runs: number;
   /** As JSON. */
   health: string;
+  /** Not yet sent. */
+  reviews: RunReview[];
 }
+
+type RunReview = Extract<DashboardEvent, { kind: 'reviews' }>['reviews'][number];
 
 /**
  * Tells clients what changes. While there are any, it looks once a second; a client gets what has changed since its last
@@ -51,7 +59,7 @@ export class LiveEvents {
 
   /** Sends events until the client leaves, or `ended` aborts. */
   follow(stream: EventStream, ended: AbortSignal, left: Promise<unknown>): void {
-    const client: Client = { stream, runs: 0, health: '' };
+    const client: Client = { stream, runs: 0, health: '', reviews: [] };
     const end = (): void => stream.end();
     const signal = AbortSignal.any([ended, this.#closing.signal]);
     if (signal.aborted) {
@@ -65,6 +73,14 @@ export class LiveEvents {
       this.#clients.delete(client);
     });
     this.#looking ??= this.#look().finally(() => (this.#looking = null));
+  }
+
+  /** Tells all clients of a review that was saved here. */
+  reviewed(run: string, review: Review): void {
+    for (const client of this.#clients) {
+      client.reviews = [...client.reviews, { run, review }].slice(-MAX_REVIEWS);
+      tellReviews(client);
+    }
   }
 
   /** Ends all streams. */
@@ -113,6 +129,7 @@ export class LiveEvents {
 
   #tell(client: Client, health: Health): void {
     const { stream } = client;
+    tellReviews(client);
     if (stream.isBusy) return;
     if (client.runs !== this.#state) {
       const complete = client.runs === 0 || client.runs < this.#removedAt;
@@ -126,4 +143,10 @@ export class LiveEvents {
     stream.send({ kind: 'health', health });
     client.health = json;
   }
+}
+
+function tellReviews(client: Client): void {
+  if (client.stream.isBusy || client.reviews.length === 0) return;
+  client.stream.send({ kind: 'reviews', reviews: client.reviews });
+  client.reviews = [];
 }

@@ -3,8 +3,9 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Review } from '../../record/reviews/review.ts';
 import { isCategoryName } from '../../domain/taxonomy.ts';
 
-/** An outcome as a row of the review list; `review` is the last one of the item, null for none. */
-export function itemRow(line: OutcomeLine, review: Review | null, restricted: boolean): ItemRow {
+/** An outcome as a row of the review list; `reviews` are those of the item, oldest first. */
+export function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: boolean): ItemRow {
+  const review = reviews.at(-1);
   return {
     seq: line.seq,
     id: line.id,
@@ -20,9 +21,10 @@ export function itemRow(line: OutcomeLine, review: Review | null, restricted: bo
     error_code: line.error?.code ?? null,
     restricted,
     review:
-      review === null || review.decision === null
+      review === undefined || review.decision === null
         ? null
         : { decision: review.decision, agrees: review.agrees },
+    reviews: reviews.length,
   };
 }
 

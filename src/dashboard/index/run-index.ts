@@ -133,7 +133,7 @@ export class RunIndex {
     const lines = new Map((await this.lines.read(seqs)).map((line) => [line.seq, line]));
     const rows = seqs.map((seq) => {
       const line = lines.get(seq)!;
-      return itemRow(line, this.reviews.last(seq), this.#restrictions.by(line) !== null);
+      return itemRow(line, this.reviews.of(seq), this.#restrictions.by(line) !== null);
     });
     return { total, offset: query.offset, rows };
   }

@@ -26,7 +26,7 @@ export function labelStudioTask(line: OutcomeLine, review: Review): object {
     data: {
       [OBJECT]: source.row === null ? source.path : `${source.path} row ${source.row}`,
       ...{ run, seq, id, path: source.path, row: source.row, part, turn, content_sha256 },
-      ...{ reviewed_by: review.by, reviewed_at: review.at },
+      ...{ reviewed_by: review.by, reviewed_at: review.at, seen: review.seen },
     },
     predictions:
       score === null ? [] : [{ model_version: fingerprint ?? 'unknown', score, result: predicted }],

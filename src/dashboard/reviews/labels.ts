@@ -10,6 +10,9 @@ interface LabelLine {
   /** Null: whether the item is hazardous at all. */
   readonly category: CategoryKey | null;
   readonly label: boolean;
+  /** Who decided, and whether they were shown the content. */
+  readonly by: string;
+  readonly seen: boolean;
 }
 
 /**
@@ -17,9 +20,9 @@ interface LabelLine {
  * belongs to it, if the review names categories.
  */
 export function labelLines({ id, content_sha256, part }: OutcomeLine, review: Review): string {
-  const { decision, categories } = review;
+  const { decision, categories, by, seen } = review;
   const of = (category: CategoryKey | null, label: boolean): string => {
-    const line: LabelLine = { id, content_sha256, part, category, label };
+    const line: LabelLine = { id, content_sha256, part, category, label, by, seen };
     return `${JSON.stringify(line)}\n`;
   };
   const lines = [of(null, decision !== 'allow')];

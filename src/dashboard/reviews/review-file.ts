@@ -52,9 +52,9 @@ export class ReviewFile {
 
   /**
    * Appends what a person did now; it is on disk when this resolves. Failure('usage') for a run directory in which others can
-   * write, Failure('service') when the disk is full, Failure('internal') as `read`.
+   * write, Failure('service') when the disk is full, Failure('internal') as `read`. `admit`: as `ChainedFile.append` has it.
    */
-  async append(what: Readonly<Record<string, unknown>>): Promise<void> {
+  async append(what: Readonly<Record<string, unknown>>, admit?: () => void): Promise<void> {
     await assertOwnRun(this.#runDir);
     await makeFolder(join(this.#runDir, RUN_FILES.review));
     const entry: ReviewFileEntry = {
@@ -64,7 +64,7 @@ export class ReviewFile {
       by: userOfProcess(),
       ...what,
     };
-    await this.#file.append(entry);
+    await this.#file.append(entry, admit);
   }
 }
 
@@ -78,7 +78,7 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /** Name of the user; the number of one without a name. */
-function userOfProcess(): string {
+export function userOfProcess(): string {
   try {
     return userInfo().username;
   } catch {

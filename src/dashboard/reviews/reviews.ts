@@ -5,7 +5,27 @@ import type { Review } from '../../record/reviews/review.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import type { NEW_REVIEW } from '../api/reviews.ts';
+import type { ApiFailure } from '../api/runs.ts';
+import { DashboardError } from '../errors.ts';
 import { ReviewFile } from './review-file.ts';
+
+type Said = z.output<typeof NEW_REVIEW>;
+
+type AddedReview = Omit<Said, 'seen' | 'after'> & Partial<Said>;
+
+/** Somebody has reviewed an item since the reviewer was shown it. */
+export class ReviewedMeanwhile extends DashboardError {
+  readonly #review: Review;
+
+  constructor(review: Review) {
+    super('REVIEWED_MEANWHILE', 'somebody has reviewed this item since it was shown: nothing was saved');
+    this.#review = review;
+  }
+
+  override get body(): ApiFailure {
+    return { error: { ...super.body.error, review: this.#review } };
+  }
+}
 
 /** The reviews of a run, to which new ones are added. */
 export class Reviews extends ReviewHistory {
@@ -47,16 +67,23 @@ export class Reviews extends ReviewHistory {
   }
 
   /**
-   * Adds a review by the user of this process; it is on disk when this resolves. What it restricts is on the list of the
-   * folder of runs before. Failures: see ReviewFile.
+   * Adds a review by `reviewer`, null for the user of this process; it is on disk when this resolves. What it restricts is on
+   * the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a review that the reviewer does not
+   * know. Failures: see ReviewFile.
    */
-  async add(line: OutcomeLine, review: z.output<typeof NEW_REVIEW>): Promise<Review> {
+  async add(line: OutcomeLine, review: AddedReview, reviewer: string | null = null): Promise<Review> {
     const { run, seq, decision: run_decision } = line;
-    const { decision, categories, note } = review;
+    const { decision, categories, note, seen = false, after = null } = review;
+    const admit = (): void => {
+      const newest = this.of(seq).at(-1);
+      if (after !== null && newest !== undefined && newest.number > after)
+        throw new ReviewedMeanwhile(newest);
+    };
+    admit();
     if (decision !== null && categories?.includes(CHILDREN) === true) {
       await RestrictedList.beside(this.#dir).addFound({ run, seq }, hashesOf(line));
     }
-    await this.#file.append({ seq, decision, run_decision, categories, note });
+    await this.#file.append({ reviewer, seq, decision, run_decision, categories, note, seen }, admit);
     return this.of(seq).at(-1)!;
   }
 }

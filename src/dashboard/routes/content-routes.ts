@@ -1,9 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ItemContent } from '../api/items.ts';
 import type { ApiFailure } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
-import type { ItemContents } from '../content/item-contents.ts';
+import type { ItemContents, Viewer } from '../content/item-contents.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 
@@ -21,7 +21,7 @@ const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
 export function addContentRoutes(app: FastifyInstance, { runs, contents }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/content', async (request, reply): Promise<ItemContent> => {
     const { dir, seq } = await itemOf(request, runs);
-    const content = await contents.content(dir, seq, whileOpen(reply));
+    const content = await contents.content(dir, seq, viewerOf(request, reply));
     if (content === null) throw noSuchItem();
     reply.headers(ONLY_SHOWN).header('content-disposition', 'inline');
     return content;
@@ -29,7 +29,7 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents }: Conte
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/media', async (request, reply) => {
     const { dir, seq } = await itemOf(request, runs);
-    const media = await contents.media(dir, seq, whileOpen(reply));
+    const media = await contents.media(dir, seq, viewerOf(request, reply));
     if (media === null) throw noSuchItem();
     reply.headers(ONLY_SHOWN);
     if ('kind' in media) {
@@ -42,6 +42,10 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents }: Conte
       .header('content-disposition', `inline; filename="${name}"`)
       .send(media.bytes);
   });
+}
+
+function viewerOf({ session }: FastifyRequest<ItemRoute>, reply: FastifyReply): Viewer {
+  return { client: whileOpen(reply), reviewer: session?.reviewer ?? null };
 }
 
 async function itemOf(

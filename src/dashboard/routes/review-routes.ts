@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { LABEL_FILES, NEW_REVIEW, type Review } from '../api/reviews.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
+import type { LiveEvents } from '../events/live-events.ts';
 import { labelFile } from '../reviews/label-files.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 import type { ItemParts } from './item-routes.ts';
@@ -11,17 +12,28 @@ interface LabelRoute {
   Params: { run: string; file: string };
 }
 
+export interface ReviewParts extends ItemParts {
+  readonly events: Pick<LiveEvents, 'reviewed'>;
+}
+
 /** What people decide on items, and files of it. A restricted item can be reviewed too: that shows nothing of it. */
-export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
+export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }: ReviewParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<Review> => {
     const seq = seqOf(request.params.seq);
     const review = bodyOf(NEW_REVIEW, request.body);
     const dir = await runs.findOwn(request.params.run);
-    const { index, release } = await indexes.patientLease(dir, whileOpen(reply));
+    const signal = whileOpen(reply);
+    const { index, release } = await indexes.patientLease(dir, signal);
     try {
-      const [line] = await index.lines.read([seq]);
-      if (line === undefined) throw noSuchItem();
-      return await index.reviews.add(line, review);
+      const item = await index.item(seq, signal);
+      if (item === null) throw noSuchItem();
+      const { line, restricted_by: restrictedBy } = item;
+      if (restrictedBy !== null && review.decision !== null && review.note.trim() === '') {
+        throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
+      }
+      const added = await index.reviews.add(line, review, request.session?.reviewer ?? null);
+      events.reviewed(request.params.run, added);
+      return added;
     } finally {
       release();
     }

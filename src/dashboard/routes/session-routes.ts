@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { toolVersion } from '../../config/tool-version.ts';
+import { REVIEWER } from '../api/reviews.ts';
 import type { LoggedIn, Session } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
+import { DashboardError } from '../errors.ts';
+import { userOfProcess } from '../reviews/review-file.ts';
 import type { Roots } from '../runs/roots.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type AccessParts, assertToken } from '../session/access.ts';
@@ -11,7 +14,7 @@ import { beginning, ending, sessionIdOf } from '../session/session-cookie.ts';
 /** Of a request to log in, which anybody may send: many of them are held at a time. */
 const MAX_LOGIN_BYTES = 4096;
 
-const LOGIN = z.strictObject({ token: z.string() });
+const LOGIN = z.strictObject({ token: z.string(), reviewer: REVIEWER.shape.name.nullable().default(null) });
 
 export interface SessionParts extends AccessParts {
   readonly runs: RunFolder;
@@ -25,9 +28,9 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
 
   const login = { config: { isPublic: true }, bodyLimit: MAX_LOGIN_BYTES };
   app.post('/api/session', login, async (request, reply): Promise<LoggedIn> => {
-    const { token } = bodyOf(LOGIN, request.body);
+    const { token, reviewer } = bodyOf(LOGIN, request.body);
     assertToken(token, request, parts);
-    const { id, pageKey } = sessions.begin();
+    const { id, pageKey } = sessions.begin(reviewer);
     reply.header('set-cookie', beginning(request.raw, id, sessions.lifetimeSeconds));
     return { page_key: pageKey };
   });
@@ -39,7 +42,16 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
     return reply.code(204).send();
   });
 
-  app.get('/api/session', async (): Promise<Session> => {
-    return { version, roots: roots.folders, may_control: await runs.isWritable() };
+  app.post('/api/session/reviewer', async (request, reply) => {
+    const { name } = bodyOf(REVIEWER, request.body);
+    // A program sends the token with each request, and has no session to keep a name in.
+    if (request.session === null) throw new DashboardError('CONFLICT', 'only a session has a name');
+    request.session.reviewer = name;
+    return reply.code(204).send();
+  });
+
+  app.get('/api/session', async ({ session }): Promise<Session> => {
+    const reviewer = session?.reviewer ?? userOfProcess();
+    return { version, roots: roots.folders, may_control: await runs.isWritable(), reviewer };
   });
 }

@@ -16,11 +16,13 @@ import { readRunFile } from '../read-run-file.ts';
 const ENTRY = z.object({
   at: z.string(),
   by: z.string(),
+  reviewer: z.string().nullable(),
   seq: z.int().min(0),
   decision: z.enum(DECISIONS).nullable(),
   run_decision: z.enum(DECISIONS).nullable(),
   categories: z.array(z.enum(CATEGORY_KEYS)).nullable(),
   note: z.string(),
+  seen: z.boolean(),
 });
 
 /** What people decided on the items of a run, as far as it was read. The last review of an item counts. */
@@ -44,9 +46,14 @@ export class ReviewHistory {
         `${RUN_FILES.review}/${REVIEW_FILES.reviews} has a line that is no review`,
       );
     }
-    const { run_decision, ...said } = parsed.data;
-    const review = { ...said, agrees: said.decision !== null && said.decision === run_decision };
-    const earlier = this.#bySeq.get(review.seq);
+    const { run_decision, by, reviewer, ...said } = parsed.data;
+    const earlier = this.#bySeq.get(said.seq);
+    const review = {
+      ...said,
+      by: reviewer ?? by,
+      number: (earlier?.length ?? 0) + 1,
+      agrees: said.decision !== null && said.decision === run_decision,
+    };
     if (earlier === undefined) this.#bySeq.set(review.seq, [review]);
     else earlier.push(review);
     return review;

@@ -26,6 +26,23 @@ export async function openDashboard(
   return { page, served, api: `/api${pages}`, pages };
 }
 
+/** Decides on the selected item by a key, once its content is shown; on a restricted one with a confirmation and a note. */
+export async function decide(page: Page, key: string, restricted = false): Promise<void> {
+  if (restricted) {
+    await page.getByRole('heading', { name: 'This content is never shown' }).waitFor();
+    await page.keyboard.press(key);
+    await page.getByLabel('Note: why').fill('reported');
+    await page.getByLabel('I decide on this restricted item').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    return;
+  }
+  await page.getByRole('button', { name: 'Show content' }).waitFor();
+  await page.keyboard.press('s');
+  await page.getByRole('button', { name: 'Hide' }).waitFor();
+  await page.keyboard.press(key);
+}
+
 /** The list of a page, when its rows are there. */
 export async function listOf(page: Page): Promise<void> {
   await page.getByRole('listbox', { name: 'Items' }).waitFor();

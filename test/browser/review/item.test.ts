@@ -132,6 +132,12 @@ it('a restricted item is never read: it says why, and what to do', async () => {
   await page.keyboard.press('s');
   await page.getByLabel('Show texts as I move').check();
   await page.keyboard.press('2');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('I decide on this restricted item').check();
+  expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+  await dialog.getByLabel('Note: why').fill('reported');
+  await checkPage(page);
+  await dialog.getByRole('button', { name: 'Save' }).click();
   await page.keyboard.press('u');
   await page.getByText('as the run').or(page.getByText('unlike the run')).waitFor();
   expect(await page.getByRole('button', { name: 'Show content' }).count()).toBe(0);
@@ -160,6 +166,8 @@ it('is used on a phone', async () => {
   const { page } = await openDashboard(browser, run(), '/review', { size: 'phone' });
   await page.locator('.item-row').nth(2).tap();
   await page.getByText(/^3 of /).waitFor();
+  await page.getByRole('button', { name: 'Show content' }).tap();
+  await page.getByRole('button', { name: 'Hide' }).waitFor();
   await page.getByRole('button', { name: 'Block' }).tap();
   await page.getByText(/^4 of /).waitFor();
   await checkPage(page);

@@ -171,7 +171,7 @@ describe('reviews', () => {
     const note = '</script><script>alert(1)</script>\u0000\ud800';
     expect(await review(0, { decision: 'allow', note })).toMatchObject({ seq: 0, agrees: false, note });
     expect(await review(3, { decision: 'block', categories: ['hate'] })).toMatchObject({ agrees: true });
-    expect(await review(RESTRICTED, { decision: 'block' })).toMatchObject({ agrees: true });
+    expect(await review(RESTRICTED, { decision: 'block', note: 'reported' })).toMatchObject({ agrees: true });
     expect(await review(4, { decision: 'block' })).toMatchObject({ agrees: false });
     expect(await review(4, { decision: null })).toMatchObject({ decision: null });
 

@@ -25,6 +25,13 @@ export const liveRuns: ReadonlySignal<readonly RunRow[] | null> = runsNow;
 export const olderRuns: ReadonlySignal<number> = olderNow;
 export const health: ReadonlySignal<Health | null> = healthNow;
 
+type LiveReviews = Extract<DashboardEvent, { kind: 'reviews' }>['reviews'];
+
+const reviewsNow = signal<LiveReviews>([]);
+
+/** Reviews that were saved on this server last, by anybody. */
+export const liveReviews: ReadonlySignal<LiveReviews> = reviewsNow;
+
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
 
@@ -59,6 +66,10 @@ export function followEvents(): () => void {
     source.addEventListener('health', ({ data }: MessageEvent<string>) => {
       received();
       healthNow.value = (JSON.parse(data) as DataOf<'health'>).health;
+    });
+    source.addEventListener('reviews', ({ data }: MessageEvent<string>) => {
+      received();
+      reviewsNow.value = (JSON.parse(data) as DataOf<'reviews'>).reviews;
     });
     source.addEventListener('error', () => void lost());
   };

@@ -1,4 +1,5 @@
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
+import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { keep, kept } from '../app/kept.ts';
 
 /** Longest wait for an answer. */
@@ -11,12 +12,20 @@ export class ApiError extends Error {
   readonly status: number;
   /** Key of the request's body that is wrong; null if that is not known. */
   readonly field: string | null;
+  /** The newest review of an item that somebody has reviewed meanwhile; else null. */
+  readonly review: Review | null;
 
-  constructor(code: string, message: string, status: number, field: string | null = null) {
+  constructor(
+    code: string,
+    message: string,
+    status: number,
+    { field = null, review = null }: Pick<Partial<ApiError>, 'field' | 'review'> = {},
+  ) {
     super(message);
     this.code = code;
     this.status = status;
     this.field = field;
+    this.review = review;
   }
 }
 
@@ -68,7 +77,10 @@ export async function request(
   if (response.ok) return response;
   const failure = await failureOf(response);
   if (response.status === 401) loggedOut.dispatchEvent(new Event('logged-out'));
-  throw new ApiError(failure.code, failure.message, response.status, failure.field ?? null);
+  throw new ApiError(failure.code, failure.message, response.status, {
+    field: failure.field ?? null,
+    review: failure.review ?? null,
+  });
 }
 
 /** The JSON of an answer. The server is of the same build, so that its types are taken for granted. */

@@ -1,5 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { LoggedIn, Session } from '../../../src/dashboard/api/runs.ts';
+import { keep, kept } from '../app/kept.ts';
 import { ApiError, onLoggedOut, request, requestJson, setPageKey } from './http.ts';
 
 /** `unknown`: not yet asked for. */
@@ -37,7 +38,7 @@ export async function openSession(): Promise<void> {
 }
 
 async function beginSession(token: string): Promise<void> {
-  const body = { token };
+  const body = { token, reviewer: kept('reviewer') };
   const { page_key } = await requestJson<LoggedIn>('/api/session', { method: 'POST', body });
   setPageKey(page_key);
 }
@@ -48,7 +49,19 @@ export async function logIn(token: string): Promise<void> {
   current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
 }
 
+/** Names whoever is logged in, in reviews from now on and at the next login with this browser. */
+export async function nameReviewer(name: string): Promise<void> {
+  await request('/api/session/reviewer', { method: 'POST', body: { name } });
+  keep('reviewer', name.trim());
+  current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
+}
+
 export async function logOut(): Promise<void> {
   await request('/api/session', { method: 'DELETE', body: {} });
   current.value = { state: 'logged-out' };
+}
+
+/** The name of whoever is logged in, as reviews have it. */
+export function reviewerName(): string {
+  return current.value.state === 'open' ? current.value.session.reviewer : '';
 }

@@ -1,5 +1,5 @@
-/** Choices of the user that stay in the browser, and the key of its session: never content, ids or tokens. */
-type Choice = 'theme' | 'shortcuts' | 'page-key';
+/** Choices of the user that stay in the browser, their name in reviews, and the key of its session: never content, ids or tokens. */
+type Choice = 'theme' | 'shortcuts' | 'page-key' | 'reviewer';
 
 /** A choice made before; null if there is none, or the browser keeps nothing. */
 export function kept(choice: Choice): string | null {

@@ -8,6 +8,8 @@ export interface Shortcut {
   /** In words, for the help. */
   readonly does: string;
   readonly run: () => void;
+  /** Whether it goes on while the key is held. Only for what changes nothing. */
+  readonly repeats?: true;
 }
 
 interface Group {
@@ -54,6 +56,9 @@ export function followKeys(): void {
 }
 
 function pressed(event: KeyboardEvent): void {
+  // Browsers press a button again and again while Enter is held on it.
+  if (event.repeat && event.key === 'Enter' && event.target instanceof HTMLButtonElement)
+    event.preventDefault();
   if (!shortcutsOn.value || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target instanceof Element && event.target.closest(TYPED_INTO) !== null) return;
   if (document.querySelector('dialog[open]') !== null) return;
@@ -61,5 +66,5 @@ function pressed(event: KeyboardEvent): void {
   const found = shortcuts.find(({ keys }) => keys.includes(event.key));
   if (found === undefined) return;
   event.preventDefault();
-  found.run();
+  if (!event.repeat || found.repeats) found.run();
 }

@@ -7,7 +7,7 @@ import { messageOf, revealContent } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
 import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
-import { countReveal, maskTexts, showTexts } from './reveals.ts';
+import { countReveal, maskTexts, noteLook, showTexts } from './reveals.ts';
 
 /** Whoever moves on before that sees, and is logged to have seen, nothing. */
 const SETTLE_MS = 250;
@@ -42,9 +42,12 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
     try {
       const content = await revealContent(run.run, line.seq, controller.signal);
       if (content.kind !== 'unavailable') countReveal();
+      noteLook(run.run, line.seq, content.kind !== 'unavailable');
       state.value = { kind: 'shown', content };
     } catch (error) {
-      if (!controller.signal.aborted) state.value = { kind: 'failed', message: messageOf(error) };
+      if (controller.signal.aborted) return;
+      noteLook(run.run, line.seq, false);
+      state.value = { kind: 'failed', message: messageOf(error) };
     }
   };
   const hide = (): void => {

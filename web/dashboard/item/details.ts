@@ -39,10 +39,14 @@ export class Details {
     }
   }
 
-  /** Adds a review that was saved. */
+  /** Adds a review that was saved, unless it is known. */
   enter(review: Review): void {
     const known = this.#kept.peek().get(review.seq);
     if (known?.kind !== 'ready') return;
+    const next = known.detail.reviews.length + 1;
+    if (review.number < next) return;
+    // One before it is missing.
+    if (review.number > next) return void this.#fetch(review.seq);
     const reviews = [...known.detail.reviews, review];
     this.#keep(review.seq, { kind: 'ready', detail: { ...known.detail, reviews } });
   }

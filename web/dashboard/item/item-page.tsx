@@ -1,16 +1,16 @@
 import { useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { reviewerName } from '../api/session.ts';
 import { runDetail } from '../api/runs.ts';
 import { useLoad } from '../api/use-load.ts';
 import { Link } from '../app/link.tsx';
 import { Page } from '../app/page.tsx';
 import { navigate } from '../app/router.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { Announced } from '../review/announced.tsx';
 import { Deciding } from '../review/deciding.tsx';
 import { reviewingOf, type Reviewing } from '../review/reviewing.ts';
-import { SessionBar } from '../review/session-bar.tsx';
+import { Announced, SessionBar } from '../review/session-bar.tsx';
 import { UnsavedNotice } from '../review/unsaved-notice.tsx';
 import { Button } from '../ui/button.tsx';
 import { Foreign } from '../ui/foreign.tsx';
@@ -41,7 +41,7 @@ export function ItemPage({ run: name, seq }: { readonly run: string; readonly se
 }
 
 function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) {
-  const reviewing = useMemo(() => reviewingOf(run.run), [run.run]);
+  const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
   const { list, details } = reviewing;
   const listed = list.row.value?.seq === seq;
   useFollowing(reviewing, seq);
@@ -52,8 +52,8 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
     else reviewing.announced.value = 'This item is not selected in the list.';
   };
   useShortcuts('Item', [
-    { keys: ['j', 'ArrowRight'], does: 'Next item of the list', run: () => move(1) },
-    { keys: ['k', 'ArrowLeft'], does: 'Previous item of the list', run: () => move(-1) },
+    { keys: ['j', 'ArrowRight'], does: 'Next item of the list', run: () => move(1), repeats: true },
+    { keys: ['k', 'ArrowLeft'], does: 'Previous item of the list', run: () => move(-1), repeats: true },
     {
       keys: ['Escape'],
       does: 'Back to the list',
@@ -61,8 +61,8 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
     },
   ]);
   const known = details.of(seq);
-  const line = known.kind === 'ready' ? known.detail.line : null;
-  const last = known.kind === 'ready' ? known.detail.reviews.at(-1) : undefined;
+  const detail = known.kind === 'ready' ? known.detail : null;
+  const last = detail?.reviews.at(-1);
   const saved =
     last === undefined || last.decision === null ? null : { decision: last.decision, agrees: last.agrees };
 
@@ -87,8 +87,17 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
         </nav>
       )}
       <ItemView run={run} seq={seq} detail={known} />
-      {line !== null && (
-        <Deciding reviewing={reviewing} item={line} review={reviewing.shownReview({ seq, review: saved })} />
+      {detail !== null && (
+        <Deciding
+          key={seq}
+          reviewing={reviewing}
+          item={{
+            ...{ seq, decision: detail.line.decision, restricted: detail.restricted },
+            reviews: detail.reviews.length,
+          }}
+          readable={run.content.readable}
+          review={reviewing.shownReview({ seq, review: saved })}
+        />
       )}
       <SessionBar reviewing={reviewing} />
       <Announced reviewing={reviewing} />

@@ -4,6 +4,22 @@ import { signal } from '@preact/signals';
 
 const REVEALED = 'guardsweep.revealed';
 
+/** Items of which it is known whether they were looked at; the oldest is forgotten. */
+const MAX_LOOKS = 10_000;
+
+const looks = new Map<string, boolean>();
+
+/** Notes that somebody asked for a content: whether it was shown, or there is nothing to show. */
+export function noteLook(run: string, seq: number, shown: boolean): void {
+  const key = `${run} ${seq}`;
+  looks.set(key, shown || looks.get(key) === true);
+  const [oldest] = looks.keys();
+  if (looks.size > MAX_LOOKS) looks.delete(oldest!);
+}
+
+/** Whether a content was shown on this page; null if nobody has asked for it. */
+export const lookAt = (run: string, seq: number): boolean | null => looks.get(`${run} ${seq}`) ?? null;
+
 /** Contents that were shown in this tab. */
 export const revealed = signal(Number(sessionStorage.getItem(REVEALED) ?? 0) || 0);
 
@@ -26,6 +42,9 @@ function setting(name: string) {
 
 /** Whether texts are shown as somebody moves through the list. Each of them is logged as well. */
 export const showTexts = setting('show-texts');
+
+/** Whether items can be decided that were not looked at. */
+export const decideUnseen = setting('decide-unseen');
 
 /** Whether the characters of texts are replaced. */
 export const maskTexts = setting('mask-texts');

@@ -49,6 +49,7 @@ function One({ review, counts }: { readonly review: Review; readonly counts: boo
         )}{' '}
         <span class="hint">
           <Foreign text={review.by} max={60} />, <time dateTime={review.at}>{localTime(review.at)}</time>
+          {review.decision !== null && (review.seen ? ' · content shown' : ' · content not shown')}
           {counts && review.decision !== null && ' · counts'}
         </span>
       </p>

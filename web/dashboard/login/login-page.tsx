@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/http.ts';
+import { keep, kept } from '../app/kept.ts';
 import { logIn } from '../api/session.ts';
 import { Page } from '../app/page.tsx';
 import { Button } from '../ui/button.tsx';
@@ -7,6 +8,7 @@ import { Field } from '../ui/field.tsx';
 
 export function LoginPage() {
   const [token, setToken] = useState('');
+  const [name, setName] = useState(kept('reviewer') ?? '');
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -15,6 +17,7 @@ export function LoginPage() {
     setBusy(true);
     setError(null);
     try {
+      if (name.trim() !== '') keep('reviewer', name.trim());
       await logIn(token.trim());
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -39,6 +42,19 @@ export function LoginPage() {
               autofocus
               value={token}
               onInput={({ currentTarget }) => setToken(currentTarget.value)}
+            />
+          )}
+        />
+        <Field
+          label="Your name"
+          hint="Optional. Reviews that you make carry it."
+          control={(attributes) => (
+            <input
+              {...attributes}
+              autocomplete="name"
+              maxLength={64}
+              value={name}
+              onInput={({ currentTarget }) => setName(currentTarget.value)}
             />
           )}
         />

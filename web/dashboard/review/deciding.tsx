@@ -1,25 +1,58 @@
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { ItemRow } from '../../../src/dashboard/api/items.ts';
+import type { NewReview } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { DecideBar } from '../item/decide-bar.tsx';
+import { decideUnseen, lookAt } from '../item/reveals.ts';
 import { NoteDialog } from './note-dialog.tsx';
 import type { Judged, Reviewing } from './reviewing.ts';
 
 interface DecidingProps {
   readonly reviewing: Reviewing;
   readonly item: Judged;
+  /** Whether contents of the run can be shown. */
+  readonly readable: boolean;
   /** The review that counts now. */
   readonly review: ItemRow['review'];
 }
 
-/** Deciding on the selected item, by keys or by buttons. */
-export function Deciding({ reviewing, item, review }: DecidingProps) {
-  const noting = useSignal(false);
-  const decide = (decision: Decision): void => reviewing.decide(item, { decision });
-  const agree = (): void => reviewing.agree(item);
+const LOOK_FIRST = 'Not taken: look at the content first, with Show content or s.';
+const NOTHING_TO_AGREE_WITH =
+  'This item was not judged: there is nothing to agree with. Decide with 1, 2 or 3.';
+
+/**
+ * Deciding on the selected item, by keys or by buttons: not before it was looked at, and on a restricted item with a
+ * confirmation and a note. Give it the seq as its key.
+ */
+export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
+  const { run, queue } = reviewing;
+  /** Undefined: the dialog is closed. */
+  const noting = useSignal<Decision | null | undefined>(undefined);
+  const refused = useSignal('');
+  /** What others decide from now on is news. */
+  const known = useRef(item.reviews).current;
+  const isNews = item.reviews > Math.max(known, queue.lastSaved(item.seq));
+
+  const save = (made: NewReview & { readonly decision: Decision }): void =>
+    reviewing.decide(item, { ...made, seen: lookAt(run, item.seq) === true, after: known });
+  const mayDecide = (): boolean => {
+    const may = item.restricted || !readable || decideUnseen.value.value || lookAt(run, item.seq) !== null;
+    refused.value = may ? '' : LOOK_FIRST;
+    return may;
+  };
+  const decide = (decision: Decision): void => {
+    if (!mayDecide()) return;
+    if (item.restricted) noting.value = decision;
+    else save({ decision });
+  };
+  const agree = (): void => {
+    if (item.decision === null) refused.value = NOTHING_TO_AGREE_WITH;
+    else decide(item.decision);
+  };
   const note = (): void => {
-    noting.value = true;
+    if (mayDecide()) noting.value = review?.decision ?? item.decision;
   };
   const undo = (): void => void reviewing.undo();
   useShortcuts('Decide', [
@@ -32,13 +65,23 @@ export function Deciding({ reviewing, item, review }: DecidingProps) {
   ]);
   return (
     <>
+      {isNews && (
+        <p class="decide-news" role="status">
+          Somebody has reviewed this item since it was shown: see Reviews.
+        </p>
+      )}
+      {refused.value !== '' && (
+        <p class="decide-news" role="alert">
+          {refused.value}
+        </p>
+      )}
       <DecideBar item={item} review={review} decide={decide} agree={agree} note={note} undo={undo} />
-      {noting.value && (
+      {noting.value !== undefined && (
         <NoteDialog
           item={item}
-          review={review}
-          save={(made) => reviewing.decide(item, made)}
-          close={() => (noting.value = false)}
+          decision={noting.value}
+          save={save}
+          close={() => (noting.value = undefined)}
         />
       )}
     </>

@@ -47,13 +47,13 @@ export class ItemPages {
     }
   }
 
-  /** Enters a review into the row of its item, if that is kept. */
-  enter(seq: number, review: ItemRow['review']): void {
+  /** Enters a review into the row of its item, if that is kept; `reviews` counts those that the item has with it. */
+  enter(seq: number, review: ItemRow['review'], reviews: number): void {
     for (const [page, rows] of this.#pages) {
       if (!rows.some((row) => row.seq === seq)) continue;
       this.#pages.set(
         page,
-        rows.map((row) => (row.seq === seq ? { ...row, review } : row)),
+        rows.map((row) => (row.seq === seq ? { ...row, review, reviews } : row)),
       );
     }
   }

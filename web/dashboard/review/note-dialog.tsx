@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { ItemRow } from '../../../src/dashboard/api/items.ts';
 import type { NewReview } from '../../../src/dashboard/api/reviews.ts';
 import { DECISIONS, type Decision } from '../../../src/domain/outcome.ts';
 import { CATEGORIES, type CategoryKey } from '../../../src/domain/taxonomy.ts';
@@ -14,20 +13,24 @@ const MAX_NOTE = 2000;
 
 interface NoteDialogProps {
   readonly item: Judged;
-  readonly review: ItemRow['review'];
+  /** Chosen at first; null: none. */
+  readonly decision: Decision | null;
   readonly save: (review: NewReview & { readonly decision: Decision }) => void;
   readonly close: () => void;
 }
 
-/** A decision with a note, and with the categories that somebody finds. */
-export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
-  const decision = useSignal<Decision | null>(review?.decision ?? item.decision);
+/** A decision with a note, and with the categories that somebody finds. A restricted item takes a note and a confirmation. */
+export function NoteDialog({ item, decision: chosen, save, close }: NoteDialogProps) {
+  const decision = useSignal(chosen);
   const note = useSignal('');
   const said = useSignal(false);
+  const confirmed = useSignal(!item.restricted);
+  const isComplete =
+    decision.value !== null && confirmed.value && (!item.restricted || note.value.trim() !== '');
   const categories = useSignal<ReadonlySet<CategoryKey>>(new Set());
 
   const submit = (): void => {
-    if (decision.value === null) return;
+    if (decision.value === null || !isComplete) return;
     save({
       decision: decision.value,
       categories: said.value ? [...categories.value] : null,
@@ -49,7 +52,7 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
       footer={
         <>
           <Button onClick={close}>Cancel</Button>
-          <Button kind="primary" onClick={submit} disabled={decision.value === null}>
+          <Button kind="primary" onClick={submit} disabled={!isComplete}>
             Save <kbd>Ctrl</kbd> <kbd>Enter</kbd>
           </Button>
         </>
@@ -62,7 +65,7 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
           submit();
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit();
+          if (event.key === 'Enter' && !event.repeat && (event.ctrlKey || event.metaKey)) submit();
         }}
       >
         <fieldset class="choices">
@@ -81,7 +84,7 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
           ))}
         </fieldset>
         <Field
-          label="Note"
+          label={item.restricted ? 'Note: why, and what was done' : 'Note'}
           hint="Kept beside the run, and exported with the labels. Do not quote what must not be kept."
           control={(attributes) => (
             <textarea
@@ -94,6 +97,16 @@ export function NoteDialog({ item, review, save, close }: NoteDialogProps) {
             />
           )}
         />
+        {item.restricted && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={confirmed.value}
+              onChange={(event) => (confirmed.value = event.currentTarget.checked)}
+            />
+            I decide on this restricted item without seeing it
+          </label>
+        )}
         <label class="check">
           <input
             type="checkbox"

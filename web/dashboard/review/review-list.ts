@@ -1,5 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/items.ts';
+import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { ItemPages, PAGE_ROWS } from './item-pages.ts';
 import { NO_FILTER, savedPlace, savePlace, type ItemSort } from './place.ts';
 import { fetchItems, indexed, messageOf } from './review-api.ts';
@@ -104,8 +105,9 @@ export class ReviewList {
   }
 
   /** Enters a review that was saved. */
-  enter(seq: number, review: ItemRow['review']): void {
-    this.#pages.enter(seq, review);
+  enter({ seq, number, decision, agrees }: Review): void {
+    const review = decision === null ? null : { decision, agrees };
+    this.#pages.enter(seq, review, number);
     const position = this.#pages.positionOf(seq);
     if (position !== undefined) {
       if (passes(review, this.filter.value.review)) this.#gone.delete(position);

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
+import { reviewerName } from '../api/session.ts';
 import { navigate } from '../app/router.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { ItemView } from '../item/item-view.tsx';
-import { Announced } from './announced.tsx';
 import { Deciding } from './deciding.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FilterPanel } from './filter-panel.tsx';
@@ -12,13 +12,13 @@ import { ListBody } from './list-body.tsx';
 import { PageBar } from './page-bar.tsx';
 import { PAGE_ROWS } from './item-pages.ts';
 import { reviewingOf, type Reviewing } from './reviewing.ts';
-import { SessionBar } from './session-bar.tsx';
+import { Announced, SessionBar } from './session-bar.tsx';
 import { UnsavedNotice } from './unsaved-notice.tsx';
 import { useWide } from './use-wide.ts';
 
 /** The items of a run to be reviewed; where there is room, the selected one beside the list. */
 export function ReviewPage({ run }: { readonly run: RunDetail }) {
-  const reviewing = useMemo(() => reviewingOf(run.run), [run.run]);
+  const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;
   const wide = useWide();
   const filtering = useSignal(false);
@@ -30,10 +30,10 @@ export function ReviewPage({ run }: { readonly run: RunDetail }) {
     if (list.row.value !== undefined) navigate({ page: 'item', run: run.run, seq: list.row.value.seq });
   };
   useShortcuts('Review list', [
-    { keys: ['j'], does: 'Next item', run: () => reviewing.move(1) },
-    { keys: ['k'], does: 'Previous item', run: () => reviewing.move(-1) },
-    { keys: [']'], does: 'Next 100 items', run: () => reviewing.move(PAGE_ROWS) },
-    { keys: ['['], does: 'Previous 100 items', run: () => reviewing.move(-PAGE_ROWS) },
+    { keys: ['j'], does: 'Next item', run: () => reviewing.move(1), repeats: true },
+    { keys: ['k'], does: 'Previous item', run: () => reviewing.move(-1), repeats: true },
+    { keys: [']'], does: 'Next 100 items', run: () => reviewing.move(PAGE_ROWS), repeats: true },
+    { keys: ['['], does: 'Previous 100 items', run: () => reviewing.move(-PAGE_ROWS), repeats: true },
     { keys: ['o'], does: 'Open the item; so does Enter in the list', run: open },
     { keys: ['f'], does: 'Filters', run: toggleFilters },
     { keys: ['/'], does: 'Search ids and paths', run: () => search.current?.focus() },
@@ -74,7 +74,13 @@ function Beside({ reviewing, run }: { readonly reviewing: Reviewing; readonly ru
       <div class="item-scroll" ref={scrolled}>
         <ItemView run={run} seq={row.seq} detail={details.of(row.seq)} />
       </div>
-      <Deciding reviewing={reviewing} item={row} review={reviewing.shownReview(row)} />
+      <Deciding
+        key={row.seq}
+        reviewing={reviewing}
+        item={row}
+        readable={run.content.readable}
+        review={reviewing.shownReview(row)}
+      />
     </div>
   );
 }

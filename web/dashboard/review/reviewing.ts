@@ -1,7 +1,9 @@
-import { signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import type { ItemRow } from '../../../src/dashboard/api/items.ts';
 import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
+import { connection, liveReviews } from '../api/events.ts';
+import { reviewerName } from '../api/session.ts';
 import { Details } from '../item/details.ts';
 import { fetchDetail, indexed, messageOf } from './review-api.ts';
 import { ReviewList } from './review-list.ts';
@@ -18,6 +20,10 @@ export interface Judged {
   readonly seq: number;
   /** What the run decided; null for an item that was not judged. */
   readonly decision: Decision | null;
+  /** Whether its content is never shown. */
+  readonly restricted: boolean;
+  /** Reviews that it has: the number of the last one. */
+  readonly reviews: number;
 }
 
 interface Done {
@@ -44,7 +50,7 @@ export class Reviewing {
     this.run = run;
     this.list = new ReviewList(run);
     this.details = new Details(run);
-    this.queue = new ReviewQueue(run, (review) => this.#saved(review));
+    this.queue = new ReviewQueue(run, (review) => this.entered(review));
   }
 
   /** The review that the row of an item shows: one on its way, else the one that is saved. */
@@ -54,9 +60,9 @@ export class Reviewing {
   }
 
   /** Enters a decision and goes on to the next item. */
-  decide(item: Judged, review: NewReview & { readonly decision: Decision }): void {
+  decide(item: Pick<Judged, 'seq' | 'decision'>, review: NewReview & { readonly decision: Decision }): void {
     if (this.queue.full) {
-      this.announced.value = 'Not taken: too many reviews wait to be saved.';
+      this.announced.value = 'Not taken: too many decisions wait to be saved.';
       return;
     }
     this.#done.push({
@@ -70,16 +76,6 @@ export class Reviewing {
     this.queue.save(item.seq, review, { decision: review.decision, agrees });
     this.made.value++;
     this.#goOn(item.seq, `${capital(review.decision)}${agrees ? ', as the run decided' : ''}.`);
-  }
-
-  /** Agrees with the run. */
-  agree(item: Judged): void {
-    if (item.decision === null) {
-      this.announced.value =
-        'This item was not judged: there is nothing to agree with. Decide with 1, 2 or 3.';
-      return;
-    }
-    this.decide(item, { decision: item.decision });
   }
 
   /** Takes back the decision that was made last, by another review that restores what was before, and selects its item. */
@@ -99,7 +95,7 @@ export class Reviewing {
       const before = last.again ? await this.#reviewBefore(last.seq) : null;
       const shown =
         before === null ? null : { decision: before.decision, agrees: before.decision === last.runDecision };
-      this.queue.save(last.seq, before ?? { decision: null }, shown);
+      this.queue.save(last.seq, { ...(before ?? { decision: null }), after: 0 }, shown);
       this.announced.value =
         before === null ? 'Undone: the item is open again.' : 'Undone: the review before holds again.';
     } catch (error) {
@@ -145,16 +141,13 @@ export class Reviewing {
     );
     const before = reviews.at(-2);
     if (before === undefined || before.decision === null) return null;
-    return {
-      decision: before.decision,
-      categories: before.categories === null ? null : [...before.categories],
-      note: before.note,
-    };
+    const { decision, categories, note, seen } = before;
+    return { decision, categories: categories === null ? null : [...categories], note, seen };
   }
 
-  #saved(review: Review): void {
-    const { seq, decision, agrees } = review;
-    this.list.enter(seq, decision === null ? null : { decision, agrees });
+  /** Shows a review that was saved, by anybody. */
+  entered(review: Review): void {
+    this.list.enter(review);
     this.details.enter(review);
   }
 }
@@ -167,9 +160,23 @@ let current: Reviewing | null = null;
 
 /** The work on a run; that on another run ends. */
 export function reviewingOf(run: string): Reviewing {
-  if (current?.run !== run) {
+  // Decisions that wait to be saved belong to whoever made them.
+  if (current?.run !== run || current.queue.reviewer !== reviewerName()) {
     current?.stop();
     current = new Reviewing(run);
   }
   return current;
+}
+
+/** Shows what others decide, and saves what waits whenever the server is there again. */
+export function followReviews(): void {
+  effect(() => {
+    const reviews = liveReviews.value;
+    untracked(() => {
+      for (const { run, review } of reviews) if (run === current?.run) current.entered(review);
+    });
+  });
+  effect(() => {
+    if (connection.value === 'live') untracked(() => current?.queue.retry());
+  });
 }

@@ -1,10 +1,12 @@
-import { revealed, showTexts } from '../item/reveals.ts';
+import { ReviewerName } from '../login/reviewer-name.tsx';
+import { decideUnseen, revealed, showTexts } from '../item/reveals.ts';
 import { counted } from '../ui/format.ts';
 import type { Reviewing } from './reviewing.ts';
 
 /** What was done and seen in this tab, the setting for texts, and the files of labels. */
 export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
   const labels = `/api/runs/${encodeURIComponent(reviewing.run)}/labels`;
+  const waiting = reviewing.queue.unsaved.value.size;
   return (
     <footer class="session-bar">
       <label>
@@ -15,6 +17,16 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
         />{' '}
         Show texts as I move; each is logged
       </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={decideUnseen.value.value}
+          onChange={(event) => decideUnseen.set(event.currentTarget.checked)}
+        />{' '}
+        Let me decide without looking
+      </label>
+      <ReviewerName />
+      {waiting > 0 && <span role="status">{counted(waiting, 'decision')} not saved yet</span>}
       <span class="hint">
         {counted(reviewing.made.value, 'decision')}, {counted(revealed.value, 'content')} shown in this tab
       </span>
@@ -23,5 +35,14 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
         <a href={`${labels}/label-studio.json`}>Label Studio</a>
       </span>
     </footer>
+  );
+}
+
+/** Tells screen readers what was done, and where one is now. */
+export function Announced({ reviewing }: { readonly reviewing: Reviewing }) {
+  return (
+    <div class="hidden" role="status" aria-live="polite">
+      {reviewing.announced.value}
+    </div>
   );
 }
