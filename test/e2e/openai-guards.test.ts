@@ -128,6 +128,14 @@ test('a model that declares something else in the middle of a run is the headlin
   expect(status).toBe(0);
 });
 
+test('doctor checks a model that follows a policy by that policy', async () => {
+  const server = await openAiServer({ family: 'policy', model: 'openai/gpt-oss-safeguard-20b' });
+  const args = ['doctor', '--guard', server.address];
+  expect((await guardsweep(args)).stdout).toContain('judges by --guard-policy, which is not given');
+  const checked = await guardsweep([...args, '--guard-policy', 'jobs/guards/forum-policy.md']);
+  expect(checked.stdout).toMatch(/guard openai\+http:\S+: ready, declared:/);
+});
+
 test('says what a guard declares, and that nothing proves it', async () => {
   const server = await openAiServer({ ...LLAMA, version: () => '0.11.2' });
   const { status, stdout } = await guardsweep(['fingerprint', '--guard', server.address]);

@@ -1,6 +1,7 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { isEmbedded } from '../../config/values/guard-url.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
 import { checkServer } from '../../queue/redis/check-server.ts';
@@ -31,17 +32,18 @@ interface GuardCheckOptions {
   readonly guards: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly tls: ClientTls;
+  readonly guardPolicy: GuardPolicy | null;
   readonly signal: AbortSignal;
 }
 
 /** Whether a guard answers, and which model it runs. Rejects only on abort. */
 export async function checkGuard(
   url: string,
-  { guards: configured, env, tls, signal }: GuardCheckOptions,
+  { guards: configured, env, tls, guardPolicy, signal }: GuardCheckOptions,
 ): Promise<Check> {
   const what = `guard ${url}`;
   try {
-    const options = { configured, env, tls, timeoutMs: GUARD_ANSWERS_WITHIN_MS, signal };
+    const options = { configured, env, tls, guardPolicy, timeoutMs: GUARD_ANSWERS_WITHIN_MS, signal };
     const [reading] = await readGuards([url], options);
     const found =
       reading!.fingerprint?.id ?? 'judges; no fingerprint: over REST it does not tell which model it runs';

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_CHECKS } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
-import { GUARD } from '../../config/settings/entries/guard.ts';
+import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
 import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -22,7 +22,14 @@ function lineOf({ what, ok, found, todo }: Check): string {
   return `${ok ? 'ok     ' : 'missing'}  ${what}: ${found}${todo === null ? '' : `; ${todo}`}`;
 }
 
-const SETTINGS = { guard: GUARD, ...GUARD_TLS_SETTINGS, redis: REDIS, out: CHECKED_OUT, json: JSON_CHECKS };
+const SETTINGS = {
+  guard: GUARD,
+  guardPolicy: GUARD_POLICY,
+  ...GUARD_TLS_SETTINGS,
+  redis: REDIS,
+  out: CHECKED_OUT,
+  json: JSON_CHECKS,
+};
 
 /** `doctor`: is everything that a run needs on this machine there? */
 export function doctorCommand(context: CommandContext): Command {
@@ -66,9 +73,10 @@ export function doctorCommand(context: CommandContext): Command {
         add(await checkRedis(redis, interrupts.drain));
         add(await checkFleetKey(redis, env));
       }
+      const guardPolicy = await valueOf(GUARD_POLICY, from);
       const { checkGuard } = await import('../checks/service-checks.ts');
       for (const url of urls)
-        add(await checkGuard(url, { guards: urls, env, tls, signal: interrupts.drain }));
+        add(await checkGuard(url, { guards: urls, env, tls, guardPolicy, signal: interrupts.drain }));
       if (json) context.stdout.json(checks, 2);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {

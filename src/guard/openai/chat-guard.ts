@@ -89,13 +89,16 @@ export class ChatGuard {
     const forms = formsOf(this.#family);
     for (const [index, form] of forms.entries()) {
       let hasProbabilities = form.alternatives > 0;
+      let asked: { question: Question; completion: Completion } | null = null;
       try {
         const answer = await this.#family.judge(HARMLESS_ROW.request, async (question) => {
           const completion = await this.#complete(question, form, options);
           hasProbabilities &&= completion?.tokens !== null;
+          if (completion !== null) asked ??= { question, completion };
           return completion;
         });
         this.#form = hasProbabilities ? form : { ...form, alternatives: 0 };
+        if (asked !== null) await this.#checkArguments(asked, options);
         return answer !== null;
       } catch (error) {
         const isRefused = error instanceof CallError && error.fault.kind === 'refused';
@@ -103,6 +106,24 @@ export class ChatGuard {
       }
     }
     return false;
+  }
+
+  /**
+   * Throws `NotUsable` when the server does not pass template arguments on: it would leave out what is asked, and each answer
+   * would be taken for one to another question. The prompt has the same number of tokens then, whatever the arguments.
+   */
+  async #checkArguments(
+    { question, completion }: { readonly question: Question; readonly completion: Completion },
+    options: CallOptions,
+  ): Promise<void> {
+    const { name, otherArguments = [] } = this.#family;
+    if (otherArguments.length === 0 || completion.promptTokens === null) return;
+    for (const templateArguments of otherArguments) {
+      const other = await this.#complete({ ...question, templateArguments }, this.#form, options);
+      if (other?.promptTokens !== completion.promptTokens) return;
+    }
+    const detail = `its server ignores chat_template_kwargs, without which a model of the family ${name} does not know what it is asked`;
+    throw new NotUsable('not a guard', true, detail);
   }
 
   /** With the first reading. */

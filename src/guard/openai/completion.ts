@@ -15,6 +15,8 @@ export interface Completion {
   readonly isCut: boolean;
   /** Null when the server gives no probabilities. */
   readonly tokens: readonly Token[] | null;
+  /** Tokens of what it was asked; null when the server does not say. */
+  readonly promptTokens: number | null;
   /** The model that answered, as the server names it. */
   readonly model: string;
 }
@@ -23,6 +25,7 @@ const ALTERNATIVE = z.object({ token: z.string(), logprob: z.number() });
 
 const COMPLETION = z.object({
   model: z.string().nullish(),
+  usage: z.object({ prompt_tokens: z.number() }).nullish().catch(null),
   choices: z
     .array(
       z.object({
@@ -63,6 +66,7 @@ export function readCompletion(json: unknown): Completion | null {
     text,
     isCut: finish === 'length',
     tokens: tokens === undefined || tokens.length === 0 ? null : tokens,
+    promptTokens: parsed.data.usage?.prompt_tokens ?? null,
     model: parsed.data.model ?? '',
   };
 }

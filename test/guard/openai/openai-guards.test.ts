@@ -119,6 +119,14 @@ describe('a chat model', () => {
     expect((error as Error).message).not.toMatch(/sign in|Hello/);
   });
 
+  test.each([
+    ['shieldgemma', 'google/shieldgemma-9b'],
+    ['granite-guardian', 'ibm-granite/granite-guardian-3.3-8b'],
+  ] as const)('%s behind a server that ignores template arguments is not used', async (family, model) => {
+    const server = await openAiServer({ family, model, ignoresArguments: true });
+    await expect(read(server.address)).rejects.toThrow('ignores chat_template_kwargs');
+  });
+
   test('that is served without a list of models, or under a tag, is used', async () => {
     await connect([await openAiServer({ ...LLAMA, models: null })]);
     await connect([await openAiServer({ ...LLAMA, models: [{ id: `${LLAMA.model}:latest` }] })]);

@@ -74,6 +74,8 @@ export interface OpenAiServerOptions {
   /** The dated model in replies; default: the model. May change. */
   readonly answeredBy?: () => string;
   readonly version?: () => string;
+  /** Whether it leaves `chat_template_kwargs` out. */
+  readonly ignoresArguments?: boolean;
   readonly canaries?: CanaryAnswers;
   /** The score of a content, 0 … 1. Default: a hash of it. */
   readonly score?: (content: string) => number;
@@ -139,6 +141,9 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
                 answeredBy,
                 finish: scripted?.finish ?? 'stop',
                 hasLogprobs: body.logprobs === true && alternatives > 0,
+                promptTokens: promptTokensOf(
+                  options.ignoresArguments === true ? { ...body, chat_template_kwargs: {} } : body,
+                ),
               },
             );
       send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
@@ -256,7 +261,7 @@ function answerTokens(
       const at = ['Dangerous', 'Harassment', 'Hate', 'Sexually'].findIndex((name) =>
         guideline.startsWith(`"${name}`),
       );
-      const own = score / (at + 1);
+      const own = score / (Math.max(at, 0) + 1);
       return [word('Yes', 'No', own), ...sure(', because')];
     }
     case 'granite-guardian': {
@@ -277,9 +282,19 @@ function answerTokens(
   }
 }
 
+/** About a token for four characters, of messages and template arguments. */
+function promptTokensOf({ messages, chat_template_kwargs: kwargs }: OpenAiBody): number {
+  return Math.ceil((JSON.stringify(messages).length + JSON.stringify(kwargs ?? {}).length) / 4);
+}
+
 function completion(
   tokens: readonly ScriptedToken[],
-  { answeredBy, finish, hasLogprobs }: { answeredBy: string; finish: string; hasLogprobs: boolean },
+  {
+    answeredBy,
+    finish,
+    hasLogprobs,
+    promptTokens,
+  }: { answeredBy: string; finish: string; hasLogprobs: boolean; promptTokens: number },
 ): object {
   const logprob = (share: number): number => Math.log(Math.max(share, 1e-9));
   const content = tokens.map(({ text, odds }) => ({
@@ -292,6 +307,7 @@ function completion(
     id: 'chatcmpl-1',
     object: 'chat.completion',
     model: answeredBy,
+    usage: { prompt_tokens: promptTokens },
     choices: [{ index: 0, message, finish_reason: finish, logprobs: hasLogprobs ? { content } : null }],
   };
 }

@@ -33,6 +33,8 @@ export interface Family {
   readonly hasProbabilities: boolean;
   /** What the model is told besides the content: part of what the guard declares. */
   readonly declares: Readonly<Record<string, string>>;
+  /** Template arguments with which a harmless text becomes another prompt than in `judge`; left out: it uses none. */
+  readonly otherArguments?: readonly Readonly<Record<string, unknown>>[];
   takes(requestKind: RequestKind): boolean;
   /** Null when a reply is not an answer of this family. */
   judge(request: UnaryRequest, ask: Ask): Promise<Answer | null>;

@@ -30,6 +30,7 @@ export function graniteGuardian({ model }: Served): Family {
     name: 'granite-guardian',
     hasProbabilities: true,
     declares: { 'template-arguments': `guardian_config.${key}` },
+    otherArguments: [JAILBREAK, 'unethical_behavior'].map((risk) => ({ guardian_config: { [key]: risk } })),
     takes: (requestKind) => !requestKind.startsWith('image'),
     judge: (request, ask) => judge(request, key, ask),
   };

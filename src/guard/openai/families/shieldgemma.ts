@@ -36,6 +36,7 @@ export function shieldGemma(): Family {
     declares: {
       'template-arguments': `guideline sha256:${hash('sha256', JSON.stringify(POLICIES))}`,
     },
+    otherArguments: [{ guideline: 'None.' }],
     takes: (requestKind) => !requestKind.startsWith('image'),
     judge,
   };
