@@ -65,6 +65,7 @@ test.each(SERVED)(
     const { status, stdout } = await guardsweep(['resume', dir]);
     expect(stdout).toContain('Judged 601 of 601 items');
     expect(stdout).toContain('those verdicts have no fingerprint');
+    expect(stdout.includes('are 0 or 1: its server gives no probabilities')).toBe(family === 'policy');
     expect(status).toBe(0);
     const lines = await linesOf(dir);
     expect(lines).toHaveLength(601);

@@ -190,6 +190,10 @@ export const SUMMARY = z
       .array(z.string())
       .exactOptional()
       .describe('Paths of tables whose first row was taken as data.'),
+    binary_scores: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Ids of the models whose scores are 0 or 1 only, as their server gives no probabilities.'),
     other_encodings: z
       .array(
         z.strictObject({

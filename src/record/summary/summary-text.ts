@@ -302,6 +302,10 @@ function provenance(summary: Summary): string[] {
     lines.push(
       'An OpenAI-compatible server declares which model it runs and proves nothing: those verdicts have no fingerprint.',
     );
+    for (const id of summary.binary_scores ?? [])
+      lines.push(
+        `The scores of ${shortened(id)} are 0 or 1: its server gives no probabilities, so thresholds between do not matter.`,
+      );
   }
   if (summary.verdicts > 0) {
     const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
+import { type Fingerprint, isDeclared } from '../../domain/fingerprint.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../tally.ts';
@@ -38,6 +39,8 @@ export interface Summary extends Counts {
   /** Files without items; none while the first pass is incomplete. */
   readonly empty_sources: EmptySources;
   readonly canaries: CanaryCounts;
+  /** Ids of the models among `guards` that declare to give scores of 0 and 1 only; absent: none. */
+  readonly binary_scores?: readonly string[];
   readonly chain_head: string;
   /** Outcomes that were committed, found damaged, and made again; the manifest says where. */
   readonly lost_to_damage: number;
@@ -57,6 +60,7 @@ export interface SummaryInput {
   readonly seconds: number;
   readonly pass: number;
   readonly canaries: readonly CanaryCheck[];
+  readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   readonly chainHead: string;
   readonly lostToDamage: number;
   readonly files: readonly string[];
@@ -65,6 +69,7 @@ export interface SummaryInput {
 
 export function makeSummary(input: SummaryInput): Summary {
   const { record, counts } = input;
+  const binary = binaryModels(counts, input.fingerprints);
   const { thresholds_unapplied, without_ffmpeg, without_text_column, ...main } = counts;
   return {
     schema: 1,
@@ -87,11 +92,17 @@ export function makeSummary(input: SummaryInput): Summary {
     ...(record.other_encodings && { other_encodings: record.other_encodings }),
     empty_sources: input.emptySources,
     canaries: countCanaries(record.config.canaries, input.canaries),
+    ...(binary.length > 0 && { binary_scores: binary }),
     chain_head: input.chainHead,
     lost_to_damage: input.lostToDamage,
     files: input.files,
     rows: input.rows,
   };
+}
+
+function binaryModels({ guards }: Counts, fingerprints: SummaryInput['fingerprints']): string[] {
+  const models = new Set(guards.flatMap(({ fingerprint }) => fingerprint ?? []));
+  return [...models].filter((id) => isDeclared(id) && fingerprints.get(id)?.artifacts.scores === 'binary');
 }
 
 /** The text of summary.json. */

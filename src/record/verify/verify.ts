@@ -116,6 +116,7 @@ async function verify(
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),
     canaries: chain.canaries,
+    fingerprints: chain.fingerprints,
     emptySources: totals.emptySources,
     files: [...hashes.keys(), ...tables, RUN_FILES.summary, RUN_FILES.manifest],
     rows: { ...rows, ...closing.rows },

@@ -109,6 +109,7 @@ export async function readUnfinished(
     seconds: workingSeconds(chain.parts),
     pass: plan.pass,
     canaries: chain.canaries,
+    fingerprints: chain.fingerprints,
     chainHead: chain.position.head,
     lostToDamage: lostToDamage(chain),
     files: [],

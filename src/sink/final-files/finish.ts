@@ -85,6 +85,7 @@ class Finish {
       trial: trialCounts(record.config.trial, plan),
       lostToDamage: lostToDamage(chain),
       canaries: chain.canaries,
+      fingerprints: chain.fingerprints,
     };
     if (!isComplete(plan)) {
       const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
