@@ -97,6 +97,7 @@ export class Verdicts {
     const models = new Map(fingerprints.map((fingerprint) => [fingerprint.id, fingerprint]));
     return this.#environment.write(() => {
       const marks = new Map<string, number>();
+      const by = new Map(fingerprints.map(({ id }) => [id, { fingerprint: id, judging }]));
       for (const { contentSha256, judgement } of verdicts) {
         const { endpoint, stream, coverage, ...own } = judgement;
         const model = models.get(own.fingerprint ?? '');
@@ -104,10 +105,10 @@ export class Verdicts {
         const from = `${model.id} ${endpoint}`;
         let mark = marks.get(from);
         if (mark === undefined) marks.set(from, (mark = this.#putOrigin(run, endpoint, model)));
-        const { score, flagged, subcategoryScores: by, subcategoryFlags, latencyMs, attempts } = own;
-        const scores = by && packScores(by);
+        const { score, flagged, subcategoryScores, subcategoryFlags, latencyMs, attempts } = own;
+        const scores = subcategoryScores && packScores(subcategoryScores);
         const { unit, judged, total, worst_at } = coverage;
-        this.#rows.put(keyOf(contentSha256, { fingerprint: model.id, judging }), [
+        this.#rows.put(keyOf(contentSha256, by.get(model.id)!), [
           ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
           ...([own.cacheUsage, own.moderatedAt, [unit, judged, total, worst_at]] as const),
         ]);
