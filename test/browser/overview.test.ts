@@ -109,6 +109,10 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   await card.getByText(/^[1-9][0-9]?%, [0-9,]+ of 4,000 items/).waitFor({ timeout: 40_000 });
   await checkPage(page);
   await screenshot(page, 'dashboard-runs');
+  await card.getByRole('link').first().click();
+  const decisions = page.getByRole('list', { name: 'Decisions on the items judged so far' });
+  await decisions.getByText(/[1-9]/).first().waitFor();
+  await checkPage(page);
 });
 
 it('says of a guard that cannot be reached that it cannot', async () => {

@@ -32,13 +32,13 @@ export const ITEM_FILTER = z.strictObject({
 
 export type ItemFilter = z.output<typeof ITEM_FILTER>;
 
-export const ITEM_SORTS = ['severity', 'uncertainty', 'score_up', 'latency', 'corpus'] as const;
+export const ITEM_SORTS = ['open', 'severity', 'uncertainty', 'score_up', 'latency', 'corpus'] as const;
 
 /** Body of `POST /api/runs/:run/items`. */
 export const ITEM_QUERY = z.strictObject({
   filter: ITEM_FILTER.prefault({}),
   /**
-   * `severity`: decision, then score, highest first; `uncertainty`: score nearest to 0.5 first; `score_up`: lowest score
+   * `open`: items without a review, then the others, each as `severity`; `severity`: decision, then score, highest first; `uncertainty`: score nearest to 0.5 first; `score_up`: lowest score
    * first; `latency`: slowest first; `corpus`: corpus order.
    */
   sort: z.enum(ITEM_SORTS).default('severity'),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
-export type { Review } from '../../record/reviews/review.ts';
+export type { Review, ReviewProgress } from '../../record/reviews/review.ts';
 
 /** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
 export const NEW_REVIEW = z.strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Policy } from '../../domain/policy.ts';
 import type { Decision } from '../../domain/outcome.ts';
-import type { Review } from '../../record/reviews/review.ts';
+import type { Review, ReviewProgress } from '../../record/reviews/review.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 
 /** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
@@ -36,6 +36,9 @@ export interface RunProgress {
   /** Whether `planned` is final. */
   readonly plan_closed: boolean;
   readonly judged: number;
+  /** Of them, those to review and to block. */
+  readonly review: number;
+  readonly block: number;
   readonly errors: number;
   readonly copies: number;
   readonly items_per_second: number | null;
@@ -63,6 +66,8 @@ export interface RunDetail extends RunRow {
     readonly by_modality: Readonly<Record<string, number>>;
     readonly chain_head: string;
   } | null;
+  /** How far people are with it. */
+  readonly reviews: ReviewProgress;
   /** Whether its content may be read: the run was created by this user, and its sources are below a --root. */
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }
@@ -118,7 +123,12 @@ export type DashboardEvent =
   /** Reviews that were saved since the last event; those of a client that takes none are dropped. */
   | {
       readonly kind: 'reviews';
-      readonly reviews: readonly { readonly run: string; readonly review: Review }[];
+      readonly reviews: readonly {
+        readonly run: string;
+        readonly review: Review;
+        /** Of the run, with this review. */
+        readonly progress: ReviewProgress;
+      }[];
     };
 
 /** The answer to a login. The cookie is set besides. */

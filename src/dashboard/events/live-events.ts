@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DashboardEvent, Health, RunRow } from '../api/runs.ts';
-import type { Review } from '../api/reviews.ts';
 import type { ListedRuns } from '../runs/run-list.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -76,9 +75,9 @@ export class LiveEvents {
   }
 
   /** Tells all clients of a review that was saved here. */
-  reviewed(run: string, review: Review): void {
+  reviewed(entry: RunReview): void {
     for (const client of this.#clients) {
-      client.reviews = [...client.reviews, { run, review }].slice(-MAX_REVIEWS);
+      client.reviews = [...client.reviews, entry].slice(-MAX_REVIEWS);
       tellReviews(client);
     }
   }

@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import type { ITEM_QUERY } from '../api/items.ts';
 import { allOf, conditionsOf } from './conditions.ts';
+import { REVIEW_NUMBERS } from './items-table.ts';
 import type { Database } from '../../analysis/database.ts';
 
 type PageQuery = z.output<typeof ITEM_QUERY>;
 
 const ORDERS: Readonly<Record<PageQuery['sort'], string>> = {
+  open: `review <> ${REVIEW_NUMBERS.open}, decision DESC, score DESC NULLS LAST, seq`,
   severity: 'decision DESC, score DESC NULLS LAST, seq',
   uncertainty: 'abs(score - 0.5) NULLS LAST, seq',
   score_up: 'score NULLS LAST, seq',

@@ -32,7 +32,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
         throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
       }
       const added = await index.reviews.add(line, review, request.session?.reviewer ?? null);
-      events.reviewed(request.params.run, added);
+      events.reviewed({ run: request.params.run, review: added, progress: index.reviews.progress });
       return added;
     } finally {
       release();

@@ -41,7 +41,7 @@ export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
 
   app.get<OfRun>('/api/runs/:run', async ({ params: { run } }): Promise<RunDetail> => {
     const dir = await runs.find(run);
-    return runDetail(await list.current(run, signal), dir, parts);
+    return runDetail(await list.current(run, signal), dir, parts, signal);
   });
 
   app.post<OfAction>('/api/runs/:run/actions/:action', async (request, reply) => {

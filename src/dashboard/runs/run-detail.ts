@@ -2,6 +2,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { closedSummary } from '../../record/summary/closed-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
+import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import type { RunDetail } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
@@ -22,12 +23,14 @@ export async function runDetail(
   { row, pass }: CurrentRun,
   dir: string,
   parts: DetailParts,
+  signal: AbortSignal,
 ): Promise<RunDetail> {
   const record = row.state === 'unreadable' ? null : await readRunRecord(dir);
   if (record === null) {
     throw new DashboardError('CONFLICT', `the run cannot be read: ${row.problem ?? 'it has changed'}`);
   }
   const summary = row.state === 'finished' ? await closedSummary(dir) : null;
+  const { progress } = await ReviewHistory.read(dir, signal);
   const refusal = await contentRefusal(dir, record, parts);
   return {
     ...row,
@@ -35,6 +38,7 @@ export async function runDetail(
     ...configOf(record),
     pass,
     summary: summary && shownSummary(summary),
+    reviews: progress,
     content: { readable: refusal === null, reason: refusal?.message ?? null },
   };
 }

@@ -17,6 +17,8 @@ const NO_PROGRESS: RunProgress = {
   planned: 0,
   plan_closed: false,
   judged: 0,
+  review: 0,
+  block: 0,
   errors: 0,
   copies: 0,
   items_per_second: null,
@@ -31,7 +33,10 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
     state: 'finished',
     problem: null,
     actions: known.mayChange && hasRetryable(summary) ? ['retry'] : [],
-    progress: { ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
+    progress: {
+      ...{ ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
+      ...{ review: byDecision.review, block: byDecision.block },
+    },
     by_decision: byDecision,
     not_judged: planned - judged,
     seconds,
@@ -40,13 +45,14 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
 
 /** A run that is not finished. `problem`: what is known of it besides its status. */
 export function openRow(known: KnownRun, status: RunStatus, problem: string | null): RunRow {
-  const { planned, plan_closed, judged, errors, copies, items_per_second, seconds_left } = status;
+  const { planned, plan_closed, judged, review, block, errors, copies, items_per_second, seconds_left } =
+    status;
   return {
     ...headOf(known),
     state: status.state,
     problem: problem ?? status.stuck,
     actions: known.mayChange ? ACTIONS[status.state] : [],
-    progress: { planned, plan_closed, judged, errors, copies, items_per_second, seconds_left },
+    progress: { planned, plan_closed, judged, review, block, errors, copies, items_per_second, seconds_left },
     by_decision: null,
     not_judged: null,
     seconds: null,

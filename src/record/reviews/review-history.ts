@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CHILDREN } from '../../domain/restriction/restricted.ts';
-import type { Review } from './review.ts';
+import type { Review, ReviewProgress } from './review.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
 import { hash } from 'node:crypto';
@@ -28,6 +28,7 @@ const ENTRY = z.object({
 /** What people decided on the items of a run, as far as it was read. The last review of an item counts. */
 export class ReviewHistory {
   readonly #bySeq = new Map<number, Review[]>();
+  readonly #progress = { flagged: 0, reviewed: 0, overturned: 0 };
 
   /** The reviews of a run as they are now. Failure('internal') when the file does not hold. */
   static async read(runDir: string, signal: AbortSignal): Promise<ReviewHistory> {
@@ -46,14 +47,16 @@ export class ReviewHistory {
         `${RUN_FILES.review}/${REVIEW_FILES.reviews} has a line that is no review`,
       );
     }
-    const { run_decision, by, reviewer, ...said } = parsed.data;
+    const { by, reviewer, ...said } = parsed.data;
     const earlier = this.#bySeq.get(said.seq);
     const review = {
       ...said,
       by: reviewer ?? by,
       number: (earlier?.length ?? 0) + 1,
-      agrees: said.decision !== null && said.decision === run_decision,
+      agrees: said.decision !== null && said.decision === said.run_decision,
     };
+    this.#count(earlier?.at(-1), -1);
+    this.#count(review, 1);
     if (earlier === undefined) this.#bySeq.set(review.seq, [review]);
     else earlier.push(review);
     return review;
@@ -85,6 +88,18 @@ export class ReviewHistory {
   /** Whether people find in an item what restricts it. */
   isFoundRestricted(seq: number): boolean {
     return this.categories(seq)?.includes(CHILDREN) === true;
+  }
+
+  get progress(): ReviewProgress {
+    return { ...this.#progress };
+  }
+
+  #count(review: Review | undefined, by: 1 | -1): void {
+    if (review === undefined || review.decision === null) return;
+    const { run_decision: decision, agrees } = review;
+    this.#progress.reviewed += by;
+    if (decision === 'review' || decision === 'block') this.#progress.flagged += by;
+    if (!agrees) this.#progress.overturned += by;
   }
 
   /** The reviewed items, in corpus order. */

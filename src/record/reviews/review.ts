@@ -1,6 +1,16 @@
 import type { Decision } from '../../domain/outcome.ts';
 import type { CategoryKey } from '../../domain/taxonomy.ts';
 
+/** How far people are with the items of a run. Reviews that were taken back do not count. */
+export interface ReviewProgress {
+  /** Reviewed items that the run decided to review or block, … */
+  readonly flagged: number;
+  /** … and all reviewed ones. */
+  readonly reviewed: number;
+  /** Reviewed items on which a person decided otherwise than the run. */
+  readonly overturned: number;
+}
+
 /** A person's decision on an item. The last one of an item counts. */
 export interface Review {
   readonly seq: number;
@@ -12,7 +22,9 @@ export interface Review {
   readonly by: string;
   /** Null: what was decided before is taken back. Such an item counts as not reviewed and is in no label file. */
   readonly decision: Decision | null;
-  /** Whether that is the run's decision. */
+  /** What the run decided; null for an item that was not judged. */
+  readonly run_decision: Decision | null;
+  /** Whether both are the same. */
   readonly agrees: boolean;
   readonly categories: readonly CategoryKey[] | null;
   readonly note: string;

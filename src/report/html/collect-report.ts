@@ -13,6 +13,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
+import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { canaryLine, countCanaries } from '../../record/summary/canary-counts.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { gateText } from '../../record/summary/gates.ts';
@@ -108,6 +109,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
       files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
       restricted: await listed.restricted(),
       previous: await comparePrevious(runDir, record, signal),
+      reviews: (await ReviewHistory.read(runDir, signal)).progress,
     };
   });
 }

@@ -3,6 +3,7 @@ import type { ItemCode } from '../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../domain/outcome.ts';
 import type { Restriction } from '../../domain/restriction/restricted.ts';
 import type { CategoryName } from '../../domain/taxonomy.ts';
+import type { ReviewProgress } from '../../record/reviews/review.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 
 /** Everything that a report shows. Its size is bounded, whatever the run's. Strings from the record are hostile. */
@@ -56,6 +57,8 @@ export interface ReportData {
   /** The first restricted items, in corpus order. */
   readonly restricted: readonly RestrictedItem[];
   readonly previous: PreviousRun | null;
+  /** What people decided in the dashboard. */
+  readonly reviews: ReviewProgress;
   /** The final files, with `file:` URLs; null in a shared report. */
   readonly files: readonly { readonly name: string; readonly url: string | null }[];
 }

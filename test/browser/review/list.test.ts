@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
-import { listOf, openDashboard } from './dashboard-page.ts';
+import { decide, listOf, openDashboard } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
@@ -82,6 +82,8 @@ it('with the filter for open items, no item is skipped when the list moves on', 
   await page.keyboard.press('f');
   await page.locator(`${selected}[aria-posinset="1"]`).waitFor();
   const total = await page.locator('.total').textContent();
+  await page.getByLabel('Let me decide without looking').check();
+  await page.locator('.item-row').nth(20).click();
   // The page after this one is asked for when these are no longer open.
   for (let item = 0; item < 5; item++) await page.keyboard.press('1');
   await expect.poll(() => page.locator('.reviewed:not(.saving)').count()).toBe(5);
@@ -94,12 +96,12 @@ it('with the filter for open items, no item is skipped when the list moves on', 
 
 it('says that the run is being indexed, and that the list is behind the run', async () => {
   const { page } = await openDashboard(browser, run(), '/overview');
-  let answers = 0;
+  let [asked, lists] = [0, 0];
   await page.route('**/items', async (route) => {
-    answers++;
-    if (answers === 1) return route.fulfill({ status: 202, json: { indexing: 0.42 } });
+    if (++asked === 1) return route.fulfill({ status: 202, json: { indexing: 0.42 } });
     const response = await route.fetch();
-    return route.fulfill({ json: { ...((await response.json()) as object), stale: answers === 2 } });
+    if (response.status() === 202) return route.fulfill({ response });
+    return route.fulfill({ json: { ...((await response.json()) as object), stale: ++lists === 1 } });
   });
   await page.goto(page.url().replace('/overview', '/review'));
   await page.getByText('Indexing the run for its first use: 42%').waitFor();
@@ -118,4 +120,35 @@ it.each([
   await listOf(page);
   await checkPage(page);
   await screenshot(page, image);
+});
+
+it('opens the flagged items from the overview, open ones first, and says how far people are', async () => {
+  const { page, pages } = await openDashboard(browser, run(), '');
+  const link = page.getByRole('link', { name: /^Review \d+ flagged items/ });
+  const flagged = Number(/\d+/.exec((await link.textContent())!)![0]);
+  // Those of the tests before.
+  const words = await page.getByText(` of ${flagged} flagged reviewed`).textContent();
+  const before = Number(/^\d+/.exec(words!)![0]);
+  await link.click();
+  await listOf(page);
+  await page.waitForURL(`**${pages}/review`);
+  await expect.poll(() => page.locator('.total').textContent()).toBe(`${flagged} items`);
+  const row = page.locator('.item-row:not(:has(.restricted-mark))').first();
+  const id = (await row.getAttribute('id'))!;
+  await row.click();
+  await decide(page, '1');
+  const now = `${before + 1} of ${flagged} flagged reviewed, ${flagged - before - 1} left`;
+  await page.getByText(now).waitFor();
+  await checkPage(page);
+  await page.keyboard.press('r');
+  // Behind all open ones, and the most severe of the others.
+  await page.locator(`#${id}[aria-posinset="${flagged - before}"]`).waitFor();
+  expect(await page.locator('.total').textContent()).toBe(`${flagged} items`);
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByText(now).waitFor();
+  await page.getByRole('link', { name: 'Report' }).click();
+  await page
+    .frameLocator('iframe')
+    .getByText(`People have reviewed ${before + 1} of ${flagged}`)
+    .waitFor();
 });

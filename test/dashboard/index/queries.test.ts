@@ -89,6 +89,12 @@ class Model {
     const key = (line: OutcomeLine): number[] => {
       const score = line.score ?? null;
       switch (sort) {
+        case 'open':
+          return [
+            this.holds(line, { ...filter, review: 'open' }, 'review') ? 0 : 1,
+            -severityOf(line),
+            score === null ? 1 : -score,
+          ];
         case 'severity':
           return [-severityOf(line), score === null ? 1 : -score];
         case 'uncertainty':

@@ -70,6 +70,7 @@ export function sampleReport({
     damagedAt: null,
     ...{ madeAt: '2026-11-21T02:10:01.000Z', manifestSha256: 'a'.repeat(64) },
     summary,
+    reviews: { flagged: scale, reviewed: 2 * scale, overturned: scale },
     trial: 'TRIAL: only some',
     again: next(),
     gates: [

@@ -1,4 +1,5 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
+import type { ReviewProgress } from '../../../src/dashboard/api/reviews.ts';
 import type { DashboardEvent, Health, RunRow } from '../../../src/dashboard/api/runs.ts';
 import { ApiError, requestJson } from './http.ts';
 
@@ -31,6 +32,11 @@ const reviewsNow = signal<LiveReviews>([]);
 
 /** Reviews that were saved on this server last, by anybody. */
 export const liveReviews: ReadonlySignal<LiveReviews> = reviewsNow;
+
+const progressNow = signal<ReadonlyMap<string, ReviewProgress>>(new Map());
+
+/** How far people are with the runs on which somebody has decided since the page was loaded. */
+export const reviewProgress: ReadonlySignal<ReadonlyMap<string, ReviewProgress>> = progressNow;
 
 const FIRST_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 30_000;
@@ -69,7 +75,11 @@ export function followEvents(): () => void {
     });
     source.addEventListener('reviews', ({ data }: MessageEvent<string>) => {
       received();
-      reviewsNow.value = (JSON.parse(data) as DataOf<'reviews'>).reviews;
+      const { reviews } = JSON.parse(data) as DataOf<'reviews'>;
+      const known = new Map(progressNow.value);
+      for (const { run, progress } of reviews) known.set(run, progress);
+      progressNow.value = known;
+      reviewsNow.value = reviews;
     });
     source.addEventListener('error', () => void lost());
   };

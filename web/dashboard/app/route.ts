@@ -6,7 +6,7 @@ export type RunTab = (typeof RUN_TABS)[number];
 export type Route =
   | { readonly page: 'login' }
   | { readonly page: 'runs' }
-  | { readonly page: 'run'; readonly run: string; readonly tab: RunTab }
+  | { readonly page: 'run'; readonly run: string; readonly tab: RunTab; readonly flagged?: true }
   | { readonly page: 'item'; readonly run: string; readonly seq: number }
   | { readonly page: 'unknown' };
 
@@ -24,6 +24,7 @@ export function routeOf(path: string): Route {
       ? { page: 'item', run, seq: Number(item) }
       : UNKNOWN;
   }
+  if (tab === 'review' && item === 'flagged') return { page: 'run', run, tab, flagged: true };
   const known = RUN_TABS.find((name) => name === tab);
   return known === undefined || item !== undefined ? UNKNOWN : { page: 'run', run, tab: known };
 }
@@ -34,7 +35,10 @@ export function pathOf(route: Route): string {
     case 'login':
       return '/login';
     case 'run':
-      return runPath(route.run) + (route.tab === 'overview' ? '' : `/${route.tab}`);
+      return (
+        runPath(route.run) +
+        (route.tab === 'overview' ? '' : `/${route.tab}${route.flagged ? '/flagged' : ''}`)
+      );
     case 'item':
       return `${runPath(route.run)}/items/${route.seq}`;
     case 'runs':

@@ -1,11 +1,12 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { RefObject } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { Button } from '../ui/button.tsx';
 import { count } from '../ui/format.ts';
 import { filtersSet, NO_FILTER, type ItemSort } from './place.ts';
 import type { ReviewList } from './review-list.ts';
 
 const SORTS: readonly (readonly [ItemSort, string])[] = [
+  ['open', 'Open first'],
   ['severity', 'Most severe first'],
   ['uncertainty', 'Most uncertain first'],
   ['score_up', 'Lowest score first'],
@@ -24,10 +25,12 @@ interface FilterBarProps {
   readonly search: RefObject<HTMLInputElement | null>;
   readonly open: boolean;
   readonly toggle: () => void;
+  /** How far people are. */
+  readonly reviewed: ComponentChildren;
 }
 
 /** The search, the order, and the way to the filters. */
-export function FilterBar({ list, search, open, toggle }: FilterBarProps) {
+export function FilterBar({ list, search, open, toggle, reviewed }: FilterBarProps) {
   const typing = useRef(0);
   useEffect(() => () => clearTimeout(typing.current), []);
   const typed = (text: string): void => {
@@ -74,6 +77,7 @@ export function FilterBar({ list, search, open, toggle }: FilterBarProps) {
           Clear
         </Button>
       )}
+      {reviewed}
       <span class="total">{total === null ? '…' : `${count(total)} ${total === 1 ? 'item' : 'items'}`}</span>
     </div>
   );

@@ -26,8 +26,8 @@ export class ReviewList {
   /** Counts what was done to `#pages`. */
   readonly #changes = signal(0);
   /**
-   * Positions of items that no longer pass the filter, because they were reviewed. They stay where they are until the
-   * list is asked for again, but the server no longer counts them.
+   * Positions of items that no longer pass the filter, or are behind the open ones, because they were reviewed. They stay where they are until the
+   * list is asked for again, but for the server they are no longer there.
    */
   readonly #gone = new Set<number>();
   readonly #fetching = new Map<number, AbortController>();
@@ -110,7 +110,7 @@ export class ReviewList {
     this.#pages.enter(seq, review, number);
     const position = this.#pages.positionOf(seq);
     if (position !== undefined) {
-      if (passes(review, this.filter.value.review)) this.#gone.delete(position);
+      if (this.#stays(review)) this.#gone.delete(position);
       else this.#gone.add(position);
     }
     this.#changes.value++;
@@ -119,6 +119,12 @@ export class ReviewList {
   /** Aborts what is being fetched. */
   stop(): void {
     this.#abort();
+  }
+
+  /** Whether an item is where it was when the list is asked for again, although it has this review. */
+  #stays(review: ItemRow['review']): boolean {
+    if (this.sort.value === 'open' && review !== null) return false;
+    return passes(review, this.filter.value.review);
   }
 
   #save(): void {
@@ -176,7 +182,8 @@ export class ReviewList {
     this.#pages.keep(page, rows);
     batch(() => {
       this.#changes.value++;
-      this.total.value = total + this.#gone.size;
+      // In the order by review, they are at the end instead.
+      this.total.value = total + (this.filter.value.review === 'any' ? 0 : this.#gone.size);
       this.stale.value = stale;
       if (page === this.page.value) this.state.value = READY;
     });

@@ -10,16 +10,30 @@ import { FilterBar } from './filter-bar.tsx';
 import { FilterPanel } from './filter-panel.tsx';
 import { ListBody } from './list-body.tsx';
 import { PageBar } from './page-bar.tsx';
+import { NO_FILTER } from './place.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import { reviewingOf, type Reviewing } from './reviewing.ts';
+import { Reviewed } from '../runs/reviewed.tsx';
 import { Announced, SessionBar } from './session-bar.tsx';
 import { UnsavedNotice } from './unsaved-notice.tsx';
 import { useWide } from './use-wide.ts';
 
+interface ReviewPageProps {
+  readonly run: RunDetail;
+  /** Whether to list the items to review or block, the open ones first, in place of what was listed before. */
+  readonly flagged: boolean;
+}
+
 /** The items of a run to be reviewed; where there is room, the selected one beside the list. */
-export function ReviewPage({ run }: { readonly run: RunDetail }) {
+export function ReviewPage({ run, flagged }: ReviewPageProps) {
   const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;
+  useEffect(() => {
+    if (!flagged) return;
+    list.ask({ filter: { ...NO_FILTER, decisions: ['review', 'block'] }, sort: 'open' });
+    // From here on, the list is where somebody leaves it.
+    navigate({ page: 'run', run: run.run, tab: 'review' }, { replace: true });
+  }, [flagged]);
   const wide = useWide();
   const filtering = useSignal(false);
   const search = useRef<HTMLInputElement>(null);
@@ -42,7 +56,13 @@ export function ReviewPage({ run }: { readonly run: RunDetail }) {
 
   return (
     <div class={`review-page ${filtering.value ? 'filtering' : ''}`}>
-      <FilterBar list={list} search={search} open={filtering.value} toggle={toggleFilters} />
+      <FilterBar
+        list={list}
+        search={search}
+        open={filtering.value}
+        toggle={toggleFilters}
+        reviewed={<Reviewed run={run} />}
+      />
       <UnsavedNotice queue={reviewing.queue} />
       <div class="review-columns">
         {filtering.value && <FilterPanel list={list} close={toggleFilters} />}

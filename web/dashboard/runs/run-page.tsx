@@ -19,10 +19,11 @@ import { RunStateBadge } from './run-state.tsx';
 interface Props {
   readonly run: string;
   readonly tab: RunTab;
+  readonly flagged: boolean;
 }
 
 /** A run, with what the server says of it as it goes on. */
-export function RunPage({ run: name, tab }: Props) {
+export function RunPage({ run: name, tab, flagged }: Props) {
   const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
   const row = liveRuns.value?.find(({ run }) => run === name);
   const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
@@ -54,7 +55,7 @@ export function RunPage({ run: name, tab }: Props) {
         </Notice>
       )}
       {run === null && error === null && <Skeleton lines={6} />}
-      {run !== null && value !== null && <Tab tab={tab} run={run} loaded={value} />}
+      {run !== null && value !== null && <Tab tab={tab} run={run} loaded={value} flagged={flagged} />}
     </Page>
   );
 }
@@ -66,7 +67,7 @@ const TAB_WORDS: Readonly<Record<RunTab, string>> = {
   thresholds: 'Thresholds',
 };
 
-function Tabs({ run, tab }: Props) {
+function Tabs({ run, tab }: Omit<Props, 'flagged'>) {
   return (
     <nav class="tabs" aria-label="Of this run">
       {RUN_TABS.map((name) => (
@@ -84,20 +85,21 @@ function Tabs({ run, tab }: Props) {
 
 interface TabProps {
   readonly tab: RunTab;
+  readonly flagged: boolean;
   /** As it goes on. */
   readonly run: RunDetail;
   /** As it was loaded, for what does not follow each change. */
   readonly loaded: RunDetail;
 }
 
-function Tab({ tab, run, loaded }: TabProps) {
+function Tab({ tab, run, loaded, flagged }: TabProps) {
   switch (tab) {
     case 'overview':
       return <Overview run={run} />;
     case 'report':
       return <ReportTab run={run} />;
     case 'review':
-      return <ReviewPage run={loaded} />;
+      return <ReviewPage run={loaded} flagged={flagged} />;
     case 'thresholds':
       return <ThresholdsPage run={loaded} />;
   }

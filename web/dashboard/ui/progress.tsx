@@ -18,7 +18,7 @@ export function Progress({ label, share, still = false }: Props) {
       aria-valuemax={100}
       {...(percent !== null && { 'aria-valuenow': percent })}
     >
-      <div style={{ width: percent === null ? '100%' : `${100 * (share ?? 0)}%` }} />
+      <div style={{ width: percent === null ? '30%' : `${100 * (share ?? 0)}%` }} />
     </div>
   );
 }
