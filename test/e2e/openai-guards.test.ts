@@ -67,6 +67,8 @@ test.each(SERVED)(
     expect(stdout).toContain('those verdicts have no fingerprint');
     expect(stdout.includes('are 0 or 1: its server gives no probabilities')).toBe(family === 'policy');
     expect(status).toBe(0);
+    const report = await readFile(join(dir, 'report.html'), 'utf8');
+    expect(report.includes('openai, binary scores')).toBe(family === 'policy');
     const lines = await linesOf(dir);
     expect(lines).toHaveLength(601);
     expect(lines.every((line) => line.status === 'ok' && line.endpoint === server.address)).toBe(true);

@@ -58,6 +58,8 @@ export interface RunDetail extends RunRow {
   readonly summary: {
     readonly items: number;
     readonly verdicts: number;
+    /** Those of guards whose scores are 0 or 1. */
+    readonly binary_scores: number;
     readonly errors: number;
     readonly restricted: number;
     readonly by_category: Readonly<Record<string, number>>;

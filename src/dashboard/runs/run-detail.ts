@@ -51,7 +51,11 @@ function configOf({ config }: RunRecord): Pick<RunDetail, 'sources' | 'policy' |
 function shownSummary(summary: Summary): RunDetail['summary'] {
   const { items, verdicts, errors, restricted, by_category, without_category } = summary;
   const { by_error_code, by_modality, chain_head } = summary;
+  const binary = summary.guards.filter(({ fingerprint }) =>
+    summary.binary_scores?.includes(fingerprint ?? ''),
+  );
   return {
+    binary_scores: binary.reduce((sum, guard) => sum + guard.verdicts, 0),
     ...{ items, verdicts, errors, restricted, by_category, without_category },
     ...{ by_error_code, by_modality, chain_head },
   };

@@ -15,7 +15,7 @@ export interface OpenedDashboard {
 /** The dashboard over a run, with a page that is logged in and shows `at` below the run. */
 export async function openDashboard(
   browser: TestBrowser,
-  run: HarmlessRun,
+  run: Pick<HarmlessRun, 'out' | 'name' | 'corpus'>,
   at: string,
   view?: View,
 ): Promise<OpenedDashboard> {

@@ -1,13 +1,17 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
+import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { closeAfterEach, openAiServer } from '../../helpers/guards/guard-pool.ts';
 import { openDashboard } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
 const run = useHarmlessRun();
+closeAfterEach();
 
 it('a slider says at once what would change, and how a policy says it', async () => {
   const { page } = await openDashboard(browser, run(), '/thresholds');
@@ -48,4 +52,21 @@ it('is used on a phone', async () => {
   const { page } = await openDashboard(browser, run(), '/thresholds', { size: 'phone', scheme: 'dark' });
   await expect.poll(() => page.locator('.changed').textContent()).toBe('No item would change.');
   await checkPage(page);
+});
+
+it('says that thresholds change nothing for a guard whose scores are 0 or 1', async () => {
+  const corpus = await temporaryFolder();
+  const out = join(corpus, 'runs');
+  await writeFile(join(corpus, 'notes.csv'), 'text\nThe library is open.\nThe choir sings.\n');
+  const model = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
+  const server = await openAiServer({ ...model, alternatives: 0 });
+  const args = ['enqueue', join(corpus, 'notes.csv'), '--out', out, '--guard', server.address];
+  expect(await guardsweep(args)).toMatchObject({ status: 0 });
+  const name = (await readdir(out)).find((one) => !one.startsWith('.'))!;
+  const { page } = await openDashboard(browser, { out, name, corpus }, '/thresholds');
+  await page.getByText('All verdicts have binary scores').waitFor();
+  await checkPage(page);
+  const { page: other } = await openDashboard(browser, run(), '/thresholds');
+  await expect.poll(() => other.locator('.changed').textContent()).toBe('No item would change.');
+  expect(await other.getByText('binary scores').count()).toBe(0);
 });

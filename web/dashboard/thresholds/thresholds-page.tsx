@@ -4,6 +4,7 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useLoad } from '../api/use-load.ts';
 import { fetchScores, indexed } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
+import { count } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -45,6 +46,7 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
           Move a slider to see what other thresholds would decide on the scores of this run. Nothing of the
           run changes. The bars are the scores, on a logarithmic scale.
         </p>
+        <BinaryScores run={run} />
         {!hasThresholds(model.value) && (
           <Notice title="Without thresholds, the guard's flags decide">
             <p>
@@ -72,6 +74,21 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
         </Button>
       </div>
     </div>
+  );
+}
+
+/** That the sliders do nothing for guards without probabilities. */
+function BinaryScores({ run: { summary } }: { readonly run: RunDetail }) {
+  if (summary === null || summary.binary_scores === 0) return null;
+  const { binary_scores: binary, verdicts } = summary;
+  const which = binary === verdicts ? 'All' : `${count(binary)} of ${count(verdicts)}`;
+  return (
+    <Notice title={`${which} verdicts have binary scores`}>
+      <p>
+        Their guard gives no probabilities, so each score is 0 or 1. For these, every threshold above 0
+        decides the same: moving it changes nothing.
+      </p>
+    </Notice>
   );
 }
 

@@ -8,6 +8,13 @@ import { cell, Table, type Cell } from '../parts/table.tsx';
 /** Artifacts of a model that are listed. */
 const MAX_ARTIFACTS = 50;
 
+function hasBinaryScores(
+  { binary_scores: models = [] }: ReportData['summary'],
+  model: string | null,
+): boolean {
+  return model !== null && models.includes(model);
+}
+
 /** Which guards and models judged, and how they were checked. */
 export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
   const { guards, fingerprints, canaries, canaryChecks, gates, summary } = data;
@@ -27,7 +34,7 @@ export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
           ]}
           rows={guards.map(({ endpoint, kind, fingerprint, verdicts, latency }) => [
             cell(<Name text={endpoint} />),
-            cell(kind),
+            cell(hasBinaryScores(summary, fingerprint) ? `${kind}, binary scores` : kind),
             cell(
               fingerprint === null ? (
                 'none: the guard does not report its model'
