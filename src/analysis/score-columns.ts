@@ -1,4 +1,4 @@
-import type { Policy } from '../domain/policy.ts';
+import type { Policy, Taxonomy } from '../domain/policy.ts';
 import {
   CATEGORY_KEYS,
   foreignIn,
@@ -19,6 +19,7 @@ export class ScoreColumns {
   readonly names: readonly CategoryName[];
   /** Foreign categories that the verdicts have scores in: not those that are only flagged, or named by a policy. */
   readonly #scored: ReadonlySet<string>;
+  readonly #taxonomy: Taxonomy;
 
   private constructor(
     scored: readonly ForeignCategory[],
@@ -26,12 +27,13 @@ export class ScoreColumns {
     policies: readonly Policy[],
   ) {
     const named = policies.flatMap(({ thresholds }) => foreignIn(thresholds));
+    this.#taxonomy = policies.at(-1)?.taxonomy ?? {};
     this.#scored = new Set(scored);
     const all = new Set([...scored, ...flagged, ...named]);
     this.names = [...CATEGORY_KEYS, ...[...all].sort()];
   }
 
-  /** Of verdicts.parquet at a path, and of the policies that are to decide on them. */
+  /** Of verdicts.parquet at a path, and of the policies that are to decide on them: the last one's taxonomy counts. */
   static async of(
     database: Database,
     table: string,
@@ -62,9 +64,22 @@ export class ScoreColumns {
 
   /** The columns over those of verdicts.parquet: -1 for no score, so that it reaches no threshold. */
   get expressions(): readonly string[] {
-    return this.names.map((name, at) => {
-      return `${this.#isInTable(name) ? `coalesce("${name}", -1)` : '-1::DOUBLE'} AS s${at}`;
+    return this.names.map((name, at) => `${this.#scoreOf(name)} AS s${at}`);
+  }
+
+  /** The flagged categories, with ours that the policy maps others to. */
+  get flags(): string {
+    const added = foreignIn(this.#taxonomy).map((name) => {
+      return `CASE WHEN list_contains(subcategory_flags, '${name}') THEN ['${this.#taxonomy[name]!}'] ELSE [] END`;
     });
+    return ['subcategory_flags', ...added].join(' || ');
+  }
+
+  #scoreOf(name: CategoryName): string {
+    const alike = foreignIn(this.#taxonomy).filter((foreign) => this.#taxonomy[foreign] === name);
+    const scored = [name, ...alike].filter((each) => this.#isInTable(each));
+    if (scored.length === 0) return '-1::DOUBLE';
+    return `greatest(${scored.map((each) => `coalesce("${each}", -1)`).join(', ')})`;
   }
 
   /** Those that verdicts.parquet has columns of, by name, with null for no score. */

@@ -1,6 +1,13 @@
 import type { Policy } from '../domain/policy.ts';
 import { CHILDREN, leastScore, RESTRICTING, type Restriction } from '../domain/restriction/restricted.ts';
-import { CATEGORY_KEYS, FOREIGN_CATEGORY, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  FOREIGN_CATEGORY,
+  foreignIn,
+  isForeignCategory,
+  type CategoryName,
+  type ForeignCategory,
+} from '../domain/taxonomy.ts';
 import type { ScoreColumns } from './score-columns.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
@@ -131,23 +138,29 @@ export function judgedVerdicts(from: string, scored: ScoreColumns): string {
         coalesce(len(subcategory_flags), 0) > 0 AS any_flag, subcategory_flags[1] AS first_flag,
         coalesce(coverage_judged < coverage_total, false) AS partial,
         stream_first_caution_seq IS NOT NULL AS caution, ${scored.expressions.join(', ')}
-      FROM ${from}
+      FROM (SELECT * REPLACE (${scored.flags} AS subcategory_flags) FROM ${from})
     )
   )`;
 }
 
 /** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
+  const meant = (key: Restriction): CategoryName[] => {
+    const mapped = foreignIn(policy.taxonomy ?? {}).filter((name) => policy.taxonomy![name] === key);
+    return [...RESTRICTING[key], ...mapped];
+  };
   const isCaught = (key: Restriction): string => {
-    const conditions = RESTRICTING[key].flatMap((name) => {
-      const least = leastScore(policy, name);
+    const conditions = meant(key).flatMap((name) => {
+      const own = RESTRICTING[key].some((each) => each === name) ? leastScore(policy, name) : Infinity;
+      const isMapped = policy.taxonomy?.[name as ForeignCategory] === key;
+      const least = Math.min(own, isMapped ? leastScore(policy, key) : Infinity);
       const isFlagged = `coalesce(list_contains(subcategory_flags, '${name}'), false)`;
       const score = `coalesce(subcategory_scores."${name}" >= ${least}::DOUBLE, false)`;
       return least === Infinity || !names.includes(name) ? [isFlagged] : [isFlagged, score];
     });
     return `(${conditions.join(' OR ')})`;
   };
-  const tellsAges = RESTRICTING[CHILDREN].filter((name) => names.includes(name));
+  const tellsAges = meant(CHILDREN).filter((name) => names.includes(name));
   const hasNone = tellsAges.map((name) => `subcategory_scores."${name}" IS NULL`).join(' AND ');
   return `CASE WHEN ${isCaught(CHILDREN)} THEN '${CHILDREN}'
     WHEN ${hasNone} AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;

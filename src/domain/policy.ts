@@ -3,8 +3,10 @@ import {
   CATEGORY_KEYS,
   foreignIn,
   isCategoryName,
+  type CategoryKey,
   type CategoryName,
   type CategoryScores,
+  type ForeignCategory,
 } from './taxonomy.ts';
 
 /** Min scores for review and block; a missing threshold never applies. */
@@ -27,7 +29,14 @@ export interface Policy {
   readonly allowFlagged: boolean;
   /** By default, an item that was judged only in part is at least reviewed. True disables that. */
   readonly allowPartial: boolean;
+  /**
+   * Categories of other taxonomies that count as ours, too: their scores and flags, besides their own names. It is the
+   * claim of whoever wrote the policy that they mean the same.
+   */
+  readonly taxonomy?: Taxonomy | undefined;
 }
+
+export type Taxonomy = Readonly<Partial<Record<ForeignCategory, CategoryKey>>>;
 
 /** Thresholds as a policy file has them, where null stands for a level that is left out. */
 export interface EditedThresholds {
@@ -104,6 +113,24 @@ export function hasFloor(flag: string): boolean {
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
+/** What a guard said, with its scores and flags under our names as well, as far as a policy maps them. */
+export function mapped<S extends CategoryScores | null, F extends readonly string[] | null>(
+  { taxonomy }: Policy,
+  scores: S,
+  flags: F,
+): readonly [S, F] {
+  if (taxonomy === undefined) return [scores, flags];
+  const ours: Partial<Record<CategoryName, number>> = { ...scores };
+  const flagged = new Set(flags);
+  for (const name of foreignIn(taxonomy)) {
+    const key = taxonomy[name]!;
+    const score = scores?.[name];
+    if (score !== undefined) ours[key] = Math.max(ours[key] ?? 0, score);
+    if (flagged.has(name)) flagged.add(key);
+  }
+  return [scores && (ours as S), flags && ([...flagged] as readonly string[] as F)];
+}
+
 /** The severest decision of all rules of the policy; among equally severe rules, the first in the order below wins. */
 export function decide(policy: Policy, scored: Scored): Decided {
   let decision: Decision = 'allow';
@@ -122,24 +149,23 @@ export function decide(policy: Policy, scored: Scored): Decided {
     }
   };
 
+  const [scores, judgedFlags] = mapped(policy, scored.subcategoryScores, scored.subcategoryFlags);
   let thresholdUnapplied = false;
   if (policy.thresholds === null) {
     if (scored.flagged) consider('block', 'flagged');
   } else {
     apply('score', scored.score, policy.thresholds.default);
     for (const key of CATEGORY_KEYS) {
-      const score = scored.subcategoryScores?.[key];
+      const score = scores?.[key];
       if (score !== undefined) apply(key, score, thresholdsOf(policy, key));
       else if (policy.thresholds[key] !== undefined) thresholdUnapplied = true;
     }
-    for (const name of foreignIn(scored.subcategoryScores)) {
-      apply(name, scored.subcategoryScores![name]!, thresholdsOf(policy, name));
+    for (const name of foreignIn(scores)) {
+      apply(name, scores![name]!, thresholdsOf(policy, name));
     }
-    thresholdUnapplied ||= foreignIn(policy.thresholds).some(
-      (name) => scored.subcategoryScores?.[name] === undefined,
-    );
+    thresholdUnapplied ||= foreignIn(policy.thresholds).some((name) => scores?.[name] === undefined);
   }
-  const flags = scored.subcategoryFlags ?? [];
+  const flags = judgedFlags ?? [];
   for (const key of SEVERE_CATEGORIES) if (flags.includes(key)) consider('block', `${key} flagged`);
   if (flags.some((key) => !isCategoryName(key))) consider('review', 'unknown category flagged');
   if (scored.partial && !policy.allowPartial) consider('review', 'partial coverage');

@@ -8,7 +8,7 @@ import { LineFile } from '../../src/analysis/line-file.ts';
 import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
-import type { CategoryName } from '../../src/domain/taxonomy.ts';
+import type { CategoryKey, CategoryName, ForeignCategory } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 
@@ -40,6 +40,13 @@ const policies: fc.Arbitrary<Policy> = fc
     }),
     allowFlagged: fc.boolean(),
     allowPartial: fc.boolean(),
+    taxonomy: fc.option(
+      fc.dictionary(
+        fc.constantFrom<ForeignCategory>('openai/hate', 'openai/sexual/minors', 'qwen3guard/pii'),
+        fc.constantFrom<CategoryKey>('hate', 'violent_crimes', 'child_sexual_exploitation'),
+      ),
+      { nil: undefined },
+    ),
   })
   .map(({ edited, ...flags }) => withThresholds({ thresholds: null, ...flags }, edited));
 

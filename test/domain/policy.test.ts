@@ -109,3 +109,23 @@ describe('decide', () => {
     expect(decide(zeroBlocks, clean).decision).toBe('allow');
   });
 });
+
+it('counts a category of another taxonomy as ours where the policy says so, and only there', () => {
+  const said: Scored = {
+    ...{ score: 0.2, flagged: false, needsCaution: false, partial: false },
+    subcategoryScores: { 'openai/hate': 0.7 },
+    subcategoryFlags: ['openai/sexual'],
+  };
+  const policy: Policy = {
+    thresholds: { hate: { block: 0.6 } },
+    ...{ allowFlagged: true, allowPartial: false },
+  };
+  expect(decide(policy, said)).toEqual({ decision: 'allow', decidedBy: null, thresholdUnapplied: true });
+  const taxonomy = { 'openai/hate': 'hate', 'openai/sexual': 'child_sexual_exploitation' } as const;
+  expect(decide({ ...policy, taxonomy }, said)).toEqual({
+    ...{ decision: 'block', decidedBy: 'hate>=0.6', thresholdUnapplied: false },
+  });
+  expect(decide({ ...policy, thresholds: null, taxonomy }, said).decidedBy).toBe(
+    'child_sexual_exploitation flagged',
+  );
+});

@@ -37,6 +37,10 @@ export const POLICY_SCHEMA = z
       .boolean()
       .optional()
       .meta({ description: 'Let the thresholds allow what was judged only in part. Default: false.' }),
+    taxonomy: byCategory([], z.enum(CATEGORY_KEYS)).optional().meta({
+      description:
+        'Categories of other taxonomies that count as ours as well, such as `openai/hate: hate`. Scores and flags keep their own names in the record.',
+    }),
   })
   .meta({ title: 'guardsweep policy' });
 
@@ -58,7 +62,10 @@ function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, 
 export async function readPolicyFile(absolute: string, named: Located<string>): Promise<Policy> {
   const yaml = await readYamlFile(absolute, named);
   const parsed = checkShape(POLICY_SCHEMA, yaml);
-  const flags = { allowFlagged: parsed.allowFlagged ?? false, allowPartial: parsed.allowPartial ?? false };
+  const flags = {
+    ...{ allowFlagged: parsed.allowFlagged ?? false, allowPartial: parsed.allowPartial ?? false },
+    ...(parsed.taxonomy !== undefined && { taxonomy: parsed.taxonomy }),
+  };
   if (parsed.thresholds === undefined) return { thresholds: null, ...flags };
 
   const thresholds: Partial<Record<ThresholdKey, Thresholds>> = {};

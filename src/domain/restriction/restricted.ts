@@ -1,5 +1,5 @@
 import type { OutcomeLine } from '../outcome.ts';
-import { type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../policy.ts';
+import { mapped, type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../policy.ts';
 import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 
 /** The categories that restrict an item. */
@@ -26,7 +26,13 @@ export type Judged = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores
  * of the policy on it holds; Sexual Content likewise if the guard gave no score for the former, so that it may be either.
  * Categories of other taxonomies that say the same count as these. Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
  */
-export function restrictedBy(policy: Policy, judged: Judged): Restriction | null {
+export function restrictedBy(policy: Policy, said: Judged): Restriction | null {
+  const [subcategory_scores, subcategory_flags] = mapped(
+    policy,
+    said.subcategory_scores,
+    said.subcategory_flags,
+  );
+  const judged = { subcategory_scores, subcategory_flags };
   if (isCaught(policy, judged, CHILDREN)) return CHILDREN;
   if (RESTRICTING[CHILDREN].some((name) => judged.subcategory_scores?.[name] !== undefined)) return null;
   return isCaught(policy, judged, SEXUAL) ? SEXUAL : null;

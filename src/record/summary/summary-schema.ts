@@ -30,6 +30,10 @@ export const POLICY = z.strictObject({
     .describe('Thresholds by category; null if the guard decided.'),
   allowFlagged: z.boolean().describe('Whether thresholds may allow what the guard flagged.'),
   allowPartial: z.boolean().describe('Whether thresholds may allow what was judged only in part.'),
+  taxonomy: z
+    .partialRecord(z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`)), z.enum(CATEGORY_KEYS))
+    .optional()
+    .describe('Categories of other taxonomies that the policy counts as ours; absent when there are none.'),
 });
 
 const GATE = z.strictObject({

@@ -1,6 +1,7 @@
 import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { foreignIn } from '../../domain/taxonomy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
@@ -208,8 +209,13 @@ function policyNotes(summary: Summary): string[] {
   return lines;
 }
 
-function policyText({ thresholds, allowFlagged, allowPartial }: Policy): string {
-  const lifted = [...(allowFlagged ? ['allowFlagged'] : []), ...(allowPartial ? ['allowPartial'] : [])];
+function policyText({ thresholds, allowFlagged, allowPartial, taxonomy = {} }: Policy): string {
+  const counted = foreignIn(taxonomy).map((name) => `${name} counts as ${taxonomy[name]!}`);
+  const lifted = [
+    ...(allowFlagged ? ['allowFlagged'] : []),
+    ...(allowPartial ? ['allowPartial'] : []),
+    ...listed(counted, MAX_RULES),
+  ];
   if (thresholds === null) return ['what the guard flags is blocked', ...lifted].join('; ');
   const rules = Object.entries(thresholds).map(([name, levels]) => {
     const { review, block } = levels ?? {};
