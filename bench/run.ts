@@ -2,6 +2,7 @@ import { watchInterrupts } from '../src/terminal/interrupt.ts';
 import { standardError, standardOutput } from '../src/terminal/standard-streams.ts';
 import { Failure } from '../src/domain/failure.ts';
 import { BENCHES } from './catalogue.ts';
+import { compareResults, readResults } from './harness/compare.ts';
 import { describeMachine, describeVersions } from './harness/machine.ts';
 import { benchOptions } from './harness/options.ts';
 import { writeResults, type Results } from './harness/results-file.ts';
@@ -10,6 +11,14 @@ import { benchTable } from './harness/table.ts';
 
 function say(line: string): void {
   standardError().line(line);
+}
+
+/** Prints what changed from one results file to another. */
+async function compare(files: readonly string[]): Promise<void> {
+  const [before, after, ...others] = files;
+  if (before === undefined || after === undefined || others.length > 0)
+    throw new Failure('usage', 'compare takes two results files: the earlier, then the later');
+  standardOutput().lines(compareResults(await readResults(before), await readResults(after)));
 }
 
 /**
@@ -36,7 +45,8 @@ async function runBenches(names: readonly string[], signal: AbortSignal): Promis
 }
 
 const HELP = [
-  'Usage: npm run bench -- [name...]   without a name: the usual ones',
+  'Usage: npm run bench -- [name...]              without a name: the usual ones',
+  '       npm run bench -- compare A.json B.json  what changed beyond noise from one results file to another',
   'BENCH_SEED, BENCH_SCALE (a share, or full) and BENCH_ROUNDS change what they do; docs/benchmarks.md says more.',
   '',
   ...BENCHES.map(({ name, measures }) => `  ${name}: ${measures}`),
@@ -46,6 +56,7 @@ const interrupts = watchInterrupts(process, { onKill: () => process.exit(130) })
 try {
   const names = process.argv.slice(2);
   if (names.some((name) => name === '--help' || name === '-h')) standardOutput().lines(HELP);
+  else if (names[0] === 'compare') await compare(names.slice(1));
   else process.exitCode = await runBenches(names, interrupts.drain);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;

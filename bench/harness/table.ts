@@ -17,8 +17,13 @@ export function benchTable(reports: readonly BenchReport[]): string[] {
     for (const one of figures) rows.push([bench, one.name, ...cells(one)]);
     if (failure !== null) rows.push([bench, `failed: ${failure}`]);
   }
-  const widths = HEADINGS.map((_, column) =>
-    Math.max(...rows.filter((row) => row.length === HEADINGS.length).map((row) => row[column]!.length)),
+  return columns(rows);
+}
+
+/** Rows with their cells aligned; a row that is shorter than the first one, the headings, does not widen a column. */
+export function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0]!.map((_, column) =>
+    Math.max(...rows.filter((row) => row.length === rows[0]!.length).map((row) => row[column]!.length)),
   );
   return rows
     .map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
@@ -40,7 +45,8 @@ function reachText({ reach, unit }: Figure): string {
   return 'atLeast' in reach ? `≥ ${withUnit(reach.atLeast, unit)}` : `≤ ${withUnit(reach.atMost, unit)}`;
 }
 
-function withUnit(value: number, unit: string): string {
+/** Three significant digits, with the unit if there is one. */
+export function withUnit(value: number, unit: string): string {
   return unit === '' ? short(value) : `${short(value)} ${unit}`;
 }
 

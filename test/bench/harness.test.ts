@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Bench, BenchContext } from '../../bench/harness/bench.ts';
+import { compareResults } from '../../bench/harness/compare.ts';
 import { figure, isReached, median, ratios } from '../../bench/harness/figures.ts';
 import { interleave } from '../../bench/harness/interleave.ts';
 import { benchOptions } from '../../bench/harness/options.ts';
@@ -116,5 +117,43 @@ describe('a bench that fails', () => {
     const run = runBench(half(new TypeError('a fault')), options, signal, () => {}, write);
     await expect(run).rejects.toThrow('a fault');
     expect(written).toHaveLength(1);
+  });
+});
+
+describe('two results', () => {
+  const results = (scale: number, ...figures: ReturnType<typeof figure>[]) => ({
+    scale,
+    machine: { cpu: 'a processor', cores: 4 },
+    benches: [{ bench: 'one', figures }],
+  });
+
+  it('differ beyond noise where the ranges of their rounds do not overlap', () => {
+    const before = results(
+      1,
+      figure('slower', 'µs', [10, 11, 12]),
+      figure('faster', 'µs', [10, 11, 12]),
+      figure('same', '', [1, 2]),
+      figure('once', '', [1]),
+      figure('gone', '', [1, 2]),
+    );
+    const after = results(
+      1,
+      figure('slower', 'µs', [13, 22, 23]),
+      figure('faster', 'µs', [9, 8, 7]),
+      figure('same', '', [2, 3]),
+      figure('once', '', [5]),
+      figure('new', '', [1, 2]),
+    );
+    expect(compareResults(before, after).map((line) => line.split(/ {2,}/))).toEqual([
+      ['bench', 'figure', 'before', 'after', 'ratio', 'beyond noise'],
+      ['one', 'slower', '11 µs', '22 µs', '2', 'higher'],
+      ['one', 'faster', '11 µs', '8 µs', '0.727', 'lower'],
+      ['one', 'same', '1.5', '2.5', '1.67', 'no'],
+      ['one', 'once', '1', '5', '5', 'unknown: one round'],
+    ]);
+  });
+
+  it('are not compared when they were measured at another scale', () => {
+    expect(() => compareResults(results(1), results(0.1))).toThrow('cannot be compared');
   });
 });
