@@ -102,7 +102,7 @@ describe('restricted content', () => {
     const asking = await Asking.of(run, folder);
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     const file = await ReviewFile.open({ dir: run.dir, run: run.name }, 'reviews', () => undefined);
-    const review = { decision: 'block', run_decision: 'allow', note: '' };
+    const review = { decision: 'block', run_decision: 'allow', note: '', reviewer: null, seen: false };
     await file.append({ seq: 0, ...review, categories: ['child_sexual_exploitation'] });
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
     expect(await asking.reasons(2)).toEqual(['restricted', 'restricted']);

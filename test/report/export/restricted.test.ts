@@ -31,7 +31,15 @@ const review = async (
 ): Promise<void> => {
   const { run } = JSON.parse(await readFile(join(dir, 'run.json'), 'utf8')) as { run: string };
   const file = await ReviewFile.open({ dir, run }, 'reviews', () => undefined);
-  await file.append({ seq, decision, run_decision: 'allow', categories, note: '' });
+  await file.append({
+    seq,
+    decision,
+    run_decision: 'allow',
+    categories,
+    note: '',
+    reviewer: null,
+    seen: false,
+  });
 };
 
 describe('restricted rows', () => {
