@@ -13,7 +13,7 @@ import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 it(
   'a sink signs what it finishes, and notes and says its head; so does whoever follows the run',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const guard = await startScriptedGuard({});
     onTestFinished(() => guard.kill());

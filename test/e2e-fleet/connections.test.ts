@@ -76,7 +76,7 @@ const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
   'one node with cluster mode on, under a prefix': nodeOfACluster,
 };
 
-describe('a run through Redis by way of', { timeout: 120_000 }, () => {
+describe('a run through Redis by way of', { timeout: 240_000 }, () => {
   it.each(Object.entries(WAYS))('%s', async (_, open) => {
     const { url, env, check } = await open();
     const folder = await temporaryFolder();

@@ -14,7 +14,7 @@ const CONCURRENCY = 4;
 
 it(
   'a small run behind a big one is judged by turns, and says that it waits for its turn',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const redis = await redisForTest();
     const folder = await temporaryFolder();

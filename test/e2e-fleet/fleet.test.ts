@@ -46,7 +46,7 @@ async function expectUndisturbed(run: string, { corpus, folder }: Setup): Promis
 const progressed = (run: string, shards: number): Promise<true> =>
   until(async () => (await committedShards(run)) >= shards && (true as const), `${shards} committed shards`);
 
-describe('a run by a fleet', { timeout: 120_000 }, () => {
+describe('a run by a fleet', { timeout: 240_000 }, () => {
   it('ends as a run in one process does, and leaves nothing of itself in Redis', async () => {
     const all = await setup();
     const { fleet, corpus, redis } = all;

@@ -13,7 +13,7 @@ const PRELOAD = new URL('../helpers/preload/full-disk.mjs', import.meta.url).hre
 
 it(
   'a sink whose disk is full waits for room, then has the run end, which is resumed',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const folder = await temporaryFolder();
     const out = join(folder, 'runs');
@@ -50,7 +50,7 @@ it(
   },
 );
 
-it('a detached feeder writes its log through no link', { timeout: 60_000 }, async () => {
+it('a detached feeder writes its log through no link', { timeout: 240_000 }, async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await mkdir(out);

@@ -26,7 +26,7 @@ async function setup() {
   return { client, corpus, fleet: new Fleet({ redis, out, guards: ['embedded:'], lock: '60s' }) };
 }
 
-describe('a Redis with little memory', { timeout: 120_000 }, () => {
+describe('a Redis with little memory', { timeout: 240_000 }, () => {
   it('is not filled by what is fed: the run says so and goes on with what there is', async () => {
     const { client, corpus, fleet } = await setup();
     const worker = fleet.worker();

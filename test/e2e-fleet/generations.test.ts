@@ -8,7 +8,7 @@ import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { comparable, onlyRun, outcomes } from '../helpers/run-directory.ts';
 
-it('generations are replayed by a fleet as in one process', { timeout: 120_000 }, async () => {
+it('generations are replayed by a fleet as in one process', { timeout: 240_000 }, async () => {
   const redis = await redisForTest();
   const folder = await temporaryFolder();
   const corpus = join(folder, 'corpus');

@@ -30,7 +30,7 @@ const reaches = (run: string, redis: string, wanted: Partial<RunStatus>): Promis
 
 it(
   'a run of a fleet is paused, continued and cancelled, and says what it lacks',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const redis = await redisForTest();
     const folder = await temporaryFolder();
@@ -73,7 +73,7 @@ it(
 
 it(
   "a feeder that was held feeds again what an earlier one's workers judged meanwhile",
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const SHARDS = 12;
     const redis = await redisForTest();
@@ -110,7 +110,7 @@ it(
   },
 );
 
-it('a run in one process is paused, continued and cancelled as well', { timeout: 60_000 }, async () => {
+it('a run in one process is paused, continued and cancelled as well', { timeout: 240_000 }, async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await writeComments(folder, 'a.csv', 60_000);
@@ -136,7 +136,7 @@ it('a run in one process is paused, continued and cancelled as well', { timeout:
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
   'a second sink waits until the first is gone by %s',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async (signal) => {
     const redis = await redisForTest();
     const folder = await temporaryFolder();

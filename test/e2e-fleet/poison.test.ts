@@ -13,7 +13,7 @@ const DEADLY = new Set([17, 400]);
 
 it(
   'two items that kill every worker that asks for them end as INTERNAL, all others as verdicts',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const redis = await redisForTest();
     const folder = await temporaryFolder();

@@ -16,7 +16,7 @@ const REVIEWING = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3 } } 
 
 it(
   'a fleet judges what is new, and a run of nothing new never reaches a worker',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     let judged = 0;
     const guard = await startGuardServer({
@@ -93,7 +93,7 @@ it(
 
 it(
   'what is reused is of the model that would judge now, whenever the model of an idle fleet was replaced',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const guard = await startGuardServer({
       model: 'synthetic',
@@ -135,7 +135,7 @@ it(
 
 it(
   'a model that is replaced in the middle of a run that reuses verdicts: none of the old one is reused afterwards',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     let onNew: (() => void) | null = null;
     const guard = await startGuardServer({

@@ -17,7 +17,7 @@ const [PASSING, LASTING] = ['number 77', 'number 801'];
 
 it(
   'what ended in an error that may pass is judged again by the fleet, and the later pass wins',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const failing = new Set([PASSING, LASTING]);
     const guard = await startScriptedGuard({

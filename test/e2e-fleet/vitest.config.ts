@@ -14,7 +14,7 @@ export default defineConfig({
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 3,
-    testTimeout: 120_000,
+    testTimeout: 240_000,
     hookTimeout: 30_000,
   },
 });

@@ -14,7 +14,7 @@ const ROWS = 3000;
 
 it(
   'a run that expects another guard ends, names both, and is finished by the right one',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const guard = await startScriptedGuard();
     onTestFinished(() => guard.kill());
@@ -48,7 +48,7 @@ it(
 
 it(
   'a worker whose guard fails the canaries ends, and the checks of the others are in the record',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   async () => {
     const [broken, working] = await Promise.all([
       startScriptedGuard({ canaries: () => 'flags none' }),
