@@ -103,7 +103,7 @@ describe('the content of an item', () => {
     const reveals = await jsonLines<{ seq: number; kind: string }>(join(run.dir, 'review/reveals.jsonl'));
     expect(reveals.map(({ seq, kind }) => [seq, kind])).toEqual(judged.map(({ seq }) => [seq, 'content']));
     expect(Object.keys(reveals[0]!).sort()).toEqual(
-      ['at', 'by', 'check', 'kind', 'prev', 'run', 'schema', 'seq'].sort(),
+      ['at', 'by', 'check', 'kind', 'prev', 'reviewer', 'run', 'schema', 'seq'].sort(),
     );
   });
 
