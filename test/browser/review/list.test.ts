@@ -20,6 +20,8 @@ it('filters and searches, and keeps the place while an item is open', async () =
   await expect.poll(() => page.locator('.total').textContent()).toMatch(/^\d+ items$/);
   const blocked = await page.locator('.total').textContent();
   await checkPage(page);
+  // A full screen of dense rows is a large image.
+  await page.setViewportSize({ width: 1280, height: 720 });
   await screenshot(page, 'dashboard-review-filters');
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
@@ -52,6 +54,16 @@ it('filters and searches, and keeps the place while an item is open', async () =
   expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('comments');
   await page.getByRole('button', { name: 'Clear' }).click();
   await expect.poll(() => page.locator('.total').textContent()).not.toBe(found);
+});
+
+it('shows at least 20 rows on a screen of 900 pixels', async () => {
+  const { page } = await openDashboard(browser, run(), '/review');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await listOf(page);
+  const box = (await page.getByRole('listbox', { name: 'Items' }).boundingBox())!;
+  const row = (await page.locator('.item-row').nth(5).boundingBox())!;
+  expect(Math.floor(box.height / row.height)).toBeGreaterThanOrEqual(20);
+  await checkPage(page);
 });
 
 it('goes on to the next page with the keyboard, and fetches each page once', async () => {

@@ -105,16 +105,16 @@ function Row({ row, review, saving, position, total, selected, press, open }: Ro
       <span class="row-why">
         <Why row={row} />
       </span>
-      <span class="row-review">
-        <ReviewState review={review} saving={saving} />
-      </span>
-      <span class="row-id">
-        <Foreign text={row.id} max={80} />
-      </span>
-      <span class="row-path">
-        {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
+      <span class="row-place">
+        <span class="row-id">
+          <Foreign text={row.id} max={80} />
+        </span>{' '}
+        · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
         {row.row !== null && `:${row.row}`}
         {row.turn !== null && ` turn ${row.turn}`}
+      </span>
+      <span class="row-review">
+        <ReviewState review={review} saving={saving} />
       </span>
     </div>
   );
