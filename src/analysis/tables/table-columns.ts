@@ -60,12 +60,6 @@ export const RESTRICTED_COLUMNS: readonly TableColumn[] = [
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-function mapOf(entries: Iterable<readonly [string, string]>): string {
-  const pairs = [...entries];
-  const list = (of: 0 | 1): string => `[${pairs.map((pair) => quoted(pair[of])).join(', ')}]`;
-  return `map(${list(0)}, ${list(1)})`;
-}
-
 /** `decided_by` in words, as `decidedByInWords` says. */
 const IN_WORDS = `
   CASE WHEN decided_by IS NULL THEN ${quoted(NO_RULE)} ${[
@@ -81,10 +75,10 @@ const IN_WORDS = `
     ),
   ].join(' ')} ELSE decided_by END`;
 
-/** Of categories outside the taxonomy the names that the guard gave. */
+/** Of categories outside the taxonomy the names that the guard gave. A map would be built anew for every flag. */
 const CATEGORY_NAMES = `
   CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,
-    lambda key: coalesce(${mapOf(CATEGORIES.map(({ key, label }) => [key, label] as const))}[key], key)), '; ') END`;
+    lambda key: CASE key ${CATEGORIES.map(({ key, label }) => `WHEN '${key}' THEN ${quoted(label)}`).join(' ')} ELSE key END), '; ') END`;
 
 /** The columns of a run's flagged items: what a person reads first is first. */
 export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {
