@@ -5,7 +5,8 @@ import { RUN_FILES } from '../files/run-files.ts';
 import { Database } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import type { LineFile } from './line-file.ts';
-import { DECISION_NUMBER, judgedVerdicts, VERDICTS_IN_TABLE } from './verdict-columns.ts';
+import { judgedVerdicts } from './judged-verdicts.ts';
+import { DECISION_NUMBER, VERDICTS_IN_TABLE } from './verdict-columns.ts';
 import { ScoreColumns } from './score-columns.ts';
 import { scoreShift, type ScoreShift } from './score-shift.ts';
 

@@ -9,7 +9,8 @@ import { labelledScores, type LabelResult, type Wanted } from './labels/labelled
 import type { Labels } from './labels/labels.ts';
 import type { LineFile } from './line-file.ts';
 import { ScoreColumns } from './score-columns.ts';
-import { DECISION_NUMBER, judgedVerdicts, verdictsInTable } from './verdict-columns.ts';
+import { judgedVerdicts } from './judged-verdicts.ts';
+import { DECISION_NUMBER, verdictsInTable } from './verdict-columns.ts';
 import { decidedBy, floorRules, isFlagged, ownCategories, severityOf, thresholdRules } from './policy-sql.ts';
 
 /** Stands for items in the queue without a category. */

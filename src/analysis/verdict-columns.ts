@@ -2,13 +2,11 @@ import type { Policy } from '../domain/policy.ts';
 import { CHILDREN, leastScore, RESTRICTING, type Restriction } from '../domain/restriction/restricted.ts';
 import {
   CATEGORY_KEYS,
-  FOREIGN_CATEGORY,
   foreignIn,
   isForeignCategory,
   type CategoryName,
   type ForeignCategory,
 } from '../domain/taxonomy.ts';
-import type { ScoreColumns } from './score-columns.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -118,30 +116,6 @@ export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as 
 
 /** `decision` as one of DECISION_NUMBERS. */
 export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT`;
-
-const KNOWN_FLAGS = CATEGORY_KEYS.map(
-  (key, index) => `(CASE WHEN list_contains(subcategory_flags, '${key}') THEN ${1 << index} ELSE 0 END)`,
-).join(' | ');
-
-/**
- * Verdicts (`from`: one of the two above) with the columns that a policy is about (policy-sql.ts): flagged categories, what was
- * judged in part, and the scores by category.
- */
-export function judgedVerdicts(from: string, scored: ScoreColumns): string {
-  const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;
-  return `(
-    SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS other_flag,
-      other_flag AND len(list_distinct(list_filter(subcategory_flags, ${foreign}))) + bit_count(known)
-        < len(list_distinct(subcategory_flags)) AS unknown
-    FROM (
-      SELECT *, CASE WHEN subcategory_flags IS NULL THEN 0 ELSE ${KNOWN_FLAGS} END AS known,
-        coalesce(len(subcategory_flags), 0) > 0 AS any_flag, subcategory_flags[1] AS first_flag,
-        coalesce(coverage_judged < coverage_total, false) AS partial,
-        stream_first_caution_seq IS NOT NULL AS caution, ${scored.expressions.join(', ')}
-      FROM (SELECT * REPLACE (${scored.flags} AS subcategory_flags) FROM ${from})
-    )
-  )`;
-}
 
 /** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {

@@ -1,5 +1,6 @@
 import type { Policy } from '../../domain/policy.ts';
-import { DECISION_NUMBER, judgedVerdicts } from '../../analysis/verdict-columns.ts';
+import { judgedVerdicts } from '../../analysis/judged-verdicts.ts';
+import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
 import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
