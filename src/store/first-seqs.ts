@@ -1,14 +1,12 @@
 import type { Environment } from './environment.ts';
 import type { SealedTable } from './sealed-table.ts';
 
-/** Claims that are not on disk, at most, when all callers wait for `settled`: some 20 MB. Half as many are not written at all. */
-const MAX_WAITING = 131_072;
-/** Claims that are written in one transaction, which nothing else interrupts. */
-const WRITTEN_AT_ONCE = 4096;
+/** Claims that are not on disk, at most, when all callers wait for `settled`. */
+const MAX_WAITING = 4096;
 
 /**
- * The first item with each content in one pass of one run: in memory for most runs, and on disk for those with more
- * contents. Losing some is harmless: the content is judged a second time.
+ * The first item with each content in one pass of one run, on disk. Claims are kept in memory until they are written,
+ * many at once. Losing some is harmless: the content is judged a second time.
  */
 export class FirstSeqs {
   readonly #environment: Environment;
@@ -37,9 +35,8 @@ export class FirstSeqs {
     return seq;
   }
 
-  /** Bounds what is kept in memory: to be awaited between shards. */
+  /** Begins to write the claims so far, and bounds what is kept in memory: to be awaited between shards. */
   async settled(): Promise<void> {
-    if (this.#waiting.size < MAX_WAITING / 2) return;
     const written = this.flush();
     if (this.#waiting.size >= MAX_WAITING) await written;
   }
@@ -51,20 +48,16 @@ export class FirstSeqs {
     await this.#table.removeAll(this.#pass);
   }
 
-  /** Writes the claims so far, and those that come meanwhile: to be awaited before the store is closed. */
+  /** Writes the claims so far, and those that come meanwhile. */
   flush(): Promise<void> {
-    this.#flushing ??= this.#write().finally(() => (this.#flushing = null));
+    this.#flushing ??= this.#flush().finally(() => (this.#flushing = null));
     return this.#flushing;
   }
 
-  async #write(): Promise<void> {
+  async #flush(): Promise<void> {
     while (this.#waiting.size > 0) {
-      const claims = new Map<string, number>();
-      for (const [content, seq] of this.#waiting) {
-        if (claims.size >= WRITTEN_AT_ONCE) break;
-        claims.set(content, seq);
-        this.#waiting.delete(content);
-      }
+      const claims = new Map(this.#waiting);
+      this.#waiting.clear();
       this.#writing = claims;
       await this.#environment.write(() => {
         for (const [content, seq] of claims) this.#table.put(this.#keyOf(content), seq);

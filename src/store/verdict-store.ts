@@ -44,8 +44,6 @@ export class VerdictStore {
   readonly #verdicts: Verdicts;
   /** Of all passes, see `firstSeqs`. */
   readonly #firsts: SealedTable<number>;
-  /** Those that were handed out. */
-  readonly #firstSeqs: FirstSeqs[] = [];
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
@@ -130,14 +128,11 @@ export class VerdictStore {
   /** The first item with each content in a pass of a run. To be opened once per pass. */
   firstSeqs(run: string, pass: number): FirstSeqs {
     const prefix = hash('sha256', `${run}\n${pass}`, 'buffer').subarray(0, 16);
-    const seqs = new FirstSeqs(this.#environment, this.#firsts, prefix);
-    this.#firstSeqs.push(seqs);
-    return seqs;
+    return new FirstSeqs(this.#environment, this.#firsts, prefix);
   }
 
   /** Waits for what is being written. Nothing may be called afterwards. */
   async close(): Promise<void> {
-    for (const seqs of this.#firstSeqs) await seqs.flush();
     await this.files.flush();
     if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
   }

@@ -219,7 +219,7 @@ const USER = `
       if (found !== null && !isDeepStrictEqual(found.judgement, judgement)) process.exit(1);
       if (seqs.claim(contentSha256, turn * recorded.verdicts.length + at) > at + turn * recorded.verdicts.length) process.exit(1);
     }
-    await seqs.flush();
+    await seqs.settled();
     await opened.add({ ...recorded, verdicts: recorded.verdicts.slice(0, 50) });
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -101,6 +101,7 @@ test('a guard that comes after the start leaves no timer that keeps the process 
     await pool.close();
     const longest = set.mock.results.filter((_, call) => set.mock.calls[call]![1] === 5000);
     const ended = cleared.mock.calls.map(([timer]) => timer);
+    expect(longest.length).toBeGreaterThan(0);
     expect(longest.every(({ value }) => ended.includes(value as NodeJS.Timeout))).toBe(true);
   } finally {
     set.mockRestore();
