@@ -127,6 +127,25 @@ const printing = {
   },
 };
 
+/** Every command is loaded for `help` and `--version`: what it does is loaded when it runs. */
+const commands = {
+  files: ['src/cli/commands/**', 'src/cli/program.ts', 'src/cli/run-cli.ts'],
+  rules: {
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            regex: `^\\.\\./\\.\\./(${['analysis', 'dashboard', 'fleet', 'formats', 'gateway', 'guard', 'guard-server', 'ingest', 'normalize', 'preflight', 'queue', 'record', 'report', 'runs/(?!control/)', 'sink', 'store'].join('|')})/`,
+            allowTypeImports: true,
+            message: 'Import it in the action: every command is loaded for help.',
+          },
+        ],
+      },
+    ],
+  },
+};
+
 /** Pages: every text in them is foreign, and what they share with the server is types, which do not reach the bundle. */
 const pages = {
   files: ['web/**/*.ts', 'web/**/*.tsx'],
@@ -351,6 +370,7 @@ export default tseslint.config(
     },
   },
   printing,
+  commands,
   pages,
   escaping,
   {

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { QUIET } from '../../config/settings/entries/commands.ts';
 import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { CANCELLED, clearMarker, setMarker } from '../../runs/control/control-files.ts';
-import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
@@ -77,6 +76,7 @@ function controlCommand(
     .action(async (runDir: string, flags: Flags) => {
       const dir = runDirectoryOf(runDir, context.cwd);
       const { readRunState } = await import('../../fleet/status/run-status.ts');
+      const { assertOwnRun } = await import('../../runs/trust/own-run.ts');
       const state = await readRunState(dir, context.interrupts.drain);
       await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);

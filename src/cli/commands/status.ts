@@ -8,7 +8,7 @@ import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
-import { listRuns, type RunStatus, type RunWatch } from '../../fleet/status/run-status.ts';
+import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { CANCELLED } from '../../runs/control/control-files.ts';
 import type { CommandContext } from '../context.ts';
@@ -62,7 +62,7 @@ export function statusCommand(context: CommandContext): Command {
       const { out, redis, watch, json } = await valuesOf(SETTINGS, { flags, ...context });
       const { drain } = context.interrupts;
       const link = await linkIfThere(redis, context);
-      const { RunWatch } = await import('../../fleet/status/run-status.ts');
+      const { listRuns, RunWatch } = await import('../../fleet/status/run-status.ts');
       const watches = new Map<string, RunWatch>();
       const look = async (dir: string): Promise<RunStatus> => {
         const watch = watches.get(dir) ?? (await RunWatch.open(dir, drain));
