@@ -63,12 +63,8 @@ async function runNaive(corpus: Corpus, guard: GuardProcess, context: BenchConte
   return withRedis(context, async ({ socket }) => {
     const startedAt = performance.now();
     const [produce, work] = await Promise.all([
-      runScript('../reference/naive-produce.js', [corpus.path, socket, QUEUE], context),
-      runScript(
-        '../reference/naive-work.js',
-        [socket, QUEUE, guard.address, out, String(corpus.rows)],
-        context,
-      ),
+      runScript('reference/naive-produce', [corpus.path, socket, QUEUE], context),
+      runScript('reference/naive-work', [socket, QUEUE, guard.address, out, String(corpus.rows)], context),
     ]);
     const seconds = (performance.now() - startedAt) / 1000;
     const lines = (await readFile(out, 'utf8')).split('\n').length - 1;

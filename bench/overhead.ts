@@ -23,7 +23,7 @@ export const overhead: Bench = {
       const floorArgs = [corpus.path, guard.address];
       const rounds = await interleave(context, ROUNDS, {
         embedded: () => sweepEmbedded(corpus, [guard], context),
-        floor: () => runScript('../reference/floor.js', floorArgs, context),
+        floor: () => runScript('reference/floor', floorArgs, context),
         redis: () => sweepFleet(corpus, [guard], context),
       });
       const ofRuns = (sweeps: readonly Sweep[]): number[] => sweeps.map((sweep) => cpuPerItem(sweep, corpus));

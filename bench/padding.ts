@@ -32,7 +32,7 @@ export const padding: Bench = {
         },
         arrivalOrder: async () => {
           const args = [corpus.path, guard.address, String(inFlight)];
-          await runScript('../reference/arrival-order.js', args, context);
+          await runScript('reference/arrival-order', args, context);
           return { steady: steadyState([await guard.executions(signal)]), inFlight };
         },
       });

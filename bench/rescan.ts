@@ -27,7 +27,7 @@ export const rescan: Bench = {
       await sweep(corpus, first!.address, store, context);
       const rounds = await interleave(context, ROUNDS, {
         rescan: () => sweep(corpus, asked!.address, store, context),
-        parse: () => runScript('../reference/csv-parse.js', [corpus.path], context),
+        parse: () => runScript('reference/csv-parse', [corpus.path], context),
       });
       const executions = await asked!.executions(context.signal);
       const judged = executions.reduce((sum, { items }) => sum + items, 0);

@@ -28,12 +28,8 @@ export const review: Bench = {
     const rounds: { times: ReviewTimes; pages: PageTimes; maxRssKib: number }[] = [];
     for (let round = 0; round < context.rounds(ROUNDS); round++) {
       context.say(`review list ${round + 1}`);
-      const { stdout, usage } = await runScript(
-        '../processes/review-list.js',
-        [dir, context.folder],
-        context,
-      );
-      const shown = await runScript('../processes/review-pages.js', [dir], context);
+      const { stdout, usage } = await runScript('processes/review-list', [dir, context.folder], context);
+      const shown = await runScript('processes/review-pages', [dir], context);
       rounds.push({
         times: JSON.parse(stdout) as ReviewTimes,
         pages: JSON.parse(shown.stdout) as PageTimes,

@@ -1,12 +1,12 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { Failure } from '../../src/domain/failure.ts';
 import type { BenchContext } from '../harness/bench.ts';
 import type { GuardAddresses } from './guard-addresses.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
 
-const PROGRAM = fileURLToPath(new URL('guard-server.js', import.meta.url));
+const PROGRAM = createRequire(import.meta.url).resolve('#dist/bench/processes/guard-server.js');
 
 /** A synthetic guard in its own process, whose time is not measured. */
 export class GuardProcess {

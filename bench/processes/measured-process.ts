@@ -2,15 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { Failure } from '../../src/domain/failure.ts';
 import type { BenchContext } from '../harness/bench.ts';
 import { residentBytes } from './resident-bytes.ts';
 import type { Usage } from './usage.ts';
 
-const PRELOAD = new URL('report-usage.js', import.meta.url).href;
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const { resolve } = createRequire(import.meta.url);
+const PRELOAD = pathToFileURL(resolve('#dist/bench/processes/report-usage.js')).href;
+const MAIN = resolve('#dist/src/cli/main.js');
 
 /** Variables that configure commands; benches set the ones they need. */
 const OURS = /^(GUARD|REDIS|BENCH|npm_|INIT_CWD|NODE_OPTIONS)/;
@@ -81,9 +83,9 @@ export class MeasuredProcess {
     return new MeasuredProcess(`guardsweep ${args[0]!}`, MAIN, args, env, context);
   }
 
-  /** Starts a script of the benches, by its path relative to this file. */
+  /** Starts a script of the benches, such as `reference/floor`. */
   static script(path: string, args: readonly string[], context: BenchContext): MeasuredProcess {
-    return new MeasuredProcess(path, fileURLToPath(new URL(path, import.meta.url)), args, {}, context);
+    return new MeasuredProcess(path, resolve(`#dist/bench/${path}.js`), args, {}, context);
   }
 
   /** Resolves once its stderr contains `what`; rejects with a Failure if it ends before. */
@@ -158,7 +160,7 @@ export class MeasuredProcess {
   }
 }
 
-/** Runs a script of the benches to its end, by its path relative to this file. */
+/** Runs a script of the benches, such as `reference/floor`, to its end. */
 export async function runScript(
   path: string,
   args: readonly string[],

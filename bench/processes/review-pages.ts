@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { chromium, type Page } from 'playwright-core';
 import { standardOutput } from '../../src/terminal/standard-streams.ts';
 import { median } from '../harness/figures.ts';
@@ -22,7 +22,7 @@ export interface PageTimes {
   readonly slider: number;
 }
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const MAIN = createRequire(import.meta.url).resolve('#dist/src/cli/main.js');
 const REPEATS = 10;
 const COLD_TIMEOUT_MS = 300_000;
 const ROWS = '[role=option]';

@@ -1,6 +1,6 @@
 /**
  * What every npm script runs first. Plain JavaScript without dependencies, because on a fresh clone nothing
- * else exists yet: it installs the locked packages and compiles the sources when either is missing or older
+ * else exists yet: it installs the locked packages and builds when either is missing or older
  * than what it comes from, then does what it was asked to.
  *
  *   bootstrap.mjs build                 only make ready
@@ -137,10 +137,10 @@ function install() {
   step('installing the locked packages (once)', 'npm', ['ci', ...flags]);
 }
 
-function compile() {
+function build() {
   const started = new Date();
   const node = (what, ...args) => step(what, process.execPath, args);
-  node('compiling (once)', join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', root);
+  node('bundling the programs (once)', join(root, 'src', 'bundle.mjs'));
   node('compiling the image filter (once)', join(root, 'src', 'normalize', 'image', 'wasm', 'build.mjs'));
   node('bundling the image model (once)', join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'));
   node('building the pages (once)', join(root, 'web', 'build.mjs'));
@@ -153,7 +153,7 @@ function makeReady({ built }) {
   if (isReady()) return;
   locked(() => {
     if (installStale()) install();
-    if (built && buildStale()) compile();
+    if (built && buildStale()) build();
   });
 }
 

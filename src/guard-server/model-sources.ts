@@ -5,7 +5,7 @@ import type { ModelStatistics } from './batching/model-statistics.ts';
 import { ContractModel } from './contract/contract-model.ts';
 import type { Serving } from './contract/definition.ts';
 import type { ModelSource } from './service/model-lifecycle.ts';
-import { SyntheticModel, type SyntheticOptions } from './synthetic/synthetic-model.ts';
+import type { SyntheticModel, SyntheticOptions } from './synthetic/synthetic-model.ts';
 
 const LITE_VERSION = '1';
 
@@ -32,13 +32,14 @@ export interface Synthetic {
   readonly batcher: DynamicBatcher;
 }
 
-/** `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
-export function startSynthetic(
+/** Its code is read only here. `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
+export async function startSynthetic(
   options: SyntheticOptions,
   serving: Serving,
   statistics: ModelStatistics,
   onClosed: (forMs: number | undefined) => void,
-): Synthetic {
+): Promise<Synthetic> {
+  const { SyntheticModel } = await import('./synthetic/synthetic-model.ts');
   const model = new SyntheticModel(options, onClosed);
   return { model, batcher: new DynamicBatcher(model, serving, statistics, () => model.isOverloaded()) };
 }

@@ -105,7 +105,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   const statistics = new ModelStatistics();
   const synthetic =
     options.model === 'synthetic'
-      ? startSynthetic(options.synthetic ?? {}, serving, statistics, (forMs) => outage.begin(forMs))
+      ? await startSynthetic(options.synthetic ?? {}, serving, statistics, (forMs) => outage.begin(forMs))
       : null;
   const lifecycle = new ModelLifecycle(
     synthetic === null

@@ -1,6 +1,10 @@
 import { EMBEDDED_ALL_SCORES, isEmbedded } from '../config/values/guard-url.ts';
 import type { GuardEndpoint } from '../guard/protocol/address.ts';
-import { startEmbeddedGuard, type EmbeddedGuard } from '../guard-server/embedded/embedded.ts';
+import {
+  startEmbeddedGuard,
+  startEmbeddedThread,
+  type EmbeddedGuard,
+} from '../guard-server/embedded/embedded.ts';
 
 export interface GuardEndpoints {
   /** One per URL, in order: its name in records, and its address. */
@@ -11,6 +15,13 @@ export interface GuardEndpoints {
   readonly failed: Promise<Error>;
   /** Stops the embedded guard, if there is one. Idempotent. */
   close(): Promise<void>;
+}
+
+const embeddedOptions = (url: string) => ({ model: 'lite', allScores: url === EMBEDDED_ALL_SCORES }) as const;
+
+/** Starts loading the embedded guards among these ahead of `openGuardEndpoints`, in threads of their own. */
+export function loadEmbeddedGuards(urls: readonly string[]): void {
+  for (const url of new Set(urls.filter(isEmbedded))) startEmbeddedThread(embeddedOptions(url));
 }
 
 /**
@@ -28,7 +39,7 @@ export async function openGuardEndpoints(
   };
   try {
     for (const url of urls.filter(isEmbedded)) {
-      embedded.set(url, await startEmbeddedGuard({ model: 'lite', allScores: url === EMBEDDED_ALL_SCORES }));
+      embedded.set(url, await startEmbeddedGuard(embeddedOptions(url)));
     }
   } catch (error) {
     await close();

@@ -1,12 +1,10 @@
 /**
- * Makes the compiled sources ready to be packed. Plain JavaScript, run by npm before it packs.
- *
- * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
- * - Removes from dist what was compiled from sources that are gone.
+ * Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others. Plain
+ * JavaScript, run by npm before it packs.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -30,12 +28,6 @@ while (pending.length > 0) {
   }
 }
 for (const path of filesBelow(types)) if (!needed.has(path)) rmSync(path);
-
-const dist = join(root, 'dist');
-for (const path of [...filesBelow(join(dist, 'src')), ...filesBelow(join(dist, 'workers'))]) {
-  const source = join(root, relative(dist, path).replace(/\.js(\.map)?$/, '.ts'));
-  if (!existsSync(source)) rmSync(path);
-}
 
 function filesBelow(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

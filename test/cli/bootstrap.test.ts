@@ -10,16 +10,21 @@ import { until } from '../helpers/run-directory.ts';
 
 const BOOTSTRAP = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.meta.url));
 
-/** Stands in for npm: notes its arguments and environment, and leaves what compiling needs. */
+/** Stands in for npm: notes its arguments and environment. */
 const NPM = `#!/usr/bin/env node
 const { mkdirSync, writeFileSync } = require('node:fs');
 writeFileSync('npm.json', JSON.stringify({ args: process.argv.slice(2), env: process.env }));
-mkdirSync('node_modules/typescript/bin', { recursive: true });
+mkdirSync('node_modules', { recursive: true });
 writeFileSync('node_modules/.package-lock.json', '{}');
-writeFileSync('node_modules/typescript/bin/tsc', "require('node:fs').mkdirSync('dist/src/cli', { recursive: true }); require('node:fs').writeFileSync('dist/src/cli/main.js', 'console.log(\\"ran\\")');");
 `;
 
-/** Stands in for the bundler of the image model: what is compiled has to be there before. */
+/** Stands in for the bundler of the programs. */
+const PROGRAMS = `import { mkdirSync, writeFileSync } from 'node:fs';
+mkdirSync('dist/src/cli', { recursive: true });
+writeFileSync('dist/src/cli/main.js', 'console.log("ran")');
+`;
+
+/** Stands in for the bundler of the image model: the programs have to be there before. */
 const BUNDLE = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/src/cli/bundled', '');
 `;
@@ -39,6 +44,7 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   const root = await temporaryFolder();
   await mkdir(join(root, 'src/cli'), { recursive: true });
   await mkdir(join(root, 'bin'));
+  await writeFile(join(root, 'src/bundle.mjs'), PROGRAMS);
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
   await mkdir(join(root, 'src/guard-server/lite-image'), { recursive: true });
   await writeFile(join(root, 'src/guard-server/lite-image/bundle.mjs'), BUNDLE);
@@ -77,9 +83,9 @@ class Started {
   }
 }
 
-it('compiles, also the image filter, bundles the image model, builds the pages, and does none of it again', async () => {
+it('bundles the programs and the image model, compiles the image filter, builds the pages, and does none of it again', async () => {
   const { root, start } = await checkout();
-  expect((await start().done()).stderr).toMatch(/compiling[^]*bundling[^]*building/);
+  expect((await start().done()).stderr).toMatch(/bundling the programs[^]*compiling[^]*bundling[^]*building/);
   await stat(join(root, 'dist/filter'));
   await stat(join(root, 'dist/src/cli/bundled'));
   await stat(join(root, 'dist/pages'));

@@ -5,7 +5,7 @@ import { startGuardServer } from '../../src/guard-server/server.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { restrictedBy } from '../../src/domain/restriction/restricted.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';

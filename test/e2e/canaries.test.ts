@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { BUILT_IN_CANARIES, CANARY_PICTURE } from '../../src/domain/canary/built-in.ts';
 import type { CanaryCheck } from '../../src/domain/canary/canary-check.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
 import { drawn } from '../helpers/pictures.ts';

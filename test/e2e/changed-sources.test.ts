@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { PlanFileLine } from '../../src/ingest/plan/plan-line.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { ConversationLine } from '../../src/record/outcomes/conversations.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
 

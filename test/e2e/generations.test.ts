@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeGenerations } from '../helpers/corpus.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';

@@ -12,7 +12,7 @@ import {
   type GuardServerOptions,
 } from '../../src/guard-server/server.ts';
 import { blackHole } from '../helpers/black-hole.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';

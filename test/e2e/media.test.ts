@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { drawn } from '../helpers/pictures.ts';

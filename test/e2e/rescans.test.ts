@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed, writeComments } from '../helpers/corpus.ts';
 import { committedShards, comparable, outcomes, until } from '../helpers/run-directory.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { verifyRun } from '../helpers/verify-run.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus } from '../helpers/fleet.ts';
 import { linkForTest } from '../helpers/redis/redis.ts';

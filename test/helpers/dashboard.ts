@@ -5,14 +5,10 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { Health, LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
-import type * as Built from '../../src/dashboard/serve.ts';
+import { serve } from '../../src/dashboard/serve.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
 import { LateGuards } from '../../src/guard-setup/late-guards.ts';
 import { DEFAULT_JUDGING } from './judging.ts';
-
-/** It decodes media in processes, which run compiled code only, so it is tested as it is built. */
-const built = new URL('../../dist/src/dashboard/serve.js', import.meta.url).href;
-const { serve } = (await import(/* @vite-ignore */ built)) as typeof Built;
 
 export interface ServedDashboard {
   /** `http://127.0.0.1:43210`. */

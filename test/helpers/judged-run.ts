@@ -8,16 +8,12 @@ import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Judge } from '../../src/moderate/judge.ts';
-import type * as Continue from '../../src/runs/continue-run.ts';
+import { continueRun } from '../../src/runs/continue-run.ts';
 import { createRun } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';
 import { runKey, runKeyFile } from '../../src/runs/trust/run-key.ts';
 import { DEFAULT_JUDGING } from './judging.ts';
 import { outcomes } from './run-directory.ts';
-
-/** Decoders are processes, which run compiled code only. */
-const built = new URL('../../dist/src/runs/continue-run.js', import.meta.url).href;
-const { continueRun } = (await import(/* @vite-ignore */ built)) as typeof Continue;
 
 export const NEVER = new AbortController().signal;
 

@@ -1,16 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { onTestFinished } from 'vitest';
-import type * as Built from '../../src/normalize/image/image-normalizer.ts';
-
-/** Decoders are processes, which run compiled code only, so this is tested as it is built. */
-const built = new URL('../../dist/src/normalize/image/image-normalizer.js', import.meta.url).href;
-const { ImageNormalizer } = (await import(/* @vite-ignore */ built)) as typeof Built;
-
-export { ImageNormalizer };
+import { ImageNormalizer, type ImageNormalizerOptions } from '../../src/normalize/image/image-normalizer.ts';
 
 /** A normalizer that is closed when the test is over. */
-export function imageNormalizer(options?: Built.ImageNormalizerOptions): Built.ImageNormalizer {
+export function imageNormalizer(options?: ImageNormalizerOptions): ImageNormalizer {
   const normalizer = new ImageNormalizer(options);
   onTestFinished(() => normalizer.close());
   return normalizer;

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { LabelledText } from '../corpora/corpus.ts';
 
@@ -30,7 +30,7 @@ export async function trainNetworks(
 }
 
 async function trainInThread(set: TrainingSet): Promise<Buffer> {
-  const entry = new URL(`./training-thread${extname(import.meta.url)}`, import.meta.url);
+  const entry = createRequire(import.meta.url).resolve('#dist/training/fit/training-thread.js');
   const thread = new Worker(entry, { workerData: set });
   const [file] = (await once(thread, 'message')) as [Uint8Array];
   return Buffer.from(file);

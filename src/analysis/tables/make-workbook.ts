@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { workbookBytes, type WorkbookColumn, type WorkbookPart } from './workbook.ts';
 import type { WorkbookTask } from './workbook-thread.ts';
@@ -19,7 +19,7 @@ export async function makeWorkbook(
     columns: columns.map(({ title, width, format }) => ({ title, width, format })),
     part,
   };
-  const entry = new URL(`./workbook-thread${extname(import.meta.url)}`, import.meta.url);
+  const entry = createRequire(import.meta.url).resolve('#dist/src/analysis/tables/workbook-thread.js');
   const thread = new Worker(entry, { workerData: task, name: 'workbook' });
   const ended = once(thread, 'exit').then(() => {
     throw new Error('the thread that makes a workbook ended without it');

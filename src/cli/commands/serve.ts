@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import type { Command } from 'commander';
 import {
   GUARD_TLS_SETTINGS,
@@ -107,7 +107,7 @@ export function serveCommand(context: CommandContext): Command {
     });
 }
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const MAIN = createRequire(import.meta.url).resolve('#dist/src/cli/main.js');
 
 /** For the commands that are started for runs: what was given as flags, and no secret that they have no use for. */
 function environmentOfRuns(

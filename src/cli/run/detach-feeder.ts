@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { Failure } from '../../domain/failure.ts';
 import { openForAppending } from '../../files/create-file.ts';
 import { controlFolder, makeControlFolder } from '../../runs/control/control-files.ts';
@@ -14,7 +14,7 @@ import type { Report } from '../../runs/run-events.ts';
 import type { FeedUi, FleetAccess } from '../context.ts';
 import { tell } from './run-report.ts';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const MAIN = createRequire(import.meta.url).resolve('#dist/src/cli/main.js');
 const LOG = 'feeder.log';
 const LOOK_EVERY_MS = 50;
 

@@ -10,7 +10,7 @@ import { damaged, ParquetProblem, tooLarge, unsupported } from './parquet-proble
 import { errorWithReason, itemError } from '../../domain/item-error.ts';
 
 /** Entry point of the process, which runs compiled code. */
-const ENTRY = createRequire(import.meta.url).resolve('#dist/formats/parquet/child/main.js');
+const ENTRY = createRequire(import.meta.url).resolve('#dist/src/formats/parquet/child/main.js');
 
 /** Variables that the process needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];

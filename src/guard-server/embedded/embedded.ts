@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
 import type { EmbeddedMessage, EmbeddedOptions, EmbeddedThreadData } from './embedded-protocol.ts';
@@ -21,41 +21,73 @@ export interface EmbeddedGuard {
 const CLOSE_GRACE_MS = 5_000;
 const TOKEN_BYTES = 32;
 
+/** Threads that were started ahead, by their options. */
+const ahead = new Map<string, GuardThread>();
+
+/**
+ * Starts the thread of an embedded guard, so that it loads while this thread loads other things: `startEmbeddedGuard` with
+ * the same options takes it over. Until then it does not keep the process alive.
+ */
+export function startEmbeddedThread(options: EmbeddedOptions): void {
+  const thread = new GuardThread(options);
+  thread.worker.unref();
+  ahead.set(JSON.stringify(options), thread);
+}
+
+/** The thread of an embedded guard. */
+class GuardThread {
+  readonly token = randomBytes(TOKEN_BYTES).toString('hex');
+  readonly worker: Worker;
+  readonly exited: Promise<void>;
+  readonly listening: Promise<EmbeddedMessage>;
+  /** See {@link EmbeddedGuard.failed}. */
+  readonly failed: Promise<Error>;
+  isClosing = false;
+
+  constructor(options: EmbeddedOptions) {
+    const entry = createRequire(import.meta.url).resolve(
+      '#dist/src/guard-server/embedded/embedded-thread.js',
+    );
+    const workerData: EmbeddedThreadData = { ...options, token: this.token };
+    this.worker = new Worker(entry, { workerData, name: 'guard', stdout: true, stderr: true });
+    // Discards what libraries print.
+    this.worker.stdout.resume();
+    this.worker.stderr.resume();
+    let threw: unknown;
+    this.worker.on('error', (error) => (threw = error));
+    this.exited = new Promise((resolve) => this.worker.on('exit', () => resolve()));
+    this.failed = new Promise((resolve) => {
+      this.worker.on('exit', () => {
+        if (this.isClosing) return;
+        resolve(new Failure('internal', 'the embedded guard stopped unexpectedly', { cause: threw }));
+      });
+    });
+    this.listening = new Promise((resolve) => this.worker.once('message', resolve));
+  }
+}
+
 /**
  * Starts the embedded guard in its own thread and resolves once it listens on a free loopback port.
  * Rejects with the server's Failure, or a Failure('internal') if the thread ends first.
  */
 export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<EmbeddedGuard> {
-  const entry = new URL(`./embedded-thread${extname(import.meta.url)}`, import.meta.url);
-  const token = randomBytes(TOKEN_BYTES).toString('hex');
-  const workerData: EmbeddedThreadData = { ...options, token };
-  const worker = new Worker(entry, { workerData, name: 'guard', stdout: true, stderr: true });
-  // Discards what libraries print.
-  worker.stdout.resume();
-  worker.stderr.resume();
-  let closing = false;
-  let threw: unknown;
-  worker.on('error', (error) => (threw = error));
-  const exited = new Promise<void>((resolve) => worker.on('exit', () => resolve()));
-  const failed = new Promise<Error>((resolve) => {
-    worker.on('exit', () => {
-      if (closing) return;
-      resolve(new Failure('internal', 'the embedded guard stopped unexpectedly', { cause: threw }));
-    });
-  });
-  const listening = new Promise<EmbeddedMessage>((resolve) => worker.once('message', resolve));
-  const first = await Promise.race([listening, failed]);
+  const key = JSON.stringify(options);
+  const thread = ahead.get(key) ?? new GuardThread(options);
+  ahead.delete(key);
+  const { worker, token, failed } = thread;
+  worker.ref();
+  const first = await Promise.race([thread.listening, failed]);
   if (first instanceof Error) throw first;
   if (first.failure !== null) {
-    closing = true;
+    thread.isClosing = true;
     throw new Failure(first.failure.kind, first.failure.message);
   }
 
   const close = async (): Promise<void> => {
-    closing = true;
+    thread.isClosing = true;
     worker.postMessage('close');
     const timer = setTimeout(() => void worker.terminate(), CLOSE_GRACE_MS);
-    await exited;
+    await thread.exited;
     clearTimeout(timer);
   };
   let closed: Promise<void> | null = null;

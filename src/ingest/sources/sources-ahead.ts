@@ -7,7 +7,7 @@ import { SourceContent } from './open-source.ts';
 import type { FilesRead, FileToRead } from './read-ahead-thread.ts';
 
 /** Entry point of the thread, which runs compiled code. */
-const ENTRY = createRequire(import.meta.url).resolve('#dist/ingest/sources/read-ahead-thread.js');
+const ENTRY = createRequire(import.meta.url).resolve('#dist/src/ingest/sources/read-ahead-thread.js');
 
 /** Largest file that is read ahead, and what is read at once. Two batches are held. */
 const SMALL_BYTES = 64 * 1024;

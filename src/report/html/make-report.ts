@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
 import type { MadeReport, ReportAnswer } from './report-thread.ts';
@@ -10,7 +10,7 @@ import type { MadeReport, ReportAnswer } from './report-thread.ts';
 export function makeReport(dir: string, signal: AbortSignal): Promise<MadeReport> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const entry = new URL(`./report-thread${extname(import.meta.url)}`, import.meta.url);
+    const entry = createRequire(import.meta.url).resolve('#dist/src/report/html/report-thread.js');
     const thread = new Worker(entry, { workerData: dir, name: 'report' });
     const abort = (): void => void thread.terminate();
     signal.addEventListener('abort', abort, { once: true });

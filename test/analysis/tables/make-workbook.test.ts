@@ -1,12 +1,8 @@
 import { unzipSync } from 'fflate';
 import { expect, it } from 'vitest';
-import type * as MakeWorkbook from '../../../src/analysis/tables/make-workbook.ts';
+import { makeWorkbook, MANY_ROWS } from '../../../src/analysis/tables/make-workbook.ts';
 import { flaggedColumns } from '../../../src/analysis/tables/table-columns.ts';
 import { workbookBytes, type WorkbookPart } from '../../../src/analysis/tables/workbook.ts';
-
-// A thread runs the built program.
-const built = '../../../dist/src/analysis/tables/make-workbook.js';
-const { makeWorkbook, MANY_ROWS } = (await import(/* @vite-ignore */ built)) as typeof MakeWorkbook;
 
 const COLUMNS = flaggedColumns({
   sources: [],

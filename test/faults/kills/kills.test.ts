@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { verifyRun } from '../../helpers/verify-run.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { Cli, type Finished, guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { random } from '../../helpers/corpus.ts';
 import { comparable, onlyRun, outcomes } from '../../helpers/run-directory.ts';

@@ -4,7 +4,7 @@ import { afterAll, expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { openRun } from '../../../src/runs/open-run.ts';
-import { verifyRun } from '../../helpers/verify-run.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { random } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';

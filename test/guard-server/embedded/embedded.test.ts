@@ -2,12 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Worker } from 'node:worker_threads';
 import sharp from 'sharp';
 import { expect, it, vi } from 'vitest';
-import type * as Embedded from '../../../src/guard-server/embedded/embedded.ts';
+import { startEmbeddedGuard } from '../../../src/guard-server/embedded/embedded.ts';
 import { column, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
-
-/** A thread runs compiled code only, so this is tested as it is built. */
-const built = new URL('../../../dist/src/guard-server/embedded/embedded.js', import.meta.url).href;
-const { startEmbeddedGuard } = (await import(/* @vite-ignore */ built)) as typeof Embedded;
 
 it('serves from a thread of its own until it is closed', async () => {
   const guard = await startEmbeddedGuard({ model: 'synthetic', synthetic: { serviceTime: 'zero' } });

@@ -1,16 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import type * as BuiltServer from '../../../src/guard-server/server.ts';
-import type * as Built from '../../../src/guard-server/features/media-features.ts';
+import { startGuardServer } from '../../../src/guard-server/server.ts';
+import { MediaFeatures } from '../../../src/guard-server/features/media-features.ts';
 import { FRAMES, MEL_BINS } from '../../../src/guard-server/features/log-mel.ts';
 import { hear, normalizer } from '../../normalize/audio/clips.ts';
 import { imageNormalizer } from '../../helpers/normalizer.ts';
-
-// Decoders are processes, which run compiled code only.
-const built = new URL('../../../dist/src/guard-server/features/media-features.js', import.meta.url).href;
-const { MediaFeatures } = (await import(/* @vite-ignore */ built)) as typeof Built;
-const builtServer = new URL('../../../dist/src/guard-server/server.js', import.meta.url).href;
-const { startGuardServer } = (await import(/* @vite-ignore */ builtServer)) as typeof BuiltServer;
 
 // Matchers take minutes to compare millions of elements.
 const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer);
@@ -18,7 +12,7 @@ const bytesOf = (values: Float32Array): Buffer => Buffer.from(values.buffer);
 const never = new AbortController().signal;
 const path = (name: string): string => new URL(`../../fixtures/${name}`, import.meta.url).pathname;
 
-function mediaFeatures(): Built.MediaFeatures {
+function mediaFeatures(): MediaFeatures {
   const features = new MediaFeatures();
   onTestFinished(() => features.close());
   return features;

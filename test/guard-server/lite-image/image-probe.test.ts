@@ -1,21 +1,16 @@
 import sharp from 'sharp';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type * as BuiltProbe from '../../../src/guard-server/lite-image/image-probe.ts';
-import type * as BuiltNetwork from '../../../src/guard-server/lite-image/network.ts';
+import { ImageProbe } from '../../../src/guard-server/lite-image/image-probe.ts';
+import { ImageNetwork } from '../../../src/guard-server/lite-image/network.ts';
 import { startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
-
-/** Images are decoded in a process, which runs compiled code only, so this is tested as it is built. */
-const built = new URL('../../../dist/src/guard-server/lite-image/', import.meta.url).href;
-const { ImageProbe } = (await import(/* @vite-ignore */ `${built}image-probe.js`)) as typeof BuiltProbe;
-const { ImageNetwork } = (await import(/* @vite-ignore */ `${built}network.js`)) as typeof BuiltNetwork;
 
 const image = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'navy' } })
   .png()
   .toBuffer();
 
-async function openProbe(): Promise<BuiltProbe.ImageProbe> {
+async function openProbe(): Promise<ImageProbe> {
   const probe = await ImageProbe.open();
   onTestFinished(() => probe.close());
   return probe;

@@ -27,7 +27,7 @@ export async function startStreams(
   const serving = { maxBatchSize: 64, instances: 1, maxQueueSize: synthetic.maxQueueSize ?? 1024 };
   const statistics = new ModelStatistics();
   const options = { serviceTime: 'zero', ...synthetic } as const;
-  const started = startSynthetic(options, serving, statistics, () => {});
+  const started = await startSynthetic(options, serving, statistics, () => {});
   const lifecycle = new ModelLifecycle(syntheticSource(started));
   await lifecycle.load();
   const service = new GuardService({

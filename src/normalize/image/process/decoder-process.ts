@@ -1,7 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { ByteBudget } from '../../../flow/byte-budget.ts';
 import { confined } from '../../../confinement/confined.ts';
@@ -17,8 +15,9 @@ const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot',
 const FRUGAL = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
 /** Entry point of the process, and a file of the library that it loads. */
-const ENTRY = fileURLToPath(new URL(`./decoder-main${extname(import.meta.url)}`, import.meta.url));
-const LIBRARY = createRequire(import.meta.url).resolve('sharp');
+const { resolve } = createRequire(import.meta.url);
+const ENTRY = resolve('#dist/src/normalize/image/process/decoder-main.js');
+const LIBRARY = resolve('sharp');
 
 /** Files that must be readable for a decoder to run. */
 export const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];

@@ -1,0 +1,75 @@
+/**
+ * Bundles the programs into dist, with the modules that they share as chunks: hundreds of small files would take Node half
+ * a second to load. Packages stay outside. Types are not checked here (npm run typecheck). Plain JavaScript, a step of the
+ * bootstrap.
+ *
+ *   dist/src            the command line, the library, threads and child processes
+ *   dist/bench, dist/training
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Entry points of processes and threads are named so; the others are loaded by people's code and by tests. */
+const PROGRAM = /(^|[-/])(main|thread)\.ts$/;
+const ENTRIES = [
+  'library/index.ts',
+  // Tests load these into processes of their own.
+  ...['confinement/confined.ts', 'normalize/normalizer.ts', 'store/verdict-store.ts'],
+  'guard-server/synthetic/version-record.ts',
+];
+
+const DEVELOPERS = {
+  bench: [
+    ...['run.ts', 'processes/guard-server.ts', 'processes/report-usage.ts', 'processes/review-list.ts'],
+    ...[
+      'processes/review-pages.ts',
+      'reference/arrival-order.ts',
+      'reference/csv-parse.ts',
+      'reference/floor.ts',
+    ],
+    ...['reference/naive-produce.ts', 'reference/naive-work.ts'],
+  ],
+  training: ['train.ts', 'evaluate.ts', 'fit/training-thread.ts'],
+};
+
+const files = (folder) => readdirSync(join(root, folder), { recursive: true });
+
+async function bundle(target, entries) {
+  rmSync(join(root, target), { recursive: true, force: true });
+  await build({
+    cwd: root,
+    platform: 'node',
+    input: Object.fromEntries(
+      entries.map(([name, path]) => [name.slice(0, -'.ts'.length), join(root, path)]),
+    ),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    transform: { target: 'node20.19' },
+    output: {
+      dir: join(root, target),
+      format: 'esm',
+      entryFileNames: '[name].js',
+      chunkFileNames: 'chunks/[name]-[hash].js',
+      sourcemap: true,
+    },
+    logLevel: 'warn',
+  });
+}
+
+const programs = [...files('src').filter((path) => PROGRAM.test(path)), ...ENTRIES];
+await bundle(
+  'dist/src',
+  programs.map((path) => [path, join('src', path)]),
+);
+// An image is built without the folders that only developers need.
+if (existsSync(join(root, 'bench')) && existsSync(join(root, 'training'))) {
+  for (const folder of ['bench', 'training']) {
+    await bundle(
+      `dist/${folder}`,
+      DEVELOPERS[folder].map((path) => [path, join(folder, path)]),
+    );
+  }
+}
