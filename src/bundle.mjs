@@ -6,7 +6,7 @@
  *   dist/src            the command line, the library, threads and child processes
  *   dist/bench, dist/training
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
@@ -39,7 +39,6 @@ const DEVELOPERS = {
 const files = (folder) => readdirSync(join(root, folder), { recursive: true });
 
 async function bundle(target, entries) {
-  rmSync(join(root, target), { recursive: true, force: true });
   await build({
     cwd: root,
     platform: 'node',
@@ -52,7 +51,8 @@ async function bundle(target, entries) {
       dir: join(root, target),
       format: 'esm',
       entryFileNames: '[name].js',
-      chunkFileNames: 'chunks/[name]-[hash].js',
+      // Without a hash: a process that was started before may load one later.
+      chunkFileNames: 'chunks/[name].js',
       sourcemap: true,
     },
     logLevel: 'warn',

@@ -1,6 +1,8 @@
 /**
- * Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others. Plain
- * JavaScript, run by npm before it packs.
+ * Makes dist ready to be packed. Plain JavaScript, run by npm before it packs.
+ *
+ * - Bundles the programs anew: dist may hold chunks of earlier builds.
+ * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -9,6 +11,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const types = join(root, 'dist', 'types');
+
+for (const folder of ['src', 'bench', 'training'])
+  rmSync(join(root, 'dist', folder), { recursive: true, force: true });
+await import('../bundle.mjs');
 
 rmSync(types, { recursive: true, force: true });
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
