@@ -35,7 +35,7 @@ export function completedCommands(program: Command): CompletedCommand[] {
     name: command.name(),
     help: command.summary(),
     flags: [...command.options.flatMap((option) => flagOf(option) ?? []), HELP_FLAG],
-    argument: argumentOf(command.registeredArguments[0], names),
+    argument: argumentOf(command.registeredArguments, names),
   }));
 }
 
@@ -46,14 +46,16 @@ function flagOf(option: unknown): CompletedFlag | null {
   return { flag, help: help.replaceAll('`', ''), isList: kind.isList, value };
 }
 
+/** Words are those of the first argument, paths those of the last. */
 function argumentOf(
-  argument: Argument | undefined,
+  [argument, ...more]: readonly Argument[],
   commands: readonly string[],
 ): CompletedCommand['argument'] {
   if (argument === undefined) return null;
   const unit = argument.name();
   if (unit === 'command') return { unit, words: commands, paths: null };
-  return { unit, ...placeOf(unit, argument.argChoices ?? []) };
+  const { words, paths } = placeOf(unit, argument.argChoices ?? []);
+  return { unit, words, paths: more.length === 0 ? paths : placeOf(more.at(-1)!.name(), []).paths };
 }
 
 function placeOf(unit: string, words: readonly string[]): Place {

@@ -101,7 +101,7 @@ export async function resolveRunConfig({
       csvSeparator: await valueOf(CSV_SEPARATOR, from),
       includeContent: await valueOf(INCLUDE_CONTENT, from),
     },
-    store: (await valueOf(STORE, from)) ?? join(out, DEFAULT_STORE),
+    store: (await valueOf(STORE, from)) ?? storeIn(out),
     reuse: await valueOf(REUSE, from),
     ...((await valueOf(TRUST_DECLARED, from)) ? { trustDeclared: true } : {}),
     rehash: await valueOf(REHASH, from),
@@ -122,6 +122,11 @@ export async function resolveRunConfig({
     guardTls: await guardTlsFilesOf(from),
     afterFinish: await afterFinishOf(from),
   };
+}
+
+/** The folder of the verdict store of runs in a folder, where none is named. */
+export function storeIn(out: string): string {
+  return join(out, DEFAULT_STORE);
 }
 
 /** The one job file among the arguments; null when they are paths. */

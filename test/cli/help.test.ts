@@ -6,6 +6,7 @@ const COMMANDS = [
   'enqueue',
   'resume',
   'retry',
+  'batch',
   'verify',
   'export',
   'report',

@@ -4,7 +4,7 @@ import type { ItemCode } from '../../domain/item-error.ts';
 import { retryMs } from '../../flow/backoff.ts';
 import type { Answer } from '../../guard/protocol/answer.ts';
 import { CallError, type Fault } from '../../guard/protocol/call-error.ts';
-import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
+import type { CallOptions, CheckedGuard } from '../../guard/protocol/connection.ts';
 import { findBarred } from '../../guard/protocol/canary.ts';
 import { notUsable } from '../../guard/protocol/not-usable.ts';
 import { requestKindOf, type RequestRow } from '../../guard/tensors/encode-request.ts';
@@ -21,7 +21,7 @@ const PROMPT = 'What do you say?';
  * the content is an answer.
  */
 export async function askCanary(
-  guard: ReadyGuard,
+  guard: CheckedGuard,
   canary: Canary,
   options: CallOptions,
 ): Promise<CanaryAnswer> {
@@ -49,7 +49,7 @@ export async function askCanary(
 }
 
 /** How a guard is asked for a canary; null: it takes no such request. */
-function rowOf({ request }: Canary, guard: ReadyGuard): RequestRow | null {
+function rowOf({ request }: Canary, guard: CheckedGuard): RequestRow | null {
   if (guard.takes(requestKindOf(request))) return { request, sessionId: '' };
   if (request.modality !== 'text' || !guard.takes('generation')) return null;
   const chunks = [request.text];

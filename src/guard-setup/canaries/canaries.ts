@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Modality } from '../../domain/request.ts';
 import type { ModelCheck } from '../../guard/endpoint/model-check.ts';
 import { CallError } from '../../guard/protocol/call-error.ts';
-import type { CallOptions, ReadyGuard } from '../../guard/protocol/connection.ts';
+import type { CallOptions, CheckedGuard } from '../../guard/protocol/connection.ts';
 import { NotUsable, notUsable } from '../../guard/protocol/not-usable.ts';
 import { askCanary } from './ask.ts';
 import type { Canary } from './canary-set.ts';
@@ -25,7 +25,7 @@ export class Canaries implements ModelCheck {
 
   /** See `ModelCheck.check`. Failure('service') when the answers show that the guard cannot be trusted. */
   async check(
-    guard: ReadyGuard,
+    guard: CheckedGuard,
     { endpoint, modality }: { readonly endpoint: string; readonly modality: Modality },
     options: CallOptions,
   ): Promise<string | null> {
@@ -49,7 +49,7 @@ export class Canaries implements ModelCheck {
 }
 
 /** Id of the fingerprint that a guard reports now; null when it reports none. */
-async function fingerprintOf({ version }: ReadyGuard, options: CallOptions): Promise<string | null> {
+async function fingerprintOf({ version }: CheckedGuard, options: CallOptions): Promise<string | null> {
   try {
     return version === null ? null : (await version.read(options)).fingerprint.id;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Modality } from '../../domain/request.ts';
-import type { CallOptions, ReadyGuard } from '../protocol/connection.ts';
+import type { CallOptions, CheckedGuard, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable } from '../protocol/not-usable.ts';
 
 /** Finds out whether the model behind an endpoint may be trusted with a modality, before it judges anything. */
@@ -10,7 +10,7 @@ export interface ModelCheck {
    * reports none. Rejects with `NotUsable` when the guard did not answer, a Failure when it must not judge, or the signal's reason.
    */
   check(
-    guard: ReadyGuard,
+    guard: CheckedGuard,
     of: { readonly endpoint: string; readonly modality: Modality },
     options: CallOptions,
   ): Promise<string | null>;

@@ -8,6 +8,7 @@ import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
+import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
 import { type Completion, readCompletion } from './completion.ts';
 import { declaredReading } from './declaration.ts';
 import { makeFamily } from './families/families.ts';
@@ -50,6 +51,8 @@ export class ChatGuard {
   readonly #model: string;
   readonly #family: Family;
   #form: Form;
+  /** Whether answers have the probabilities that the form asks for. */
+  #hasProbabilities: boolean;
   /** As the last reply named it. */
   #answeredBy = '';
 
@@ -58,6 +61,7 @@ export class ChatGuard {
     this.#model = model;
     this.#family = family;
     this.#form = formsOf(family)[0]!;
+    this.#hasProbabilities = this.#form.alternatives > 0;
   }
 
   /** Finds out which family it is and what the server gives, by a harmless text. Rejects as `Connection.open`. */
@@ -71,7 +75,8 @@ export class ChatGuard {
       const name = family ?? familyOfModel(model) ?? familyOfModel(served.root);
       if (name === null || name === 'moderations') throw unknownFamily(model);
       const guard = new ChatGuard(calls, model, makeFamily(name, { model, policy }));
-      const isGuard = await guard.#negotiate({ timeoutMs: requestTimeoutMs, signal });
+      const options = { timeoutMs: requestTimeoutMs, signal };
+      const isGuard = await guard.#negotiate(formsOf(guard.#family), options);
       if (!isGuard) {
         const detail = `its reply to a harmless text is not an answer of the family ${name}`;
         throw prove
@@ -84,9 +89,30 @@ export class ChatGuard {
     }
   }
 
+  /**
+   * For answers that are in files, see `AnsweredGuard`. Nothing is negotiated: every request is made in the first form. Where
+   * the harmless text has an answer, that says whether answers have probabilities. Throws `NotUsable` for a model of
+   * unknown family, or whose server ignored the template's arguments.
+   */
+  static async answered(
+    calls: OpenAiCalls,
+    { model, family, policy }: ChatModel,
+    options: CallOptions,
+  ): Promise<AnsweredGuard> {
+    const name = family ?? familyOfModel(model);
+    if (name === null || name === 'moderations') throw unknownFamily(model);
+    const guard = new ChatGuard(calls, model, makeFamily(name, { model, policy }));
+    await guard.#negotiate(formsOf(guard.#family).slice(0, 1), options).catch(ignoreCallError);
+    return {
+      first: guard.#declared(guard.#answeredBy),
+      takes: (requestKind) => guard.#takes(requestKind),
+      judge: (row, call) => guard.#reply(row.request as UnaryRequest, call),
+      declared: (answeredBy) => guard.#declared(answeredBy),
+    };
+  }
+
   /** Tries one form after the other until one is answered; false when an answer is none of the family. */
-  async #negotiate(options: CallOptions): Promise<boolean> {
-    const forms = formsOf(this.#family);
+  async #negotiate(forms: readonly Form[], options: CallOptions): Promise<boolean> {
     for (const [index, form] of forms.entries()) {
       let hasProbabilities = form.alternatives > 0;
       let asked: { question: Question; completion: Completion } | null = null;
@@ -97,7 +123,8 @@ export class ChatGuard {
           if (completion !== null) asked ??= { question, completion };
           return completion;
         });
-        this.#form = hasProbabilities ? form : { ...form, alternatives: 0 };
+        this.#form = form;
+        this.#hasProbabilities = hasProbabilities;
         if (asked !== null) await this.#checkArguments(asked, options);
         return answer !== null;
       } catch (error) {
@@ -118,10 +145,12 @@ export class ChatGuard {
   ): Promise<void> {
     const { name, otherArguments = [] } = this.#family;
     if (otherArguments.length === 0 || completion.promptTokens === null) return;
-    for (const templateArguments of otherArguments) {
-      const other = await this.#complete({ ...question, templateArguments }, this.#form, options);
-      if (other?.promptTokens !== completion.promptTokens) return;
-    }
+    const others = await Promise.all(
+      otherArguments.map((templateArguments) =>
+        this.#complete({ ...question, templateArguments }, this.#form, options),
+      ),
+    );
+    if (others.some((other) => other?.promptTokens !== completion.promptTokens)) return;
     const detail = `its server ignores chat_template_kwargs, without which a model of the family ${name} does not know what it is asked`;
     throw new NotUsable('not a guard', true, detail);
   }
@@ -137,7 +166,7 @@ export class ChatGuard {
         max: MAX_IN_FLIGHT,
         step: 1,
       }),
-      takes: (requestKind) => takesOpenAi(requestKind) && this.#family.takes(requestKind),
+      takes: (requestKind) => this.#takes(requestKind),
       isReady: async (probe) => {
         await servedAs(this.#calls, this.#model, probe);
         return true;
@@ -148,14 +177,20 @@ export class ChatGuard {
     };
   }
 
+  #takes(requestKind: RequestKind): boolean {
+    return takesOpenAi(requestKind) && this.#family.takes(requestKind);
+  }
+
   async #reply(request: UnaryRequest, options: CallOptions): Promise<Reply> {
     const form = this.#form;
     const answeredBy = new Set<string>();
     const answer = await this.#family.judge(request, async (question) => {
       const completion = await this.#complete(question, form, options);
       if (completion !== null) answeredBy.add(completion.model);
+      if (completion === null || !this.#hasProbabilities)
+        return completion && { ...completion, tokens: null };
       // A score is never made up by a guard whose other scores are probabilities.
-      return form.alternatives > 0 && completion?.tokens === null ? null : completion;
+      return completion.tokens === null ? null : completion;
     });
     const [modelVersion = this.#answeredBy, ...others] = answeredBy;
     // Questions about one item that several models answered are a verdict of none.
@@ -187,17 +222,18 @@ export class ChatGuard {
         throw error;
       }),
     ]);
-    const family = this.#family;
+    return this.#declared(this.#answeredBy, {
+      root: root === this.#model ? '' : root,
+      'server-version': VERSION.safeParse(version).data?.version ?? '',
+    });
+  }
+
+  #declared(answeredBy: string, server: Readonly<Record<string, string>> = {}): Reading {
+    const { name, declares } = this.#family;
+    const scores = this.#hasProbabilities ? 'probability' : 'binary';
     return declaredReading({
-      values: {
-        model: this.#model,
-        root: root === this.#model ? '' : root,
-        'server-version': VERSION.safeParse(version).data?.version ?? '',
-        family: family.name,
-        ...family.declares,
-        scores: this.#form.alternatives > 0 ? 'probability' : 'binary',
-      },
-      answeredBy: this.#answeredBy,
+      values: { model: this.#model, ...server, family: name, ...declares, scores },
+      answeredBy,
     });
   }
 }

@@ -6,11 +6,12 @@ import type { Answer } from '../protocol/answer.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
-import type { RequestRow } from '../tensors/encode-request.ts';
+import type { RequestKind, RequestRow } from '../tensors/encode-request.ts';
+import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
 import { takesOpenAi } from './chat-guard.ts';
 import { declaredReading } from './declaration.ts';
 import { imageParts, turnsOf } from './messages.ts';
-import { OpenAiCalls } from './openai-calls.ts';
+import type { OpenAiCalls } from './openai-calls.ts';
 import type { UnaryRequest } from '../../domain/request.ts';
 import { verdict } from './verdict.ts';
 
@@ -42,21 +43,19 @@ type Result = z.output<typeof MODERATION>['results'][number];
 
 /** OpenAI's moderation endpoint, or another server of it. It has no overall score: the highest of a category counts. */
 export class ModerationsGuard {
-  readonly #client: HttpClient;
   readonly #calls: OpenAiCalls;
   readonly #model: string;
   /** As the last reply named it. */
   #answeredBy = '';
   #repliesSinceRead = 0;
 
-  constructor(client: HttpClient, model: string) {
-    this.#client = client;
-    this.#calls = new OpenAiCalls(client);
+  constructor(calls: OpenAiCalls, model: string) {
+    this.#calls = calls;
     this.#model = model;
   }
 
-  /** Rejects as `Connection.open`. */
-  async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
+  /** `client`: the server that is called. Rejects as `Connection.open`. */
+  async open(client: HttpClient, { requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
     const options = { timeoutMs: requestTimeoutMs, signal };
     try {
       const { answers } = await this.#judge([HARMLESS_ROW], options);
@@ -69,7 +68,6 @@ export class ModerationsGuard {
     } catch (error) {
       throw notUsable(error, { signal });
     }
-    const seesImages = !/text-moderation/.test(this.#model);
     return {
       maxBatchSize: MAX_TEXTS,
       instances: null,
@@ -79,12 +77,28 @@ export class ModerationsGuard {
         max: MAX_IN_FLIGHT * MAX_TEXTS,
         step: MAX_TEXTS,
       }),
-      takes: (requestKind) => takesOpenAi(requestKind) && (seesImages || !requestKind.startsWith('image')),
-      isReady: (probe) => serverAnswers(this.#client, PATH, probe),
+      takes: (requestKind) => this.#takes(requestKind),
+      isReady: (probe) => serverAnswers(client, PATH, probe),
       judge: (rows, call) => this.#judge(rows, call),
       version: { first: this.#reading(), read: (call) => this.#read(call) },
       streams: null,
     };
+  }
+
+  /** For answers that are in files, see `AnsweredGuard`. */
+  async answered(options: CallOptions): Promise<AnsweredGuard> {
+    await this.#judge([HARMLESS_ROW], options).catch(ignoreCallError);
+    return {
+      first: this.#reading(),
+      takes: (requestKind) => this.#takes(requestKind),
+      judge: (row, call) => this.#judge([row], call),
+      declared: (answeredBy) => this.#declared(answeredBy),
+    };
+  }
+
+  #takes(requestKind: RequestKind): boolean {
+    const seesImages = !/text-moderation/.test(this.#model);
+    return takesOpenAi(requestKind) && (seesImages || !requestKind.startsWith('image'));
   }
 
   /**
@@ -98,9 +112,13 @@ export class ModerationsGuard {
 
   #reading(): Reading {
     this.#repliesSinceRead = 0;
+    return this.#declared(this.#answeredBy);
+  }
+
+  #declared(answeredBy: string): Reading {
     return declaredReading({
       values: { model: this.#model, family: 'moderations', scores: 'probability' },
-      answeredBy: this.#answeredBy,
+      answeredBy,
     });
   }
 

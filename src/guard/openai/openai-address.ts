@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { type GuardFamily, isGuardFamily } from '../../domain/guard/guard-family.ts';
+import { familyOfModel, type GuardFamily, isGuardFamily } from '../../domain/guard/guard-family.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 
 const EXAMPLE = 'openai+http://host:8000?model=meta-llama/Llama-Guard-3-8B';
@@ -13,6 +13,8 @@ export interface OpenAiAddress {
   readonly model: string;
   /** Null: to be told from the model's name. */
   readonly family: GuardFamily | null;
+  /** Whether it is the moderation endpoint, and no chat model. */
+  readonly isModerations: boolean;
 }
 
 /** `openai+http[s]://host:port/path?model=…&family=…`. Without a model: the moderation endpoint. Failure('usage') when malformed. */
@@ -23,5 +25,6 @@ export function parseOpenAiAddress({ name, address }: GuardEndpoint): OpenAiAddr
   const family = keys.get('family');
   if (family !== null && !isGuardFamily(family))
     throw new Failure('usage', `guard ${name}: the address must look like ${EXAMPLE}`);
-  return { base, model: keys.get('model') ?? DEFAULT_MODEL, family };
+  const model = keys.get('model') ?? DEFAULT_MODEL;
+  return { base, model, family, isModerations: (family ?? familyOfModel(model)) === 'moderations' };
 }

@@ -47,6 +47,12 @@ export interface ReadyGuard {
   readonly streams: GuardStreams | null;
 }
 
+/** What a check of a guard with canaries needs of it. */
+export type CheckedGuard = Pick<ReadyGuard, 'judge'> & {
+  takes(requestKind: RequestKind): boolean;
+  readonly version: { read(options: CallOptions): Promise<Reading> } | null;
+};
+
 /** How a connection identifies this client, and which servers it trusts. */
 export interface Credentials {
   /** Bearer token or key; null: none. */

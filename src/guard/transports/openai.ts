@@ -1,9 +1,8 @@
-import { familyOfModel } from '../../domain/guard/guard-family.ts';
 import { HttpClient } from '../http/http-client.ts';
 import { ChatGuard, MAX_IN_FLIGHT, takesOpenAi } from '../openai/chat-guard.ts';
 import { ModerationsGuard } from '../openai/moderations-guard.ts';
 import { type OpenAiAddress, parseOpenAiAddress } from '../openai/openai-address.ts';
-import { OpenAiCalls } from '../openai/openai-calls.ts';
+import { OpenAiHttpCalls } from '../openai/openai-calls.ts';
 import type { Connection, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
 import type { ConnectOptions, Transport } from './transport.ts';
 
@@ -34,11 +33,11 @@ class OpenAiConnection implements Connection {
   }
 
   open(options: OpenOptions): Promise<ReadyGuard> {
-    const { model, family } = this.#address;
-    const isModerations = (family ?? familyOfModel(model)) === 'moderations';
-    if (isModerations) return new ModerationsGuard(this.#client, model).open(options);
+    const { model, family, isModerations } = this.#address;
+    const calls = new OpenAiHttpCalls(this.#client);
+    if (isModerations) return new ModerationsGuard(calls, model).open(this.#client, options);
     const policy = this.#options.guardPolicy ?? null;
-    return ChatGuard.open(new OpenAiCalls(this.#client), { model, family, policy }, options);
+    return ChatGuard.open(calls, { model, family, policy }, options);
   }
 
   close(): void {
