@@ -18,6 +18,13 @@ const LOCK_BYTES = 12_288;
 const ROOM_BYTES = 1024 * 1024;
 /** How long a write may take, in milliseconds: another process that was stopped while it wrote holds the lock. */
 const WRITE_MS = 30_000;
+/**
+ * A transaction writes each page that it touches anew, and hashes scatter entries over all pages: so few large ones. They
+ * are this many milliseconds apart in a long run, unless so many entries wait. The first ones are not held up.
+ */
+const APART_MS = 200;
+const APART_MS_PER_TRANSACTION = 2;
+const MAX_WAITING = 4096;
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
@@ -51,6 +58,14 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #onFailure: OnFailure;
   #state: 'open' | 'read-only' | 'off' = 'open';
+  /** The next transaction: what fills it, how many entries that makes, and its end. */
+  #fills: (() => void)[] = [];
+  #entries = 0;
+  #next: Promise<void> | null = null;
+  #last: Promise<void> = Promise.resolve();
+  #transactions = 0;
+  /** Ends the pause between two transactions. */
+  #due = new AbortController();
 
   /** Opens the environment in a folder that exists, or creates it. Throws the library's error, or the system's. */
   constructor(folder: string, onFailure: OnFailure) {
@@ -86,11 +101,34 @@ export class Environment {
     }
   }
 
-  /** Writes what `fill` puts, in one transaction. Resolves when that is committed, or was given up. Never rejects. */
-  async write(fill: () => void): Promise<void> {
+  /**
+   * Writes the entries that `fill` puts when the next transaction begins. Resolves when that is committed, or was given
+   * up. Never rejects.
+   */
+  write(entries: number, fill: () => void): Promise<void> {
+    if (this.#state !== 'open') return Promise.resolve();
+    this.#fills.push(fill);
+    this.#entries += entries;
+    if (this.#entries >= MAX_WAITING) this.#due.abort();
+    return (this.#next ??= this.#commitNext());
+  }
+
+  async #commitNext(): Promise<void> {
+    await this.#last;
+    const pause = Math.min(APART_MS, APART_MS_PER_TRANSACTION * this.#transactions++);
+    await delay(pause, null, { signal: this.#due.signal }).catch(() => undefined);
+    const fills = this.#fills;
+    this.#fills = [];
+    this.#entries = 0;
+    this.#due = new AbortController();
+    this.#next = null;
+    await (this.#last = this.#commit(() => fills.forEach((fill) => fill())));
+  }
+
+  async #commit(fill: () => void): Promise<void> {
     if (this.#state !== 'open') return;
     const over = new AbortController();
-    const late = delay(WRITE_MS, true, { signal: over.signal, ref: false }).catch(() => false);
+    const late = delay(WRITE_MS, true, { signal: over.signal }).catch(() => false);
     try {
       const written = this.#root.batch(fill).then(() => false);
       if (await Promise.race([written, late])) this.#fail('write', { code: 'EBUSY' });
@@ -108,10 +146,14 @@ export class Environment {
    * when a stopped process holds the lock, the library would wait for ever: then the file is closed with this process.
    */
   async close(): Promise<boolean> {
+    this.#due.abort();
+    await this.#next;
+    await this.#last;
     if (this.#state !== 'open') return false;
     this.#state = 'off';
     const over = new AbortController();
-    const late = delay(CLOSE_MS, false, { signal: over.signal, ref: false }).catch(() => false);
+    // Keeps the process: one that waits for the library alone would end here.
+    const late = delay(CLOSE_MS, false, { signal: over.signal }).catch(() => false);
     const closed = this.#root.close().then(
       () => true,
       () => false,

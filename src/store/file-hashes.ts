@@ -56,7 +56,8 @@ export class FileHashes {
   async flush(): Promise<void> {
     const rows = this.#waiting;
     this.#waiting = [];
-    await this.#environment.write(() => {
+    if (rows.length === 0) return;
+    await this.#environment.write(rows.length, () => {
       for (const [key, row] of rows) this.#table.put(key, row);
     });
   }

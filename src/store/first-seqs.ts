@@ -6,16 +6,17 @@ const MAX_WAITING = 4096;
 
 /**
  * The first item with each content in one pass of one run, on disk. Claims are kept in memory until they are written,
- * many at once. Losing some is harmless: the content is judged a second time.
+ * many at once. Losing some costs judging a content a second time.
  */
 export class FirstSeqs {
   readonly #environment: Environment;
   readonly #table: SealedTable<number>;
   readonly #pass: Buffer;
-  readonly #waiting = new Map<string, number>();
-  /** What is being written. */
+  #waiting = new Map<string, number>();
+  /** What is being written, or was written last. */
   #writing: ReadonlyMap<string, number> = new Map();
-  #flushing: Promise<void> | null = null;
+  #claims = 0;
+  #written: Promise<void> = Promise.resolve();
 
   /** `pass`: the beginning of the keys of this pass, of the same length for all passes. */
   constructor(environment: Environment, table: SealedTable<number>, pass: Buffer) {
@@ -32,38 +33,34 @@ export class FirstSeqs {
       this.#table.get(this.#keyOf(contentSha256));
     if (known !== null && known <= seq) return known;
     if (this.#environment.isWhole) this.#waiting.set(contentSha256, seq);
+    this.#claims += 1;
     return seq;
   }
 
   /** Begins to write the claims so far, and bounds what is kept in memory: to be awaited between shards. */
   async settled(): Promise<void> {
-    const written = this.flush();
-    if (this.#waiting.size >= MAX_WAITING) await written;
+    if (this.#claims > 0) this.#written = this.#environment.write(this.#claims, () => this.#putAll());
+    this.#claims = 0;
+    if (this.#waiting.size >= MAX_WAITING) await this.#written;
+  }
+
+  /** Resolves when the claims are written that were settled so far, or cannot be. */
+  get written(): Promise<void> {
+    return this.#written;
   }
 
   /** Removes the claims of a pass that is finished. Nothing may be claimed afterwards. */
   async forget(): Promise<void> {
+    await this.#written;
     this.#waiting.clear();
-    await this.flush();
     await this.#table.removeAll(this.#pass);
   }
 
-  /** Writes the claims so far, and those that come meanwhile. */
-  flush(): Promise<void> {
-    this.#flushing ??= this.#flush().finally(() => (this.#flushing = null));
-    return this.#flushing;
-  }
-
-  async #flush(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const claims = new Map(this.#waiting);
-      this.#waiting.clear();
-      this.#writing = claims;
-      await this.#environment.write(() => {
-        for (const [content, seq] of claims) this.#table.put(this.#keyOf(content), seq);
-      });
-    }
-    this.#writing = new Map();
+  #putAll(): void {
+    if (this.#waiting.size === 0) return;
+    this.#writing = this.#waiting;
+    this.#waiting = new Map();
+    for (const [content, seq] of this.#writing) this.#table.put(this.#keyOf(content), seq);
   }
 
   #keyOf(contentSha256: string): Buffer {

@@ -61,7 +61,9 @@ export class SealedTable<T> {
     const write = async (): Promise<void> => {
       const entries = batch;
       batch = [];
-      await other.#environment.write(() => entries.forEach(([key, value]) => other.put(key, value)));
+      await other.#environment.write(entries.length, () =>
+        entries.forEach(([key, value]) => other.put(key, value)),
+      );
       signal.throwIfAborted();
     };
     for (const { key, value: bytes } of this.#table?.getRange() ?? []) {
@@ -83,7 +85,7 @@ export class SealedTable<T> {
     for (;;) {
       const keys = this.#environment.read(() => [...table.getKeys(range)]);
       if (keys === null || keys.length === 0 || !this.#environment.isWhole) return;
-      await this.#environment.write(() => keys.forEach((key) => void table.remove(key)));
+      await this.#environment.write(keys.length, () => keys.forEach((key) => void table.remove(key)));
     }
   }
 

@@ -131,7 +131,7 @@ export class VerdictStore {
     return new FirstSeqs(this.#environment, this.#firsts, prefix);
   }
 
-  /** Waits for what is being written. Nothing may be called afterwards. */
+  /** Writes what waits, and closes the file. Nothing may be called afterwards. */
   async close(): Promise<void> {
     await this.files.flush();
     if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);

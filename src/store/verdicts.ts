@@ -95,7 +95,7 @@ export class Verdicts {
   /** Adds verdicts, in one transaction. Resolves when they are stored, or cannot be. */
   add({ run, judging, fingerprints, verdicts }: JudgedVerdicts): Promise<void> {
     const models = new Map(fingerprints.map((fingerprint) => [fingerprint.id, fingerprint]));
-    return this.#environment.write(() => {
+    return this.#environment.write(verdicts.length, () => {
       const marks = new Map<string, number>();
       const by = new Map(fingerprints.map(({ id }) => [id, { fingerprint: id, judging }]));
       for (const { contentSha256, judgement } of verdicts) {

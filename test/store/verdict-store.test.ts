@@ -66,7 +66,8 @@ it('remembers the first item with a content, until the pass is finished', async 
   const first = store.firstSeqs('run-1', 1);
   expect(first.claim(content('a'), 3)).toBe(3);
   expect(first.claim(content('a'), 9)).toBe(3);
-  await first.flush();
+  await first.settled();
+  await first.written;
   expect(first.claim(content('a'), 9)).toBe(3);
   expect(store.firstSeqs('run-1', 2).claim(content('a'), 9)).toBe(9);
   await store.close();

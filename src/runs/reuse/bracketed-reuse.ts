@@ -1,5 +1,6 @@
 import { isKnown } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
+import { abortable } from '../../flow/abortable.ts';
 import type { RunReuse } from './run-reuse.ts';
 
 /**
@@ -39,8 +40,12 @@ export class BracketedReuse {
     return this.#reuse.settle(planned, this.#models ?? []);
   }
 
-  /** The shard as it is to be judged: settled anew if a model whose verdicts it has was replaced meanwhile. */
+  /**
+   * The shard as it is to be judged: settled anew if a model whose verdicts it has was replaced meanwhile. It is judged
+   * after it is written down which contents were first in it, so that a copy is not judged after a crash.
+   */
   async confirm(planned: Shard, settled: Shard, signal: AbortSignal): Promise<Shard> {
+    await abortable(this.#reuse.claimed, signal);
     for (let shard = settled; ;) {
       const used = modelsOf(shard);
       if (used.size === 0) return shard;

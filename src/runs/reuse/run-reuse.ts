@@ -58,6 +58,11 @@ export class RunReuse {
     return settled;
   }
 
+  /** Resolves when it is written, or cannot be, which contents were first in the shards that were settled so far. */
+  get claimed(): Promise<void> {
+    return this.#firstSeqs?.of.written ?? Promise.resolve();
+  }
+
   /** Adds the verdicts of a committed shard to the store. Resolves also when the store cannot be written. */
   async keep({ shard, outcomes, fingerprints }: ShardResult): Promise<void> {
     if (this.#store === null) return;
