@@ -19,9 +19,15 @@ export interface GuardEndpoints {
 
 const embeddedOptions = (url: string) => ({ model: 'lite', allScores: url === EMBEDDED_ALL_SCORES }) as const;
 
-/** Starts loading the embedded guards among these ahead of `openGuardEndpoints`, in threads of their own. */
-export function loadEmbeddedGuards(urls: readonly string[]): void {
-  for (const url of new Set(urls.filter(isEmbedded))) startEmbeddedThread(embeddedOptions(url));
+/**
+ * Starts loading the embedded guards among these ahead of `openGuardEndpoints`, in threads of their own. Returns a function
+ * that ends those that were not opened.
+ */
+export function loadEmbeddedGuards(urls: readonly string[]): () => Promise<void> {
+  const ends = [...new Set(urls.filter(isEmbedded))].map((url) => startEmbeddedThread(embeddedOptions(url)));
+  return async () => {
+    await Promise.all(ends.map((end) => end()));
+  };
 }
 
 /**

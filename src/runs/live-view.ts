@@ -1,4 +1,4 @@
-import type { ShardCounts } from '../record/tally.ts';
+import type { ShardCounts } from '../record/shard-tally.ts';
 import type { RunControl } from './control/run-control.ts';
 import type { RunProgress, RunView, StageCounts } from './progress.ts';
 

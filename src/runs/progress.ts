@@ -1,7 +1,7 @@
 import { isKnown } from '../domain/item.ts';
 import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
-import type { ShardCounts } from '../record/tally.ts';
+import type { ShardCounts } from '../record/shard-tally.ts';
 
 /** How far planning has got. */
 export interface PlanProgress {

@@ -133,11 +133,13 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       const ui = { ...context, ...output, ...access, typed, guardTls, startWaitMs, afterFinish };
       // A job file stands alone among the arguments.
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
-      if (access.fleet === null) {
-        const { loadEmbeddedGuards } = await import('../../guard-setup/guard-endpoints.ts');
-        loadEmbeddedGuards(config.guards);
+      const { loadEmbeddedGuards } = await import('../../guard-setup/guard-endpoints.ts');
+      const endUnused = loadEmbeddedGuards(access.fleet === null ? config.guards : []);
+      try {
+        report(await (await loadRuns()).enqueue(config, ui));
+      } finally {
+        await endUnused();
       }
-      report(await (await loadRuns()).enqueue(config, ui));
     });
 }
 

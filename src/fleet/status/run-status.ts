@@ -13,7 +13,7 @@ import { lastLines } from '../../record/log/last-lines.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { GateResult } from '../../record/summary/gates.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import type { ShardCounts } from '../../record/tally.ts';
+import type { ShardCounts } from '../../record/shard-tally.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
 import { type Feeder, readFeeder } from '../../runs/control/feed-claim.ts';
 import { notARun, readRunRecord } from '../../runs/open-run.ts';

@@ -26,12 +26,18 @@ const ahead = new Map<string, GuardThread>();
 
 /**
  * Starts the thread of an embedded guard, so that it loads while this thread loads other things: `startEmbeddedGuard` with
- * the same options takes it over. Until then it does not keep the process alive.
+ * the same options takes it over. Returns a function that ends the thread if nobody did.
  */
-export function startEmbeddedThread(options: EmbeddedOptions): void {
+export function startEmbeddedThread(options: EmbeddedOptions): () => Promise<void> {
+  const key = JSON.stringify(options);
   const thread = new GuardThread(options);
-  thread.worker.unref();
-  ahead.set(JSON.stringify(options), thread);
+  ahead.set(key, thread);
+  return async () => {
+    if (ahead.get(key) !== thread) return;
+    ahead.delete(key);
+    thread.isClosing = true;
+    await thread.worker.terminate();
+  };
 }
 
 /** The thread of an embedded guard. */
@@ -75,7 +81,6 @@ export async function startEmbeddedGuard(options: EmbeddedOptions): Promise<Embe
   const thread = ahead.get(key) ?? new GuardThread(options);
   ahead.delete(key);
   const { worker, token, failed } = thread;
-  worker.ref();
   const first = await Promise.race([thread.listening, failed]);
   if (first instanceof Error) throw first;
   if (first.failure !== null) {

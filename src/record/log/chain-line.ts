@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { decodeLine, encodeLine } from '../../files/checked-line.ts';
-import { SHARD_TALLY, type ShardTally } from '../tally.ts';
+import { SHARD_TALLY, type ShardTally } from '../shard-tally.ts';
 import { CANARY_CHECK } from './canary-schema.ts';
 
 /** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */

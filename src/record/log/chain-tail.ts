@@ -4,7 +4,7 @@ import { openFile } from '../../files/open-file.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { lineHash, parseChainLine, type ChainPosition, type CommitLine } from './chain-line.ts';
-import type { ShardCounts } from '../tally.ts';
+import type { ShardCounts } from '../shard-tally.ts';
 import type { ChainEnd } from './chain.ts';
 import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { Tally, type ShardCounts, type ShardTally } from '../tally.ts';
+import type { ShardCounts, ShardTally } from '../shard-tally.ts';
+import { Tally } from '../tally.ts';
 import type { CommitLine } from './chain-line.ts';
 
 /** Where the outcome lines of a committed shard are. */

@@ -4,7 +4,7 @@ import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { columnsIn, fitted, padded } from '../../domain/text/width.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import type { Counts } from '../tally.ts';
+import type { Counts } from '../counts.ts';
 import { number } from './listed.ts';
 
 /** What a screen has room for. */

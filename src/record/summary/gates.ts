@@ -1,7 +1,7 @@
 import type { Gates } from '../../config/run-config.ts';
 import { CATEGORY_KEYS, foreignIn, isCategoryName } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
-import type { Counts } from '../tally.ts';
+import type { Counts } from '../counts.ts';
 
 /** A gate of `failIf`, and what the run came to. */
 export interface GateResult {

@@ -16,7 +16,7 @@ import { oneRow, oneScreen } from './screen.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
-import type { WholeConversations } from '../tally.ts';
+import type { WholeConversations } from '../counts.ts';
 import type { ConversationCounts } from './conversation-counts.ts';
 
 /** Hex digits of a fingerprint that are shown: enough to tell two models apart. */

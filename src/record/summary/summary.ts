@@ -4,7 +4,7 @@ import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.t
 import { type Fingerprint, isDeclared } from '../../domain/fingerprint.ts';
 import type { Policy } from '../../domain/policy.ts';
 import type { EmptySources } from '../corpus-accounts.ts';
-import type { Counts } from '../tally.ts';
+import type { Counts } from '../counts.ts';
 import type { TrialCounts } from './trial.ts';
 import { countCanaries, type CanaryCounts } from './canary-counts.ts';
 import { gateResults, type GateResult } from './gates.ts';

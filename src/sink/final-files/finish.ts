@@ -9,7 +9,7 @@ import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
-import type { Counts } from '../../record/tally.ts';
+import type { Counts } from '../../record/counts.ts';
 import { LineFiles } from '../../record/outcomes/line-files.ts';
 import { makeTables, type FlaggedBounds } from '../../analysis/tables/make-tables.ts';
 import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';

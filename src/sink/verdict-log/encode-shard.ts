@@ -9,7 +9,8 @@ import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
 import { outcomeOfCopy } from '../../record/outcomes/copied-outcome.ts';
-import { NO_RULING, rulingOn, Tally, type Ruling, type ShardTally } from '../../record/tally.ts';
+import type { ShardTally } from '../../record/shard-tally.ts';
+import { NO_RULING, rulingOn, Tally, type Ruling } from '../../record/tally.ts';
 import { hashesOf } from '../../record/restricted/restricted-list.ts';
 
 /** A shard's part of the log, ready to be written. */

@@ -16,7 +16,7 @@ import {
   type ClosingLine,
   type CommitLine,
 } from '../../record/log/chain-line.ts';
-import type { ShardCounts } from '../../record/tally.ts';
+import type { ShardCounts } from '../../record/shard-tally.ts';
 import type { CommitTable } from '../../record/log/commit-table.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type Gates, NO_GATES } from '../../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
-import { NO_RULING, Tally, type Counts } from '../../../src/record/tally.ts';
+import type { Counts } from '../../../src/record/counts.ts';
+import { NO_RULING, Tally } from '../../../src/record/tally.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
 const NONE: Gates = NO_GATES;

@@ -1,0 +1,213 @@
+import { ITEM_CODES, ITEM_ERROR_REASONS, type ItemCode, type ItemErrorReason } from '../domain/item-error.ts';
+import type { Decision } from '../domain/outcome.ts';
+import { MODALITIES } from '../domain/request.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
+import { NO_MODEL, SHARE_STEPS, splitKey, type ShardTally } from './shard-tally.ts';
+import type { ConversationCounts, ConversationTally } from './summary/conversation-counts.ts';
+import { streamCounts, type StreamCounts } from './summary/stream-counts.ts';
+
+/** A guard, and one of the models that it judged with. */
+interface GuardShare {
+  readonly endpoint: string;
+  readonly kind: 'embedded' | 'triton' | 'rest' | 'openai' | 'websocket';
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+}
+
+/** Where reused verdicts come from. */
+interface ReusedShare {
+  /** Name of the run that judged; null: all runs beyond the first hundred. */
+  readonly run: string | null;
+  readonly fingerprint: string | null;
+  readonly verdicts: number;
+}
+
+/** Conversations of more than one turn with one verdict, on the whole of them (`--audit final`). */
+export interface WholeConversations {
+  readonly conversations: number;
+  /** Their turns before the last one, system turns included: none of these has a verdict of its own. */
+  readonly earlier_turns: number;
+}
+
+export type DecisionCounts = Readonly<Record<Decision, number>>;
+
+/** Sums over the outcomes of a run. */
+export interface Counts {
+  readonly items: number;
+  readonly verdicts: number;
+  readonly errors: number;
+  /** Verdicts with the decision `review` or `block`. */
+  readonly flagged: number;
+  /** Verdicts that the guard itself flagged (FLAGGED), whatever the policy decided. */
+  readonly guard_flagged: number;
+  readonly by_decision: DecisionCounts;
+  /** Verdicts by flagged category; one verdict may count in several. */
+  readonly by_category: Readonly<Record<string, number>>;
+  /** Verdicts that are listed in restricted.csv. */
+  readonly restricted: number;
+  /** The same by decision. */
+  readonly decisions_by_category: Readonly<Record<string, DecisionCounts>>;
+  /** Verdicts that were flagged, by the guard or by the decision, without a flagged category: not in `by_category`. */
+  readonly without_category: number;
+  /** The same by decision. */
+  readonly decisions_without_category: DecisionCounts;
+  /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
+  readonly category_unknown: Readonly<Partial<Record<CategoryKey, number>>>;
+  /** Verdicts with a score in a category of another taxonomy, by its name; absent when there are none. */
+  readonly foreign_scored?: Readonly<Record<string, number>> | undefined;
+  /** Those of `guard_flagged` with a score or a flag in a category of another taxonomy; absent when there are none. */
+  readonly foreign_measured?: Readonly<Record<string, number>> | undefined;
+  /** Verdicts on a part of their item only. */
+  readonly partial: number;
+  readonly judged_as_whole: WholeConversations;
+  readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
+  /** Errors that have a reason, by reason; absent when there are none. */
+  readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
+  /** Items by modality; `unknown` for content that was not recognised. */
+  readonly by_modality: Readonly<Record<string, number>>;
+  /** Files of unsupported types, by extension. */
+  readonly unsupported_files: Readonly<Record<string, number>>;
+  readonly guards: readonly GuardShare[];
+  /** Outcomes with a verdict of an earlier run, except copies. */
+  readonly reused: number;
+  /** The same by run and model, the most verdicts first. */
+  readonly reused_from: readonly ReusedShare[];
+  /** Outcomes that are those of earlier items with the same content. */
+  readonly copies: number;
+  /** Verdicts without a score for a category that has a threshold in the policy. */
+  readonly thresholds_unapplied: number;
+  /** Errors with the reason `ffmpeg_missing`. */
+  readonly without_ffmpeg: number;
+  /** Errors with the reason `no_text_column`. */
+  readonly without_text_column: number;
+  /** Errors with the reason `no_generation`; absent when there are none. */
+  readonly without_generation?: number;
+  /** Absent in a run without generations. */
+  readonly streams?: StreamCounts;
+  /** Absent in a run without conversations that were judged at every turn. */
+  readonly conversations?: ConversationCounts;
+}
+
+/** Sums by key; a key without an outcome is left out. */
+type Sums = Readonly<Record<string, number | undefined>>;
+
+/** What the sums over all shards say of a run. Copies that wait for their outcome are not counted. */
+export function countsOf({ copies, by }: ShardTally, conversationTally: ConversationTally): Counts {
+  const decided = decisionsOf(by.decision);
+  const categories = categoriesOf(by.category);
+  const streams = streamCounts(by.with?.generation ?? 0, {
+    caution: sharesOf(by.caution),
+    flag: sharesOf(by.flag),
+  });
+  const cache = by.with?.cache_usage === undefined ? null : ordered<number>(by.cache, []);
+  const conversations = conversationTally.counts(cache);
+  const errors = sumOf(by.code);
+  const verdicts = sumOf(by.decision);
+  const withoutGeneration = by.reason?.no_generation ?? 0;
+  return {
+    items: verdicts + errors,
+    verdicts,
+    errors,
+    flagged: decided.review + decided.block,
+    guard_flagged: by.with?.guard_flagged ?? 0,
+    by_decision: decided,
+    by_category: Object.fromEntries(
+      Object.entries(categories).map(([key, of]) => [key, of.allow + of.review + of.block]),
+    ),
+    decisions_by_category: categories,
+    restricted: by.with?.restricted ?? 0,
+    without_category: sumOf(by.uncategorised),
+    decisions_without_category: decisionsOf(by.uncategorised),
+    category_unknown: ordered<number>(by.unmeasured, CATEGORY_KEYS),
+    ...(by.foreign_scored && { foreign_scored: ordered<number>(by.foreign_scored, []) }),
+    ...(by.foreign_measured && { foreign_measured: ordered<number>(by.foreign_measured, []) }),
+    partial: by.with?.partial ?? 0,
+    judged_as_whole: {
+      conversations: by.whole?.conversations ?? 0,
+      earlier_turns: by.whole?.earlier_turns ?? 0,
+    },
+    by_error_code: ordered<number>(by.code, ITEM_CODES),
+    ...(by.reason && { by_error_reason: ordered<number>(by.reason, ITEM_ERROR_REASONS) }),
+    by_modality: ordered<number>(by.modality, [...MODALITIES, 'unknown']),
+    unsupported_files: ordered<number>(by.extension, []),
+    guards: guardShares(by.guard),
+    reused: sumOf(by.reused),
+    reused_from: reusedShares(by.reused),
+    copies: copies - (by.with?.waiting ?? 0),
+    thresholds_unapplied: by.with?.threshold_unapplied ?? 0,
+    without_ffmpeg: by.reason?.ffmpeg_missing ?? 0,
+    without_text_column: by.reason?.no_text_column ?? 0,
+    ...(withoutGeneration > 0 && { without_generation: withoutGeneration }),
+    ...(streams && { streams }),
+    ...(conversations && { conversations }),
+  };
+}
+
+function sumOf(sums: Sums = {}): number {
+  return Object.values(sums).reduce<number>((sum, by) => sum + by!, 0);
+}
+
+/** Sums as an object: `keys` in their order, then the others by name. */
+function ordered<T>(
+  sums: Readonly<Record<string, T | undefined>> | undefined,
+  keys: readonly string[],
+): Record<string, T> {
+  const present = sums ?? {};
+  const others = Object.keys(present).filter((key) => !keys.includes(key));
+  return Object.fromEntries(
+    [...keys, ...others.sort()]
+      .filter((key) => Object.hasOwn(present, key))
+      .map((key) => [key, present[key]!]),
+  );
+}
+
+function decisionsOf(sums: Sums = {}): Record<Decision, number> {
+  return { allow: sums['allow'] ?? 0, review: sums['review'] ?? 0, block: sums['block'] ?? 0 };
+}
+
+/** Decisions by category, of sums by decision and category. */
+function categoriesOf(sums: Sums = {}): Record<string, DecisionCounts> {
+  const categories = new Map<string, Record<Decision, number>>();
+  for (const [key, verdicts] of Object.entries(sums)) {
+    const [decision, category] = splitKey(key);
+    const counts = categories.get(category) ?? decisionsOf();
+    counts[decision as Decision] = verdicts!;
+    categories.set(category, counts);
+  }
+  return ordered(Object.fromEntries(categories), CATEGORY_KEYS);
+}
+
+function sharesOf(sums: Sums = {}): (readonly [share: number, generations: number])[] {
+  return Object.entries(sums)
+    .map(([step, generations]) => [Number(step) / SHARE_STEPS, generations!] as const)
+    .sort(([a], [b]) => a - b);
+}
+
+/** Sums by model, as `ofModel` makes their keys. */
+function byModel(sums: Sums = {}): { fingerprint: string | null; name: string; verdicts: number }[] {
+  return Object.entries(sums).map(([key, verdicts]) => {
+    const [model, name] = splitKey(key);
+    return { fingerprint: model === NO_MODEL ? null : model, name, verdicts: verdicts! };
+  });
+}
+
+/** By endpoint, then by fingerprint. */
+function guardShares(sums: Sums | undefined): GuardShare[] {
+  const place = ({ endpoint, fingerprint }: GuardShare): string => `${endpoint} ${fingerprint ?? ''}`;
+  return byModel(sums)
+    .map(({ name, ...share }) => ({ endpoint: name, kind: kindOf(name), ...share }))
+    .sort((a, b) => (place(a) < place(b) ? -1 : 1));
+}
+
+function reusedShares(sums: Sums | undefined): ReusedShare[] {
+  return byModel(sums)
+    .map(({ name, ...share }) => ({ run: name === '' ? null : name, ...share }))
+    .sort((a, b) => b.verdicts - a.verdicts || ((a.run ?? '') < (b.run ?? '') ? -1 : 1));
+}
+
+function kindOf(endpoint: string): GuardShare['kind'] {
+  if (endpoint.startsWith('embedded:')) return 'embedded';
+  if (endpoint.startsWith('ws')) return 'websocket';
+  if (endpoint.startsWith('openai')) return 'openai';
+  return endpoint.startsWith('http') ? 'rest' : 'triton';
+}

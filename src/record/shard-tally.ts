@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { ITEM_CODES, ITEM_ERROR_REASONS } from '../domain/item-error.ts';
+import { DECISIONS } from '../domain/outcome.ts';
+import { MODALITIES } from '../domain/request.ts';
+import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
+import { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
+
+/** Shares in an outcome line have four decimals. */
+export const SHARE_STEPS = 10_000;
+
+const some = z.number().positive();
+const whole = z.int().min(1);
+const byDecision = z.partialRecord(z.enum(DECISIONS), whole);
+const byShare = z.record(z.string().regex(/^(?:10000|[1-9]?[0-9]{1,3})$/), whole);
+/** By the id of a model (`-`: not known), a space, and the name of a guard or a run. */
+const byModel = z.record(z.string().regex(/^\S+ /), whole);
+
+/** What is counted of outcomes, and by what. Keys with no outcome are left out. */
+const COUNTED = {
+  modality: z.partialRecord(z.enum([...MODALITIES, 'unknown']), whole),
+  decision: byDecision,
+  code: z.partialRecord(z.enum(ITEM_CODES), whole),
+  reason: z.partialRecord(z.enum(ITEM_ERROR_REASONS), whole),
+  /** By decision, a space, and the category. */
+  category: z.record(z.string().regex(/^(?:allow|review|block) /), whole),
+  /** Flagged without a category. */
+  uncategorised: byDecision,
+  /** Categories without a score or a flag in a flagged verdict. */
+  unmeasured: z.partialRecord(z.enum(CATEGORY_KEYS), whole),
+  /** Verdicts with a score in a category of another taxonomy. */
+  foreign_scored: z.record(z.string(), whole),
+  /** Flagged verdicts with a score or a flag in a category of another taxonomy. */
+  foreign_measured: z.record(z.string(), whole),
+  /** Of unsupported files. */
+  extension: z.record(z.string(), whole),
+  guard: byModel,
+  reused: byModel,
+  /** Shares shown, in steps, of the generations that were raised. */
+  caution: byShare,
+  flag: byShare,
+  /** Sums of CACHE_USAGE over turns. */
+  cache: z.partialRecord(z.enum(CACHE_USAGE_ORDER), some),
+  /** Outcomes with a property. */
+  with: z.partialRecord(
+    z.enum([
+      'waiting',
+      'guard_flagged',
+      'restricted',
+      'partial',
+      'threshold_unapplied',
+      'generation',
+      'turn',
+      'cache_usage',
+      'batch_part',
+    ]),
+    whole,
+  ),
+  /** Conversations judged as a whole, and their turns before the last. */
+  whole: z.partialRecord(z.enum(['conversations', 'earlier_turns']), whole),
+} as const;
+
+export type Dimension = keyof typeof COUNTED;
+export type Key<D extends Dimension> = keyof z.infer<(typeof COUNTED)[D]> & string;
+
+export const DIMENSIONS = Object.keys(COUNTED) as Dimension[];
+
+const count = z.int().min(0);
+
+/** The sums of a shard as its commit line holds them. Sums of shards add up to those of the run. */
+export const SHARD_TALLY = z.strictObject({
+  items: count,
+  errors: count,
+  copies: count,
+  review: count,
+  block: count,
+  by: z.strictObject(COUNTED).partial(),
+});
+
+export type ShardTally = z.infer<typeof SHARD_TALLY>;
+
+/** The sums that progress needs. */
+export interface ShardCounts {
+  readonly items: number;
+  /** Items that ended in an error, and copies, whose outcome is that of another item. */
+  readonly errors: number;
+  readonly copies: number;
+  /** Verdicts by decision; the rest of `items - errors - copies` is `allow`. */
+  readonly review: number;
+  readonly block: number;
+}
+
+export const NO_MODEL = '-';
+
+export function ofModel(fingerprint: string | null, name: string): string {
+  return `${fingerprint ?? NO_MODEL} ${name}`;
+}
+
+/** A key at its first space. */
+export function splitKey(key: string): readonly [string, string] {
+  const at = key.indexOf(' ');
+  return [key.slice(0, at), key.slice(at + 1)];
+}
