@@ -36,6 +36,8 @@ export interface DashboardOptions {
   readonly pool: Pick<GuardPool, 'status'>;
   /** URLs of the guards that judge new runs; none: the embedded guard. With Redis, its workers do. */
   readonly guards: readonly string[];
+  /** Absolute path of the written policy by which they judge; null: none. */
+  readonly guardPolicy: string | null;
   /** The Redis of the fleet; null: none. */
   readonly redis: RedisAddress | null;
   /** What starts the command line: Node and its main file. */
@@ -61,7 +63,7 @@ export interface Dashboard {
 }
 
 export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { out, say, pool, env, program } = options;
+  const { out, say, pool, env, program, guardPolicy } = options;
   const token = options.token ?? randomBytes(TOKEN_BYTES).toString('base64url');
   const sessions = new Sessions(options.sessionLifetimeMs);
   const roots = await Roots.open(options.roots);
@@ -82,7 +84,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const keyFile = runKeyFile(env);
   const guards = fleet !== null ? [] : options.guards.length > 0 ? options.guards : [EMBEDDED_GUARD];
   const control = new RunControl({
-    ...{ folder: runs, list, processes, keyFile, signal, out, roots, guards, env },
+    ...{ folder: runs, list, processes, keyFile, signal, out, roots, guards, guardPolicy, env },
   });
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });
   const indexes = new RunIndexes();

@@ -29,7 +29,7 @@ export interface ServedDashboard {
 }
 
 interface ServedOptions extends Partial<
-  Pick<DashboardOptions, 'roots' | 'guards' | 'redis' | 'env' | 'sessionLifetimeMs'>
+  Pick<DashboardOptions, 'roots' | 'guards' | 'guardPolicy' | 'redis' | 'env' | 'sessionLifetimeMs'>
 > {
   /** Folder of the runs. */
   readonly out: string;
@@ -50,6 +50,7 @@ export async function startDashboard({
   out,
   roots = [out],
   guards = [],
+  guardPolicy = null,
   redis = null,
   env = process.env,
   token = null,
@@ -69,7 +70,7 @@ export async function startDashboard({
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
       dashboard: {
-        ...{ out, roots, guards, env, redis, program: [process.execPath, MAIN] },
+        ...{ out, roots, guards, guardPolicy, env, redis, program: [process.execPath, MAIN] },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
       },
       stdout: {

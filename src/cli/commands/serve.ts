@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import {
   GUARD_TLS_SETTINGS,
@@ -26,7 +27,7 @@ import {
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/entries/judging.ts';
 import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, given, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
@@ -92,6 +93,7 @@ export function serveCommand(context: CommandContext): Command {
       // Runs can be looked at while no guard is ready.
       const openLate: OpenGuards = async (_signal, say) => new LateGuards({ urls: guards, open, say });
       const program = [process.execPath, MAIN] as const;
+      const policyFile = given(GUARD_POLICY, from);
       const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
       await serve(
         {
@@ -99,7 +101,12 @@ export function serveCommand(context: CommandContext): Command {
           timeoutMs: settings.timeout,
           judging: { frames, longAudio, longText },
           openGuards: withDashboard ? openLate : open,
-          dashboard: withDashboard ? { out, roots, redis, guards, program, env: envOfRuns } : null,
+          dashboard: withDashboard
+            ? {
+                ...{ out, roots, redis, guards, program, env: envOfRuns },
+                guardPolicy: policyFile && resolve(policyFile.folder, policyFile.texts[0].value),
+              }
+            : null,
           say: (line) => stderr.line(`guardsweep: ${line}`),
         },
         interrupts,

@@ -3,7 +3,13 @@ import type { z } from 'zod';
 import { isJobFile, readJobFile } from '../../config/job-file/job-file.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import { EXPORT_CLEAN, HEAD_FILE, ON_FINISH } from '../../config/settings/entries/after-run.ts';
-import { CANARIES, GUARD_CA, GUARD_CERT, GUARD_KEY } from '../../config/settings/entries/guard.ts';
+import {
+  CANARIES,
+  GUARD_CA,
+  GUARD_CERT,
+  GUARD_KEY,
+  GUARD_POLICY,
+} from '../../config/settings/entries/guard.ts';
 import { POLICY, STORE } from '../../config/settings/entries/judging.ts';
 import { type Flags, given } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -23,6 +29,8 @@ export interface NewRunRules {
   readonly roots: Roots;
   /** The guards that judge them; none: the workers of a fleet. */
   readonly guards: readonly string[];
+  /** Absolute path of the written policy by which they judge; null: none. */
+  readonly guardPolicy: string | null;
   readonly env: NodeJS.ProcessEnv;
 }
 
@@ -37,7 +45,7 @@ const OTHER_FILES = [
  * FORBIDDEN when a corpus, a job file or a policy is not in the folders that may be read.
  */
 export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Promise<string[]> {
-  const { out, roots, guards, env } = rules;
+  const { out, roots, guards, guardPolicy, env } = rules;
   const named = asked.paths.map((path) => roots.absolute(path));
   for (const path of named) await assertInside(path, roots, 'paths');
   // What is checked here is what the command reads, although links may be changed meanwhile.
@@ -45,6 +53,7 @@ export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Pro
   const policy = asked.policy === null ? null : await policyPath(roots.absolute(asked.policy), roots);
   const flags: Record<string, Flags[string]> = { out };
   if (guards.length > 0) flags['guard'] = guards;
+  if (guards.length > 0 && guardPolicy !== null) flags['guardPolicy'] = guardPolicy;
   if (policy !== null) flags['policy'] = policy;
   if (asked.name !== null) flags['name'] = asked.name;
   const [first] = paths;
@@ -54,9 +63,14 @@ export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Pro
   const { config } = await resolveRunConfig({ paths, flags, env, cwd, fleet }).catch(asAnswer);
   for (const { path } of config.sources) await assertInside(path, roots, 'paths');
   const typed = Object.entries(flags).flatMap(([name, values]) =>
-    [values].flat().map((value) => `--${name}=${String(value)}`),
+    [values].flat().map((value) => `${flagOf(name)}=${String(value)}`),
   );
   return ['enqueue', '--quiet', ...typed, '--', ...paths];
+}
+
+/** `--guard-policy` for `guardPolicy`. */
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 async function assertInside(path: string, roots: Roots, field: keyof AskedRun): Promise<void> {
@@ -101,6 +115,8 @@ async function assertHarmless(path: string, roots: Roots): Promise<void> {
       'paths',
     );
   }
-  const policy = given(POLICY, from);
-  if (policy !== null) await assertInside(resolve(policy.folder, policy.texts[0].value), roots, 'paths');
+  for (const setting of [POLICY, GUARD_POLICY]) {
+    const policy = given(setting, from);
+    if (policy !== null) await assertInside(resolve(policy.folder, policy.texts[0].value), roots, 'paths');
+  }
 }

@@ -38,6 +38,7 @@ it('starts no run that reads or writes elsewhere, and says what is wrong', async
     [{ paths: [await job('head.yaml', 'headFile: ./heads\n')] }, /^FORBIDDEN paths .*headFile/],
     [{ paths: [await job('store.yaml', 'store: ../store\n')] }, /^FORBIDDEN paths .*store/],
     [{ paths: [await job('rules.yaml', 'policy: ../policy.yaml\n')] }, /^FORBIDDEN paths/],
+    [{ paths: [await job('written.yaml', 'guardPolicy: ../secret.txt\n')] }, /^FORBIDDEN paths/],
     [{ paths: [await job('above.yaml', '  - path: ../secret.txt\n')] }, /^FORBIDDEN paths/],
     [{ paths: [await job('unknown.yaml', 'nonsense: 1\n')] }, /^INVALID_REQUEST paths .*nonsense/],
   ];
