@@ -190,7 +190,7 @@ export interface RunConfig {
 export const DEFAULT_LIMITS: RunConfig['limits'] = {
   itemBytes: 16 * 1024 * 1024,
   mediaBytes: 200 * 1024 * 1024,
-  shardItems: 256,
+  shardItems: 512,
   shardBytes: 1024 * 1024,
   mediaShardItems: 32,
   mediaShardBytes: 64 * 1024 * 1024,

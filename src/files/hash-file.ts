@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { openFile } from './open-file.ts';
+import { readFully } from './read-fully.ts';
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 interface HashOptions {
   readonly signal: AbortSignal;
@@ -38,14 +38,14 @@ export async function hashOpenFile(handle: FileHandle, { signal, bytes }: HashOp
   // A file that keeps growing would never end.
   const limit = Math.min(size, bytes ?? size);
   const hash = createHash('sha256');
-  if (limit === 0) return { sha256: hash.digest('hex'), bytes: 0 };
-  const range = { start: 0, end: limit - 1, autoClose: false, highWaterMark: CHUNK_BYTES };
-  const stream = handle.createReadStream(range);
-  try {
-    await pipeline(stream, hash, { signal });
-  } catch (error) {
+  const target = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, limit));
+  let at = 0;
+  while (at < limit) {
+    const chunk = await readFully(handle, target.subarray(0, Math.min(CHUNK_BYTES, limit - at)), at);
     signal.throwIfAborted();
-    throw error;
+    if (chunk.length === 0) break;
+    hash.update(chunk);
+    at += chunk.length;
   }
-  return { sha256: (hash.read() as Buffer).toString('hex'), bytes: stream.bytesRead };
+  return { sha256: hash.digest('hex'), bytes: at };
 }

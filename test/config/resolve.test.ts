@@ -73,7 +73,7 @@ describe('a run’s configuration', () => {
       limits: {
         itemBytes: 16_777_216,
         mediaBytes: 209_715_200,
-        shardItems: 256,
+        shardItems: 512,
         shardBytes: 1_048_576,
         mediaShardItems: 32,
         mediaShardBytes: 67_108_864,

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';
@@ -21,7 +22,7 @@ it(
     const out = join(folder, 'runs');
     const later = join(folder, 'later');
     await Promise.all([mkdir(out), mkdir(later)]);
-    await writeComments(folder, 'big.csv', BIG_SHARDS * 256);
+    await writeComments(folder, 'big.csv', BIG_SHARDS * DEFAULT_LIMITS.shardItems);
     await writeComments(folder, 'small.csv', 200, 1_000_000);
     let isHeld = false;
     const guard = await startScriptedGuard({

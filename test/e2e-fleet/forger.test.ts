@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { random, seed, writeComments } from '../helpers/corpus.ts';
@@ -65,7 +66,10 @@ it(
       FORGERIES,
     );
     console.log(`forged, of ${Object.keys(KINDS).length} kinds: ${JSON.stringify(pushed)}`);
-    expect((await committedShards(dir)) * 256, 'the run was over before the forger was').toBeLessThan(ROWS);
+    expect(
+      (await committedShards(dir)) * DEFAULT_LIMITS.shardItems,
+      'the run was over before the forger was',
+    ).toBeLessThan(ROWS);
 
     const processes = { feeder, sink, 'worker 0': workers[0]!, 'worker 1': workers[1]! };
     const reported = { fleet, processes, redis: client, dir };

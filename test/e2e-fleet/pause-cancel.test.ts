@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { readDepths } from '../../src/fleet/redis/depths.ts';
 import { latestFeedEpoch } from '../../src/runs/control/feed-claim.ts';
 import { MAX_OUTSTANDING_SHARDS } from '../../src/fleet/feeder/outstanding-shards.ts';
@@ -14,7 +15,7 @@ import { committedShards, onlyRun, until } from '../helpers/run-directory.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 /** More shards than may be outstanding. */
-const ROWS = (MAX_OUTSTANDING_SHARDS + 20) * 256;
+const ROWS = (MAX_OUTSTANDING_SHARDS + 20) * DEFAULT_LIMITS.shardItems;
 
 const status = async (run: string, redis: string): Promise<RunStatus> => {
   const done = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis } });
@@ -81,7 +82,7 @@ it(
     const folder = await temporaryFolder();
     const out = join(folder, 'runs');
     await mkdir(out);
-    await writeComments(folder, 'a.csv', SHARDS * 256);
+    await writeComments(folder, 'a.csv', SHARDS * DEFAULT_LIMITS.shardItems);
     const judging = gate();
     const guard = await startScriptedGuard({ script: () => judging.opened });
     onTestFinished(() => guard.kill());
@@ -105,7 +106,9 @@ it(
     expectStatus(await guardsweep(['continue', run]), 0);
     expectStatus(await second.finished(), 0);
     expect(await committedShards(run)).toBe(SHARDS);
-    expect(guard.seen.reduce((rows, request) => rows + request.rows, 0)).toBe(2 * SHARDS * 256);
+    expect(guard.seen.reduce((rows, request) => rows + request.rows, 0)).toBe(
+      2 * SHARDS * DEFAULT_LIMITS.shardItems,
+    );
     expectStatus(await guardsweep(['verify', run]), 0);
   },
 );

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { PlanFileLine } from '../../src/ingest/plan/plan-line.ts';
@@ -48,7 +49,7 @@ async function killedRun(): Promise<{
   const planned = plan.filter((line) => 'items' in line).reduce((sum, line) => sum + line.items, 0);
   const committed = (await jsonLines<OutcomeLine>(join(run, 'log', '0001-000001.jsonl'))).slice(
     0,
-    shards * 256,
+    shards * DEFAULT_LIMITS.shardItems,
   );
   expect(committed.length).toBeLessThan(planned);
   return { corpus, run, committed, planned };

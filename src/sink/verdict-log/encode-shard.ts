@@ -73,7 +73,11 @@ export function encodeShard(
       const ruled = rulingOn(policy, line);
       if (ruled === null) throw new Failure('internal', `the policy contradicts itself on item ${item.seq}`);
       const by = ruled.restrictedBy;
-      if (by !== null) restricted.set(by, [...(restricted.get(by) ?? []), ...hashesOf(line)]);
+      if (by !== null)
+        restricted
+          .set(by, restricted.get(by) ?? [])
+          .get(by)!
+          .push(...hashesOf(line));
       ruling = ruled;
       verdicts?.set(item.seq, { line, ruling });
     }

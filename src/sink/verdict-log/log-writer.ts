@@ -4,7 +4,7 @@ import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
 import type { Item } from '../../domain/item.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { Restriction } from '../../domain/restriction/restricted.ts';
+import { RESTRICTING, type Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { isDiskFull, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { GroupCommit } from '../../files/group-commit.ts';
@@ -166,26 +166,29 @@ export class LogWriter {
 
   async #write(result: ShardResult, text: TextBuffer): Promise<void> {
     const { run, config } = this.record;
-    // Before an outcome is written, what it restricts is known to every other run of the folder.
     if (config.output.includeContent) await this.#restricted.read(this.diskFull.signal);
     const mayQuote = ({ contentSha256, source }: Item): boolean =>
       hashesOf({ content_sha256: contentSha256, source }).every(
         (sha256) => this.#restricted.by(sha256, { run, isFound: () => true }) === null,
       );
     const encoded = encodeShard(run, config, result, new Date().toISOString(), text, mayQuote);
-    for (const [by, contents] of encoded.restricted) await this.#restrict(by, contents);
     return this.#group.add({ result, encoded });
   }
 
-  async #restrict(by: Restriction, contents: readonly string[]): Promise<void> {
-    const add = (): Promise<void> =>
-      this.#restricted.addJudged(by, contents).catch((error: unknown) => {
-        throw error instanceof Failure && isDiskFull(error.cause) ? error.cause : error;
-      });
-    try {
-      await retryWhileDiskFull(RESTRICTED_LIST, add, this.diskFull);
-    } catch (error) {
-      throw this.#unwritable(error, RESTRICTED_LIST);
+  /** Before an outcome is written, what it restricts is known to every other run of the folder. */
+  async #restrict(entries: readonly Entry[]): Promise<void> {
+    for (const by of Object.keys(RESTRICTING) as Restriction[]) {
+      const contents = entries.flatMap(({ encoded }) => encoded.restricted.get(by) ?? []);
+      if (contents.length === 0) continue;
+      const add = (): Promise<void> =>
+        this.#restricted.addJudged(by, contents).catch((error: unknown) => {
+          throw error instanceof Failure && isDiskFull(error.cause) ? error.cause : error;
+        });
+      try {
+        await retryWhileDiskFull(RESTRICTED_LIST, add, this.diskFull);
+      } catch (error) {
+        throw this.#unwritable(error, RESTRICTED_LIST);
+      }
     }
   }
 
@@ -205,12 +208,15 @@ export class LogWriter {
   }
 
   readonly #flush = async (entries: readonly Entry[]): Promise<void> => {
+    await this.#restrict(entries);
     try {
       const group = entries.map(({ encoded }) => encoded.bytes);
-      const write = async (): Promise<Placement[]> => {
-        await this.assertCurrent();
-        return this.#segments.write(group);
-      };
+      // Nobody reads these before their commit lines are appended, for which the epoch is looked at.
+      const write = (): Promise<Placement[]> =>
+        this.#segments.write(group).catch(async (error: unknown) => {
+          await this.assertCurrent();
+          throw error;
+        });
       const placements = await retryWhileDiskFull(LOG, write, this.diskFull);
       const { text, head, commits, fingerprints, canaries } = this.#chainLines(entries, placements);
       await this.#append(text, head);
