@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { ITEM_CODES } from '../../domain/item-error.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES } from '../../domain/request.ts';
-import { CATEGORY_KEYS, type CategoryKey, type CategoryName } from '../../domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  type CategoryKey,
+  type CategoryName,
+  isCategoryName,
+  MAX_FOREIGN_CATEGORIES,
+} from '../../domain/taxonomy.ts';
 import type { Review } from './reviews.ts';
 
 const share = z.number().min(0).max(1);
@@ -173,12 +179,17 @@ export type ContentProblem =
   | 'not_readable'
   | 'decoding_failed';
 
+/** Of `default`, our categories, and those of other taxonomies. */
+const MAX_THRESHOLDS = 1 + CATEGORY_KEYS.length + MAX_FOREIGN_CATEGORIES;
+
 /** Body of `POST /api/runs/:run/thresholds`. Thresholds of the run's policy that are not named stay. */
 export const THRESHOLD_QUERY = z.strictObject({
-  thresholds: z.partialRecord(
-    z.enum([...CATEGORY_KEYS, 'default']),
-    z.strictObject({ review: share.nullable(), block: share.nullable() }),
-  ),
+  thresholds: z
+    .partialRecord(
+      z.custom<CategoryName | 'default'>((key) => key === 'default' || isCategoryName(String(key))),
+      z.strictObject({ review: share.nullable(), block: share.nullable() }),
+    )
+    .refine((thresholds) => Object.keys(thresholds).length <= MAX_THRESHOLDS),
 });
 
 export type ThresholdQuery = z.input<typeof THRESHOLD_QUERY>;

@@ -24,6 +24,7 @@ import type { Reviews } from '../reviews/reviews.ts';
 import { queryFacets } from './facets-query.ts';
 import { itemRow } from './item-row.ts';
 import { createItems, REVIEW_NUMBERS } from './items-table.ts';
+import { DashboardError } from '../errors.ts';
 import { LinesBySeq } from './lines-by-seq.ts';
 import { queryPage } from './page-query.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
@@ -143,8 +144,12 @@ export class RunIndex {
     return queryFacets(this.#database, filter, signal);
   }
 
-  /** What the run's policy with other thresholds would decide. */
-  thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
+  /** What the run's policy with other thresholds would decide. INVALID_REQUEST for a category of which the run knows nothing. */
+  async thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
+    const isKnown = new Set<string>(['default', ...this.#scored.names]);
+    const other = Object.keys(thresholds).find((name) => !isKnown.has(name));
+    if (other !== undefined)
+      throw new DashboardError('INVALID_REQUEST', `no verdict has the category ${other}`, 'thresholds');
     return queryThresholds(
       this.#database,
       this.#scored,

@@ -54,6 +54,41 @@ it('is used on a phone', async () => {
   await checkPage(page);
 });
 
+it('has sliders for the categories of another taxonomy that the run has scores in', async () => {
+  const corpus = await temporaryFolder();
+  const out = join(corpus, 'runs');
+  await writeFile(join(corpus, 'notes.csv'), 'text\nThe library is open.\nThe choir sings.\n');
+  const server = await openAiServer({
+    ...{ family: 'moderations', model: 'omni-moderation-latest' },
+    score: () => 0.3,
+  });
+  const policy = join(corpus, 'policy.yaml');
+  await writeFile(policy, 'thresholds:\n  openai/hate/threatening: { block: 0.9 }\n');
+  const args = [
+    'enqueue',
+    join(corpus, 'notes.csv'),
+    '--out',
+    out,
+    '--guard',
+    server.address,
+    '--policy',
+    policy,
+  ];
+  expect(await guardsweep(args)).toMatchObject({ status: 0 });
+  const name = (await readdir(out)).find((one) => !one.startsWith('.'))!;
+  const { page } = await openDashboard(browser, { out, name, corpus }, '/thresholds');
+  const changed = page.locator('.changed');
+  await expect.poll(() => changed.textContent()).toBe('No item would change.');
+  await page.getByRole('spinbutton', { name: 'Review from, openai/hate, as a number' }).fill('0.25');
+  await page.keyboard.press('Tab');
+  await expect.poll(() => changed.textContent()).toBe('2 items would change.');
+  expect(await page.getByLabel('Policy file').textContent()).toBe(
+    'thresholds:\n  openai/hate: { review: 0.25 }\n  openai/hate/threatening: { block: 0.9 }\n' +
+      'allowFlagged: false\nallowPartial: false\n',
+  );
+  await checkPage(page);
+});
+
 it('says that thresholds change nothing for a guard whose scores are 0 or 1', async () => {
   const corpus = await temporaryFolder();
   const out = join(corpus, 'runs');

@@ -105,6 +105,14 @@ describe('other thresholds', () => {
     }
   });
 
+  it('of a category that no verdict has are refused', async () => {
+    const index = await indexed([outcomeLine({ seq: 0, decision: 'allow' })]);
+    const query = THRESHOLD_QUERY.parse({ thresholds: { 'openai/hate': { review: 0.1, block: null } } });
+    await expect(index.thresholds(query, signal)).rejects.toThrow('no verdict has the category openai/hate');
+    const unnamed = { thresholds: { 'no category': { review: 0.1, block: null } } };
+    expect(THRESHOLD_QUERY.safeParse(unnamed).success).toBe(false);
+  });
+
   it('mean what a policy file with them means', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
     const path = join(folder, 'policy.yaml');

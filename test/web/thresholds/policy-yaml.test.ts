@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
-import { crossed, effective, KEYS, modelOf, withLevel } from '../../../web/dashboard/thresholds/model.ts';
+import { crossed, effective, keysOf, modelOf, withLevel } from '../../../web/dashboard/thresholds/model.ts';
 import type { Key, Level, Model } from '../../../web/dashboard/thresholds/model.ts';
 import { policyYaml } from '../../../web/dashboard/thresholds/policy-yaml.ts';
 
@@ -28,7 +28,12 @@ function appliedBy({ thresholds }: Policy, key: Key): { review: number | null; b
   return { review, block };
 }
 
-const NONE: Model = modelOf({ thresholds: null, allowFlagged: false, allowPartial: false });
+/** Of a run with scores in two categories of another taxonomy. */
+const NONE: Model = modelOf(
+  { thresholds: null, allowFlagged: false, allowPartial: false },
+  { 'openai/hate': [], 'openai/self-harm/intent': [] },
+);
+const KEYS = keysOf(NONE);
 
 /** What somebody does with the sliders: moves one, types a number, or takes a threshold away. */
 const moves = fc.array(

@@ -1,27 +1,41 @@
 import type { ThresholdQuery } from '../../../src/dashboard/api/items.ts';
 import type { Policy, Thresholds } from '../../../src/domain/policy.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../../src/domain/taxonomy.ts';
+import {
+  CATEGORY_KEYS,
+  type CategoryKey,
+  type CategoryName,
+  foreignIn,
+} from '../../../src/domain/taxonomy.ts';
 
-export type Key = 'default' | CategoryKey;
+export type Key = 'default' | CategoryName;
 export type Level = 'review' | 'block';
-
-export const KEYS: readonly Key[] = ['default', ...CATEGORY_KEYS];
 
 /** Null: of a category, that of `default`; of `default`, never. So a policy file says it. */
 export type Levels = Readonly<Record<Level, number | null>>;
 
 /** The thresholds that the sliders show. */
-export type Model = Readonly<Record<Key, Levels>>;
+export type Model = Readonly<Record<'default' | CategoryKey, Levels> & Partial<Record<CategoryName, Levels>>>;
+
+/** Those that have sliders: ours, then those of other taxonomies in order of name. */
+export function keysOf(model: Model): readonly Key[] {
+  return ['default', ...CATEGORY_KEYS, ...foreignIn(model)];
+}
 
 const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
   review: thresholds?.review ?? null,
   block: thresholds?.block ?? null,
 });
 
-/** The thresholds of a policy. Where a category has that of `default`, it follows `default`. */
-export function modelOf({ thresholds }: Policy): Model {
+/**
+ * The thresholds of a policy for our categories, those it names, and those that a run has scores in. Where a category has
+ * that of `default`, it follows `default`.
+ */
+export function modelOf(
+  { thresholds }: Policy,
+  scored: Readonly<Partial<Record<CategoryName, unknown>>> = {},
+): Model {
   const fallback = levelsOf(thresholds?.default);
-  const entries = CATEGORY_KEYS.map((key) => {
+  const entries = [...CATEGORY_KEYS, ...foreignIn({ ...thresholds, ...scored })].map((key) => {
     const { review, block } = levelsOf(thresholds?.[key]);
     return [
       key,
@@ -31,15 +45,20 @@ export function modelOf({ thresholds }: Policy): Model {
   return { default: fallback, ...Object.fromEntries(entries) } as Model;
 }
 
+/** What is set for a category itself. */
+export function ownLevels(model: Model, key: Key): Levels {
+  return model[key] ?? { review: null, block: null };
+}
+
 /** What applies to a category, or to the overall score. */
 export function effective(model: Model, key: Key): Levels {
-  const { review, block } = model[key];
+  const { review, block } = ownLevels(model, key);
   return { review: review ?? model.default.review, block: block ?? model.default.block };
 }
 
 /** Sets a threshold. Where review would be above block, the other one of the two goes along. */
 export function withLevel(model: Model, key: Key, level: Level, value: number | null): Model {
-  const changed = { ...model, [key]: { ...model[key], [level]: value } };
+  const changed = { ...model, [key]: { ...ownLevels(model, key), [level]: value } };
   const { review, block } = effective(changed, key);
   if (value === null || review === null || block === null || review <= block) return changed;
   return { ...changed, [key]: { review: value, block: value } };
@@ -47,7 +66,7 @@ export function withLevel(model: Model, key: Key, level: Level, value: number | 
 
 /** Those whose review is above their block: nothing would ever be reviewed, and no policy file may say it. */
 export function crossed(model: Model): readonly Key[] {
-  return KEYS.filter((key) => {
+  return keysOf(model).filter((key) => {
     const { review, block } = effective(model, key);
     return review !== null && block !== null && review > block;
   });
@@ -55,10 +74,13 @@ export function crossed(model: Model): readonly Key[] {
 
 /** Whether there is any threshold at all. */
 export function hasThresholds(model: Model): boolean {
-  return KEYS.some((key) => model[key].review !== null || model[key].block !== null);
+  return keysOf(model).some((key) => {
+    const { review, block } = ownLevels(model, key);
+    return review !== null || block !== null;
+  });
 }
 
 /** What to ask the server, which takes thresholds as a policy file does. */
 export function queryOf(model: Model): ThresholdQuery {
-  return { thresholds: Object.fromEntries(KEYS.map((key) => [key, { ...model[key] }])) };
+  return { thresholds: Object.fromEntries(keysOf(model).map((key) => [key, ownLevels(model, key)])) };
 }

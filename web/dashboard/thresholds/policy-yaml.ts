@@ -1,6 +1,5 @@
 import type { Policy } from '../../../src/domain/policy.ts';
-import { foreignIn } from '../../../src/domain/taxonomy.ts';
-import { KEYS, type Levels, type Model } from './model.ts';
+import { keysOf, type Levels, type Model, ownLevels } from './model.ts';
 
 const LEVELS = ['review', 'block'] as const;
 
@@ -12,11 +11,8 @@ const flowOf = (levels: Levels): string =>
 /** A policy file that means what the sliders show; without any threshold, the guard's flags decide. What else the policy says stays. */
 export function policyYaml(model: Model, policy: Policy): string {
   const { allowFlagged, allowPartial, taxonomy = {} } = policy;
-  const foreign = foreignIn(policy.thresholds).map((name) => {
-    const { review = null, block = null } = policy.thresholds![name]!;
-    return [name, flowOf({ review, block })] as const;
-  });
-  const thresholds = [...KEYS.map((key) => [key, flowOf(model[key])] as const), ...foreign]
+  const thresholds = keysOf(model)
+    .map((key) => [key, flowOf(ownLevels(model, key))] as const)
     .filter(([, flow]) => flow !== '')
     .map(([key, flow]) => `  ${key}: { ${flow} }\n`);
   const first = thresholds.length === 0 ? '' : `thresholds:\n${thresholds.join('')}`;

@@ -3,7 +3,7 @@ import { categoryLabel } from '../item/words.ts';
 import { Histogram } from '../review/histogram.tsx';
 import { Button } from '../ui/button.tsx';
 import { counted } from '../ui/format.ts';
-import { effective, type Key, type Level, type Model } from './model.ts';
+import { effective, type Key, type Level, type Model, ownLevels } from './model.ts';
 
 interface ThresholdRowProps {
   readonly model: Model;
@@ -43,7 +43,7 @@ export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRo
           key={level}
           title={title}
           level={level}
-          own={model[name][level]}
+          own={ownLevels(model, name)[level]}
           fallback={name === 'default' ? null : model.default[level]}
           isDefault={name === 'default'}
           bins={bins}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import type { ScoreHistograms } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useLoad } from '../api/use-load.ts';
 import { fetchScores, indexed } from '../review/review-api.ts';
@@ -9,15 +10,13 @@ import { Notice } from '../ui/notice.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { toast } from '../ui/toast.tsx';
 import { EffectPanel } from './effect-panel.tsx';
-import { crossed, hasThresholds, KEYS, modelOf, queryOf, withLevel, type Model } from './model.ts';
+import { crossed, hasThresholds, keysOf, modelOf, queryOf, withLevel, type Model } from './model.ts';
 import { policyYaml } from './policy-yaml.ts';
 import { ThresholdRow } from './threshold-row.tsx';
 import { useEffectOf } from './use-effect-of.ts';
 
 /** Sliders for the thresholds of a run, and what others would decide. Nothing of the run changes. */
 export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
-  const initial = useMemo(() => modelOf(run.policy), [run.run]);
-  const model = useSignal<Model>(initial);
   const indexing = useSignal<number | null>(null);
   const scores = useLoad(run.run, (signal) =>
     indexed(
@@ -26,9 +25,6 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
       (share) => (indexing.value = share),
     ),
   );
-  const wrong = crossed(model.value);
-  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value));
-
   if (scores.error !== null) return <Notice tone="block" role="alert" title={scores.error.message} />;
   if (scores.value === null) {
     return (
@@ -38,7 +34,15 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
       </div>
     );
   }
-  const { score, categories } = scores.value;
+  return <Sliders run={run} scores={scores.value} />;
+}
+
+function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: ScoreHistograms }) {
+  const { score, categories } = scores;
+  const initial = useMemo(() => modelOf(run.policy, categories), [run.run, categories]);
+  const model = useSignal<Model>(initial);
+  const wrong = crossed(model.value);
+  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value));
   return (
     <div class="thresholds-page">
       <div class="threshold-rows">
@@ -55,7 +59,7 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
             </p>
           </Notice>
         )}
-        {KEYS.map((key) => (
+        {keysOf(model.value).map((key) => (
           <ThresholdRow
             key={key}
             model={model.value}
