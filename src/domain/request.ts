@@ -96,6 +96,13 @@ export interface MediaFile {
   readonly bytes: number;
 }
 
+/** A media file that was read: all that an item needs of it but its caption. */
+export interface ReadMedia {
+  /** SHA-256 of its bytes, 64 hex digits. */
+  readonly sha256: string;
+  readonly modality: MediaRequest['modality'];
+}
+
 /** Kinds of media that a guard needs separate probes for. */
 export interface MediaKind {
   readonly modality: 'image' | 'audio';

@@ -87,6 +87,18 @@ export async function readWholeFile(
   }
 }
 
+/** The first bytes of a regular file; null for anything else, and for a file that cannot be read. Follows no link. */
+export async function readHead(path: string | Buffer, bytes: number): Promise<Buffer | null> {
+  const handle = await openFile(path, 'refuse').catch(() => null);
+  try {
+    return handle && (await readFully(handle, Buffer.alloc(bytes), 0));
+  } catch {
+    return null;
+  } finally {
+    await handle?.close();
+  }
+}
+
 /** Linux returns ELOOP for a link not to be followed, and ENXIO for a socket or a missing device. */
 async function opened(path: string | Buffer, flags: number): Promise<FileHandle> {
   try {

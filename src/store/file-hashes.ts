@@ -1,18 +1,12 @@
+import type { ReadMedia } from '../domain/request.ts';
 import type { FileState } from '../files/file-state.ts';
 import type { Environment } from './environment.ts';
 import { SealedTable } from './sealed-table.ts';
 
-/** A media file that was read: all that an item needs of it but its caption. */
-export interface ReadMedia {
-  /** SHA-256 of its bytes, 64 hex digits. */
-  readonly sha256: string;
-  readonly modality: 'image' | 'audio';
-}
-
 type Row = readonly [state: string, sha256: string, modality: ReadMedia['modality']];
 
-/** Entries that are written in one transaction. */
-const WRITTEN_AT_ONCE = 256;
+/** Entries that may wait to be written. */
+const MAX_WAITING = 2048;
 
 /** Times of files have steps of up to 2 s (FAT): a file that is changed again within one keeps its time. */
 const STEP_NS = 2_000_000_000n;
@@ -21,8 +15,7 @@ const STEP_NS = 2_000_000_000n;
 export class FileHashes {
   readonly #environment: Environment;
   readonly #table: SealedTable<Row>;
-  #waiting: (readonly [key: Buffer, row: Row])[] = [];
-  #written: Promise<void> = Promise.resolve();
+  #waiting = 0;
 
   constructor(environment: Environment, key: Buffer | null) {
     this.#environment = environment;
@@ -30,7 +23,7 @@ export class FileHashes {
   }
 
   find(state: FileState): ReadMedia | null {
-    const row = this.#table.get(keyOf(state));
+    const row = this.#table.get(deviceAndInode(state));
     return row === null || row[0] !== stateOf(state) ? null : { sha256: row[1], modality: row[2] };
   }
 
@@ -46,24 +39,15 @@ export class FileHashes {
   async add(state: FileState, { sha256, modality }: ReadMedia): Promise<void> {
     const youngest = state.mtimeNs > state.ctimeNs ? state.mtimeNs : state.ctimeNs;
     if (BigInt(state.seenMs) * 1_000_000n - youngest < STEP_NS) return;
-    this.#waiting.push([keyOf(state), [stateOf(state), sha256, modality]]);
-    if (this.#waiting.length < WRITTEN_AT_ONCE) return;
-    await this.#written;
-    this.#written = this.flush();
-  }
-
-  /** Writes what waits. */
-  async flush(): Promise<void> {
-    const rows = this.#waiting;
-    this.#waiting = [];
-    if (rows.length === 0) return;
-    await this.#environment.write(rows.length, () => {
-      for (const [key, row] of rows) this.#table.put(key, row);
-    });
+    const row: Row = [stateOf(state), sha256, modality];
+    const written = this.#environment.write(1, () => this.#table.put(deviceAndInode(state), row));
+    if (++this.#waiting < MAX_WAITING) return;
+    this.#waiting = 0;
+    await written;
   }
 }
 
-function keyOf({ dev, ino }: FileState): Buffer {
+function deviceAndInode({ dev, ino }: FileState): Buffer {
   const key = Buffer.alloc(16);
   key.writeBigUInt64LE(BigInt.asUintN(64, dev), 0);
   key.writeBigUInt64LE(BigInt.asUintN(64, ino), 8);

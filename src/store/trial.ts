@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { lstat, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -46,29 +47,23 @@ export async function tryData(folder: string, signal: AbortSignal): Promise<'usa
   const child = spawn(process.execPath, ['-e', TRIAL, ...given], {
     env: {},
     stdio: ['ignore', 'pipe', 'ignore'],
+    signal,
+    killSignal: 'SIGKILL',
   });
-  const kill = (): void => void child.kill('SIGKILL');
-  let isOpened = false;
   let isHeld = false;
   const late = setTimeout(() => {
     isHeld = true;
-    kill();
+    child.kill('SIGKILL');
   }, WAIT_MS);
-  child.stdout.once('data', () => {
-    isOpened = true;
-    clearTimeout(late);
-  });
-  signal.addEventListener('abort', kill, { once: true });
+  child.stdout.once('data', () => clearTimeout(late));
   try {
-    const status = await new Promise<number | null>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', resolve);
-    });
+    const [status] = (await once(child, 'close')) as [number | null];
+    return status === 0 ? 'usable' : isHeld ? 'held' : 'damaged';
+  } catch (error) {
     signal.throwIfAborted();
-    return status === 0 ? 'usable' : isHeld && !isOpened ? 'held' : 'damaged';
+    throw error;
   } finally {
     clearTimeout(late);
-    signal.removeEventListener('abort', kill);
   }
 }
 

@@ -133,7 +133,6 @@ export class VerdictStore {
 
   /** Writes what waits, and closes the file. Nothing may be called afterwards. */
   async close(): Promise<void> {
-    await this.files.flush();
     if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
   }
 

@@ -79,7 +79,7 @@ export class Verdicts {
   }
 
   find(contentSha256: string, judgedBy: JudgedBy): StoredVerdict | null {
-    const row = this.#rows.get(keyOf(contentSha256, judgedBy));
+    const row = this.#rows.get(verdictKey(contentSha256, judgedBy));
     const from = row && this.#originOf(row[0]);
     if (!from || from.fingerprint.id !== judgedBy.fingerprint) return null;
     const [run, endpoint] = from.origin;
@@ -108,7 +108,7 @@ export class Verdicts {
         const { score, flagged, subcategoryScores, subcategoryFlags, latencyMs, attempts } = own;
         const scores = subcategoryScores && packScores(subcategoryScores);
         const { unit, judged, total, worst_at } = coverage;
-        this.#rows.put(keyOf(contentSha256, by.get(model.id)!), [
+        this.#rows.put(verdictKey(contentSha256, by.get(model.id)!), [
           ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
           ...([own.cacheUsage, own.moderatedAt, [unit, judged, total, worst_at]] as const),
         ]);
@@ -157,7 +157,7 @@ function originKey(mark: number): Buffer {
 /** Callers look up many contents with the same object, so the mark is kept with it. */
 const marks = new WeakMap<JudgedBy, Buffer>();
 
-function keyOf(contentSha256: string, judgedBy: JudgedBy): Buffer {
+function verdictKey(contentSha256: string, judgedBy: JudgedBy): Buffer {
   let mark = marks.get(judgedBy);
   if (mark === undefined) {
     mark = hash('sha256', `${judgedBy.fingerprint}\n${judgedBy.judging}`, 'buffer').subarray(0, MARK_BYTES);

@@ -74,10 +74,10 @@ function decoderOf(label: string): Decoder {
       return { write: (chunk) => chunk, end: () => Buffer.alloc(0) };
     case 'utf-16le':
     case 'utf-16be':
-      return new Utf16Decoder(label === 'utf-16be', markUndecodable);
+      return utf16Decoder(label === 'utf-16be');
     case 'utf-32le':
     case 'utf-32be':
-      return new Utf32Decoder(label === 'utf-32be', markUndecodable);
+      return utf32Decoder(label === 'utf-32be');
     case 'windows-1252':
       return { write: (chunk) => Buffer.from(decodeWindows1252(chunk)), end: () => Buffer.alloc(0) };
     default: {
@@ -113,86 +113,64 @@ function skipFirst(bytes: number, decoder: Decoder): Decoder {
   };
 }
 
-/** Converts UTF-16 to UTF-8, piece by piece. Unpaired surrogates and half a unit at the end are undecodable. */
-class Utf16Decoder {
-  readonly #bigEndian: boolean;
-  readonly #encode: (parts: readonly string[]) => Buffer;
-  #rest: Buffer = Buffer.alloc(0);
+/**
+ * Decodes whole units of bytes, and keeps the rest for the next piece. `parts` returns the decodable parts of whole units;
+ * an incomplete unit at the end is undecodable.
+ */
+function unitDecoder(unitsEnd: (bytes: Buffer) => number, parts: (bytes: Buffer) => string[]): Decoder {
+  let rest: Buffer = Buffer.alloc(0);
+  return {
+    write: (chunk) => {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+      const end = unitsEnd(bytes);
+      rest = Buffer.from(bytes.subarray(end));
+      return markUndecodable(parts(bytes.subarray(0, end)));
+    },
+    end: () => (rest.length === 0 ? rest : markUndecodable(['', ''])),
+  };
+}
 
-  /** `encode` converts the decodable parts of a text to UTF-8. */
-  constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
-    this.#bigEndian = bigEndian;
-    this.#encode = encode;
-  }
-
-  write(chunk: Buffer): Buffer {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let end = bytes.length - (bytes.length % 2);
-    if (end >= 2 && this.#isHighSurrogate(bytes, end - 2)) end -= 2;
-    this.#rest = Buffer.from(bytes.subarray(end));
-    return this.#encode(this.#text(bytes.subarray(0, end)).split(/\p{Surrogate}/u));
-  }
-
-  end(): Buffer {
-    const { length } = this.#rest;
-    return length === 0 ? this.#rest : this.#encode(['', '']);
-  }
-
-  #isHighSurrogate(bytes: Buffer, at: number): boolean {
-    const unit = this.#bigEndian ? bytes.readUInt16BE(at) : bytes.readUInt16LE(at);
-    return unit >= 0xd800 && unit <= 0xdbff;
-  }
-
-  #text(bytes: Buffer): string {
-    return (this.#bigEndian ? Buffer.from(bytes).swap16() : bytes).toString('utf16le');
-  }
+/** Unpaired surrogates are undecodable. */
+function utf16Decoder(isBigEndian: boolean): Decoder {
+  const isHighSurrogate = (bytes: Buffer, at: number): boolean =>
+    (bytes[at + (isBigEndian ? 0 : 1)]! & 0xfc) === 0xd8;
+  return unitDecoder(
+    (bytes) => {
+      const end = bytes.length - (bytes.length % 2);
+      return end >= 2 && isHighSurrogate(bytes, end - 2) ? end - 2 : end;
+    },
+    (bytes) =>
+      (isBigEndian ? Buffer.from(bytes).swap16() : bytes).toString('utf16le').split(/\p{Surrogate}/u),
+  );
 }
 
 const MAX_CODE_POINT = 0x10ffff;
 
-/** Converts UTF-32 to UTF-8, piece by piece. Invalid code points and a partial one at the end are undecodable. */
-class Utf32Decoder {
-  readonly #bigEndian: boolean;
-  readonly #encode: (parts: readonly string[]) => Buffer;
-  #rest: Buffer = Buffer.alloc(0);
-
-  /** `encode` converts the decodable parts of a text to UTF-8. */
-  constructor(bigEndian: boolean, encode: (parts: readonly string[]) => Buffer) {
-    this.#bigEndian = bigEndian;
-    this.#encode = encode;
-  }
-
-  write(chunk: Buffer): Buffer {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    const end = bytes.length - (bytes.length % 4);
-    this.#rest = Buffer.from(bytes.subarray(end));
-    return this.#encode(this.#parts(bytes.subarray(0, end)));
-  }
-
-  end(): Buffer {
-    return this.#rest.length === 0 ? this.#rest : this.#encode(['', '']);
-  }
-
-  #parts(bytes: Buffer): string[] {
-    const parts: string[] = [];
-    // A character has at most two UTF-16 units, which are four bytes too.
-    const units = Buffer.allocUnsafe(bytes.length);
-    let length = 0;
-    for (let at = 0; at < bytes.length; at += 4) {
-      const code = this.#bigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
-      if (code > MAX_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) {
-        parts.push(units.toString('utf16le', 0, length));
-        length = 0;
-      } else if (code < 0x10000) {
-        length = units.writeUInt16LE(code, length);
-      } else {
-        length = units.writeUInt16LE(0xd800 + ((code - 0x10000) >> 10), length);
-        length = units.writeUInt16LE(0xdc00 + (code & 0x3ff), length);
+/** Invalid code points are undecodable. */
+function utf32Decoder(isBigEndian: boolean): Decoder {
+  return unitDecoder(
+    (bytes) => bytes.length - (bytes.length % 4),
+    (bytes) => {
+      const parts: string[] = [];
+      // A character has at most two UTF-16 units, which are four bytes too.
+      const units = Buffer.allocUnsafe(bytes.length);
+      let length = 0;
+      for (let at = 0; at < bytes.length; at += 4) {
+        const code = isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+        if (code > MAX_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) {
+          parts.push(units.toString('utf16le', 0, length));
+          length = 0;
+        } else if (code < 0x10000) {
+          length = units.writeUInt16LE(code, length);
+        } else {
+          length = units.writeUInt16LE(0xd800 + ((code - 0x10000) >> 10), length);
+          length = units.writeUInt16LE(0xdc00 + (code & 0x3ff), length);
+        }
       }
-    }
-    parts.push(units.toString('utf16le', 0, length));
-    return parts;
-  }
+      parts.push(units.toString('utf16le', 0, length));
+      return parts;
+    },
+  );
 }
 
 /**

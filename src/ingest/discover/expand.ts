@@ -11,11 +11,11 @@ import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { fileUnchanged, frozenState } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { FrozenSources } from '../sources/frozen-sources.ts';
-import { globMatcher } from './glob-matcher.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
 import { isJudgedMedia, takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
 import { type FileRole, walkFolder } from './walk/walk-folder.ts';
+import { globMatcher } from './within-corpora.ts';
 
 /** The files of all corpora. */
 interface Expansion {

@@ -3,10 +3,18 @@ import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { recordedPath } from '../../domain/file-path.ts';
 import { placeInCorpus } from '../sources/file-place.ts';
-import { globMatcher } from './glob-matcher.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { isSidecarName, stem } from './sidecars.ts';
+
+/**
+ * Returns a function that matches paths below the fixed part of a glob. Names that begin with a dot match like others, as
+ * in folders: a name must not keep a file from being judged.
+ */
+export function globMatcher(glob: string): (relative: string) => boolean {
+  const matches = picomatch(glob, { dot: true });
+  return (relative) => matches(relative);
+}
 
 /** Finds paths of sources that are outside their corpora. */
 export class CorpusBounds {

@@ -1,6 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
+import type { ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState } from '../../files/file-state.ts';
 import { NotAnOrdinaryFile } from '../../files/open-file.ts';
 import { OutsideFolder } from '../../files/open-inside.ts';
@@ -17,7 +18,7 @@ import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
-import { type ReadBefore, type ReadMedia, readMediaItem, readTextItem } from './whole-file-item.ts';
+import { type ReadBefore, readMediaItem, readTextItem } from './whole-file-item.ts';
 import { openedFile, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import type { SourcesAhead } from '../sources/sources-ahead.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';

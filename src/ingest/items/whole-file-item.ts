@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
-import type { MediaRequest } from '../../domain/request.ts';
+import type { MediaRequest, ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState, isSameState } from '../../files/file-state.ts';
 import { type Draft, promptDraft, settled } from '../../formats/transcripts/draft.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
@@ -31,13 +31,6 @@ interface MediaTarget {
 export interface ReadBefore {
   find(state: FileState): ReadMedia | null;
   add(state: FileState, media: ReadMedia): Promise<void>;
-}
-
-/** What an item needs of a media file but its caption. */
-export interface ReadMedia {
-  /** SHA-256 of the bytes, 64 hex digits. */
-  readonly sha256: string;
-  readonly modality: MediaRequest['modality'];
 }
 
 /**

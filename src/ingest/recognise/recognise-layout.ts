@@ -12,8 +12,8 @@ import {
   firstElement,
   isOpenArray,
   parsed,
+  wrappedArray,
 } from './array-head.ts';
-import { wrappedArray } from './wrapped-array.ts';
 
 /** How the records of a file are laid out. */
 export type RecordLayout = TextLayout | { readonly kind: 'parquet' };

@@ -1,9 +1,7 @@
-import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { systemPath } from '../../../domain/file-path.ts';
-import { openFile, readWholeFile } from '../../../files/open-file.ts';
-import { readFully } from '../../../files/read-fully.ts';
+import { readHead, readWholeFile } from '../../../files/open-file.ts';
 import {
   epochOfCommits,
   epochOf,
@@ -63,17 +61,8 @@ const HEAD_BYTES = 512;
 export async function isFileOfRun(path: string, relative: string, run: string): Promise<boolean> {
   const start = startOf(relative, run);
   if (start === null) return false;
-  let handle: FileHandle | null = null;
-  try {
-    handle = await openFile(systemPath(path), 'refuse');
-    if ((await handle.stat()).size === 0) return true;
-    const head = await readFully(handle, Buffer.alloc(HEAD_BYTES), 0);
-    return start.test(head.toString());
-  } catch {
-    return false;
-  } finally {
-    await handle?.close();
-  }
+  const head = await readHead(systemPath(path), HEAD_BYTES);
+  return head !== null && (head.length === 0 || start.test(head.toString()));
 }
 
 /** An empty file. */

@@ -1,5 +1,3 @@
-import { constants, deflateRawSync, inflateRawSync } from 'node:zlib';
-
 const SKIP_REASONS = [
   'files of earlier runs',
   'files of a verdict store',
@@ -20,9 +18,6 @@ export function isSkipReason(reason: string): boolean {
 /** Why a file is not a source of its own although sources.jsonl contains it. */
 type ListedReason = 'files given twice' | 'captions and transcripts of media';
 
-/** Characters of text that are compressed together. */
-const BLOCK_LENGTH = 256 * 1024;
-
 /** A line of skipped.jsonl. */
 export interface SkippedFile {
   /** As in sources.jsonl: the corpus's name and the path below it. */
@@ -30,15 +25,10 @@ export interface SkippedFile {
   readonly reason: SkipReason;
 }
 
-/**
- * The files that were skipped while the corpora were expanded, so that no file is dropped silently. The list is kept
- * compressed until the run directory exists: paths below one folder have most of their text in common.
- */
+/** The files that were skipped while the corpora were expanded, so that no file is dropped silently. */
 export class SkippedFiles {
   readonly #counts = new Map<string, number>();
-  readonly #packed: Buffer[] = [];
-  #open: string[] = [];
-  #openLength = 0;
+  readonly #files: (readonly [corpus: number, relative: string, reason: SkipReason])[] = [];
   #corpus = 0;
 
   /** Sets the corpus of the files that are added from now on. */
@@ -48,10 +38,7 @@ export class SkippedFiles {
 
   add(reason: SkipReason, relative: string): void {
     this.#count(reason, 1);
-    const line = JSON.stringify([this.#corpus, relative, reason]);
-    this.#open.push(line);
-    this.#openLength += line.length;
-    if (this.#openLength >= BLOCK_LENGTH) this.#pack();
+    this.#files.push([this.#corpus, relative, reason]);
   }
 
   addListed(reason: ListedReason, count: number): void {
@@ -69,23 +56,11 @@ export class SkippedFiles {
 
   /** The files in the order in which they were found; `names` are the names of the corpora. */
   *files(names: readonly string[]): Generator<SkippedFile> {
-    const blocks = this.#packed.map((block) => () => inflateRawSync(block).toString());
-    for (const text of [...blocks, () => this.#open.join('\n')]) {
-      for (const line of text().split('\n')) {
-        if (line === '') continue;
-        const [corpus, relative, reason] = JSON.parse(line) as [number, string, SkipReason];
-        yield { path: `${names[corpus]}/${relative}`, reason };
-      }
-    }
+    for (const [corpus, relative, reason] of this.#files)
+      yield { path: `${names[corpus]}/${relative}`, reason };
   }
 
   #count(reason: string, count: number): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
-  }
-
-  #pack(): void {
-    this.#packed.push(deflateRawSync(this.#open.join('\n'), { level: constants.Z_BEST_SPEED }));
-    this.#open = [];
-    this.#openLength = 0;
   }
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { systemPath } from '../../../domain/file-path.ts';
-import { openFile } from '../../../files/open-file.ts';
-import { readFully } from '../../../files/read-fully.ts';
+import { readHead } from '../../../files/open-file.ts';
 import {
   CLOSED_START,
   isStoreDataFolder,
@@ -35,7 +34,7 @@ export async function isFileOfStore(path: string, relative: string): Promise<boo
   if (folder !== '' && (!isStoreDataFolder(folder!) || relative.split('/').length > 2)) return false;
   const begins = startOf(folder === '' ? 'top' : 'data', name!);
   if (begins === null) return false;
-  const head = await readHead(path);
+  const head = await readHead(systemPath(path), HEAD_BYTES);
   return head !== null && (head.length === 0 || begins(head));
 }
 
@@ -49,18 +48,4 @@ function startOf(place: 'top' | 'data', name: string): ((head: Buffer) => boolea
     return text(CLOSED_START);
   if (name === STORE_FILES.data) return magicAt(MAGIC_IN_DATA);
   return name === STORE_FILES.lock ? magicAt(MAGIC_IN_LOCK) : null;
-}
-
-/** Null for anything but a regular file that can be read. */
-async function readHead(path: string): Promise<Buffer | null> {
-  try {
-    const handle = await openFile(systemPath(path), 'refuse');
-    try {
-      return await readFully(handle, Buffer.alloc(HEAD_BYTES), 0);
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    return null;
-  }
 }
