@@ -37,7 +37,7 @@ import {
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
 
 /** Where an item is in the sources and its record; for a conversation, also the original roles of its turns. */
-const isPlace = row(
+export const isPlace = row(
   count, // seq
   text, // id
   count, // path: index in the string table

@@ -7,6 +7,7 @@ import { POLICY } from '../../record/summary/summary-schema.ts';
 import { settledFingerprints, type Shard } from '../../domain/shard.ts';
 import {
   FINGERPRINT,
+  isPlace,
   ITEM_KIND,
   PLACE,
   packPlace,
@@ -16,7 +17,7 @@ import {
   unpackSettled,
 } from './item-row.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { StringTable } from './rows.ts';
+import { only, row, StringTable, text as isText, type Checked } from './rows.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 
 /** A shard for a worker, with what the worker needs to know about its run. */
@@ -62,9 +63,8 @@ export function shardJobId(
 const count = z.int().min(0);
 const text = z.string();
 
-/** An encoded request. A conversation is an index into the job's list, since its turns share it. */
+/** Any other request than a prompt of text. A conversation is an index into the job's list, since its turns share it. */
 const REQUEST = z.union([
-  z.object({ requestType: z.literal('prompt'), modality: z.literal('text'), text }),
   z.object({
     requestType: z.literal('prompt'),
     modality: z.enum(['image', 'audio']),
@@ -104,6 +104,10 @@ type EncodedRequest = z.output<typeof REQUEST>;
 /** An item to be judged; the last column is the contentSha256. */
 const JUDGED_ROW = z.tuple([z.literal(ITEM_KIND.judged), PLACE, REQUEST, text]);
 
+/** The same for a prompt of text, as nearly every item is: its text is the request. */
+const isPrompt = row(only(ITEM_KIND.judged), isPlace, isText, isText);
+const PROMPT_ROW = z.custom<Checked<typeof isPrompt>>(isPrompt);
+
 const JOB = z.object({
   v: z.literal(JOB_FORM),
   run: z.string().min(1),
@@ -126,7 +130,7 @@ const JOB = z.object({
   names: z.array(text),
   /** The models of settled verdicts. */
   fingerprints: z.array(FINGERPRINT),
-  items: z.array(z.union([JUDGED_ROW, SETTLED_ROW])).min(1),
+  items: z.array(z.union([PROMPT_ROW, JUDGED_ROW, SETTLED_ROW])).min(1),
 });
 
 /**
@@ -145,17 +149,18 @@ export const shardJobCodec: JobContent<ShardJob> = {
       if (index === undefined) conversations.set(messages, (index = conversations.size));
       return index;
     };
-    const pack = (request: ItemRequest): EncodedRequest => {
+    const pack = (request: ItemRequest): EncodedRequest | string => {
+      if (request.requestType === 'prompt' && 'text' in request) return request.text;
       if (request.requestType === 'multiturn') return { ...request, messages: indexOf(request.messages) };
       return isEmbedded(request) ? { ...request, embedded: request.embedded.toString('base64') } : request;
     };
     const names = new StringTable();
-    const items = shard.items.map((item): z.input<typeof JOB>['items'][number] =>
+    const items = shard.items.map((item) =>
       item.settled === null
-        ? [ITEM_KIND.judged, packPlace(item, names), pack(item.request), item.contentSha256]
+        ? ([ITEM_KIND.judged, packPlace(item, names), pack(item.request), item.contentSha256] as const)
         : packSettled(item, names),
     );
-    const job: z.input<typeof JOB> = {
+    const job: Omit<z.input<typeof JOB>, 'items'> & { readonly items: typeof items } = {
       v: JOB_FORM,
       run,
       record,
@@ -178,7 +183,8 @@ export const shardJobCodec: JobContent<ShardJob> = {
 
   decode(bytes) {
     const job = JOB.parse(JSON.parse(bytes.toString()));
-    const unpack = (request: EncodedRequest): ItemRequest => {
+    const unpack = (request: EncodedRequest | string): ItemRequest => {
+      if (typeof request === 'string') return { requestType: 'prompt', modality: 'text', text: request };
       if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };
       if (request.requestType !== 'multiturn') return request;
       const messages = job.conversations[request.messages];
