@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { ItemError } from './item-error.ts';
 import { kindOf, type Item } from './item.ts';
 import type { LogLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
@@ -16,47 +17,46 @@ const CHUNK_LENGTH = 65_536;
 export function itemsSha256(items: readonly Item[]): string {
   return hashed(items, (item) => {
     const { modality, requestType } = kindOf(item);
-    const error = item.settled?.error ?? null;
-    const { path, row, line, sha256, bytes, offset, length } = item.source;
-    return [
-      ...[item.seq, item.id, path, row, line, sha256, bytes, offset, length],
-      ...[modality, requestType, item.contentSha256],
-      ...[error?.code ?? null, error?.message ?? null],
-      inOrder(item.roles),
-      ...placeIn(item),
-    ];
+    return fieldsOf(item, modality, requestType, item.contentSha256, item.settled?.error ?? null);
   });
 }
 
 /** See `itemsSha256`. An item without a content hash failed when it was read. */
 export function itemsSha256OfLines(lines: readonly LogLine[]): string {
   return hashed(lines, (outcome) => {
-    const { path, row, line, sha256, bytes, offset, length } = outcome.source;
     const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;
-    return [
-      ...[outcome.seq, outcome.id, path, row, line, sha256, bytes, offset, length],
-      ...[outcome.modality, outcome.request_type, outcome.content_sha256],
-      ...[known?.code ?? null, known?.message ?? null],
-      inOrder(outcome.roles),
-      ...placeIn(outcome),
-    ];
+    return fieldsOf(outcome, outcome.modality, outcome.request_type, outcome.content_sha256, known);
   });
 }
 
-/** A number and a text, each left out if null. */
-function placeIn({ turn, part }: Pick<LogLine, 'turn' | 'part'>): readonly unknown[] {
-  return [turn, part].filter((value) => value !== null);
+/** The turn, a number, and the part, a text, are each left out if null. Hot path: one array for each item. */
+function fieldsOf(
+  { seq, id, source, roles, turn, part }: Pick<LogLine, 'seq' | 'id' | 'source' | 'roles' | 'turn' | 'part'>,
+  modality: LogLine['modality'],
+  requestType: LogLine['request_type'],
+  content: string | null,
+  error: Pick<ItemError, 'code' | 'message'> | null,
+): readonly unknown[] {
+  const { path, row, line, sha256, bytes, offset, length } = source;
+  // prettier-ignore
+  const fields: unknown[] = [
+    seq, id, path, row, line, sha256, bytes, offset, length,
+    modality, requestType, content, error?.code ?? null, error?.message ?? null, inOrder(roles),
+  ];
+  if (turn !== null) fields.push(turn);
+  if (part !== null) fields.push(part);
+  return fields;
 }
 
 function inOrder(roles: RoleCounts | null): readonly unknown[] | null {
   return roles === null ? null : Object.entries(roles).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function hashed<T>(values: readonly T[], fieldsOf: (value: T) => readonly unknown[]): string {
+function hashed<T>(values: readonly T[], fieldsIn: (value: T) => readonly unknown[]): string {
   const hash = createHash('sha256');
   let lines = '';
   for (const value of values) {
-    lines += `${JSON.stringify(fieldsOf(value))}\n`;
+    lines += `${JSON.stringify(fieldsIn(value))}\n`;
     if (lines.length <= CHUNK_LENGTH) continue;
     hash.update(lines);
     lines = '';

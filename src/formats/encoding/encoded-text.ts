@@ -70,10 +70,10 @@ function blocksLength(text: string, isAll: boolean): number {
   let length = 0;
   for (let at = 0; at < lines.length;) {
     const end = endOfBlock(lines, at);
-    const block = lines.slice(at, end);
-    // The examined text may end within a line.
-    if (end > at && isBlock(block, isAll || end < lines.length)) {
-      length += block.join('').replaceAll(' ', '').length;
+    if (end > at) {
+      const block = lines.slice(at, end);
+      // The examined text may end within a line.
+      if (isBlock(block, isAll || end < lines.length)) length += block.join('').replaceAll(' ', '').length;
     }
     at = Math.max(end, at + 1);
   }

@@ -87,16 +87,20 @@ function populatedScores(
   from: number,
 ): Partial<Record<CategoryKey, number>> | null | 'invalid' {
   if (scores === null) return null;
-  const present: Partial<Record<CategoryKey, number>> = {};
   let populated = false;
-  for (const [index, key] of CATEGORY_KEYS.entries()) {
+  for (let index = 0; index < CATEGORY_COUNT; index++) {
     const score = scores.readFloatLE((from + index) * FP32_BYTES);
     if (Number.isNaN(score)) continue;
     if (!isProbability(score)) return 'invalid';
     if (score !== 0) populated = true;
-    present[key] = shortestFloat(score);
   }
-  return populated ? present : null;
+  if (!populated) return null;
+  const present: Partial<Record<CategoryKey, number>> = {};
+  for (let index = 0; index < CATEGORY_COUNT; index++) {
+    const score = scores.readFloatLE((from + index) * FP32_BYTES);
+    if (!Number.isNaN(score)) present[CATEGORY_KEYS[index]!] = shortestFloat(score);
+  }
+  return present;
 }
 
 function populatedFlags(flags: Buffer | null, from: number, scoresPopulated: boolean): CategoryKey[] | null {
