@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { GuardFamily } from '../../src/domain/guard/guard-family.ts';
@@ -242,6 +242,46 @@ async function moderated(rows = ROWS) {
   const results = await answeredBatch(await requestLines(requests), server.port);
   return { folder, paths, server, requests, output: await resultFile('output.jsonl', results) };
 }
+
+test('images, conversations and clips are judged as by the guard itself', async () => {
+  const folder = await temporaryFolder();
+  const media = join(folder, 'media');
+  await mkdir(media);
+  await copyFile('test/fixtures/images/grey.png', join(media, 'grey.png'));
+  await writeFile(join(media, 'grey.txt'), 'a grey square');
+  await copyFile('test/fixtures/images/grey.png', join(media, 'other.png'));
+  await copyFile('test/fixtures/audio/cover.m4a', join(media, 'cover.m4a'));
+  const messages = [
+    { role: 'user', content: 'a question' },
+    { role: 'assistant', content: 'an answer' },
+  ];
+  await writeFile(join(media, 'chat.jsonl'), `${JSON.stringify({ messages })}\n`);
+  const server = await openAiServer(MODERATIONS);
+  const { requests } = await exported([media], server.address, '--audit', 'every-turn');
+  const results = await answeredBatch(await requestLines(requests), server.port);
+  const output = await resultFile('output.jsonl', results);
+  const out = join(folder, 'runs');
+  expect((await guardsweep(['batch', 'import', requests, output, '--out', out])).status).toBe(5);
+  const dir = await onlyRun(out);
+  expect((await guardsweep(['verify', dir])).status).toBe(0);
+  const online = join(folder, 'online');
+  await guardsweep(['enqueue', media, '--guard', server.address, '--audit', 'every-turn', '--out', online]);
+  const verdicts = ({ id, status, score, error }: Line) => [id, status, score, error?.code];
+  const found = (await linesOf(dir)).map(verdicts);
+  expect(found).toEqual((await linesOf(await onlyRun(online))).map(verdicts));
+  expect(found.map(([, status]) => status)).toEqual(['ok', 'ok', 'error', 'ok', 'ok']);
+  expect(await canariesOf(dir)).toEqual(await canariesOf(await onlyRun(online)));
+});
+
+test('an export that is interrupted leaves nothing', async () => {
+  const { paths } = await corpus(50_000);
+  const requests = join(await temporaryFolder(), 'batch');
+  const guard = ['--guard', 'openai+https://api.openai.com', '--requests', requests];
+  const cli = new Cli(['batch', 'export', ...paths, ...guard]);
+  cli.child.stderr!.once('data', () => cli.kill('SIGINT'));
+  expect((await cli.finished()).status).toBe(130);
+  await expect(readdir(requests)).rejects.toThrow('ENOENT');
+});
 
 test('an import that is killed is resumed from the same results, and from no others', async () => {
   const { folder, server, requests, output } = await moderated(3000);
