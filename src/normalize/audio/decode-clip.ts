@@ -1,13 +1,7 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import { SAMPLE_RATE } from '../../domain/normalization.ts';
 import type { Container } from './container.ts';
-import {
-  DecodeDeadline,
-  inputArguments,
-  refusalByEnd,
-  refusalByExcess,
-  type Running,
-} from './ffmpeg-process.ts';
+import { inputArguments, type Running, withFfmpeg } from './ffmpeg-process.ts';
 import { MAX_SECONDS, REFUSALS } from './refusals.ts';
 import type { AudioWindow, WindowCutter } from './window-cutter.ts';
 
@@ -25,39 +19,23 @@ const OUTPUT_ARGUMENTS = [
  * `each` runs. Returns null if the clip was decoded to its end, else why not. Throws what `each` throws and the reason of
  * an abort. No process is left running in any case.
  */
-export async function decodeClip(
+export function decodeClip(
   container: Container,
   cutter: WindowCutter,
   each: (window: AudioWindow) => Promise<void>,
-  { start, time, signal }: Running,
+  running: Running,
 ): Promise<ItemError | null> {
-  signal.throwIfAborted();
-  const decoder = start('ffmpeg', [
-    ...['-nostdin', '-threads', '1'],
-    ...inputArguments(container),
-    ...OUTPUT_ARGUMENTS,
-  ]);
-  const deadline = new DecodeDeadline(time, decoder);
-  signal.addEventListener('abort', decoder.kill);
-  try {
+  const args = [...['-nostdin', '-threads', '1'], ...inputArguments(container), ...OUTPUT_ARGUMENTS];
+  return withFfmpeg(running, 'ffmpeg', args, async ({ output, wait, end }) => {
     for (;;) {
-      const next = await deadline.wait(decoder.output.next(), cutter.totalSeconds);
+      const next = await wait(output.next(), cutter.totalSeconds);
       if (next.done) break;
       for (const window of cutter.take(next.value)) await each(window);
       if (cutter.totalSeconds > MAX_SECONDS) return REFUSALS.tooLong;
     }
-    const end = await deadline.wait(decoder.ended, cutter.totalSeconds);
-    signal.throwIfAborted();
-    if (deadline.exceeded !== null) return refusalByExcess(deadline.exceeded);
-    const refusal = refusalByEnd(end);
-    if (refusal !== null) return refusal;
-    if (cutter.totalSeconds > 0) return null;
+    const { refusal, complained } = await end(cutter.totalSeconds);
+    if (refusal !== null || cutter.totalSeconds > 0) return refusal;
     // exit status 0 and nothing decoded: an empty clip, unless ffmpeg reported a problem
-    return end.how === 'exited' && end.complained ? REFUSALS.corrupt : REFUSALS.noSound;
-  } finally {
-    signal.removeEventListener('abort', decoder.kill);
-    decoder.kill();
-    await decoder.output.return();
-    await decoder.ended;
-  }
+    return complained ? REFUSALS.corrupt : REFUSALS.noSound;
+  });
 }

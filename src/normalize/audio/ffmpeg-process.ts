@@ -5,7 +5,7 @@ import { confined } from '../../confinement/confined.ts';
 import { CRASHES } from '../../confinement/crashes.ts';
 import { isNoRoom } from '../../confinement/no-room.ts';
 import { processorTime } from '../../confinement/processor-time.ts';
-import { type Excess, TimeLimit } from '../../confinement/time-limit.ts';
+import { TimeLimit } from '../../confinement/time-limit.ts';
 import type { ItemError } from '../../domain/item-error.ts';
 import { type Container, CONTAINERS } from './container.ts';
 import { REFUSALS } from './refusals.ts';
@@ -152,7 +152,7 @@ const STOPPED_BY_SIGNAL = 255;
 const CANNOT_RUN: ReadonlySet<number> = new Set([126, 127]);
 
 /** The refusal that follows from how ffmpeg or ffprobe ended; null on success. */
-export function refusalByEnd(end: ProcessEnd): ItemError | null {
+function refusalByEnd(end: ProcessEnd): ItemError | null {
   switch (end.how) {
     case 'missing':
       return REFUSALS.ffmpegMissing;
@@ -165,11 +165,6 @@ export function refusalByEnd(end: ProcessEnd): ItemError | null {
       if (CANNOT_RUN.has(end.code)) return REFUSALS.ffmpegMissing;
       return end.code === STOPPED_BY_SIGNAL ? REFUSALS.decoderKilled : REFUSALS.corrupt;
   }
-}
-
-/** The refusal of a clip whose decoder exceeded a time limit. */
-export function refusalByExcess(excess: Excess): ItemError {
-  return excess === 'processor' ? REFUSALS.tooCostly : REFUSALS.tooSlow;
 }
 
 /** Largest single allocation of ffmpeg: a header can ask for any amount. */
@@ -200,33 +195,58 @@ export interface DecodeTime {
 /** A core decodes a minute of sound in 0.1 s or less. A file that takes a hundred times as long was made to. */
 export const DECODE_TIME: DecodeTime = { baseMs: 30_000, perAudioSecondMs: 200, wallFactor: 20 };
 
+/** A program at work on a clip. */
+interface Working {
+  readonly output: FfmpegProcess['output'];
+  /**
+   * Waits for its next result, with the time limit for a clip decoded up to `decodedSeconds`. Time in which it waits for
+   * this process does not count: a clip must not fail because the guard is away.
+   */
+  readonly wait: <T>(next: Promise<T>, decodedSeconds: number) => Promise<T>;
+  /** Waits for its end; the refusal that follows from it, or null on success, and whether it complained nevertheless. */
+  readonly end: (
+    decodedSeconds: number,
+  ) => Promise<{ readonly refusal: ItemError | null; readonly complained: boolean }>;
+}
+
 /**
- * Kills a decoder that exceeds its time limit. Time in which the decoder waits for this process does not count: a clip
- * must not fail because the guard is away.
+ * Starts a program, and kills it when `work` is over, when it exceeds its time limit, and on abort. Throws what `work` throws
+ * and the reason of an abort. No process is left running in any case.
  */
-export class DecodeDeadline {
-  readonly #time: DecodeTime;
-  readonly #limit: TimeLimit;
-
-  constructor(time: DecodeTime, { processorMs, kill }: Pick<FfmpegProcess, 'processorMs' | 'kill'>) {
-    this.#time = time;
-    this.#limit = new TimeLimit(processorMs, kill);
-  }
-
-  /** The limit that the decoder exceeded; null if none. */
-  get exceeded(): Excess | null {
-    return this.#limit.excess;
-  }
-
-  /** Waits for the decoder's next result, with the limit for a clip decoded up to `decodedSeconds`. */
-  async wait<T>(next: Promise<T>, decodedSeconds: number): Promise<T> {
-    const { baseMs, perAudioSecondMs, wallFactor } = this.#time;
-    const processorMs = baseMs + perAudioSecondMs * decodedSeconds;
-    this.#limit.resume({ processorMs, wallMs: processorMs * wallFactor });
+export async function withFfmpeg<T>(
+  { start, time, signal }: Running,
+  program: 'ffmpeg' | 'ffprobe',
+  args: readonly string[],
+  work: (working: Working) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const child = start(program, args);
+  const limit = new TimeLimit(child.processorMs, child.kill);
+  const wait = async <R>(next: Promise<R>, decodedSeconds: number): Promise<R> => {
+    const processorMs = time.baseMs + time.perAudioSecondMs * decodedSeconds;
+    limit.resume({ processorMs, wallMs: processorMs * time.wallFactor });
     try {
       return await next;
     } finally {
-      this.#limit.pause();
+      limit.pause();
     }
+  };
+  const end: Working['end'] = async (decodedSeconds) => {
+    const ended = await wait(child.ended, decodedSeconds);
+    signal.throwIfAborted();
+    const excess = limit.excess && (limit.excess === 'processor' ? REFUSALS.tooCostly : REFUSALS.tooSlow);
+    return {
+      refusal: excess ?? refusalByEnd(ended),
+      complained: ended.how === 'exited' && ended.complained,
+    };
+  };
+  signal.addEventListener('abort', child.kill);
+  try {
+    return await work({ output: child.output, wait, end });
+  } finally {
+    signal.removeEventListener('abort', child.kill);
+    child.kill();
+    await child.output.return();
+    await child.ended;
   }
 }

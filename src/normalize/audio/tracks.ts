@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Container } from './container.ts';
-import {
-  DecodeDeadline,
-  inputArguments,
-  refusalByEnd,
-  refusalByExcess,
-  type Running,
-} from './ffmpeg-process.ts';
+import { inputArguments, type Running, withFfmpeg } from './ffmpeg-process.ts';
 import { REFUSALS } from './refusals.ts';
 
 /** The requested part of ffprobe's JSON. A cover picture is a video track with `attached_pic` set. */
@@ -27,27 +21,15 @@ const MAX_REPLY_BYTES = 1024 * 1024;
  * Why a file in a container that may hold several tracks cannot be judged; null if it holds exactly one audio track and
  * no video. Of several tracks only the first would be judged, silently. Throws on abort.
  */
-export async function refusalByTracks(
-  container: Container,
-  { start, time, signal }: Running,
-): Promise<ItemError | null> {
-  signal.throwIfAborted();
+export function refusalByTracks(container: Container, running: Running): Promise<ItemError | null> {
   const asked = 'stream=codec_type:stream_disposition=attached_pic';
-  const probe = start('ffprobe', [...inputArguments(container), '-show_entries', asked, '-of', 'json']);
-  const deadline = new DecodeDeadline(time, probe);
-  signal.addEventListener('abort', probe.kill);
-  try {
-    const reply = await deadline.wait(readReply(probe.output), 0);
+  const args = [...inputArguments(container), '-show_entries', asked, '-of', 'json'];
+  return withFfmpeg(running, 'ffprobe', args, async ({ output, wait, end }) => {
+    const reply = await wait(readReply(output), 0);
     if (reply === null) return REFUSALS.corrupt;
-    const end = await deadline.wait(probe.ended, 0);
-    signal.throwIfAborted();
-    if (deadline.exceeded !== null) return refusalByExcess(deadline.exceeded);
-    return refusalByEnd(end) ?? judgeTracks(reply);
-  } finally {
-    signal.removeEventListener('abort', probe.kill);
-    probe.kill();
-    await probe.ended;
-  }
+    const { refusal } = await end(0);
+    return refusal ?? judgeTracks(reply);
+  });
 }
 
 /** The whole output of a process; null if it exceeds the limit. */
