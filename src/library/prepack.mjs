@@ -5,16 +5,21 @@
  * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 const types = join(root, 'dist', 'types');
 
-for (const folder of ['src', 'bench', 'training'])
-  rmSync(join(root, 'dist', folder), { recursive: true, force: true });
+const begunAt = Date.now();
 await import('../bundle.mjs');
+// Afterwards, since a command may be running: what it loads later must be there all the time.
+for (const folder of ['src', 'bench', 'training']) {
+  const built = join(root, 'dist', folder);
+  if (!existsSync(built)) continue;
+  for (const path of filesBelow(built)) if (statSync(path).mtimeMs < begunAt) rmSync(path);
+}
 
 rmSync(types, { recursive: true, force: true });
 const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
