@@ -8,6 +8,7 @@ import { memory } from './memory.ts';
 import { naive } from './naive.ts';
 import { overhead } from './overhead.ts';
 import { padding } from './padding.ts';
+import { price } from './price.ts';
 import { rescan } from './rescan.ts';
 import { review } from './review.ts';
 import { saturate } from './saturate.ts';
@@ -35,4 +36,5 @@ export const BENCHES: readonly Bench[] = [
   memory,
   fleetMemory,
   growthFull,
+  price,
 ];

@@ -8,6 +8,8 @@ import { readTexts } from './texts.ts';
 /** Bytes per row of an even corpus. */
 const ROW_BYTES = 300;
 
+const WORDS = 'a river carries boats, wood "and" news past the old mill to towns that wait for it'.split(' ');
+
 /** Writes a CSV file of rows of mixed lengths, `fullRows` at full scale; the same for the same seed. */
 export async function mixedCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('mixed', fullRows, context);
@@ -19,6 +21,14 @@ export async function mixedCorpus(fullRows: number, context: BenchContext): Prom
 export async function evenCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
   const corpus = named('even', fullRows, context);
   const rows = evenRows(await readTexts(), ROW_BYTES, context.seed);
+  await writeCsv(corpus.path, corpus.rows, rows, context.signal);
+  return corpus;
+}
+
+/** The same of a few words, which need no corpora. */
+export async function plainCorpus(fullRows: number, context: BenchContext): Promise<Corpus> {
+  const corpus = named('plain', fullRows, context);
+  const rows = evenRows(WORDS, ROW_BYTES, context.seed);
   await writeCsv(corpus.path, corpus.rows, rows, context.signal);
   return corpus;
 }
