@@ -76,34 +76,25 @@ function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
   return states;
 }
 
-const doors: [door: string, start: Firewalled, answer: Answer, says: string][] = [
-  ...[301, 302, 307, 401, 403, 404, 405, 407, 410, 451].map((code): (typeof doors)[number] => [
-    'REST',
-    rest,
-    { status: code, headers: { location: 'http://127.0.0.1:1/blocked' } },
-    `HTTP status ${code}`,
-  ]),
-  ...[302, 401, 403, 404].map((code): (typeof doors)[number] => [
-    'KServe over HTTP',
-    kserve,
-    { status: code, headers: { location: 'http://127.0.0.1:1/blocked' } },
-    `HTTP status ${code}`,
-  ]),
-  ...Object.entries(CODES).map(([code, name]): (typeof doors)[number] => [
-    'gRPC',
-    grpc,
-    { status: Number(code) },
-    `gRPC status ${status[name]}`,
-  ]),
+/** The doors of guards, with the statuses that a firewall may answer with in place of the guard. */
+const doors: [door: string, start: Firewalled, statuses: number[]][] = [
+  ['REST', rest, [301, 302, 307, 401, 403, 404, 405, 407, 410, 451]],
+  ['KServe over HTTP', kserve, [302, 401, 403, 404]],
+  ['gRPC', grpc, Object.keys(CODES).map(Number)],
 ];
 
+const answerOf = (code: number): Answer => ({
+  status: code,
+  headers: { location: 'http://127.0.0.1:1/blocked' },
+});
+
 describe('an item that a firewall turns away', () => {
-  test.each(doors)(
-    'over %s is rejected alone, and the guard stays in use: %#',
-    async (_, start, answer, says) => {
-      const pool = await connect([await start((bad) => (bad ? answer : null))]);
+  test.each(doors)('over %s is rejected alone, and the guard stays in use', async (door, start, statuses) => {
+    const turnAway = async (code: number): Promise<void> => {
+      const pool = await connect([await start((bad) => (bad ? answerOf(code) : null))]);
       const states = statesOf(pool);
       const outcomes = await judge(pool, prompts(40));
+      const says = door === 'gRPC' ? `gRPC status ${status[CODES[code]!]}` : `HTTP status ${code}`;
       outcomes.forEach((outcome, index) => {
         if (!BAD.has(`text ${index}`)) expect(verdict(outcome).attempts).toBe(1);
         else
@@ -115,9 +106,10 @@ describe('an item that a firewall turns away', () => {
             attempts: 1,
           });
       });
-      expect(states).toEqual([]);
-    },
-  );
+      expect({ code, states }).toEqual({ code, states: [] });
+    };
+    await Promise.all(statuses.map(turnAway));
+  });
 
   test('is told from others of its kind, over REST by a harmless file', async () => {
     const bad = Buffer.from('bad').toString('base64');
@@ -188,29 +180,30 @@ describe('an item that a firewall turns away', () => {
   });
 });
 
-describe('a guard that turns everything away', () => {
-  test.each(doors.filter(([, , { status: code }]) => [302, 403].includes(code)))(
-    'over %s is out of use until it no longer does, asked less and less often: %#',
-    async (_, start, answer) => {
-      let shut = false;
-      const server = await start(() => (shut ? answer : null));
-      const other = await socketServer();
-      // A guard that is not fatally out keeps the run waiting.
-      const pool = await connect([server, other]);
-      const isOut = stateOf(pool, 'out', server.address);
-      shut = true;
-      const states = statesOf(pool);
-      const judged = judge(pool, prompts(40));
-      await isOut;
-      const before = server.harmless();
-      await new Promise((resolve) => setTimeout(resolve, 5000));
-      expect(server.harmless() - before).toBeLessThanOrEqual(10);
-      shut = false;
-      for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
-      expect(states).toEqual(['out', 'ready']);
-    },
-    30_000,
+test('a guard that turns everything away is out of use until it no longer does, asked less and less often', async () => {
+  const shutOut = async (start: Firewalled, code: number): Promise<void> => {
+    let shut = false;
+    const server = await start(() => (shut ? answerOf(code) : null));
+    const other = await socketServer();
+    // A guard that is not fatally out keeps the run waiting.
+    const pool = await connect([server, other]);
+    const isOut = stateOf(pool, 'out', server.address);
+    shut = true;
+    const states = statesOf(pool);
+    const judged = judge(pool, prompts(40));
+    await isOut;
+    const before = server.harmless();
+    await new Promise((resolve) => setTimeout(resolve, 5000));
+    expect(server.harmless() - before).toBeLessThanOrEqual(10);
+    shut = false;
+    for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+    expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });
+  };
+  const firewalls = doors.flatMap(([, start, statuses]) =>
+    statuses.filter((code) => [302, 403].includes(code)).map((code) => shutOut(start, code)),
   );
+  expect(firewalls).toHaveLength(5);
+  await Promise.all(firewalls);
 });
 
 test('one stream that a firewall turns away costs callers no other', async () => {
