@@ -11,15 +11,27 @@ import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 /** How long another process may hold the lock of writers, in milliseconds: a write takes well under a second. */
 const WAIT_MS = 5000;
 
-/** Opens the data, writes to it, and reads all of it. Its exit status is 0 if the library found nothing wrong. */
+/**
+ * Opens the data, reads all of it, and takes all free pages in a transaction that it gives up: damage to the list of them
+ * shows only there. Its exit status is 0 if the library found nothing wrong.
+ */
 const TRIAL = `
   const [library, path, options, binary] = process.argv.slice(1).map((text) => JSON.parse(text));
-  const root = require(library).open({ path, ...options });
+  const { open, ABORT } = require(library);
+  const root = open({ path, ...options });
   root.putSync(Buffer.from('trial'), Buffer.from('trial'));
   root.removeSync(Buffer.from('trial'));
   process.stdout.write('opened');
   for (const { key } of root.getRange())
     for (const entry of root.openDB(key.toString(), binary).getRange()) entry.value.length;
+  const pages = Math.min(root.getStats().lastPageNumber, 50_000);
+  const halfAPage = Buffer.alloc(1900);
+  root.transactionSync(() => {
+    for (let page = 0; page < 2 * pages; page++) root.put(Buffer.from('trial ' + page), halfAPage);
+    return ABORT;
+  });
+  // A length that was damaged can have the library write behind its memory, which the allocator finds out here.
+  for (let block = 0, held = []; block < 500; block++) held.push(Buffer.allocUnsafeSlow(100_000));
   process.exit(0);
 `;
 
