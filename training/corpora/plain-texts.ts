@@ -20,7 +20,7 @@ type Templates = Readonly<Record<string, Readonly<Record<string, readonly string
 
 /**
  * Short plain violations and their harmless look-alikes, which the public sources hardly have, from our own templates:
- * `{a|b}` is a choice, `{name}` one from the list of that name. The same texts every time; those of one template are a
+ * `{a|b}` is a choice, `{name}` one from the list of that name. `benign fr` are harmless ones in a language with few others. The same texts every time; those of one template are a
  * group.
  */
 export async function plainTexts(): Promise<LabelledText[]> {
@@ -30,13 +30,20 @@ export async function plainTexts(): Promise<LabelledText[]> {
   return Object.entries(byLabel).flatMap(([label, templates]) =>
     (templates as readonly string[]).flatMap((template, index) => {
       const texts = new Set<string>();
-      const count = label === 'benign' ? TEXTS_OF_BENIGN : TEXTS_OF_HAZARD;
+      const [, language = null] = /^benign(?: (\w+))?$/.exec(label) ?? [];
+      const count = label.startsWith('benign') ? TEXTS_OF_BENIGN : TEXTS_OF_HAZARD;
       for (let attempt = 0; attempt < count; attempt++) {
         texts.add(expand(template, lists as Readonly<Record<string, readonly string[]>>, random));
       }
       const targets = targetsOf(label);
       const group = `${label} ${index}`;
-      return [...texts].map((text) => ({ text, source: PLAIN_TEXTS, language: 'en', targets, group }));
+      return [...texts].map((text) => ({
+        text,
+        source: PLAIN_TEXTS,
+        language: language ?? 'en',
+        targets,
+        group,
+      }));
     }),
   );
 }

@@ -3,8 +3,8 @@ import type { LabelledText } from '../corpora/corpus.ts';
 import { dropLetters, spaceLetters, swapLetters } from '../disguises.ts';
 import type { Random } from '../random.ts';
 
-/** Share of the texts of which a changed copy is added. */
-const CHANGED_SHARE = 0.5;
+/** Share of the harmless texts, and of the others, of which a changed copy is added. */
+const CHANGED_SHARE = [0.5, 0.9] as const;
 
 /** Nobody disguises longer texts as a whole. */
 const MAX_DISGUISED_UNITS = 384;
@@ -14,8 +14,8 @@ const MAX_NEIGHBOUR_UNITS = 160;
 /** Enough Latin letters for a disguise to change a text. */
 const LATIN = /[a-z]{3}/i;
 
-/** The disguises that normalisation cannot undo. */
-const DISGUISES = [spaceLetters, dropLetters, swapLetters];
+/** The disguises that normalisation cannot undo; null for a neighbour. */
+const CHANGES = [spaceLetters, dropLetters, swapLetters, null];
 
 /**
  * Changed copies of some of the texts. Some are disguised, be they harmless or not, so that neither the disguise nor a
@@ -32,8 +32,8 @@ export function changedCopies(rows: readonly LabelledText[], random: Random): La
   }
   const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)];
   return rows.flatMap((row) => {
-    if (random() >= CHANGED_SHARE) return [];
-    const disguise = pick([...DISGUISES, null]);
+    if (random() >= CHANGED_SHARE[row.targets[OVERALL] === 1 ? 1 : 0]) return [];
+    const disguise = pick(CHANGES);
     if (disguise) {
       if (row.text.length > MAX_DISGUISED_UNITS || !LATIN.test(row.text)) return [];
       return [{ ...row, text: disguise(row.text, random) }];

@@ -4,7 +4,7 @@ import type { LabelledText } from '../corpora/corpus.ts';
 
 /** Max share of benign look-alikes, and of all benign text, that is flagged on the texts thresholds are chosen on. */
 export const LOOK_ALIKE_FLAG_RATE = 0.1;
-export const BENIGN_FLAG_RATE = 0.043;
+export const BENIGN_FLAG_RATE = 0.05;
 
 /** Decimals of a threshold. */
 const DECIMALS = 4;

@@ -11,6 +11,8 @@ export interface PlainWords {
   readonly violations: Readonly<Record<string, readonly string[]>>;
   /** Harmless sentences in alarming words, or about the same things. */
   readonly lookAlikes: readonly string[];
+  /** Short harmless requests and remarks about everyday things. */
+  readonly requests: readonly string[];
   /** Kind or neutral sentences with a place for a group's name, and what stands there without a group. */
   readonly groups: {
     readonly groups: readonly string[];
@@ -24,10 +26,10 @@ const FOLDER = 'test/fixtures/plain-words';
 export async function readPlainWords(): Promise<PlainWords> {
   const read = async (name: string): Promise<unknown> =>
     JSON.parse(await readFile(join(projectFolder(), FOLDER, `${name}.json`), 'utf8'));
-  const [violations, lookAlikes, groups] = await Promise.all(
-    ['violations', 'look-alikes', 'groups'].map(read),
+  const [violations, lookAlikes, requests, groups] = await Promise.all(
+    ['violations', 'look-alikes', 'requests', 'groups'].map(read),
   );
-  return { violations, lookAlikes, groups } as PlainWords;
+  return { violations, lookAlikes, requests, groups } as PlainWords;
 }
 
 /** The sentences about groups, each naming each group, and each naming none. */
@@ -42,14 +44,14 @@ export function groupSentences({ groups }: PlainWords): {
 
 /** All sentences. */
 export function sentencesOf(plainWords: PlainWords): string[] {
-  const { violations, lookAlikes } = plainWords;
+  const { violations, lookAlikes, requests } = plainWords;
   const { named, without } = groupSentences(plainWords);
-  return [...Object.values(violations).flat(), ...lookAlikes, ...named, ...without];
+  return [...Object.values(violations).flat(), ...lookAlikes, ...requests, ...named, ...without];
 }
 
 /** How many of the sentences are judged right, as Markdown. */
 export function plainWordsTables(model: LiteModel, plainWords: PlainWords): string {
-  const { violations, lookAlikes, groups } = plainWords;
+  const { violations, lookAlikes, requests, groups } = plainWords;
   const flagged = (texts: readonly string[]): number =>
     texts.filter((text) => model.scoreText(text).flagged).length;
   const rate = (texts: readonly string[]): (string | number)[] => [
@@ -71,6 +73,7 @@ export function plainWordsTables(model: LiteModel, plainWords: PlainWords): stri
       ['plain harmless sentences', 'texts', 'flagged'],
       [
         ['look-alikes', ...rate(lookAlikes)],
+        ['short requests', ...rate(requests)],
         [`${groups.sentences.length} sentences naming ${groups.groups.length} groups`, ...rate(named)],
         [`the same sentences naming "${groups.without}"`, ...rate(without)],
       ],

@@ -150,7 +150,7 @@ npm run train -- [folder]
 \`\`\`
 
 The folder (else TRAIN_CORPORA, else \`../shared/corpora\`) holds \`train.jsonl.gz\`, \`extra.jsonl.gz\`, \`dev.jsonl.gz\`
-and \`unsafe_unspecified.jsonl.gz\`, one JSON object per line with text, labels and source. It takes some minutes on two cores
+and \`unsafe_unspecified.jsonl.gz\`, one JSON object per line with text, labels and source. It takes three minutes on two cores
 and ends with the evaluation above. The seed is ${record.seed}: the same data give the same weights, byte for byte.
 \`node dist/training/evaluate.js [folder]\` evaluates what is shipped without training.
 `;

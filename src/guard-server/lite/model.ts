@@ -78,7 +78,7 @@ export class LiteModel {
   /** Judges an assistant's answer in the context of its prompt, if any. */
   scoreResponse(prompt: string | null, response: string): TextScores {
     const own = this.#probabilities(response);
-    const before = prompt === null ? [] : [prompt];
+    const before = prompt === null || isBlank(response) ? [] : [prompt];
     return this.#decide(this.#inContext(own, before, CONTEXT_WEIGHT.assistant));
   }
 
@@ -86,7 +86,7 @@ export class LiteModel {
   scoreConversation(messages: readonly (readonly [role: string, content: string])[]): TextScores {
     const [role, content] = messages.at(-1) ?? ['user', ''];
     const own = this.#probabilities(content);
-    const before = messages.slice(0, -1).map(([, earlier]) => earlier);
+    const before = isBlank(content) ? [] : messages.slice(0, -1).map(([, earlier]) => earlier);
     const weight = role === 'assistant' ? CONTEXT_WEIGHT.assistant : CONTEXT_WEIGHT.user;
     return this.#decide(this.#inContext(own, before, weight));
   }
@@ -124,4 +124,9 @@ export class LiteModel {
       categoryFlags: flags.slice(0, CATEGORY_COUNT),
     };
   }
+}
+
+/** Whether a turn says nothing: no hazard before it carries over. */
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }

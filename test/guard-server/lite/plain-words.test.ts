@@ -27,11 +27,15 @@ describe('short plain sentences', () => {
     expect(flagRate(plainWords.lookAlikes)).toBeLessThanOrEqual(0.15);
   });
 
+  it('that ask about everyday things are hardly ever flagged', () => {
+    expect(flagRate(plainWords.requests)).toBeLessThanOrEqual(0.02);
+  });
+
   it('that name a group in a kind or neutral way are seldom flagged, and never without the name', () => {
     const { named, without } = groupSentences(plainWords);
     expect(named.length).toBeGreaterThanOrEqual(300);
     expect(flagRate(without)).toBe(0);
-    expect(flagRate(named)).toBeLessThanOrEqual(0.08);
+    expect(flagRate(named)).toBeLessThanOrEqual(0.03);
   });
 
   it('are not what the model was trained with', async () => {
