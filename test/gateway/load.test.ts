@@ -119,7 +119,7 @@ it('a client that goes away takes its request from the guard, and its place', as
 });
 
 it('bodies that do not arrive are given up, and make room', async () => {
-  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 500, maxConcurrency: 2 });
+  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 5000, maxConcurrency: 2 });
   const stuck = await Promise.all([
     sendRaw(origin, `content-type: application/json\r\ncontent-length: 100\r\n\r\n{"text":`),
     sendRaw(origin, 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"tex'),
@@ -166,11 +166,11 @@ it('a request that a limit holds up for too long is told when to come back, one 
     if (content === 'slow') await new Promise(() => {});
     return undefined;
   };
-  for (const [text, answer, retryAfter] of [
-    ['limited', '429 GUARD_OVERLOADED', '5'],
-    ['slow', '504 TIMEOUT', null],
+  for (const [text, answer, retryAfter, timeoutMs] of [
+    ['limited', '429 GUARD_OVERLOADED', '5', 5000],
+    ['slow', '504 TIMEOUT', null, 300],
   ] as const) {
-    const { origin } = await serve(await connect([await restGuard({ script })]), { timeoutMs: 2000 });
+    const { origin } = await serve(await connect([await restGuard({ script })]), { timeoutMs });
     const reply = await sendText(origin, text);
     expect(codeOf(reply)).toBe(answer);
     expect(reply.headers.get('retry-after')).toBe(retryAfter);

@@ -251,7 +251,7 @@ describe('bytes of open calls', () => {
   });
 
   it('are released for a client that does not take its reply', async () => {
-    const guard = await server({ messageTimeoutMs: 50 });
+    const guard = await server({ messageTimeoutMs: 5000 });
     const { stream } = raw(guard, { initialWindowSize: 0 }).call('ServerMetadata');
     stream.end(framed(Buffer.alloc(0)));
     await once(stream, 'close');
@@ -276,7 +276,7 @@ describe('a connection', () => {
   });
 
   it('without a call that is let in is closed', async () => {
-    const guard = await server({ firstCallMs: 100 }, TOKEN);
+    const guard = await server({ firstCallMs: 5000 }, TOKEN);
     const connection = raw(guard);
     const { stream, status: ended } = connection.call('ServerLive');
     stream.end(framed(Buffer.alloc(0)));
@@ -310,7 +310,7 @@ describe('a connection', () => {
   });
 
   it('that is idle is closed', async () => {
-    const guard = await server({ idleMs: 50 });
+    const guard = await server({ idleMs: 5000 });
     const connection = raw(guard);
     const { stream, status: ended } = connection.call('ServerLive');
     stream.end(framed(Buffer.alloc(0)));

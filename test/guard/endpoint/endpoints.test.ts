@@ -79,7 +79,7 @@ describe('a wrong setting is a failure at once', () => {
     expect((error as Error).message).toMatch(says);
     expect((error as Error).message).toContain(server.address);
     await expect(
-      readEndpoint({ name: 'guard', address: server.address }, { timeoutMs: 2000, signal }),
+      readEndpoint({ name: 'guard', address: server.address }, { timeoutMs: 20_000, signal }),
     ).rejects.toMatchObject({ kind: 'service' });
   });
 });
@@ -102,7 +102,7 @@ test('waits for a guard that is still loading', async () => {
 test('starts with the guards that are ready, and uses the others once they are', async () => {
   const port = await closedPort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 5000 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
   const joined = new Promise<void>((resolve) => {
     pool.onStateChange((endpoints) => {
@@ -137,7 +137,7 @@ test('the token of an endpoint is sent as a bearer token', async () => {
 
 test('reads the configuration and version of an endpoint', async () => {
   const server = await guard({ maxBatchSize: 16, instances: 2 });
-  const reading = await readEndpoint({ name: 'gpu', address: server.address }, { timeoutMs: 2000, signal });
+  const reading = await readEndpoint({ name: 'gpu', address: server.address }, { timeoutMs: 20_000, signal });
   expect(reading).toMatchObject({
     name: 'gpu',
     model: 'guard',
@@ -152,7 +152,7 @@ test('reads the configuration and version of an endpoint', async () => {
 test('a late guard is used once it has loaded its model', async () => {
   const port = await closedPort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1500 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 5000 });
   const joined = new Promise<void>((resolve) => {
     pool.onStateChange((endpoints) => {
       if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
