@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openRun } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -31,11 +31,17 @@ describe('a run directory', () => {
     await rm(path);
     await expect(openRun(run, signal)).rejects.toThrow(/sources\.jsonl cannot be read/);
   });
+});
+
+describe('a finished run directory', () => {
+  let run: string;
+  beforeAll(async () => {
+    run = await finishedRun();
+  });
 
   it.each(['verdicts.jsonl', 'flagged.csv', 'summary.json', 'manifest.json', 'manifest.sha256'])(
     'that lost its %s is made whole by resume, from the log',
     async (name) => {
-      const run = await finishedRun();
       await rm(join(run, name));
       expect(await finishedSummary(run)).toBeNull();
       expect(await guardsweep(['resume', run])).toMatchObject({ status: 0 });
