@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openRun } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -31,21 +31,20 @@ describe('a run directory', () => {
     await rm(path);
     await expect(openRun(run, signal)).rejects.toThrow(/sources\.jsonl cannot be read/);
   });
-});
 
-describe('a finished run directory', () => {
-  let run: string;
-  beforeAll(async () => {
-    run = await finishedRun();
-  });
-
-  it.each(['verdicts.jsonl', 'flagged.csv', 'summary.json', 'manifest.json', 'manifest.sha256'])(
-    'that lost its %s is made whole by resume, from the log',
-    async (name) => {
+  it('that lost any of its final files is made whole by resume, from the log', async () => {
+    const run = await finishedRun();
+    for (const name of [
+      'verdicts.jsonl',
+      'flagged.csv',
+      'summary.json',
+      'manifest.json',
+      'manifest.sha256',
+    ]) {
       await rm(join(run, name));
-      expect(await finishedSummary(run)).toBeNull();
-      expect(await guardsweep(['resume', run])).toMatchObject({ status: 0 });
-      expect(await verifyRun(run)).toMatchObject({ ok: true, items: 2 });
-    },
-  );
+      expect(await finishedSummary(run), name).toBeNull();
+      expect(await guardsweep(['resume', run]), name).toMatchObject({ status: 0 });
+      expect(await verifyRun(run), name).toMatchObject({ ok: true, items: 2 });
+    }
+  });
 });
