@@ -13,7 +13,7 @@ export interface CleanExport {
 }
 
 /**
- * What is done once a run is finished, so that its record can be told from one that was made anew. None of it comes from
+ * What is done once a run is finished, so that a forged record can be told from it. None of it comes from
  * a run directory: another user may have written that.
  */
 export interface AfterFinish {

@@ -18,9 +18,9 @@ export function gcCommand(context: CommandContext): Command {
     .summary('remove verdicts that no kept run uses')
     .description(
       'Remove from the verdict store what no run in --out uses, and make its file smaller.\n' +
-        'The store is built again: from the records of the finished runs that hold and that you created here, and, for ' +
-        'runs that are not finished, from the store itself. Then it takes the place of the old one in one step. ' +
-        'A run that works meanwhile goes on with the old one: what it adds is lost, and judged again when it is needed.',
+        'The store is rebuilt from the finished runs that you created here and whose records pass verification; entries of ' +
+        'other runs are copied from the old store, which the new one then replaces in one step. ' +
+        'A run that is working meanwhile keeps using the old one: what it adds is lost, and judged again when needed.',
     )
     .addHelpText(
       'after',
