@@ -107,7 +107,6 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
       uncertain: linked(uncertain),
       slow: linked(slow),
       files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
-      restricted: await listed.restricted(),
       previous: await comparePrevious(runDir, record, signal),
       reviews: (await ReviewHistory.read(runDir, signal)).progress,
     };

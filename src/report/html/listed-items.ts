@@ -7,10 +7,9 @@ import type { Restriction } from '../../domain/restriction/restricted.ts';
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import { JUDGED_HERE } from './outcome-counts.ts';
-import type { ReportItem, RestrictedItem } from './report-data.ts';
+import type { ReportItem } from './report-data.ts';
 
 const MAX_LISTED = 20;
-const MAX_RESTRICTED = 100;
 const MAX_EXAMPLES = 5;
 /** Items that are looked at before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
@@ -56,32 +55,6 @@ export class ListedItems {
   /** The first errors of a code. */
   examples(code: ItemCode): Promise<ListedItem[]> {
     return this.#first(MAX_EXAMPLES, `error_code = '${code}'`, 'seq');
-  }
-
-  /** The first restricted items, in corpus order. */
-  async restricted(): Promise<RestrictedItem[]> {
-    const { reviews, isAnyListed } = this.#restrictions;
-    const isAny = isAnyListed || reviews.seqs().length > 0;
-    const found = new Map<number, Restriction>();
-    const columns = 'seq::DOUBLE, content_sha256, file_sha256, restricted_by';
-    const sql = isAny
-      ? `SELECT ${columns} FROM outcomes`
-      : `SELECT ${columns} FROM outcomes WHERE restricted_by IS NOT NULL ORDER BY seq LIMIT ${MAX_RESTRICTED}`;
-    for await (const rows of this.#database.stream(sql, [], this.#signal)) {
-      for (const row of rows) {
-        const by = this.#restrictedBy(row);
-        if (by !== null) found.set(row[0] as number, by);
-      }
-      // Rows without an order come as they are read.
-      const last = [...found.keys()].sort((a, b) => a - b).slice(MAX_RESTRICTED);
-      for (const seq of last) found.delete(seq);
-    }
-    if (found.size === 0) return [];
-    const items = await this.#rows(`seq IN (${[...found.keys()].join(', ')})`, 'seq', MAX_RESTRICTED);
-    return items.map(([item]) => {
-      const { seq, id, path, row, part, turn, decision } = item;
-      return { seq, id, path, row, part, turn, decision, category: found.get(seq)! };
-    });
   }
 
   /** The first items of an order that nothing restricts. */

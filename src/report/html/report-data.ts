@@ -1,7 +1,6 @@
 import type { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../domain/outcome.ts';
-import type { Restriction } from '../../domain/restriction/restricted.ts';
 import type { CategoryName } from '../../domain/taxonomy.ts';
 import type { ReviewProgress } from '../../record/reviews/review.ts';
 import type { Summary } from '../../record/summary/summary.ts';
@@ -54,8 +53,6 @@ export interface ReportData {
   readonly uncertain: readonly ReportItem[];
   /** Longest latency first. */
   readonly slow: readonly ReportItem[];
-  /** The first restricted items, in corpus order. */
-  readonly restricted: readonly RestrictedItem[];
   readonly previous: PreviousRun | null;
   /** What people decided in the dashboard. */
   readonly reviews: ReviewProgress;
@@ -150,17 +147,14 @@ export interface RateOverTime {
   readonly bins: readonly { readonly verdicts: number; readonly flagged: number; readonly errors: number }[];
 }
 
-/** Where an item is. */
-interface ItemPlace {
+/** An item that the report names. */
+export interface ReportItem {
   readonly seq: number;
   readonly id: string;
   readonly path: string;
   readonly row: number | null;
   readonly part: string | null;
   readonly turn: number | null;
-}
-
-export interface ReportItem extends ItemPlace {
   readonly modality: OutcomeLine['modality'];
   readonly decision: Decision | null;
   readonly decidedBy: string | null;
@@ -172,12 +166,6 @@ export interface ReportItem extends ItemPlace {
   readonly error: string | null;
   /** `file:` URL of its file; null if it is not known, and in a shared report. */
   readonly file: string | null;
-}
-
-/** A restricted item: its place, and nothing of what it holds. */
-export interface RestrictedItem extends ItemPlace {
-  readonly decision: Decision | null;
-  readonly category: Restriction;
 }
 
 /** The latest finished run of the same name over the same sources before this one. */

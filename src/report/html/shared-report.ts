@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { isCategoryName } from '../../domain/taxonomy.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
 import { helpWith, OTHER_FILES } from '../../domain/words/file-kinds.ts';
-import type { ReportData, ReportItem, RestrictedItem } from './report-data.ts';
+import type { ReportData, ReportItem } from './report-data.ts';
 
 /** Hex digits of a token: enough for some hundred names without a collision. */
 const TOKEN_DIGITS = 10;
@@ -19,14 +19,11 @@ export function sharedReport(data: ReportData): ReportData {
     return `${kind}-${mac.slice(0, TOKEN_DIGITS)}`;
   };
   const category = (key: string): string => (isCategoryName(key) ? key : token('category', key));
-  const place = <Item extends RestrictedItem | ReportItem>(item: Item): Item => ({
-    ...item,
-    id: token('id', item.id),
-    path: token('path', item.path),
-    part: null,
-  });
   const item = (each: ReportItem): ReportItem => ({
-    ...place(each),
+    ...each,
+    id: token('id', each.id),
+    path: token('path', each.path),
+    part: null,
     categories: each.categories.map(category),
     decidedBy: each.categories.every(isCategoryName) ? each.decidedBy : null,
     error: null,
@@ -75,7 +72,6 @@ export function sharedReport(data: ReportData): ReportData {
     severe: data.severe.map(item),
     uncertain: data.uncertain.map(item),
     slow: data.slow.map(item),
-    restricted: data.restricted.map(place),
     files: [],
     previous: previous && {
       ...previous,

@@ -104,11 +104,8 @@ describe('a collected report', () => {
       decidedBy: 'Overall score at or above 0.8',
       file: pathToFileURL(join(folder, 'a.csv')).href,
     });
-    expect(data.restricted.map(({ id, category }) => [id, category])).toEqual([
-      ['a5', 'sexual_content'],
-      ['b3', 'child_sexual_exploitation'],
-    ]);
     expect(data.summary.restricted).toBe(2);
+    for (const id of ['a5', 'b3']) expect(JSON.stringify(data)).not.toContain(`"${id}"`);
   });
 
   it('gives examples of errors, and the hash of the manifest that it was made from', async () => {
@@ -137,14 +134,13 @@ describe('a collected report', () => {
     expect(unfinished.finishedAt).toBeNull();
     expect(unfinished.manifestSha256).toBeNull();
     expect(unfinished.summary).toMatchObject({ status: 'incomplete', items: 11, verdicts: 9, errors: 2 });
-    const { categories, corpora, scores, errors, severe, restricted, rate, coverage } = data;
+    const { categories, corpora, scores, errors, severe, rate, coverage } = data;
     expect(unfinished).toMatchObject({
       categories,
       corpora,
       scores,
       errors,
       severe,
-      restricted,
       rate,
       coverage,
     });

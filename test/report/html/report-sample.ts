@@ -110,12 +110,6 @@ export function sampleReport({
       bins: bins(140).map((count) => ({ verdicts: count, flagged: Math.round(count / 3), errors: 1 })),
     },
     ...{ severe: items(20), uncertain: items(20), slow: items(20) },
-    restricted: [
-      {
-        ...{ seq: 3, id: next(), path: next(), row: 4, part: next(), turn: null },
-        ...{ decision: 'block', category: 'child_sexual_exploitation' },
-      },
-    ],
     previous: {
       ...{ run: next(), createdAt: '2026-11-20T02:00:00.000Z' },
       counts: { ...summary, fingerprints: [next()] },

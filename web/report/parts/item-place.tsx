@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import type { ReportItem, RestrictedItem } from '../../../src/report/html/report-data.ts';
+import type { ReportItem } from '../../../src/report/html/report-data.ts';
 import { number } from '../format.ts';
 import { Name } from './name.tsx';
 
 /** Which item it is: its id, and its number in the run. */
-export function ItemId({ item }: { readonly item: ReportItem | RestrictedItem }): JSX.Element {
+export function ItemId({ item }: { readonly item: ReportItem }): JSX.Element {
   return (
     <>
       <Name text={item.id} /> <small>item {item.seq}</small>
@@ -13,9 +13,8 @@ export function ItemId({ item }: { readonly item: ReportItem | RestrictedItem })
 }
 
 /** Where an item is, with a link to its file if it may have one. */
-export function ItemPlace({ item }: { readonly item: ReportItem | RestrictedItem }): JSX.Element {
-  const { path, row, part, turn } = item;
-  const file = 'file' in item ? item.file : null;
+export function ItemPlace({ item }: { readonly item: ReportItem }): JSX.Element {
+  const { path, row, part, turn, file } = item;
   return (
     <>
       {file?.startsWith('file:') ? (

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData, ReportItem } from '../../../src/report/html/report-data.ts';
-import { categoryLabel, milliseconds, number, score } from '../format.ts';
+import { categoryLabel, counted, milliseconds, number, score } from '../format.ts';
 import { ItemId, ItemPlace } from '../parts/item-place.tsx';
 import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
@@ -78,29 +78,16 @@ function CategoryNames({ item: { categories } }: { readonly item: ReportItem }):
   );
 }
 
-/** Where restricted items are, so that they can be handled as the law demands; never what they are. */
-function Restricted({ data: { restricted, summary } }: { readonly data: ReportData }): JSX.Element | null {
+/** How many items are restricted. Reports are handed on, so they do not say which: restricted.csv does. */
+function Restricted({ data: { summary } }: { readonly data: ReportData }): JSX.Element | null {
   if (summary.restricted === 0) return null;
-  const more = summary.restricted - restricted.length;
   return (
     <>
       <h3>Restricted</h3>
       <p>
-        {number(summary.restricted)} {summary.restricted === 1 ? 'item' : 'items'} may show children in sexual
-        contexts. They are never quoted, linked or shown: only their places are listed here, and in{' '}
-        <code>restricted.csv</code>.
+        {counted(summary.restricted, 'item', 'items')} may show children in sexual contexts. This report does
+        not name them. <code>restricted.csv</code> in the run directory says where they are.
       </p>
-      <Table
-        caption="Places of restricted items"
-        columns={[{ name: 'Item' }, { name: 'Where' }, { name: 'Decision' }, { name: 'Category' }]}
-        rows={restricted.map((item) => [
-          cell(<ItemId item={item} />, item.seq),
-          cell(<ItemPlace item={item} />),
-          cell(<span class={`decision ${item.decision}`}>{item.decision}</span>),
-          cell(categoryLabel(item.category)),
-        ])}
-      />
-      {more > 0 && <p>And {number(more)} more.</p>}
     </>
   );
 }
