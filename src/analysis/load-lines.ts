@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { createTemporary } from '../files/create-file.ts';
+import { readRecordLines } from '../files/record-lines.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Database } from './database.ts';
-import { writeWellFormedCopy } from './well-formed-copy.ts';
 
 /**
  * Runs a statement that reads a file of outcome lines, its parameter 1. Where the file holds halves of surrogate pairs, which
@@ -35,4 +36,21 @@ export async function loadLines(
 /** Whether a query failed on what it read, not on the system. */
 function isAboutLines(error: unknown): boolean {
   return !(error instanceof Failure) && (error as NodeJS.ErrnoException).errno === undefined;
+}
+
+/** An escape of half of a surrogate pair, not preceded by a backslash that escapes its own. */
+// linear: a match begins only where no backslash is before it, so a run of them is gone through once.
+const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/** Writes the lines of a file with U+FFFD in the place of halves of surrogate pairs, so that they are text. */
+async function writeWellFormedCopy(from: string, to: string, signal: AbortSignal): Promise<void> {
+  const file = await createTemporary(to);
+  try {
+    for await (const lines of readRecordLines(from, { signal })) {
+      const texts = lines.map((line) => `${line.toString().replace(LONE_SURROGATE, '$1\\ufffd')}\n`);
+      await file.appendFile(texts.join(''));
+    }
+  } finally {
+    await file.close();
+  }
 }

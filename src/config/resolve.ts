@@ -7,7 +7,13 @@ import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
 import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
 import { mistake } from './mistake.ts';
-import { type CanaryChoice, DEFAULT_LIMITS, OUTPUT_FORMATS, type RunConfig } from './run-config.ts';
+import {
+  type CanaryChoice,
+  DEFAULT_LIMITS,
+  OUTPUT_FORMATS,
+  type RunConfig,
+  type Trial,
+} from './run-config.ts';
 import { FLEET_MAX_WAIT, MAX_WAIT, PRIORITY, RUN_START_WAIT } from './settings/entries/fleet.ts';
 import {
   ALLOW_EMPTY,
@@ -26,14 +32,14 @@ import {
   LONG_TEXT_MODE,
   POLICY,
   REHASH,
-  TRUST_DECLARED,
   REUSE,
   STORE,
+  TRUST_DECLARED,
 } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
+import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
 import { type Flags, given, givenValueOf, type Sources, valueOf, valuesOf } from './settings/given.ts';
 import { startWaitOf } from './start-wait.ts';
-import { trialOf } from './trial.ts';
 import { mergedGates } from './values/gate.ts';
 import { EMBEDDED_GUARD } from './values/guard-url.ts';
 import { parseDuration } from './values/quantities.ts';
@@ -219,4 +225,18 @@ function deepFreeze<T>(value: T): T {
     for (const part of Object.values(value)) deepFreeze(part);
   }
   return value;
+}
+
+/** The trial that `--limit` or `--sample` asks for; null without them. Failure('usage') for both, or a seed alone. */
+async function trialOf(from: Sources): Promise<Trial | null> {
+  const limit = await valueOf(LIMIT, from);
+  const sample = await valueOf(SAMPLE, from);
+  const seed = await valueOf(SEED, from);
+  const placeOf = (setting: typeof LIMIT | typeof SEED): string => given(setting, from)!.texts[0].place;
+  if (limit !== null && sample !== null) {
+    throw mistake(placeOf(LIMIT), 'goes without --sample: give one of them');
+  }
+  if (sample !== null) return { limit: null, sample, seed };
+  if (given(SEED, from) !== null) throw mistake(placeOf(SEED), 'goes with --sample only');
+  return limit === null ? null : { limit, sample: null, seed: null };
 }

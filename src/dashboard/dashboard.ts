@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { EMBEDDED_GUARD } from '../config/values/guard-url.ts';
 import type { RedisAddress } from '../config/values/redis-url.ts';
+import type { EndpointStatus } from '../guard/endpoint/endpoint-status.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { SecondSite } from '../http/http-server.ts';
 import { runKeyFile } from '../runs/trust/run-key.ts';
@@ -12,15 +13,14 @@ import { ItemContents } from './content/item-contents.ts';
 import { refusedByHeaders } from './errors.ts';
 import { LiveEvents } from './events/live-events.ts';
 import { FleetLink } from './health/fleet-link.ts';
-import { healthOf } from './health/health.ts';
 import { RunIndexes } from './index/run-indexes.ts';
 import { readWebFiles, webFolder } from './pages/web-files.ts';
 import { Roots } from './runs/roots.ts';
 import { RunControl } from './runs/run-control.ts';
 import { RunFolder } from './runs/run-folder.ts';
 import { RunList } from './runs/run-list.ts';
-import { RunReports } from './runs/run-reports.ts';
 import { RunProcesses } from './runs/run-processes.ts';
+import { RunReports } from './runs/run-reports.ts';
 import { FailedLogins } from './session/failed-logins.ts';
 import { Sessions } from './session/sessions.ts';
 
@@ -114,5 +114,25 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
       await Promise.all([events.close(), indexes.close(), processes.close(stop), fleet?.close()]);
       await app.close();
     },
+  };
+}
+
+/** The services that runs depend on, as this server sees them. `fleet` is null without Redis. */
+async function healthOf(
+  pool: Pick<GuardPool, 'status'>,
+  fleet: FleetLink | null,
+  signal: AbortSignal,
+): Promise<Health> {
+  return { guards: pool.status().map(guardHealth), fleet: fleet && (await fleet.look(signal)) };
+}
+
+function guardHealth({ name, state, fingerprint, inFlight }: EndpointStatus): Health['guards'][number] {
+  const ready = state.name === 'ready';
+  return {
+    endpoint: name,
+    ready,
+    problem: ready ? null : state.detail,
+    fingerprint,
+    requests_in_flight: ready ? inFlight : null,
   };
 }

@@ -5,10 +5,11 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Failure } from '../domain/failure.ts';
 import { ApiError, RETRY_AFTER_SECONDS, STATUS } from './api/errors.ts';
 import { apiErrorOf, internalFailure } from './api/foreign-errors.ts';
+import { openApiDocument } from './api/openapi.ts';
+import type { GuardWatch } from './guard-watch.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { readTextBody } from './requests/text-body.ts';
 import { addModerationRoutes, type ModerationParts } from './routes/moderation-routes.ts';
-import { addStatusRoutes, type StatusParts } from './routes/status-routes.ts';
 
 export interface AppParts extends ModerationParts, StatusParts {
   readonly metrics: GatewayMetrics;
@@ -86,4 +87,26 @@ function answerUnrouted(app: FastifyInstance, request: FastifyRequest, reply: Fa
   reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
   if (request.method === 'OPTIONS') return reply.code(204).send();
   return sendError(reply, new ApiError('METHOD_NOT_ALLOWED', `this path takes ${allowed.join(' and ')}`));
+}
+
+interface StatusParts {
+  readonly guardWatch: GuardWatch;
+  readonly metrics: GatewayMetrics;
+  /** Whether every request must carry a token. */
+  readonly needsToken: boolean;
+}
+
+/** What programs ask about the gateway itself. */
+function addStatusRoutes(app: FastifyInstance, { guardWatch, metrics, needsToken }: StatusParts): void {
+  const document = openApiDocument(needsToken);
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async () => {
+    if (!guardWatch.isReady) throw new ApiError('GUARD_UNAVAILABLE', 'no guard is ready');
+    return { status: 'ok' };
+  });
+  app.get('/metrics', async (_request, reply) => {
+    const text = await metrics.registry.metrics();
+    return reply.type(metrics.registry.contentType).send(text);
+  });
+  app.get('/openapi.json', async () => document);
 }

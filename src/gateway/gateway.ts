@@ -2,23 +2,25 @@ import type { Judging } from '../config/run-config.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { type SecondSite, startHttpServer } from '../http/http-server.ts';
+import type { DueText } from '../http/streams/due-text.ts';
 import { ModerationStreams } from '../http/streams/moderation-streams.ts';
+import type { JudgeEvents, NotReady, PrefixJudge, StreamJudging } from '../http/streams/prefix-judge.ts';
 import { responseStreams } from '../http/streams/response-stream.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
+import type { StreamSettings } from '../http/streams/stream-settings.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
-import { createApp } from './app.ts';
 import { ApiError, refusedByHeaders } from './api/errors.ts';
+import { createApp } from './app.ts';
 import { GuardWatch } from './guard-watch.ts';
 import { GUARD_GRACE_MS, httpLimits, MAX_STREAMS } from './limits.ts';
 import { gatewayMetrics } from './metrics.ts';
 import { Moderation } from './moderation.ts';
 import { Intake } from './requests/intake.ts';
-import { lateAnswer } from './requests/late-answer.ts';
 import { OpenRequests } from './requests/open-requests.ts';
 import { Uploads } from './requests/uploads.ts';
 import { notReadyOf } from './streams/relay-fault.ts';
-import { RelayJudging } from './streams/relay-judging.ts';
+import { RelayedStream } from './streams/relayed-stream.ts';
 
 export interface GatewayOptions {
   readonly pool: GuardPool;
@@ -121,4 +123,50 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 /** Whether a URL, as in the first line of a request, is one of the gateway's paths. */
 function isOfGateway(url: string): boolean {
   return /^\/(?:v1\/|(?:healthz|readyz|metrics|openapi\.json)(?:\?|$))/.test(url);
+}
+
+/**
+ * From the start of a request, says why it took too long: because of limits, if more waits than the guards take at a time, or
+ * if one of them has turned requests away since. Sending it again later helps then.
+ */
+function lateAnswer(pool: Pick<GuardPool, 'status' | 'waiting'>): () => ApiError {
+  const before = overloads(pool);
+  return () => {
+    const limited =
+      pool.waiting > 0 ||
+      overloads(pool) > before ||
+      pool.status().some(({ state }) => state.name === 'out' && state.reason === 'rate limited');
+    return limited
+      ? new ApiError('GUARD_OVERLOADED', 'the guards did not take the request in time: they have too many')
+      : new ApiError('TIMEOUT', 'the request took too long');
+  };
+}
+
+function overloads(pool: Pick<GuardPool, 'status'>): number {
+  return pool.status().reduce((sum, { retries }) => sum + (retries.GUARD_OVERLOADED ?? 0), 0);
+}
+
+/** Has the streams of the gateway judged by guards: each stream is relayed to one of its own. */
+class RelayJudging implements StreamJudging {
+  readonly #pool: GuardPool;
+  readonly #guardWatch: GuardWatch;
+
+  constructor(pool: GuardPool, guardWatch: GuardWatch) {
+    this.#pool = pool;
+    this.#guardWatch = guardWatch;
+  }
+
+  notReady(): NotReady | null {
+    const { refusal } = this.#guardWatch;
+    return refusal === null ? null : notReadyOf(refusal);
+  }
+
+  /** The guard knows how long a prompt may be. */
+  faultOfPrompt(): null {
+    return null;
+  }
+
+  judge(settings: StreamSettings, due: DueText, events: JudgeEvents): PrefixJudge {
+    return new RelayedStream(this.#pool, settings, due, events);
+  }
 }

@@ -7,7 +7,7 @@ import { shownName } from '../domain/text/shown.ts';
 import { readWholeFile } from '../files/open-file.ts';
 import { finalCodeOf } from '../guard/faults/final-code.ts';
 import type { AnsweredGuard } from '../guard/openai/batch/answered-guard.ts';
-import { BATCH_FILES } from '../guard/openai/batch/batch-files.ts';
+import { BATCH_FILES } from '../guard/openai/batch/request-files.ts';
 import { BatchPool } from '../guard/openai/batch/batch-pool.ts';
 import { openAnswered } from '../guard/openai/batch/open-answered.ts';
 import type { RequestFiles } from '../guard/openai/batch/request-files.ts';

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
 import { type AdmissionRules, type ErrorBody, type Refusal, refusalOf } from './admission.ts';
-import { refuse } from './refuse.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
@@ -153,4 +152,23 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
 function rulesOf(site: HttpSite, maxBodyBytes: number, ownHostOnly: boolean): AdmissionRules {
   const { token, chunkedBodies = false, errorBody = null } = site;
   return { token, ownHostOnly, maxBodyBytes, chunkedBodies, errorBody };
+}
+
+/** How long the body of a refused request is discarded, in milliseconds. */
+const LINGER_MS = 2000;
+
+/**
+ * Answers a refused request and closes its connection. A client that sends its whole body before it reads would lose the
+ * answer if the connection were closed under it, so the body is discarded until its end, for up to LINGER_MS.
+ */
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Refusal,
+): void {
+  response.writeHead(status, { ...headers, connection: 'close' }).write(body);
+  const timer = setTimeout(() => response.end(), LINGER_MS);
+  request.once('end', () => response.end());
+  response.once('close', () => clearTimeout(timer));
+  request.resume();
 }

@@ -1,5 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
+import { oneOf } from '../config/mistake.ts';
 import { resolveRunConfig } from '../config/resolve.ts';
+import { RUN_START_WAIT } from '../config/settings/entries/fleet.ts';
+import { FAIL_IF } from '../config/settings/entries/gates.ts';
+import { flagName, type Flags } from '../config/settings/given.ts';
+import { JOB_SETTINGS } from '../config/settings/job-settings.ts';
 import { Failure } from '../domain/failure.ts';
 import { startHere } from '../guard-setup/start-here.ts';
 import type { Summary } from '../record/summary/summary.ts';
@@ -9,10 +15,9 @@ import type { RunView } from '../runs/progress.ts';
 import { EXIT_STATUS } from '../runs/run-end.ts';
 import type { RunEvent } from '../runs/run-events.ts';
 import { runKeyFile } from '../runs/trust/run-key.ts';
-import { assertExportable, writeCleanRows, type CleanRows } from './clean-rows.ts';
-import { flagsOf } from './flags.ts';
+import { DRAIN_MS, type Interrupts } from '../terminal/interrupt.ts';
+import { assertExportable, type CleanRows, writeCleanRows } from './clean-rows.ts';
 import type { GivenFlags } from './given-flags.ts';
-import { interruptsOf } from './interrupts.ts';
 
 /** What to moderate, and how. What is absent is as for `guardsweep enqueue`. */
 export interface StartRunOptions {
@@ -151,4 +156,57 @@ class Reporter {
     this.#view = view;
     if (onProgress !== undefined) this.#timer = setInterval(() => onProgress(view()), PROGRESS_MS);
   }
+}
+
+/** Turns one signal into the two steps in which a run ends: it drains for at most 10 s, then stops. `end` lets go of it. */
+function interruptsOf(signal: AbortSignal | undefined): Interrupts & { end(): void } {
+  const drain = new AbortController();
+  const stop = new AbortController();
+  // Everything in flight listens to them; Node would warn of a leak.
+  setMaxListeners(0, drain.signal, stop.signal);
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    const late = new Failure('interrupted', 'interrupted before everything in flight was finished');
+    timer = setTimeout(() => stop.abort(late), DRAIN_MS);
+    drain.abort(new Failure('interrupted', 'interrupted'));
+  };
+  if (signal?.aborted === true) begin();
+  else signal?.addEventListener('abort', begin, { once: true });
+  return {
+    drain: drain.signal,
+    stop: stop.signal,
+    end: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', begin);
+    },
+  };
+}
+
+interface Options {
+  readonly guard?: string | readonly string[];
+  readonly policy?: string;
+  readonly out?: string;
+  readonly flags?: GivenFlags;
+}
+
+/** Flags that are no keys of job files, beside those that are. */
+const KNOWN = [...JOB_SETTINGS, FAIL_IF, RUN_START_WAIT].flatMap(({ flag }) =>
+  flag === null ? [] : [flagName(flag)],
+);
+
+/** The flags that options stand for. Failure('usage') for one that is not known. */
+function flagsOf({ guard, policy, out, flags = {} }: Options): Flags {
+  const given: Record<string, Flags[string]> = {};
+  for (const [name, value] of Object.entries(flags)) {
+    const known = oneOf(KNOWN, { value: name, place: 'flags' });
+    // A flag such as --no-reuse says the same whatever its value, so that false means it is not given.
+    if (value === false && /^no[A-Z]/.test(known)) continue;
+    given[known] = typeof value === 'number' ? String(value) : value;
+  }
+  return {
+    ...given,
+    ...(guard !== undefined && { guard }),
+    ...(policy !== undefined && { policy }),
+    ...(out !== undefined && { out }),
+  };
 }

@@ -20,7 +20,7 @@ import {
   retryAfterMs,
 } from '../../src/guard/faults/classify.ts';
 import { readInferReply } from '../../src/guard/kserve-http/infer-reply.ts';
-import { categoryOf } from '../../src/guard/rest/category-names.ts';
+import { categoryOf } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { piecesOf } from '../../src/gateway/streams/pieces.ts';
+import { piecesOf } from '../../src/gateway/streams/relayed-stream.ts';
 import { MAX_STREAM_TEXT_BYTES, type StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
 import { closeAfterEach, connect, guard, restGuard, socketServer } from '../helpers/guards/guard-pool.ts';
 import { ordinary, type ScriptedStream } from '../helpers/guards/scripted-streams.ts';

@@ -1,5 +1,5 @@
 import type { ItemError } from '../../domain/item-error.ts';
-import { isEmbedded, isMedia, type EmbeddedImageRequest, type MediaRequest } from '../../domain/request.ts';
+import { type EmbeddedImageRequest, isEmbedded, isMedia, type MediaRequest } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type ItemAgain, ItemReader } from '../../ingest/again/item-reader.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
@@ -8,7 +8,6 @@ import type { ItemContent } from '../api/items.ts';
 import { type Admitted, ContentGate } from './content-gate.ts';
 import { decodedAudio, decodedImage, type DecodedMedia } from './decoded-media.ts';
 import { OpenedRuns } from './opened-runs.ts';
-import { type MediaItem, RecentMedia } from './recent-media.ts';
 import { Reveals } from './reveals.ts';
 import type { AskRunItems } from './run-items.ts';
 import { shownRequest } from './shown-request.ts';
@@ -201,4 +200,40 @@ function notDecoded({ code, message }: ItemError): Unavailable {
   if (code === 'SOURCE_CHANGED') return unavailable('source_changed');
   if (code === 'UNREADABLE_SOURCE') return unavailable('not_readable');
   return unavailable('decoding_failed', `It cannot be decoded: ${message}.`);
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** An item with media, decoded. */
+interface MediaItem {
+  readonly request: MediaRequest | EmbeddedImageRequest;
+  readonly media: DecodedMedia;
+}
+
+/**
+ * Media that were decoded lately, in memory only: a page asks for what an item is and then for its bytes. At most 64 MB,
+ * or one larger one.
+ */
+class RecentMedia {
+  /** The least recently used first. */
+  readonly #items = new Map<string, MediaItem>();
+
+  get(key: string): MediaItem | null {
+    const item = this.#items.get(key);
+    if (item === undefined) return null;
+    this.add(key, item);
+    return item;
+  }
+
+  add(key: string, item: MediaItem): void {
+    this.#items.delete(key);
+    this.#items.set(key, item);
+    let bytes = 0;
+    for (const { media } of this.#items.values()) bytes += media.bytes.length;
+    for (const [oldest, { media }] of this.#items) {
+      if (bytes <= MAX_BYTES || this.#items.size === 1) return;
+      this.#items.delete(oldest);
+      bytes -= media.bytes.length;
+    }
+  }
 }

@@ -1,8 +1,9 @@
-import type { LABEL_FILES } from '../api/reviews.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
+import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import type { Restrictions } from '../../record/restricted/restrictions.ts';
+import type { LABEL_FILES, Review } from '../api/reviews.ts';
 import type { LinesBySeq } from '../index/lines-by-seq.ts';
 import { labelStudioTask } from './label-studio.ts';
-import { labelLines } from './labels.ts';
-import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Reviews } from './reviews.ts';
 
 export type LabelFile = (typeof LABEL_FILES)[number];
@@ -37,4 +38,34 @@ export async function* labelFile(
     }
   }
   if (file === 'label-studio.json') yield '\n]\n';
+}
+
+/** A line of labels.jsonl, as `replay --labels` reads it. */
+interface LabelLine {
+  readonly id: string;
+  readonly content_sha256: string | null;
+  readonly part: string | null;
+  /** Null: whether the item is hazardous at all. */
+  readonly category: CategoryKey | null;
+  readonly label: boolean;
+  /** Who decided, and whether they were shown the content. */
+  readonly by: string;
+  readonly seen: boolean;
+}
+
+/**
+ * What a review says of an item: whether it is hazardous, which is anything but `allow`, and for each category whether it
+ * belongs to it, if the review names categories.
+ */
+function labelLines({ id, content_sha256, part }: OutcomeLine, review: Review): string {
+  const { decision, categories, by, seen } = review;
+  const of = (category: CategoryKey | null, label: boolean): string => {
+    const line: LabelLine = { id, content_sha256, part, category, label, by, seen };
+    return `${JSON.stringify(line)}\n`;
+  };
+  const lines = [of(null, decision !== 'allow')];
+  if (categories !== null) {
+    for (const key of CATEGORY_KEYS) lines.push(of(key, categories.includes(key)));
+  }
+  return lines.join('');
 }

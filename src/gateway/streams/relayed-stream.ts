@@ -1,12 +1,11 @@
 import { Fifo } from '../../flow/fifo.ts';
 import type { GuardPool } from '../../guard/pool/pool.ts';
-import type { GuardStream } from '../../guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../guard/streams/guard-stream-error.ts';
+import type { GuardStream } from '../../guard/streams/guard-stream.ts';
 import { NOTHING_JUDGED, type StreamVerdict } from '../../guard/tensors/stream/stream-messages.ts';
 import type { DuePoint, DueText } from '../../http/streams/due-text.ts';
 import type { JudgeEvents, PrefixJudge, PrefixReport } from '../../http/streams/prefix-judge.ts';
 import type { StreamSettings } from '../../http/streams/stream-settings.ts';
-import { piecesOf } from './pieces.ts';
 import { relayFault } from './relay-fault.ts';
 
 /**
@@ -142,3 +141,19 @@ const NO_REPORT: PrefixReport = {
   },
   modelVersion: '',
 };
+
+/** Max code units of a piece, which has up to three bytes for each: less than MAX_STREAM_TEXT_BYTES. */
+const MAX_PIECE = 256 * 1024;
+
+/** Cuts a text into pieces that fit in a message to a guard, between characters. The empty text has none. */
+export function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let start = 0; start < text.length;) {
+    const end = start + MAX_PIECE;
+    const isInPair = end < text.length && text.codePointAt(end - 1)! > 0xffff;
+    const piece = text.slice(start, isInPair ? end - 1 : end);
+    pieces.push(piece);
+    start += piece.length;
+  }
+  return pieces;
+}

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { ROLES, type UnaryRequest, type Role, type Turn } from '../../domain/request.ts';
-import { isAudioContainer } from './audio-container.ts';
-import { decodeBase64 } from './base64.ts';
+import { beginsWith, type Magic } from '../../domain/magic-bytes.ts';
+import { type Role, ROLES, type Turn, type UnaryRequest } from '../../domain/request.ts';
 import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
 import type { TensorRequest } from './tensor-request.ts';
@@ -179,4 +178,38 @@ function readMedia(request: TensorRequest, input: 'IMAGE' | 'AUDIO', row: number
   const bytes = decodeBase64(element);
   if (bytes === null) throw refused(request.id, 'GUARD_REJECTED', `${input} is not base64`);
   return bytes;
+}
+
+/**
+ * Decodes strict base64 (RFC 4648, section 4; padding is optional). Null for anything else, including line breaks and
+ * the URL-safe alphabet.
+ */
+export function decodeBase64(encoded: Buffer): Buffer | null {
+  const text = encoded.toString('latin1');
+  const bytes = Buffer.from(text, 'base64');
+  // Node skips invalid characters, so only strict base64 survives the round trip.
+  const strict = bytes.toString('base64');
+  return text === strict || text === strict.replace(/={1,2}$/, '') ? bytes : null;
+}
+
+const CONTAINERS: readonly Magic[] = ['id3', 'riffWave', 'flac', 'ogg', 'isoMedia'];
+
+/**
+ * Whether bytes begin like one of the audio containers of the contract: MP3 (with or without ID3), WAV, FLAC, Ogg,
+ * MP4/M4A. The contract lists file extensions; a tensor carries no file name, so the magic bytes decide.
+ */
+export function isAudioContainer(bytes: Buffer): boolean {
+  return CONTAINERS.some((magic) => beginsWith(bytes, magic)) || isMp3Frame(bytes);
+}
+
+/** The layer bits of a frame header that mean layer III. */
+const LAYER_III = 1;
+
+/** A frame header of MPEG audio, layer III, without a reserved bit rate or sample rate (ISO/IEC 11172-3, 2.4.2.3). */
+function isMp3Frame(bytes: Buffer): boolean {
+  if (bytes.length < 4 || !beginsWith(bytes, 'mpegAudioFrame')) return false;
+  const layer = (bytes[1]! >> 1) & 3;
+  const bitRate = bytes[2]! >> 4;
+  const sampleRate = (bytes[2]! >> 2) & 3;
+  return layer === LAYER_III && bitRate !== 15 && sampleRate !== 3;
 }

@@ -5,9 +5,8 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { carriesToken } from './access.ts';
+import { bearsToken } from '../../http/bearer-token.ts';
 import type { CallMemory } from '../service/call-memory.ts';
-import { ignoreDistantDeadline } from './distant-deadline.ts';
 import { MessageWatch } from './message-watch.ts';
 import type { CallStatus } from './status.ts';
 
@@ -138,4 +137,27 @@ function bytesOf(metadata: Metadata): number {
     for (const value of [values ?? []].flat()) bytes += name.length + String(value).length + HEADER_BYTES;
   }
   return bytes;
+}
+
+/** Whether a call carries `authorization: Bearer <token>`. */
+export function carriesToken(metadata: Metadata, token: string): boolean {
+  const [given] = metadata.get('authorization');
+  return bearsToken(typeof given === 'string' ? given : undefined, token);
+}
+
+/** Less than what any distant deadline is off by, and more than the age of a call that is just being admitted. */
+const TOLERANCE_MS = 1000;
+
+/**
+ * Keeps a call whose deadline is more than 2^31 ms away, which is how clients say that they wait as long as it takes. Trap:
+ * grpc-js keeps 32 bits of the time that is left. What is negative then is over at once, so it would end the call with
+ * DEADLINE_EXCEEDED, once. To be called when a call begins.
+ */
+function ignoreDistantDeadline(call: ServerInterceptingCallInterface): void {
+  if (Number(call.getDeadline()) > Date.now() - TOLERANCE_MS) return;
+  const send = call.sendStatus.bind(call);
+  call.sendStatus = (ended) => {
+    call.sendStatus = send;
+    if (ended.code !== status.DEADLINE_EXCEEDED) send(ended);
+  };
 }

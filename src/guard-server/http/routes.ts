@@ -1,10 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Reply } from '../contract/model.ts';
+import type { GuardService } from '../service/guard-service.ts';
 import type { RepositoryRequest } from '../service/model-repository.ts';
 import { type Answer, emptyAnswer, jsonAnswer } from './answer.ts';
-import type { Exchange } from './exchange.ts';
 import { readInferCall } from './infer-request.ts';
 import { inferAnswer } from './infer-response.ts';
-import { PathPattern } from './path-pattern.ts';
 import { readIndexRequest, readParameterNames } from './repository-request.ts';
 import { HttpError } from './status.ts';
 
@@ -136,4 +136,50 @@ async function infer({ service, headers, path, body, onClose }: Exchange): Promi
   const reply = await new Promise<Reply>((resolve) => onClose(service.infer(call.request, resolve)));
   if (reply.error !== null) throw reply.error;
   return inferAnswer(call, reply);
+}
+
+/** Matches the paths of one route: `/v2/models/{model}/ready`. A variable segment matches any segment but an empty one. */
+class PathPattern {
+  readonly #segments: readonly string[];
+
+  constructor(pattern: string) {
+    this.#segments = pattern.split('/');
+  }
+
+  /**
+   * The variable segments of a path, decoded; null: the path does not match.
+   * Throws HttpError 400 when they are not valid percent-encoding.
+   */
+  match(path: readonly string[]): ReadonlyMap<string, string> | null {
+    if (path.length !== this.#segments.length) return null;
+    const variables = new Map<string, string>();
+    for (const [index, segment] of this.#segments.entries()) {
+      const given = path[index]!;
+      if (segment.startsWith('{')) {
+        if (given === '') return null;
+        variables.set(segment.slice(1, -1), given);
+      } else if (segment !== given) return null;
+    }
+    return new Map(Array.from(variables, ([name, value]) => [name, decoded(value)]));
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new HttpError(400, 'the path is not valid percent-encoding');
+  }
+}
+
+/** A request as a route sees it. */
+interface Exchange {
+  readonly service: GuardService;
+  readonly headers: IncomingHttpHeaders;
+  /** The variable segments of the path, such as `model`; '' for one that the route does not have. */
+  readonly path: (name: string) => string;
+  /** Reads the body, within the limits of the server. */
+  readonly body: () => Promise<Buffer>;
+  /** Calls `withdraw` when the client has gone or the response is sent. */
+  readonly onClose: (withdraw: () => void) => void;
 }

@@ -1,10 +1,10 @@
-import { RequestError } from '../contract/request-error.ts';
-import type { GuardService } from '../service/guard-service.ts';
+import { NOTHING_JUDGED } from '../../guard/tensors/stream/stream-messages.ts';
 import type { DuePoint, DueText } from '../../http/streams/due-text.ts';
 import type { JudgeEvents, PrefixJudge, PrefixReport } from '../../http/streams/prefix-judge.ts';
-import { judgeWindows, type Generation, type WindowScore } from './judge-windows.ts';
-import { PrefixVerdict } from './prefix-verdict.ts';
-import { eventOf } from './stream-event.ts';
+import type { StreamEvent } from '../../http/streams/stream-state.ts';
+import { RequestError, type RequestErrorCode } from '../contract/request-error.ts';
+import type { GuardService } from '../service/guard-service.ts';
+import { type Generation, judgeWindows, type WindowScore } from './judge-windows.ts';
 import type { Turns } from './turns.ts';
 import { Windows } from './windows.ts';
 
@@ -127,5 +127,52 @@ export class WindowJudge implements PrefixJudge {
     this.#endTurn?.();
     this.#endTurn = null;
     this.#events.evaluated();
+  }
+}
+
+/** What an error of the model's service means to a stream; for other codes, the text itself was refused. */
+const EVENTS: Partial<Readonly<Record<RequestErrorCode, StreamEvent>>> = {
+  // The model was unloaded under the stream.
+  MODEL_NOT_FOUND: 'not available',
+  UNAVAILABLE: 'not available',
+  EXECUTION_FAILED: 'failure',
+};
+
+function eventOf({ code }: RequestError): StreamEvent {
+  return EVENTS[code] ?? 'content refused';
+}
+
+/** A prefix that is not flagged needs caution from this score on. The models of this server flag from 0.5 on, or later. */
+const CAUTION_FROM = 0.3;
+
+/** The verdict on the text judged so far: the worst of its windows, so that it never gets better as the text grows. */
+class PrefixVerdict {
+  #score: number | null = null;
+  #flagged = false;
+  #modelVersion = '';
+  #last: PrefixReport = this.#report(NOTHING_JUDGED, 0, false);
+
+  /** The latest verdict. */
+  get last(): PrefixReport {
+    return this.#last;
+  }
+
+  /** Adds a window. */
+  add({ score, flagged, modelVersion }: WindowScore): void {
+    this.#score = Math.max(this.#score ?? 0, score);
+    this.#flagged ||= flagged;
+    this.#modelVersion = modelVersion;
+  }
+
+  /** The verdict on all windows so far, which cover the text up to this point. */
+  upTo({ seq, isFinal }: DuePoint, latencyMs: number): PrefixReport {
+    return (this.#last = this.#report(seq, latencyMs, isFinal));
+  }
+
+  #report(processedUntilSeq: number, latencyMs: number, isFinal: boolean): PrefixReport {
+    const needsCaution = !this.#flagged && (this.#score ?? 0) >= CAUTION_FROM;
+    const [flagged, score] = [this.#flagged, this.#score];
+    const verdict = { processedUntilSeq, flagged, needsCaution, score, latencyMs, isFinal };
+    return { verdict, modelVersion: this.#modelVersion };
   }
 }

@@ -1,4 +1,3 @@
-import { Overloads } from '../concurrency/overloads.ts';
 import type { EndpointEvents } from './events.ts';
 import type { Flight } from './flight.ts';
 import type { Liveness } from './liveness.ts';
@@ -28,5 +27,29 @@ export class GuardHealth {
     this.liveness.succeeded(sentAt);
     this.overloads.passed();
     this.#events.judged();
+  }
+}
+
+/** Counts the overloads of one endpoint since the guard last judged something. */
+class Overloads {
+  #inRow = 0;
+  #lastAt = 0;
+
+  get any(): boolean {
+    return this.#inRow > 0;
+  }
+
+  passed(): void {
+    this.#inRow = 0;
+  }
+
+  /**
+   * A request sent at `sentAt` (by `performance.now()`) was rejected as overload. Requests in flight together count as one
+   * overload: returns null for all but the first of them, else the number of overloads in a row.
+   */
+  count(sentAt: number): number | null {
+    if (sentAt < this.#lastAt) return null;
+    this.#lastAt = performance.now();
+    return ++this.#inRow;
   }
 }

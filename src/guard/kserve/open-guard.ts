@@ -1,15 +1,20 @@
 import { instanceConcurrency, undeclaredConcurrency } from '../concurrency/concurrency.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
-import type { OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
+import type { CallOptions, OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import { KnownCadence } from '../streams/send-ahead.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
-import { encodeRequest, type RequestKind } from '../tensors/encode-request.ts';
+import {
+  encodeRequest,
+  encodeVersionRequest,
+  type RequestKind,
+  type TensorLayout,
+} from '../tensors/encode-request.ts';
+import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { KserveCalls } from './kserve-calls.ts';
 import { negotiate } from './negotiate.ts';
-import { maxVerdictReplyBytes } from './reply-bounds.ts';
-import { readVersion } from './version.ts';
+import { MAX_REPLY_BYTES, maxVerdictReplyBytes } from './reply-bounds.ts';
 
 /** Timeout of readiness, configuration and metadata calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
@@ -74,4 +79,18 @@ export async function openGuard(
 function mediaInputOf(requestKind: RequestKind): 'IMAGE' | 'AUDIO' | null {
   if (requestKind.startsWith('image')) return 'IMAGE';
   return requestKind.startsWith('audio') ? 'AUDIO' : null;
+}
+
+/** Max length of a model version. Triton's are integers. */
+const MAX_MODEL_VERSION = 256;
+
+/** Asks which model is deployed. Throws `NotUsable` when the reply has no version, and `CallError` when the call fails. */
+async function readVersion(calls: KserveCalls, layout: TensorLayout, options: CallOptions): Promise<Reading> {
+  const reply = await calls.infer(encodeVersionRequest(layout), MAX_REPLY_BYTES, options);
+  const fingerprint = decodeVersionReply(reply);
+  const modelVersion = reply.model_version;
+  if (fingerprint === null || modelVersion.length > MAX_MODEL_VERSION) {
+    throw new NotUsable('version not readable', true, 'its version reply holds no artifact hashes');
+  }
+  return { fingerprint, modelVersion };
 }

@@ -1,9 +1,9 @@
 import type { GenerationRequest } from '../../domain/request.ts';
 import { AdaptiveConcurrency, type ConcurrencyPolicy } from '../concurrency/concurrency.ts';
 import type { CallOptions, Reply } from '../protocol/connection.ts';
-import type { StreamStart } from './generation-stream.ts';
+import { GenerationStream, type StreamStart } from './generation-stream.ts';
 import { InteractiveStream } from './interactive-stream.ts';
-import { replayGeneration } from './replay.ts';
+import { ReplayLog } from './replay-log.ts';
 import type { SendAhead } from './send-ahead.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
@@ -39,4 +39,32 @@ export class GuardStreams {
   open(start: StreamStart, options: CallOptions): InteractiveStream {
     return new InteractiveStream(this.#connect, start, options);
   }
+}
+
+/**
+ * Judges a recorded generation: replays it from its start on one stream, as fast as the guard judges it. The answer is
+ * the final verdict and what the earlier ones found. `timeoutMs`: as `GenerationStream` says, not for the whole
+ * generation. Rejects with `CallError`, or with the signal's reason.
+ */
+async function replayGeneration(
+  { prompt, chunks, cadenceChunks }: GenerationRequest,
+  connect: ConnectStream,
+  aheadOf: (cadenceChunks: number) => SendAhead,
+  options: CallOptions,
+): Promise<Reply> {
+  const log = new ReplayLog(chunks.length);
+  const stream = new GenerationStream(connect, {
+    ...options,
+    start: { streamId: '', prompt, cadence: { unit: 'chunks', every: cadenceChunks } },
+    ahead: aheadOf(cadenceChunks),
+    received: (received) => log.add(received),
+  });
+  try {
+    for (const chunk of chunks) await stream.send(chunk);
+    await stream.end();
+    await stream.finished;
+  } finally {
+    stream.close();
+  }
+  return { answers: [log.answer()], modelVersion: log.modelVersion };
 }

@@ -1,9 +1,12 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { KserveCalls } from '../kserve/kserve-calls.ts';
 import { openGuard } from '../kserve/open-guard.ts';
+import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
+import { UnimplementedCall } from '../protocol/call-error.ts';
 import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import { MODEL_NAME } from '../tensors/protocol.ts';
 import { GuardChannel } from '../triton/channel.ts';
 import { expandEndpoint, type GuardAddress, parseAddress } from '../triton/grpc-address.ts';
-import { grpcCalls } from '../triton/grpc-calls.ts';
 import type { Transport } from './transport.ts';
 
 /** Triton or another server, over the gRPC form of the KServe v2 protocol. */
@@ -43,4 +46,27 @@ export class GrpcConnection implements Connection {
   close(): void {
     this.#channel.close();
   }
+}
+
+/** The calls of the KServe v2 protocol over gRPC. */
+function grpcCalls(channel: GuardChannel): KserveCalls {
+  const model = { name: MODEL_NAME };
+  return {
+    metadataCall: 'ModelMetadata',
+    serverReady: async (options) =>
+      (await channel.call('ServerReady', {}, MAX_READINESS_REPLY_BYTES, options)).ready,
+    modelReady: async (options) =>
+      (await channel.call('ModelReady', model, MAX_READINESS_REPLY_BYTES, options)).ready,
+    modelConfig: async (options) => {
+      try {
+        return (await channel.call('ModelConfig', model, MAX_CONFIG_REPLY_BYTES, options)).config;
+      } catch (error) {
+        if (error instanceof UnimplementedCall) return null;
+        throw error;
+      }
+    },
+    modelMetadata: (options) => channel.call('ModelMetadata', model, MAX_CONFIG_REPLY_BYTES, options),
+    stream: (layout, events) => channel.stream(layout, events),
+    infer: (request, maxReplyBytes, options) => channel.call('ModelInfer', request, maxReplyBytes, options),
+  };
 }

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
+import { shown } from '../../domain/text/shown.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
 import type { FleetSeal } from './sealing/fleet-seal.ts';
-import { SkippedKeys } from './skipped-keys.ts';
 
 interface RedisLinkOptions {
   /** Prints one line: waiting for Redis at the start; Redis is away; Redis is back. */
@@ -104,5 +104,29 @@ export class RedisLink {
     this.#away = false;
     this.#say('Redis is back');
     this.#events.emit('back');
+  }
+}
+
+/** Max keys that are reported by name: malformed keys in Redis must not flood the log. */
+const MAX_NAMED = 32;
+
+/** Reports malformed keys in Redis: each key once, up to MAX_NAMED keys. */
+class SkippedKeys {
+  readonly #say: (message: string) => void;
+  readonly #named = new Set<string>();
+
+  constructor(say: (message: string) => void) {
+    this.#say = say;
+  }
+
+  /** `what` must not quote the value. */
+  skip(key: string, what: string): void {
+    if (this.#named.has(key) || this.#named.size > MAX_NAMED) return;
+    this.#named.add(key);
+    this.#say(
+      this.#named.size > MAX_NAMED
+        ? 'Redis: more keys are malformed; they are skipped without a message'
+        : `Redis key ${shown(key)}: ${what}`,
+    );
   }
 }

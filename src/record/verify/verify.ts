@@ -1,33 +1,34 @@
 import type { KeyObject } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { recordedFingerprint } from '../../domain/fingerprint.ts';
+import { isDiskFull } from '../../files/disk-full.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
+import { assertRunDirectory } from '../assert-run-directory.ts';
+import { type Chain, type Closing, lostToDamage, placeOf } from '../log/chain.ts';
+import { readChain } from '../log/read-chain.ts';
+import { workingSeconds } from '../log/working-time.ts';
+import { type Manifest, readManifest } from '../manifest/manifest.ts';
+import { LineFiles } from '../outcomes/line-files.ts';
+import { runTotals, type RunTotals } from '../outcomes/run-totals.ts';
+import { readRecord } from '../read-record.ts';
+import { makeSummary, type SummaryInput, summaryJson } from '../summary/summary.ts';
+import { trialCounts } from '../summary/trial.ts';
 import { checkPlan, checkSources, outlinePlanOf } from './check-plan.ts';
-import { couldNotCheck } from './could-not-check.ts';
-import { FileComparison } from './file-comparison.ts';
 import {
   checkHead,
   checkNotedHeads,
-  verifySignature,
-  type SignatureState,
   checkReviews,
+  type SignatureState,
+  verifySignature,
 } from './check-seals.ts';
-import { assertRunDirectory } from '../assert-run-directory.ts';
-import { readManifest, type Manifest } from '../manifest/manifest.ts';
-import { LineFiles } from '../outcomes/line-files.ts';
-import { RUN_FILES, commitsName, passOfManifest } from '../../files/run-files.ts';
-import { runTotals, type RunTotals } from '../outcomes/run-totals.ts';
-import { trialCounts } from '../summary/trial.ts';
-import { makeSummary, summaryJson, type SummaryInput } from '../summary/summary.ts';
+import { FileComparison } from './file-comparison.ts';
 import { shardCheck } from './shard-check.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
 import { checkClosing, checkManifest } from './verify-manifest.ts';
-import { readRecord } from '../read-record.ts';
-import { lostToDamage, placeOf, type Chain, type Closing } from '../log/chain.ts';
-import { readChain } from '../log/read-chain.ts';
-import { workingSeconds } from '../log/working-time.ts';
 
 interface VerifyOptions {
   /** Chain head kept elsewhere: 64 hex digits. */
@@ -204,4 +205,32 @@ function tablesIn({ files }: Manifest, lines: ReadonlyMap<string, string>): stri
 
 function broken(what: string): Failure {
   return new Failure('internal', what);
+}
+
+/** System errors that say how the record is: a file is missing, or something else has its name. */
+const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
+
+/** What to do about a file that cannot be read, where its permissions are not the reason. */
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['EMFILE', 'raise the limit of open files (ulimit -n)'],
+  ['ENFILE', 'close programs that hold many files open'],
+  ['EIO', 'check the disk, or copy the run to another one'],
+]);
+
+/**
+ * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it or
+ * to write a temporary one; null for any other.
+ */
+function couldNotCheck(error: unknown): Failure | null {
+  let cause = error;
+  while (cause instanceof Error && !('errno' in cause)) cause = cause.cause;
+  if (!(cause instanceof Error)) return null;
+  const { code, path } = cause as NodeJS.ErrnoException;
+  if (code === undefined || ABOUT_THE_RECORD.has(code)) return null;
+  const named = path === undefined ? 'a file of it' : basename(path);
+  const what =
+    isDiskFull(cause) || code === 'EROFS'
+      ? `no room for temporary files in ${tmpdir()} (${code}): free some, or set TMPDIR to another folder`
+      : `${named} cannot be read (${code}): ${REMEDIES.get(code) ?? 'make it readable'}, then verify again`;
+  return new Failure('service', `the record could not be checked: ${what}`, { cause: error });
 }

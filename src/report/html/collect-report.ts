@@ -1,15 +1,17 @@
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
-import type { RunConfig } from '../../config/run-config.ts';
-import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Database } from '../../analysis/database.ts';
 import { loadLines } from '../../analysis/load-lines.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { verdictsInLines, verdictsInTable } from '../../analysis/verdict-columns.ts';
+import type { RunConfig } from '../../config/run-config.ts';
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { systemPath } from '../../domain/file-path.ts';
+import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
+import { ownCommand } from '../../domain/text/own-command.ts';
+import { shellWord } from '../../domain/text/shell-word.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import { readSources } from '../../ingest/sources/sources-file.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
@@ -21,11 +23,10 @@ import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { trialText } from '../../record/summary/trial.ts';
 import { comparePrevious } from './compare-previous.ts';
-import { ListedItems, type ListedItem } from './listed-items.ts';
+import { type ListedItem, ListedItems } from './listed-items.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import type { CanaryRow, GuardRow, ReportData, ReportItem } from './report-data.ts';
 import { readFinished, readUnfinished } from './run-outcomes.ts';
-import { sourceFiles } from './source-files.ts';
 
 /** Guards, models and checks that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
@@ -146,4 +147,26 @@ function canaryRow({ endpoint, fingerprint, modality, at, answers }: CanaryCheck
     answers: asked.length,
     skipped: answers.length - asked.length,
   };
+}
+
+/**
+ * `file:` URLs of sources, by their path in the run. A path that is no text has none. Failure('internal') when the list
+ * of sources is damaged.
+ */
+async function sourceFiles(
+  runDir: string,
+  paths: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  if (paths.size === 0) return found;
+  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
+    for (const { path, absolute } of batch) {
+      if (!paths.has(path)) continue;
+      const named = systemPath(absolute);
+      if (typeof named === 'string') found.set(path, pathToFileURL(named).href);
+      if (found.size === paths.size) return found;
+    }
+  }
+  return found;
 }

@@ -9,7 +9,7 @@ import { createFile, DIRECTORY_MODE } from '../../files/create-file.ts';
 import { runDirectoryAround } from '../../files/folders.ts';
 import { hashFile } from '../../files/hash-file.ts';
 import { NotAnOrdinaryFile, readWholeFile } from '../../files/open-file.ts';
-import { BATCH_FILES } from '../../guard/openai/batch/batch-files.ts';
+import { BATCH_FILES } from '../../guard/openai/batch/request-files.ts';
 import { RequestFiles, type RequestFile } from '../../guard/openai/batch/request-files.ts';
 
 const MAX_DESCRIPTION_BYTES = 16 * 1024 * 1024;

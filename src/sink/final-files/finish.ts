@@ -1,27 +1,27 @@
+import { type KeyObject, sign } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { KeyObject } from 'node:crypto';
 import { join, resolve } from 'node:path';
+import { type FlaggedBounds, makeTables } from '../../analysis/tables/make-tables.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/folders.ts';
-import { RUN_FILES, isOccasional } from '../../files/run-files.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
-import { FinalFile, type FinalWriter } from './final-file.ts';
-import { manifestHashLine, type FileEntry } from '../../record/manifest/manifest.ts';
+import { listFolder } from '../../files/folders.ts';
+import { isOccasional, RUN_FILES } from '../../files/run-files.ts';
 import type { Counts } from '../../record/counts.ts';
-import { LineFiles } from '../../record/outcomes/line-files.ts';
-import { makeTables, type FlaggedBounds } from '../../analysis/tables/make-tables.ts';
-import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
-import { runTotals } from '../../record/outcomes/run-totals.ts';
-import { makeSummary, summaryJson, type Summary } from '../../record/summary/summary.ts';
-import { trialCounts } from '../../record/summary/trial.ts';
-import { signatureText } from './sign-manifest.ts';
-import { supersededOr } from '../verdict-log/take-epoch.ts';
-import type { LogWriter } from '../verdict-log/log-writer.ts';
 import { lostToDamage } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
+import { keyId, type ManifestSignature } from '../../record/manifest/manifest-signature.ts';
+import { type FileEntry, manifestHashLine } from '../../record/manifest/manifest.ts';
+import { LineFiles } from '../../record/outcomes/line-files.ts';
+import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
+import { runTotals } from '../../record/outcomes/run-totals.ts';
+import { makeSummary, type Summary, summaryJson } from '../../record/summary/summary.ts';
+import { trialCounts } from '../../record/summary/trial.ts';
+import type { LogWriter } from '../verdict-log/log-writer.ts';
+import { supersededOr } from '../verdict-log/take-epoch.ts';
+import { FinalFile, type FinalWriter } from './final-file.ts';
 import { writeManifest } from './write-manifest.ts';
 
 export interface FinishOptions {
@@ -193,4 +193,16 @@ class Finish {
     await this.#files.find(isManifest)?.publish();
     await syncDirectory(runDir);
   }
+}
+
+/** The text of manifest.sig: signs `hashLine`, the text of manifest.sha256, with an Ed25519 private key. */
+function signatureText(hashLine: string, key: KeyObject): string {
+  const value: ManifestSignature = {
+    schema: 1,
+    algorithm: 'ed25519',
+    key_id: keyId(key),
+    signed: RUN_FILES.manifestHash,
+    signature: sign(null, Buffer.from(hashLine), key).toString('base64'),
+  };
+  return `${JSON.stringify(value)}\n`;
 }

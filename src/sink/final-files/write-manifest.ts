@@ -1,25 +1,27 @@
 import { join } from 'node:path';
-import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import { hashFile } from '../../files/hash-file.ts';
+import { hashFile, hashOpenFile } from '../../files/hash-file.ts';
+import { commitsName, RUN_FILES } from '../../files/run-files.ts';
+import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import { isAsFrozen } from '../../ingest/sources/file-bytes.ts';
+import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
-import { damageOf, type Chain } from '../../record/log/chain.ts';
+import { type Chain, damageOf } from '../../record/log/chain.ts';
 import {
-  previousManifest,
-  ListHash,
+  type FileEntry,
   filesHash,
+  ListHash,
+  type Manifest,
   manifestBegin,
   manifestCanaries,
   manifestEnd,
   manifestSources,
-  type FileEntry,
-  type Manifest,
+  previousManifest,
 } from '../../record/manifest/manifest.ts';
-import { trialCounts } from '../../record/summary/trial.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
 import type { RunTotals } from '../../record/outcomes/run-totals.ts';
+import { trialCounts } from '../../record/summary/trial.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
 import type { FinalFile, FinalWriter } from './final-file.ts';
-import { hashSource } from './hash-source.ts';
 import { keepEarlierManifests } from './keep-manifests.ts';
 
 interface ManifestInput {
@@ -137,4 +139,21 @@ async function hashRecordFiles(
     entries.push({ path, bytes, sha256 });
   }
   return entries;
+}
+
+/** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
+export async function hashSource(source: FrozenSource, signal: AbortSignal): Promise<string | null> {
+  try {
+    const handle = await openPlace(placeOfSource(source));
+    try {
+      if (!isAsFrozen(await handle.stat(), source)) return null;
+      const { sha256 } = await hashOpenFile(handle, { signal });
+      return isAsFrozen(await handle.stat(), source) ? sha256 : null;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
 }

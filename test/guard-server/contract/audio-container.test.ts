@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isAudioContainer } from '../../../src/guard-server/contract/audio-container.ts';
+import { isAudioContainer } from '../../../src/guard-server/contract/contents.ts';
 
 it.each([
   ['MP3 with ID3', 'ID3\x04\x00'],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeBase64 } from '../../../src/guard-server/contract/base64.ts';
+import { decodeBase64 } from '../../../src/guard-server/contract/contents.ts';
 
 const decoded = (text: string): string | null =>
   decodeBase64(Buffer.from(text, 'latin1'))?.toString('latin1') ?? null;

@@ -1,6 +1,6 @@
 import { Metadata } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
-import { carriesToken } from '../../../src/guard-server/grpc/access.ts';
+import { carriesToken } from '../../../src/guard-server/grpc/admission.ts';
 
 function given(authorization: string | null): Metadata {
   const metadata = new Metadata();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BATCH_FILES } from '../../../src/guard/openai/batch/batch-files.ts';
+import { BATCH_FILES } from '../../../src/guard/openai/batch/request-files.ts';
 import { RequestFiles } from '../../../src/guard/openai/batch/request-files.ts';
 import { keysIn } from '../../../src/guard/openai/batch/request-id.ts';
 import { ResultFiles } from '../../../src/guard/openai/batch/result-files.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Answer } from '../../../src/guard/protocol/answer.ts';
-import { categoryOf } from '../../../src/guard/rest/category-names.ts';
+import { categoryOf } from '../../../src/guard/rest/rest-verdict.ts';
 import { decodeVerdict } from '../../../src/guard/rest/rest-verdict.ts';
 
 const VERDICT = {

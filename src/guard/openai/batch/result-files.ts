@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import type { BatchResults } from '../../../config/run-config.ts';
@@ -10,7 +10,6 @@ import { CallError } from '../../protocol/call-error.ts';
 import type { CallOptions } from '../../protocol/connection.ts';
 import type { OpenAiCalls } from '../openai-calls.ts';
 import { openAiFailed } from '../openai-faults.ts';
-import { readResultLines, type ResultLine } from './result-lines.ts';
 import { batchRequest, keyOf } from './request-id.ts';
 
 /** HTTP status of a request that the batch did not come to, or that failed before it was answered. */
@@ -172,4 +171,59 @@ function notAnswered(): CallError {
 
 function failed(status: number, body: unknown): CallError {
   return openAiFailed({ status, headers: {}, body: Buffer.from(JSON.stringify(body ?? null)) });
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/** A longer line is skipped: an answer with the most alternatives a token takes a quarter of it. */
+const MAX_LINE_BYTES = 2 * 1024 * 1024;
+
+interface ResultLine {
+  /** Where it begins in the file. */
+  readonly offset: number;
+  /** Without its line break; null for a line that is too long. */
+  readonly bytes: Buffer | null;
+}
+
+/** The lines of an open file that are not blank, many at a time; `hash` takes all its bytes. Memory is bounded whatever it holds. */
+async function* readResultLines(
+  file: FileHandle,
+  hash: Hash,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ResultLine[], void> {
+  let at = 0;
+  let offset = 0;
+  let carry: Buffer[] = [];
+  let carried = 0;
+  const end = (piece: Buffer): ResultLine[] => {
+    const isLong = carried + piece.length > MAX_LINE_BYTES;
+    const bytes = isLong ? null : Buffer.concat([...carry, piece]);
+    const line = { offset, bytes };
+    offset += carried + piece.length + 1;
+    carry = [];
+    carried = 0;
+    return bytes?.toString('latin1').trim() === '' ? [] : [line];
+  };
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at);
+    if (bytesRead === 0) break;
+    at += bytesRead;
+    const chunk = buffer.subarray(0, bytesRead);
+    hash.update(chunk);
+    const lines: ResultLine[] = [];
+    let start = 0;
+    for (let next = chunk.indexOf(NEWLINE); next !== -1; next = chunk.indexOf(NEWLINE, start)) {
+      lines.push(...end(chunk.subarray(start, next)));
+      start = next + 1;
+    }
+    if (start < chunk.length) {
+      carried += chunk.length - start;
+      if (carried > MAX_LINE_BYTES) carry = [];
+      else carry.push(chunk.subarray(start));
+    }
+    yield lines;
+  }
+  if (carried > 0) yield end(Buffer.alloc(0));
 }
