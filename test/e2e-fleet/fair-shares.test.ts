@@ -53,10 +53,11 @@ it(
     expect(await other.status(run)).toMatchObject({ run: basename(run), priority: 'low', judged: 0 });
     const before = await committedShards(big);
     isHeld = false;
-    expectStatus(await small.finished(), 0);
-    // What the worker had in hand, what it took beside the small run's shard, and what came while the small run ended.
+    await until(async () => (await committedShards(run)) > 0, 'the small run to be judged');
+    // What the worker had in hand, and what it took beside the small run's shard.
     expect((await committedShards(big)) - before).toBeLessThan(BIG_SHARDS / 2);
     expect((await fleet.status(big)).state).toBe('running');
+    expectStatus(await small.finished(), 0);
     feeder.kill('SIGTERM');
     expectStatus(await feeder.finished(), 130);
   },
