@@ -117,6 +117,20 @@ describe('the lite model', () => {
     expect(answered).toEqual(model.scoreResponse(hazard, 'No.'));
   });
 
+  it.each(['', ' \n'])('carries no hazard over to a turn that says nothing: %j', (nothing) => {
+    const hazard = HAZARDOUS[0]!;
+    const blank = model.scoreText(nothing);
+    expect(model.scoreResponse(hazard, nothing)).toEqual(blank);
+    for (const role of ['user', 'assistant']) {
+      expect(
+        model.scoreConversation([
+          ['user', hazard],
+          [role, nothing],
+        ]),
+      ).toEqual(blank);
+    }
+  });
+
   it('reports the hashes of the files it was loaded from', () => {
     const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
     expect(Object.keys(model.artifacts).every((name) => name.startsWith('lite-'))).toBe(true);
