@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
 import { temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
@@ -21,28 +22,31 @@ async function metricsOf(process: Cli): Promise<Map<string, number>> {
   );
 }
 
+const ITEMS = 1000;
+const SHARDS = Math.ceil(ITEMS / DEFAULT_LIMITS.shardItems);
+
 it('worker and sink count what they do', { timeout: 60_000 }, async () => {
   const redis = await redisForTest();
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await mkdir(out);
-  await writeComments(folder, 'a.csv', 1000);
+  await writeComments(folder, 'a.csv', ITEMS);
   const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
   const worker = fleet.worker({ args: ['--metrics-port', '0'] });
   const sink = fleet.sink(['--metrics-port', '0']);
   expectStatus(await fleet.enqueue(join(folder, 'a.csv')).finished(), 0);
 
   const judged = await metricsOf(worker);
-  expect(judged.get('guardsweep_items_total{lane="text",outcome="ok"}')).toBe(1000);
-  expect(judged.get('guardsweep_shard_items_count{lane="text"}')).toBe(4);
+  expect(judged.get('guardsweep_items_total{lane="text",outcome="ok"}')).toBe(ITEMS);
+  expect(judged.get('guardsweep_shard_items_count{lane="text"}')).toBe(SHARDS);
   expect(judged.get('guardsweep_guard_ready{endpoint="embedded:"}')).toBe(1);
   expect(judged.get('guardsweep_guard_requests_total{endpoint="embedded:"}')).toBeGreaterThan(0);
-  expect(judged.get('guardsweep_guard_rows_sent_total{endpoint="embedded:"}')).toBe(1000);
+  expect(judged.get('guardsweep_guard_rows_sent_total{endpoint="embedded:"}')).toBe(ITEMS);
   // 1000 items fill 15 batches of 64, and part of one more for each shard that came too late for the others.
   const room = judged.get('guardsweep_guard_room_sent_total{endpoint="embedded:"}')!;
   expect(room % 64).toBe(0);
   expect(room).toBeGreaterThanOrEqual(1024);
-  expect(room).toBeLessThanOrEqual(1024 + 3 * 64);
+  expect(room).toBeLessThanOrEqual(1024 + (SHARDS - 1) * 64);
   expect(judged.get('guardsweep_guard_starved_seconds_total{endpoint="embedded:"}')).toBeGreaterThan(0);
   expect(judged.get('guardsweep_items_waiting')).toBe(0);
   expect(judged.get('guardsweep_guard_idle_seconds_total')).toBeGreaterThan(0);
@@ -51,8 +55,8 @@ it('worker and sink count what they do', { timeout: 60_000 }, async () => {
   expect(judged.get('guardsweep_redis_up')).toBe(1);
 
   const committed = await metricsOf(sink);
-  expect(committed.get('guardsweep_items_committed_total{outcome="ok"}')).toBe(1000);
-  expect(committed.get('guardsweep_shards_committed_total')).toBe(4);
+  expect(committed.get('guardsweep_items_committed_total{outcome="ok"}')).toBe(ITEMS);
+  expect(committed.get('guardsweep_shards_committed_total')).toBe(SHARDS);
   expect(committed.get('guardsweep_runs_finished_total')).toBe(1);
 });
 
