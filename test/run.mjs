@@ -3,6 +3,8 @@
  *
  * A test file that fails is run once more by itself. If it passes then, the suite passes and the file is reported
  * as flaky, with the output of its failure above. Many failing files are no race: they are not run again.
+ * Where no file failed, but an error outside of the tests ended the run, all of it is run again: vitest's report
+ * does not name the file.
  *
  * Suites that run at the same time share a folder, `GUARDSWEEP_SUITES`: each has a file there during its first run, and
  * none runs a file again before the others are done. A race that load brings out would only be lost once more.
@@ -68,13 +70,16 @@ try {
   const failed = filesThatFailed(first);
   let { status } = first;
   let failures = first.report?.numFailedTests ?? 0;
-  if (status === 1 && failed.length > 0 && failed.length <= MAX_FILES_AGAIN) {
+  if (status === 1 && first.report && failed.length <= MAX_FILES_AGAIN) {
     await othersDone();
-    console.log(`\nRunning once more what failed: ${failed.join(' ')}\n`);
-    const again = await run('again', [...optionsOf(args), ...failed]);
+    console.log(
+      `\nRunning once more: ${failed.join(' ') || 'everything, after an error outside of the tests'}\n`,
+    );
+    const again = await run('again', failed.length > 0 ? [...optionsOf(args), ...failed] : args);
     const stillFailing = filesThatFailed(again);
     status = again.status;
     failures = again.report?.numFailedTests ?? failures;
+    if (failed.length === 0 && status === 0) console.log('flaky: an error outside of the tests');
     for (const file of failed) {
       if (status === 0 || (again.report && !stillFailing.includes(file))) {
         console.log(`flaky: ${file} failed, and passed when it was run again`);
