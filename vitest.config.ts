@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 
@@ -6,7 +7,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       ...['test/e2e/**', 'test/e2e-fleet/**', 'test/browser/**'],
-      ...['test/faults/**', 'test/adversarial/**'],
+      ...['test/faults/**', 'test/adversarial/**', 'test/fuzz/**'],
     ],
     globalSetup: [
       'test/helpers/setup/build.ts',
@@ -16,7 +17,7 @@ export default defineConfig({
     ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 30_000,
   },

@@ -23,15 +23,16 @@ async function served(
   { cwd, more = [] }: { cwd?: string; more?: readonly string[] } = {},
 ) {
   const cli = new Cli(['serve', '--guard', guard, '--port', '0', ...more], { env, ...(cwd && { cwd }) });
-  const origin = await new Promise<string>((resolve, reject) => {
+  const [origin, token] = await new Promise<[string, string]>((resolve, reject) => {
     const look = (): void => {
-      const [, found] = /listening on (\S+)\n/.exec(cli.stdout) ?? [];
-      if (found !== undefined) resolve(found);
+      // Two lines, which may come apart.
+      const [, at, secret] = /listening on (\S+)\n[^]*#token=(\S+)\n/.exec(cli.stdout) ?? [];
+      if (at !== undefined && secret !== undefined) resolve([at, secret]);
     };
     cli.child.stdout!.on('data', look);
     cli.child.once('exit', () => reject(new Error(cli.stderr)));
   });
-  return { cli, origin };
+  return { cli, origin, token };
 }
 
 async function syntheticGuard(): Promise<string> {
@@ -87,8 +88,8 @@ it('runs that are started from its dashboard are judged by its written policy', 
   await writeFile(join(folder, 'rules.md'), '# Rules of the forum\n\nHate: no attacks.\n');
   const guard = await openAiServer({ family: 'policy', model: 'openai/gpt-oss-safeguard-20b' });
   const more = ['--guard-policy', 'rules.md', '--root', '.', '--out', 'runs'];
-  const { cli, origin } = await served(guard.address, {}, { cwd: folder, more });
-  const { fetch } = await openSession(origin, /#token=(\S+)/.exec(cli.stdout)![1]!);
+  const { origin, token } = await served(guard.address, {}, { cwd: folder, more });
+  const { fetch } = await openSession(origin, token);
   const started = await fetch('/api/runs', { method: 'POST', body: { paths: ['texts.csv'] } });
   expect(started.status).toBe(200);
   const dir = await onlyRun(join(folder, 'runs'));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EndpointStatus } from '../../src/guard/endpoint/endpoint-status.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import {
-  closeAfterEach,
+  closeAfterAll,
   connect,
   failure,
   generation,
@@ -20,7 +20,7 @@ import {
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
 import { ordinary } from '../helpers/guards/scripted-streams.ts';
 
-closeAfterEach();
+closeAfterAll();
 
 const BAD = new Set(['text 3', 'text 17']);
 
@@ -88,7 +88,7 @@ const answerOf = (code: number): Answer => ({
   headers: { location: 'http://127.0.0.1:1/blocked' },
 });
 
-describe('an item that a firewall turns away', () => {
+describe.concurrent('an item that a firewall turns away', () => {
   test.each(doors)('over %s is rejected alone, and the guard stays in use', async (door, start, statuses) => {
     const turnAway = async (code: number): Promise<void> => {
       const pool = await connect([await start((bad) => (bad ? answerOf(code) : null))]);
@@ -180,33 +180,36 @@ describe('an item that a firewall turns away', () => {
   });
 });
 
-test('a guard that turns everything away is out of use until it no longer does, asked less and less often', async () => {
-  const shutOut = async (start: Firewalled, code: number): Promise<void> => {
-    let shut = false;
-    const server = await start(() => (shut ? answerOf(code) : null));
-    const other = await socketServer();
-    // A guard that is not fatally out keeps the run waiting.
-    const pool = await connect([server, other]);
-    const isOut = stateOf(pool, 'out', server.address);
-    shut = true;
-    const states = statesOf(pool);
-    const judged = judge(pool, prompts(40));
-    await isOut;
-    const before = server.harmless();
-    await new Promise((resolve) => setTimeout(resolve, 5000));
-    expect(server.harmless() - before).toBeLessThanOrEqual(10);
-    shut = false;
-    for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
-    expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });
-  };
-  const firewalls = doors.flatMap(([, start, statuses]) =>
-    statuses.filter((code) => [302, 403].includes(code)).map((code) => shutOut(start, code)),
-  );
-  expect(firewalls).toHaveLength(5);
-  await Promise.all(firewalls);
-});
+test.concurrent(
+  'a guard that turns everything away is out of use until it no longer does, asked less and less often',
+  async () => {
+    const shutOut = async (start: Firewalled, code: number): Promise<void> => {
+      let shut = false;
+      const server = await start(() => (shut ? answerOf(code) : null));
+      const other = await socketServer();
+      // A guard that is not fatally out keeps the run waiting.
+      const pool = await connect([server, other]);
+      const isOut = stateOf(pool, 'out', server.address);
+      shut = true;
+      const states = statesOf(pool);
+      const judged = judge(pool, prompts(40));
+      await isOut;
+      const before = server.harmless();
+      await new Promise((resolve) => setTimeout(resolve, 5000));
+      expect(server.harmless() - before).toBeLessThanOrEqual(10);
+      shut = false;
+      for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+      expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });
+    };
+    const firewalls = doors.flatMap(([, start, statuses]) =>
+      statuses.filter((code) => [302, 403].includes(code)).map((code) => shutOut(start, code)),
+    );
+    expect(firewalls).toHaveLength(5);
+    await Promise.all(firewalls);
+  },
+);
 
-test('one stream that a firewall turns away costs callers no other', async () => {
+test.concurrent('one stream that a firewall turns away costs callers no other', async () => {
   const server = await socketServer();
   const pool = await connect([server]);
   server.setScript((stream, message) => {

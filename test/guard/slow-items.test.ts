@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import { Task } from '../../src/guard/tasks/task.ts';
 import {
-  closeAfterEach,
+  closeAfterAll,
   connect,
   failure,
   guard,
@@ -15,7 +15,7 @@ import {
 } from '../helpers/guards/guard-pool.ts';
 import type { ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
-closeAfterEach();
+closeAfterAll();
 
 const TIMEOUT_MS = 300;
 const SLOW = 'text 17';
@@ -54,7 +54,7 @@ function expectOnlySlow(outcomes: readonly Outcome[], slow: readonly string[] = 
   }
 }
 
-describe('an item that occupies the only instance beyond the request timeout fails alone', () => {
+describe.concurrent('an item that occupies the only instance beyond the request timeout fails alone', () => {
   test.each([
     ['batches of 8', 8, 1.25],
     ['single requests', 0, 1.25],

@@ -3,7 +3,7 @@ import { constants, type Settings } from 'node:http2';
 import { connect } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { NetworkLimits } from '../../../src/guard-server/service/limits.ts';
 import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
@@ -14,7 +14,7 @@ const KIB = 1024;
 const TOKEN = 'opensesame';
 
 const opened: { close(): unknown }[] = [];
-afterEach(async () => {
+afterAll(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
@@ -266,7 +266,7 @@ describe('bytes of open calls', () => {
   });
 });
 
-describe('a connection', () => {
+describe.concurrent('a connection', () => {
   it('without a call is closed', async () => {
     const guard = await server({ firstCallMs: 50 });
     const { hostname, port } = new URL(guard.address.replace(/^grpc/, 'http'));

@@ -99,7 +99,7 @@ test('waits for a guard that is still loading', async () => {
   expect(pool.status()[0]!.state).toEqual({ name: 'ready' });
 });
 
-test('starts with the guards that are ready, and uses the others once they are', async () => {
+test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
   const port = await closedPort();
   const server = await guard();
   const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 5000 });
@@ -109,8 +109,13 @@ test('starts with the guards that are ready, and uses the others once they are',
       if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
     });
   });
-  const late = await guard({ port });
+  let asked = 0;
+  const late = await guard({
+    port,
+    config: (config) => (asked++ === 0 ? { ...config, output: [] } : config),
+  });
   await joined;
+  expect(asked).toBe(2);
   await Promise.all([judge(pool, prompts(64)), judge(pool, prompts(64))]);
   expect(late.seen.length).toBeGreaterThan(0);
 });
@@ -147,24 +152,6 @@ test('reads the configuration and version of an endpoint', async () => {
     fingerprint: { id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string },
   });
   expect(server.seen).toHaveLength(0);
-});
-
-test('a late guard is used once it has loaded its model', async () => {
-  const port = await closedPort();
-  const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 5000 });
-  const joined = new Promise<void>((resolve) => {
-    pool.onStateChange((endpoints) => {
-      if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
-    });
-  });
-  let asked = 0;
-  await guard({
-    port,
-    config: (config) => (asked++ === 0 ? { ...config, output: [] } : config),
-  });
-  await joined;
-  expect(asked).toBe(2);
 });
 
 test('nothing is left open', async () => {

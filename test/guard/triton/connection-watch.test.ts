@@ -35,7 +35,7 @@ async function askedTimes(asked: readonly On[], times: number): Promise<void> {
   while (asked.length < times) await sleep(20);
 }
 
-test('a connection is stuck when the server answers on a new one only', async () => {
+test.concurrent('a connection is stuck when the server answers on a new one only', async () => {
   const { watch, asked, stuck } = watchOver((on, signal) =>
     on === 'this connection' ? silence(signal) : Promise.resolve(true),
   );
@@ -45,19 +45,22 @@ test('a connection is stuck when the server answers on a new one only', async ()
   watch.stop();
 });
 
-test('a server behind the same address may answer for one that is silent for a while: nothing is stuck', async () => {
-  let isStuck = false;
-  const { watch, asked, stuck } = watchOver((on, signal) => {
-    const isSilent = on === 'this connection' && asked.filter((where) => where === on).length <= 2;
-    return isSilent ? silence(signal) : Promise.resolve(true);
-  });
-  void stuck.then(() => (isStuck = true));
-  await askedTimes(asked, 6);
-  expect(isStuck).toBe(false);
-  watch.stop();
-});
+test.concurrent(
+  'a server behind the same address may answer for one that is silent for a while: nothing is stuck',
+  async () => {
+    let isStuck = false;
+    const { watch, asked, stuck } = watchOver((on, signal) => {
+      const isSilent = on === 'this connection' && asked.filter((where) => where === on).length <= 2;
+      return isSilent ? silence(signal) : Promise.resolve(true);
+    });
+    void stuck.then(() => (isStuck = true));
+    await askedTimes(asked, 6);
+    expect(isStuck).toBe(false);
+    watch.stop();
+  },
+);
 
-test.each<[what: string, isAlive: (on: On, signal: AbortSignal) => Promise<boolean>]>([
+test.concurrent.each<[what: string, isAlive: (on: On, signal: AbortSignal) => Promise<boolean>]>([
   ['answers', () => Promise.resolve(true)],
   [
     'answers on no connection',
@@ -72,7 +75,7 @@ test.each<[what: string, isAlive: (on: On, signal: AbortSignal) => Promise<boole
   watch.stop();
 });
 
-test('a server that was blocked answers on both connections: nothing is stuck', async () => {
+test.concurrent('a server that was blocked answers on both connections: nothing is stuck', async () => {
   let unblock!: (alive: boolean) => void;
   const blocked = new Promise<boolean>((resolve) => (unblock = resolve));
   let isStuck = false;
@@ -87,7 +90,7 @@ test('a server that was blocked answers on both connections: nothing is stuck', 
   watch.stop();
 });
 
-test('no test is made while no call is pending', async () => {
+test.concurrent('no test is made while no call is pending', async () => {
   const { watch, asked } = watchOver(() => Promise.resolve(true));
   watch.answered();
   watch.ended();

@@ -1,4 +1,4 @@
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import type { FailedJudgement, Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type {
   AudioRequest,
@@ -23,6 +23,13 @@ import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } fro
 const open: (() => unknown)[] = [];
 
 /** Ends, after each test of the file that calls this, what the test opened with the functions below. */
+/** For tests that run at the same time: what one of them opened is closed when all have ended. */
+export function closeAfterAll(): void {
+  afterAll(async () => {
+    for (const close of open.splice(0).reverse()) await close();
+  });
+}
+
 export function closeAfterEach(): void {
   afterEach(async () => {
     for (const close of open.splice(0).reverse()) await close();
