@@ -2,13 +2,19 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 
+/** These measure the memory of their process, or put other modules in place of ours. */
+const ISOLATED = [
+  'test/ingest/items/read-source.test.ts',
+  'test/record/verify/unreadable.test.ts',
+  'test/runs/strangers/own-run.test.ts',
+];
+/** Suites of their own: see package.json. */
+const SUITES = ['e2e', 'e2e-fleet', 'browser', 'faults', 'adversarial', 'fuzz'].map(
+  (suite) => `test/${suite}/**`,
+);
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [
-      ...['test/e2e/**', 'test/e2e-fleet/**', 'test/browser/**'],
-      ...['test/faults/**', 'test/adversarial/**', 'test/fuzz/**'],
-    ],
     globalSetup: [
       'test/helpers/setup/build.ts',
       'test/helpers/redis/install-redis.ts',
@@ -20,5 +26,18 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 30_000,
+    projects: [
+      // Test files share a process, which saves loading the same modules for each.
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...SUITES, ...ISOLATED],
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'isolated', include: ISOLATED } },
+    ],
   },
 });
