@@ -27,6 +27,16 @@ describe('the report of a run over the sample', () => {
       await page.goto(pathToFileURL(join(dir, 'report.html')).href);
       expect(await page.locator('h1').textContent()).toBe('Moderation report');
       expect(await page.locator('.notices').textContent()).toContain('DEMONSTRATION GUARD');
+      const answers = await page.locator('.brief dd').allTextContents();
+      expect(answers.slice(0, 4)).toEqual([
+        '122 of 122 items, by 1 model.',
+        expect.stringMatching(
+          /^\d+ to block and 0 to review, [\d.]+% of what was judged\. Most often: Hate /,
+        ) as string,
+        '29 earlier turns of conversations that were judged as a whole.',
+        'Nobody has reviewed these decisions yet.',
+      ]);
+      expect(answers[4]).toContain('Judge with a real guard');
       const [judged, not] = await page.locator('.panel .figure').allTextContents();
       expect([judged, not]).toEqual(['122 of 122 items', '0 of 122 items']);
       expect(await page.locator('figure svg[role=img]:visible').count()).toBeGreaterThan(10);

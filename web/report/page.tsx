@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../src/report/html/report-data.ts';
+import { Brief } from './sections/brief.tsx';
 import { Coverage } from './sections/coverage.tsx';
 import { Errors } from './sections/errors.tsx';
 import { Flagged } from './sections/flagged.tsx';
@@ -31,6 +32,7 @@ export function Page({ data, share }: { readonly data: ReportData; readonly shar
   return (
     <>
       <Heading data={data} share={share} />
+      <Brief data={data} />
       <nav aria-label="Contents">
         <ul>
           {CONTENTS.filter(([, , isThere]) => isThere(data)).map(([id, title]) => (

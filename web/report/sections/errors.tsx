@@ -26,7 +26,7 @@ export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
             { name: 'What to do' },
           ]}
           rows={notJudgedByCause(summary).map(({ code, items, retryable, full }) => [
-            cell(<code>{code}</code>, code),
+            cell(<code class="whole">{code}</code>, code),
             cell(number(items), items),
             cell(percent(items, summary.items), items),
             cell(`${full}${retryable ? '; try these again with retry' : ''}`),
@@ -37,18 +37,13 @@ export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
           ]}
         />
       )}
-      {data.again !== null && (
-        <p>
-          To judge more, with the other flags of this run: <code>{data.again}</code>
-        </p>
-      )}
       <Unread data={data} />
       {examples.length > 0 && (
         <Table
           caption="The first items of each code"
           columns={[{ name: 'Code' }, { name: 'Item' }, { name: 'Where' }, { name: 'Why' }]}
           rows={examples.map(({ code, item }) => [
-            cell(<code>{code}</code>, code),
+            cell(<code class="whole">{code}</code>, code),
             cell(<ItemId item={item} />),
             cell(<ItemPlace item={item} />),
             cell(item.error === null ? '' : <Name text={item.error} />),

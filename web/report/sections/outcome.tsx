@@ -60,24 +60,8 @@ export function Outcome({ data }: { readonly data: ReportData }): JSX.Element {
         allow + {number(errors)} errors
         {open > 0 && ` + ${number(open)} without an outcome`}
       </p>
-      <Reviewed data={data} />
       <LeftOut data={data} />
     </Section>
-  );
-}
-
-/** What people decided, which changes no number above. */
-function Reviewed({ data: { reviews, summary } }: { readonly data: ReportData }): JSX.Element {
-  const { flagged, reviewed, overturned } = reviews;
-  const all = summary.by_decision.review + summary.by_decision.block;
-  if (reviewed === 0) return <p>Nobody has reviewed these decisions yet.</p>;
-  return (
-    <p>
-      People have reviewed {number(flagged)} of {counted(all, 'flagged item')}
-      {reviewed > flagged && ` and ${counted(reviewed - flagged, 'other item')}`}, and overturned{' '}
-      {number(overturned)}. {number(Math.max(0, all - flagged))} flagged are left. No number above changes
-      with that.
-    </p>
   );
 }
 
