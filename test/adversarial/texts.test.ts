@@ -6,9 +6,11 @@ import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
 import { recordedPath, systemPath } from '../../src/domain/file-path.ts';
 import { shown } from '../../src/domain/text/shown.ts';
+import { beginsWithMessages, ChatReader } from '../../src/formats/chat-reader.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { hasHeader } from '../../src/formats/csv/header-guess.ts';
 import { hasRepeatedNames, jsonRecord } from '../../src/formats/json/json-record.ts';
+import { recordsOf } from '../../src/formats/record.ts';
 import { imageFrom, isImageUrl } from '../../src/formats/transcripts/attachments.ts';
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/preference.ts';
 import { cutResponse } from '../../src/formats/transcripts/generations.ts';
@@ -77,6 +79,13 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an array cut off': (text) => arrayHead.beginsWithCutObject(Buffer.from(`[{${text}`)),
   'an open array': (text) => arrayHead.isOpenArray(Buffer.from(`[${text}`), Buffer.from(text)),
   'a wrapped array': (text) => wrappedArray(Buffer.from(`{"a":${text}`)),
+  'an array of messages': (text) =>
+    wrappedArray(Buffer.from(`{"messages":[{"date":1,"from":"a","text":"b"},${text}`)),
+  'the messages of a chat': (text) =>
+    ['', '31/12/2023, 21:15 - ', '[31/12/2023, 21:15] A: '].map((start) => [
+      beginsWithMessages(Buffer.from(start + text), true),
+      recordsOf(new ChatReader(2 ** 24), Buffer.from(`${start}${text}\n${start}`), true),
+    ]),
   'an embedded image': (text) => [isImageUrl(text), imageFrom(text), imageFrom(`data:${text}`)],
   'turns of Human and Assistant': (text) => parseHumanAssistant(text),
   'a name of text or ids': (text) => [wording.isTextName(text), wording.isIdName(text)],

@@ -266,7 +266,7 @@ describe('what records hold in lists and objects', () => {
           { sender_name: 'Bob', content: 'See?' },
         ],
       },
-      ['x: user=Hi | user=See?'],
+      ['x#1: Hi', 'x#3: See?'],
     ],
     [
       'texts with entities, authors as objects',

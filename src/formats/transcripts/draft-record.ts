@@ -2,7 +2,9 @@ import type { Audit } from '../../config/run-config.ts';
 import { errorWithReason, itemError } from '../../domain/item-error.ts';
 import { isFields, type Fields, type RecordContent } from '../record.ts';
 import { draftKnownColumn, draftNoText, hasUnknownText, holdsText, ID_NAMES } from './columns.ts';
+import { messageDrafts } from './turns/chat.ts';
 import { anyConversationDrafts } from './turns/conversation.ts';
+import { spokenIn } from './turns/speakers.ts';
 import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
 import { draftNamedColumns } from './layouts/named-columns.ts';
 import { NestedItems, type NestedOptions } from './layouts/nested.ts';
@@ -19,6 +21,8 @@ export interface RecordOptions {
   /** The columns that are texts by what they hold, for records without a known name (`textColumnsOf`). */
   readonly foundColumns: readonly string[];
   readonly audit: Audit;
+  /** Whether the records are the messages of a chat. */
+  readonly isChat: boolean;
 }
 
 const NOTHING: Drafted = {
@@ -36,7 +40,7 @@ const UNKNOWN_TEXT: Drafted = {
 
 /**
  * The items of a record: first those recognised by names and types of values, then those in its lists and objects.
- * Always at least one draft. `passed` is called for each skipped string in lists and objects.
+ * At least one draft, unless it is a message of a chat. `passed` is called for each skipped string in lists and objects.
  */
 export function draftRecord(
   content: RecordContent,
@@ -44,7 +48,7 @@ export function draftRecord(
   passed?: NestedOptions['passed'],
 ): Drafted {
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
-  const { audit, textColumns, foundColumns } = options;
+  const { audit, textColumns, foundColumns, isChat } = options;
   if (!isFields(content)) {
     const drafts = anyConversationDrafts(content, { audit, suffix: '', position: 0 });
     const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
@@ -52,6 +56,10 @@ export function draftRecord(
     return { drafts: drafts.concat(items.drafts()), judged: [] };
   }
   if (textColumns !== null) return draftNamedColumns(content, textColumns, { audit, passed });
+  if (isChat) {
+    const message = draftMessage(content, audit, passed);
+    if (message !== null) return message;
+  }
   let main = recognise(content, audit);
   if (main === null && foundColumns.some((name) => hasText(content, name))) {
     main = draftNamedColumns(content, foundColumns, { audit, passed });
@@ -81,6 +89,16 @@ export function recognise(fields: Fields, audit: Audit): Drafted | null {
     draftKnownColumn(fields) ??
     draftInstruction(fields)
   );
+}
+
+/** The items of a message, and of its other values. Null for a record that is none. */
+function draftMessage(fields: Fields, audit: Audit, passed: NestedOptions['passed']): Drafted | null {
+  const message = spokenIn(fields);
+  if (!message.isDated) return null;
+  const drafts = messageDrafts(message, '');
+  const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
+  items.besideMessage(message);
+  return { drafts: [...drafts, ...items.drafts()], judged: message.used };
 }
 
 function hasText(fields: Fields, column: string): boolean {

@@ -141,10 +141,10 @@ async function readForm(
   const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
   if (examined.kind !== 'records') return null;
   const { layout, options } = examined;
-  if (layout.kind === 'parquet' || layout.kind === 'jsonl' || layout.kind === 'json-values') {
-    return { layout, options, before: Buffer.alloc(0) };
+  if (layout.kind === 'json-array' || layout.kind === 'json-wrapped') {
+    return { layout: { kind: 'json-array' }, options, before: Buffer.from('[') };
   }
-  if (layout.kind !== 'csv') return { layout: { kind: 'json-array' }, options, before: Buffer.from('[') };
+  if (layout.kind !== 'csv') return { layout, options, before: Buffer.alloc(0) };
   const reader = new CsvReader(layout, recordBytesLimit(itemBytes));
   recordsOf(reader, head.text, head.isComplete);
   // A header that is not within the head, or that a stray quote is in.
@@ -180,7 +180,9 @@ async function recordAt(
 
 /** Whether each record begins on a line of its own, and lines end with LF. */
 function endsLines(layout: TextLayout): boolean {
-  return layout.kind === 'jsonl' || (layout.kind === 'csv' && layout.lineBreak !== '\r');
+  return (
+    layout.kind === 'jsonl' || layout.kind === 'chat' || (layout.kind === 'csv' && layout.lineBreak !== '\r')
+  );
 }
 
 /** The text from a line on: of a file that is compressed or not UTF-8, which is decoded up to there but not parsed. */

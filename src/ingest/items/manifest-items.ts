@@ -7,7 +7,7 @@ import type { RecordSelection } from './record-selection.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 
 /** The text of a row is judged unchanged. */
-const AS_TEXT: RecordOptions = { textColumns: null, foundColumns: [], audit: 'final' };
+const AS_TEXT: RecordOptions = { textColumns: null, foundColumns: [], audit: 'final', isChat: false };
 
 interface ManifestReading {
   /** Path of the manifest in outcome lines. */

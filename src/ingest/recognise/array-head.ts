@@ -4,12 +4,14 @@ import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
 import { isList } from '../../formats/record.ts';
 import { draftKnownColumn } from '../../formats/transcripts/columns.ts';
 import { draftShape } from '../../formats/transcripts/layouts/shapes.ts';
+import { isChat } from '../../formats/transcripts/turns/chat.ts';
 import { isTurnLike } from '../../formats/transcripts/turns/roles.ts';
 import { spokenList } from '../../formats/transcripts/turns/speakers.ts';
 
 const LIST = '['.charCodeAt(0);
 const OBJECT = '{'.charCodeAt(0);
 const QUOTE = '"'.charCodeAt(0);
+const COMMA = ','.charCodeAt(0);
 const LF = 0x0a;
 
 /** The first element of the array that begins in `head`; undefined if it does not end there or is not JSON. */
@@ -100,7 +102,7 @@ const MAX_LEVELS = 2;
 /**
  * The array of records in a wrapper object such as `{"version": 1, "data": [{…}, …]}`: the first in the object itself,
  * otherwise the first in a nested object. Null if there is none in the head, or if the members before it make the object
- * itself a record. Depends only on the head up to the first record.
+ * itself a record. The messages of a chat are records, too.
  */
 export function wrappedArray(head: Buffer): WrappedArray | null {
   const object = skipSpace(head, 0);
@@ -111,8 +113,9 @@ export function wrappedArray(head: Buffer): WrappedArray | null {
   for (let levels = 1; levels <= MAX_LEVELS; levels++) {
     const start = arrayIn(head, object, levels);
     if (start < 0) continue;
+    const inPlace = isOfMessages(head.subarray(start)) ? 'null' : '[]';
     const before = parsed(
-      Buffer.concat([head.subarray(object, start), Buffer.from('[]' + '}'.repeat(levels))]),
+      Buffer.concat([head.subarray(object, start), Buffer.from(inPlace + '}'.repeat(levels))]),
     );
     if (typeof before !== 'object' || before === null) return null;
     const fields = new JsonFields(before, null);
@@ -135,11 +138,30 @@ function arrayIn(head: Buffer, object: number, levels: number): number {
   return -1;
 }
 
-/** Whether the first element of an array is an object, but not a turn of a conversation. */
+/** Whether the first element of an array is a record or a message of a chat, but not a turn of a conversation. */
 function isOfRecords(array: Buffer): boolean {
   if (!beginsWithRecord(array)) return false;
   const first = firstElement(array);
-  return first === undefined || spokenList([first]) === null;
+  return first === undefined || spokenList([first]) === null || isOfMessages(array);
+}
+
+/** Elements of an array that are looked at: a chat may begin with notices. */
+const EXAMINED_ELEMENTS = 20;
+
+/** Whether an array holds the messages of a chat, by its first elements in the head. */
+function isOfMessages(array: Buffer): boolean {
+  const elements: unknown[] = [];
+  let at = firstElementStart(array);
+  while (elements.length < EXAMINED_ELEMENTS) {
+    const end = valueEnd(array, at);
+    if (end < 0) break;
+    elements.push(parsed(array.subarray(at, end)));
+    const comma = skipSpace(array, end);
+    if (array[comma] !== COMMA) break;
+    at = skipSpace(array, comma + 1);
+  }
+  const spoken = spokenList(elements);
+  return spoken !== null && isChat(spoken);
 }
 
 function linesIn(bytes: Buffer): number {

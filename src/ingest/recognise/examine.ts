@@ -2,6 +2,7 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import type { ChosenBy } from '../../config/judged-columns.ts';
 import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Modality } from '../../domain/request.ts';
+import { ChatReader } from '../../formats/chat-reader.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { hasHeader } from '../../formats/csv/header-guess.ts';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
@@ -20,6 +21,8 @@ import {
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { textColumnsOf } from '../../formats/transcripts/text-columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { isChat } from '../../formats/transcripts/turns/chat.ts';
+import { spokenIn } from '../../formats/transcripts/turns/speakers.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
@@ -159,6 +162,8 @@ export function readerFor(layout: TextLayout, recordBytes: number): RecordReader
       return new WrappedReader(layout, recordBytes);
     case 'json-values':
       return new JsonReader('values', recordBytes);
+    case 'chat':
+      return new ChatReader(recordBytes);
   }
 }
 
@@ -212,8 +217,12 @@ function examineSample(
     }
   }
   const textColumns = isNamed ? config.textColumns : present(config.textColumns, columns);
+  const hasMessages =
+    textColumns === null && MESSAGE_LAYOUTS.has(layout.kind) && isChat(sample.map(spokenIn));
   const unrecognised =
-    textColumns === null ? sample.filter((fields) => !isRecognised(fields, config.audit)) : [];
+    textColumns === null && !hasMessages
+      ? sample.filter((fields) => !isRecognised(fields, config.audit))
+      : [];
   const found = textColumnsOf(unrecognised, config.idColumn);
   if (found.length === 0 && unrecognised.length > 0 && unrecognised.length === readable(own)) {
     return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
@@ -222,12 +231,15 @@ function examineSample(
     kind: 'records',
     layout,
     chosenBy: textColumns !== null ? 'option' : found.length > 0 ? 'content' : 'name',
-    options: { textColumns, foundColumns: found, audit: config.audit },
+    options: { textColumns, foundColumns: found, audit: config.audit, isChat: hasMessages },
     columns,
     sample: records.filter((record) => record.error === null),
     whole: null,
   };
 }
+
+/** Layouts of the files that messengers export. Of a table, each row is judged for what it is. */
+const MESSAGE_LAYOUTS: ReadonlySet<RecordLayout['kind']> = new Set(['json-array', 'json-wrapped', 'chat']);
 
 /** The wanted columns that a file has; null if it has none of them. */
 function present(wanted: readonly string[] | null, columns: readonly string[]): readonly string[] | null {

@@ -1,4 +1,5 @@
 import type { SourceConfig } from '../../config/run-config.ts';
+import { beginsWithMessages } from '../../formats/chat-reader.ts';
 import { type CsvDialect, sniffDialect } from '../../formats/csv/csv-dialect.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { skipSpace } from '../../formats/json/scan.ts';
@@ -27,7 +28,9 @@ export type TextLayout =
   /** The elements of an array in a wrapper object. */
   | ({ readonly kind: 'json-wrapped' } & WrappedArray)
   /** JSON values one after another, or a single one. */
-  | { readonly kind: 'json-values' };
+  | { readonly kind: 'json-values' }
+  /** The messages of a chat as lines of text. */
+  | { readonly kind: 'chat' };
 
 /** A file contains records, or is one text as a whole. */
 type FileLayout = TextLayout | { readonly kind: 'text' };
@@ -54,7 +57,8 @@ export function recogniseLayout(
     case 'json':
       return jsonLayout(head, complete);
     case 'text':
-      return (forced === null && isUtf16 && tabbedTable(head, complete)) || { kind: 'text' };
+      if (forced !== null) return { kind: 'text' };
+      return (isUtf16 && tabbedTable(head, complete)) || textLayout(head, complete);
     case null:
       return layoutByContent(head, complete, name);
   }
@@ -128,7 +132,11 @@ function layoutByContent(head: Buffer, complete: boolean, name: string): FileLay
   // A record longer than the head must get the same layout as a short one.
   if (!complete && beginsWithCutObject(head)) return jsonLayout(head, false);
   const table = csvLayout(head, complete, name);
-  return isValidTable(head, table) ? table : { kind: 'text' };
+  return isValidTable(head, table) ? table : textLayout(head, complete);
+}
+
+function textLayout(head: Buffer, complete: boolean): FileLayout {
+  return { kind: beginsWithMessages(head, complete) ? 'chat' : 'text' };
 }
 
 /** Whether a head is a valid table and has known columns: prose with commas is not. */

@@ -45,7 +45,7 @@ async function copyText(
   const { layout } = records;
   const copying = { source: again, out };
   const writer: RecordsWriter =
-    layout.kind === 'csv' || layout.kind === 'jsonl'
+    layout.kind === 'csv' || layout.kind === 'jsonl' || layout.kind === 'chat'
       ? new LineRecords(copying, () => headerAddition(records, what))
       : new ElementRecords(copying, layout.kind);
   for await (const batch of again.rows(records)) {
@@ -120,6 +120,7 @@ function additionTo(
   { value }: { readonly value: RowModeration | null },
 ): { readonly added: Addition | null } | null {
   if (what.kind === 'clean' || value === null) return { added: null };
+  if (layout.kind === 'chat') return null;
   const added =
     layout.kind === 'csv' ? rowCells(value, headerOf(reader), layout) : memberOf(record, what.key, value);
   return added === null ? null : { added };

@@ -79,6 +79,10 @@ const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffe
         return `${JSON.stringify({ custom_id: `b-${at}`, method: 'POST', url: '/v1/moderations', body })}\n`;
       })
       .join(''),
+  'whatsapp.txt': (rows) => rows.map((text) => `31/12/2023, 21:15 - Ann: ${text}\n`).join(''),
+  'whatsapp.txt.gz': (rows) => gzipSync(rows.map((text) => `[31/12/2023, 21:15] Ann: ${text}\r\n`).join('')),
+  'telegram.json': (rows) =>
+    JSON.stringify({ name: 'Team', messages: rows.map((text) => ({ date: '2024', from: 'Ann', text })) }),
   'pictures.jsonl': (rows) =>
     rows
       .map((text) => {

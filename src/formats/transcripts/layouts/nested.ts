@@ -5,12 +5,12 @@ import { JsonFields } from '../../json/json-fields.ts';
 import { isList, type Fields } from '../../record.ts';
 import { imageDraft, imageFrom, isImageUrl } from '../attachments.ts';
 import { holdsText } from '../columns.ts';
-import { conversationDrafts, spokenOnly, turnsOfSpoken } from '../turns/conversation.ts';
+import { conversationDrafts, spokenDrafts, spokenOnly } from '../turns/conversation.ts';
 import { type Draft, ENCODED, inPart, PartCounter, promptDraft, settled } from '../draft.ts';
 import { isKnownTurn, namesOfTurn } from '../turns/roles.ts';
 import { messageContent } from '../content.ts';
 import { draftShape, listOf, mayHaveShape } from './shapes.ts';
-import { spokenIn, spokenList } from '../turns/speakers.ts';
+import { spokenList, type Spoken } from '../turns/speakers.ts';
 import { takenFromCalls, takenFromParts, type Taken } from '../taken.ts';
 import { textOfTurn } from '../turns/turns.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from '../wording.ts';
@@ -82,6 +82,12 @@ export class NestedItems {
     else this.#named(name, () => this.#besideList(name, list, 0));
   }
 
+  /** Searches the other values of a message that is the record. Who wrote it is judged with no message. */
+  besideMessage(message: Spoken): void {
+    const used = message.speakerName === null ? message.used : [...message.used, message.speakerName];
+    this.#besideSpoken([{ ...message, used }], 0);
+  }
+
   /** The items found, and an error for values over each limit. */
   drafts(): readonly Draft[] {
     if (this.#tooDeep > 0) {
@@ -110,14 +116,15 @@ export class NestedItems {
 
   #list(name: string, list: readonly unknown[], level: number, said: Said | null): void {
     if (list.length > 0 && list.every(isKnownTurn)) {
-      this.#conversation(list);
+      this.#add(conversationDrafts(list, this.#conversation));
       this.#besideKnown(list, level);
       return;
     }
     const spoken = spokenList(list);
     if (spoken !== null) {
-      this.#conversation(turnsOfSpoken(spoken));
-      this.#besideSpoken(list, level);
+      const drafts = spokenDrafts(spoken, this.#conversation);
+      if (drafts.length > 0) this.#add(drafts);
+      this.#besideSpoken(spoken, level);
       return;
     }
     // One string that reads as text makes all strings of the list texts.
@@ -156,8 +163,11 @@ export class NestedItems {
   #besideList(name: string, list: readonly unknown[], level: number): void {
     const content = list.length === 0 ? null : messageContent(list);
     if (content !== null) this.#besideParts(name, list, level, content.text);
-    else if (spokenOnly(list) === null) this.#besideKnown(list, level);
-    else this.#besideSpoken(list, level);
+    else {
+      const spoken = spokenOnly(list);
+      if (spoken === null) this.#besideKnown(list, level);
+      else this.#besideSpoken(spoken, level);
+    }
   }
 
   /** For turns that were read in a known layout. */
@@ -182,10 +192,8 @@ export class NestedItems {
     }
   }
 
-  #besideSpoken(turns: readonly unknown[], level: number): void {
-    for (const turn of turns) {
-      if (typeof turn !== 'object' || turn === null || isList(turn)) continue;
-      const { fields, text, used } = spokenIn(turn);
+  #besideSpoken(turns: readonly Spoken[], level: number): void {
+    for (const { fields, text, used } of turns) {
       const spelled = new Set(used.map((name) => fields.names()[fields.positionOf(name) ?? -1] ?? ''));
       for (const name of used) {
         const parts = fields.get(name);
@@ -216,9 +224,8 @@ export class NestedItems {
     this.#path.pop();
   }
 
-  #conversation(turns: readonly unknown[]): void {
-    if (turns.length === 0) return;
-    this.#add(conversationDrafts(turns, { audit: this.#options.audit, suffix: '', position: 0 }));
+  get #conversation() {
+    return { audit: this.#options.audit, suffix: '', position: 0 } as const;
   }
 
   #text(name: string, text: string, said: Said | null, isAmongTexts: boolean): void {

@@ -6,6 +6,7 @@ import { isTurnLike } from './roles.ts';
 import { attachmentDrafts } from '../attachments.ts';
 import { messageContent } from '../content.ts';
 import { isBlank, settled, type Draft, type SettledDraft } from '../draft.ts';
+import { chatDrafts, isChat } from './chat.ts';
 import { originalRole, RoleCounter } from './roles.ts';
 import { rolesOf, spokenList, type Spoken } from './speakers.ts';
 import { CastTurn, readTurns, type Transcript } from './turns.ts';
@@ -62,10 +63,18 @@ export function conversationDrafts(values: readonly unknown[], options: Conversa
   return drafts;
 }
 
-/** The same for a list that may also be a list of utterances. */
+/** The same for a list that may also be a list of utterances, which may be a chat. */
 export function anyConversationDrafts(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const spoken = spokenOnly(values);
-  return conversationDrafts(spoken === null ? values : turnsOfSpoken(spoken), options);
+  const drafts = spoken === null ? [] : spokenDrafts(spoken, options);
+  return drafts.length > 0 ? drafts : conversationDrafts(spoken === null ? values : [], options);
+}
+
+/** The items of a list of utterances, as a chat or as a conversation; none if nothing is said. */
+export function spokenDrafts(spoken: readonly Spoken[], options: ConversationOptions): Draft[] {
+  if (isChat(spoken)) return chatDrafts(spoken, options.suffix);
+  const turns = turnsOfSpoken(spoken);
+  return turns.length === 0 ? [] : conversationDrafts(turns, options);
 }
 
 /** The elements of a list of utterances without turns of a known layout; null for any other list. */
@@ -74,7 +83,7 @@ export function spokenOnly(values: readonly unknown[]): readonly Spoken[] | null
 }
 
 /** The turns of the utterances that are not empty. */
-export function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
+function turnsOfSpoken(list: readonly Spoken[]): readonly unknown[] {
   const spoken = list.filter(({ content, text }) => {
     return content !== null && (!isBlank(text) || messageContent(content)!.attachments.length > 0);
   });

@@ -1,7 +1,7 @@
 import type { OriginalRole } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
 import { JsonFields } from '../../json/json-fields.ts';
-import { isList } from '../../record.ts';
+import { isList, type Fields } from '../../record.ts';
 import { messageContent } from '../content.ts';
 import { isBlank } from '../draft.ts';
 import { roleOf } from './roles.ts';
@@ -20,6 +20,9 @@ const SPOKEN_NAMES = [
 
 const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...SPOKEN_NAMES]);
 
+/** Names of the time of a message, as messengers export it. */
+const TIME_NAMES = ['timestamp', 'date', 'ts', 'timestamp_ms', 'datetime', 'time', 'created_at', 'sent_at'];
+
 /** A text with this many words is not a speaker's name. */
 const MIN_NON_NAME_WORDS = 4;
 
@@ -36,7 +39,11 @@ export interface Spoken {
   /** What was said, as input for `messageContent`; null if nothing. */
   readonly content: unknown;
   readonly text: string;
-  readonly fields: JsonFields;
+  /** Whether it says when it was said. */
+  readonly isDated: boolean;
+  readonly fields: Fields;
+  /** The name of the speaker's field; null if there is none. */
+  readonly speakerName: string | null;
   /** Names of speaker and content, unless their values may hold other texts. */
   readonly used: readonly string[];
 }
@@ -49,7 +56,7 @@ export function spokenList(list: readonly unknown[]): readonly Spoken[] | null {
   const all: Spoken[] = [];
   for (const element of list) {
     if (!isObject(element)) return null;
-    all.push(spokenIn(element));
+    all.push(spokenIn(new JsonFields(element, null)));
   }
   return all.some(({ speaker, content }) => speaker !== null && content !== null) ? all : null;
 }
@@ -59,14 +66,14 @@ function isObject(value: unknown): value is object {
 }
 
 /** The speaker and text of an object. */
-export function spokenIn(element: object): Spoken {
-  const fields = new JsonFields(element, null);
+export function spokenIn(fields: Fields): Spoken {
   const used: string[] = [];
   // Fast path: large records have many objects that are not utterances.
   if (!fields.names().some((name) => NAMES.has(name.toLowerCase()))) {
-    return { speaker: null, content: null, text: '', fields, used };
+    return { speaker: null, content: null, text: '', isDated: false, fields, speakerName: null, used };
   }
-  let speakerName = '';
+  const isDated = TIME_NAMES.some((name) => ['string', 'number'].includes(typeof fields.get(name)));
+  let speakerName: string | null = null;
   let speaker: string | null = null;
   for (const name of SPEAKER_NAMES) {
     const value = fields.get(name);
@@ -84,9 +91,9 @@ export function spokenIn(element: object): Spoken {
     const content = contentOf(fields.get(name));
     if (content === null) continue;
     used.push(name);
-    return { speaker, content, text: messageContent(content)!.text, fields, used };
+    return { speaker, content, text: messageContent(content)!.text, isDated, fields, speakerName, used };
   }
-  return { speaker, content: null, text: '', fields, used };
+  return { speaker, content: null, text: '', isDated, fields, speakerName, used };
 }
 
 function personOf(value: unknown): string | null {
@@ -110,6 +117,11 @@ function contentOf(value: unknown): unknown {
     typeof part === 'string' ? part : isObject(part) ? (part as { readonly text?: unknown }).text : null,
   );
   return texts.every((text) => typeof text === 'string') ? texts.join('') : null;
+}
+
+/** Whether a speaker, in lower case, is named by a role in a dialogue rather than by a name. */
+export function isRoleName(speaker: string): boolean {
+  return ANSWERING.has(speaker) || roleOf(speaker) !== null;
 }
 
 /**

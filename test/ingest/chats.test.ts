@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Item } from '../../src/domain/item.ts';
+import { ChatReader } from '../../src/formats/chat-reader.ts';
+import { isFields, type SourceRecord } from '../../src/formats/record.ts';
+import { corpus, readItems } from './read-items.ts';
+
+/** An item in a line: its place, and its text or its code. */
+function shown({ source, part, request, settled }: Item): string {
+  const place = [source.row, ...(part === null ? [] : [part])].join(' ');
+  if (request === null) return `${place}: ${settled.error?.code}`;
+  if (request.requestType === 'multiturn') return `${place}: ${request.turns} turns`;
+  return `${place}: ${request.requestType === 'prompt' && request.modality === 'text' ? request.text : request.modality}`;
+}
+
+describe('exports of chat applications', () => {
+  let root: string;
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-chats-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+
+  async function items(name: string, content: unknown): Promise<string[]> {
+    const path = join(root, name);
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 1));
+    return (await readItems([corpus(path)])).map(shown);
+  }
+
+  test.each([
+    ['Android', ['31/12/2023, 21:15 - Ann: Hi', '31/12/2023, 21:16 - Bob: Ho']],
+    ['Android in the USA', ['12/31/23, 9:15\u202fPM - Ann: Hi', '12/31/23, 9:16\u202fPM - Bob: Ho']],
+    ['Android in Germany', ['31.12.23, 21:15 - Ann: Hi', '31.12.23, 21:16 - Bob: Ho']],
+    ['Android in Spain', ['31/12/23 9:15 p. m. - Ann: Hi', '31/12/23 9:16 p. m. - Bob: Ho']],
+    ['iOS', ['[31/12/2023, 21:15:07] Ann: Hi', '\u200e[31/12/2023, 21:15:08] Bob: Ho']],
+    ['iOS in Canada', ['[2023-12-31, 9:15:33 PM] Ann: Hi', '[2023-12-31, 9:15:34 PM] Bob: Ho']],
+  ])('a chat of WhatsApp on %s is one item a message', async (_name, lines) => {
+    expect(await items('_chat.txt', `${lines.join('\r\n')}\r\n`)).toEqual(['1: Hi', '2: Ho']);
+    expect(await items('WhatsApp Chat with Bob', `\ufeff${lines.join('\n')}`)).toEqual(['1: Hi', '2: Ho']);
+  });
+
+  test('a message of WhatsApp goes on to the next one, and notices are messages too', async () => {
+    const chat = [
+      '12/31/23, 21:00 - Messages and calls are end-to-end encrypted.',
+      '12/31/23, 21:15 - Ann: Two things:',
+      '',
+      'eggs: six',
+      '12/31/23, 21:16 - Bob: ',
+      '12/31/23, 21:17 - +49 170 1234: at 12:30 - not later',
+    ].join('\n');
+    expect(await items('chat.txt', chat)).toEqual([
+      '1: Messages and calls are end-to-end encrypted.',
+      '2: Two things:\n\neggs: six',
+      '4: at 12:30 - not later',
+    ]);
+  });
+
+  test.each([
+    ['a note that begins with a date', '12/31/23, 21:15 - I was there: alone.\nThen I went home.'],
+    ['minutes', 'On 12/31/23, 21:15 - Ann: Hi\n12/31/23, 21:16 - Bob: Ho'],
+  ])('%s is one text', async (_name, note) => {
+    expect(await items('note.txt', note)).toEqual([`: ${note}`]);
+  });
+
+  test('a chat of Discord', async () => {
+    const author = { id: '9', name: 'ann', nickname: 'Ann of the Old Mill', isBot: false, roles: [] };
+    const message = (id: number, content: string, more: object = {}) => ({
+      ...{ id: String(id), type: 'Default', timestamp: '2024-01-01T00:00:00.000+00:00', content, author },
+      ...{ attachments: [], embeds: [], reactions: [], ...more },
+    });
+    const file = {
+      guild: { id: '1', name: 'G', iconUrl: 'https://example.org/g.png' },
+      channel: { id: '2', type: 'GuildTextChat', name: 'general', topic: 'what we had for lunch' },
+      dateRange: { after: null, before: null },
+      messages: [
+        message(11, 'Hi all'),
+        message(12, '', { attachments: [{ id: '3', url: 'https://example.org/a.png', fileName: 'a.png' }] }),
+        message(13, 'See this', { embeds: [{ title: 'A page', description: 'of many words', url: '' }] }),
+      ],
+      messageCount: 3,
+    };
+    expect(await items('general.json', file)).toEqual([
+      '1: Hi all',
+      '3: See this',
+      '3 embeds[1]: A page',
+      '3 embeds[2]: of many words',
+      '4 channel[1]: what we had for lunch',
+    ]);
+  });
+
+  const telegram = {
+    name: 'Team',
+    type: 'private_group',
+    id: 77,
+    messages: [
+      { id: 1, type: 'message', date: '2024-01-01T00:00:00', from: 'Ann', from_id: 'user1', text: 'Hi' },
+      { id: 2, type: 'message', date: '2024-01-01T00:00:01', from: 'Bob', photo: 'p/1.jpg', text: '' },
+      { id: 3, type: 'service', date: '2024-01-01T00:00:02', actor: 'Bob', action: 'phone_call', text: '' },
+      {
+        ...{ id: 4, type: 'message', date: '2024-01-01T00:00:03', from: 'Bob' },
+        text: ['see ', { type: 'link', text: 'example.org' }, ' now'],
+        text_entities: [
+          { type: 'plain', text: 'see ' },
+          { type: 'link', text: 'example.org' },
+          { type: 'plain', text: ' now' },
+        ],
+      },
+    ],
+  };
+
+  test('a chat of Telegram, whatever it begins with', async () => {
+    expect(await items('result.json', telegram)).toEqual(['1: Hi', '4: see example.org now']);
+    const turned = { ...telegram, messages: [...telegram.messages].reverse() };
+    expect(await items('result.json', turned)).toEqual(['1: see example.org now', '4: Hi']);
+  });
+
+  test('all chats of Telegram', async () => {
+    const all = { about: 'x', chats: { about: 'y', list: [telegram, { ...telegram, id: 78 }] } };
+    expect(await items('result.json', all)).toEqual([
+      '1 message[1]: Hi',
+      '1 message[4]: see example.org now',
+      '2 message[1]: Hi',
+      '2 message[4]: see example.org now',
+    ]);
+  });
+
+  test('a day of a channel of Slack, with the text in blocks as well', async () => {
+    const message = (user: string, text: string) => ({
+      ...{ type: 'message', user, text, ts: '1700000000.000100' },
+      blocks: [
+        {
+          type: 'rich_text',
+          elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
+        },
+      ],
+      user_profile: { real_name: 'Ann Bold', display_name: 'ann', avatar_hash: 'g12' },
+    });
+    const day = [message('U1', 'Hi all of you'), message('U2', ''), message('U2', 'Ho')];
+    expect(await items('2024-01-01.json', day)).toEqual(['1: Hi all of you', '3: Ho']);
+  });
+
+  test('messages in a record of another file have their place in the chat', async () => {
+    const record = { id: 'x', messages: telegram.messages };
+    expect(await items('chats.jsonl', `${JSON.stringify(record)}\n`)).toEqual([
+      '1 message[1]: Hi',
+      '1 message[4]: see example.org now',
+    ]);
+  });
+
+  test('a dialogue of a data set is a conversation, with times or without', async () => {
+    const turns = [
+      { speaker: 'USER', utterance: 'A table for two.', timestamp: 1 },
+      { speaker: 'SYSTEM', utterance: 'Where?', timestamp: 2 },
+    ];
+    expect(await items('a.json', { turns })).toEqual(['1 turns[1]: 2 turns']);
+    const people = [
+      { speaker: 'Ann', utterance: 'A table for two.' },
+      { speaker: 'Bob', utterance: 'Where?' },
+    ];
+    expect(await items('a.json', { turns: people })).toEqual(['1 turns[1]: 2 turns']);
+  });
+});
+
+test('the messages of a chat do not depend on how its file is split, and no word is lost', () => {
+  const line = fc.oneof(
+    fc.constantFrom(
+      '[31/12/2023, 21:15:07] Ann: Hi',
+      '12/31/23, 21:15 - Bob: Ho',
+      '12/31/23, 21:15 - Left',
+      '',
+    ),
+    fc.stringMatching(/^[a-zä:[\] ]{0,20}$/),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(line, { maxLength: 12 }),
+      fc.nat(40),
+      fc.constantFrom(24, 1000),
+      (lines, size, limit) => {
+        const bytes = Buffer.from(lines.join('\n'));
+        const read = (step: number): SourceRecord[] => {
+          const reader = new ChatReader(limit);
+          const records: SourceRecord[] = [];
+          for (let at = 0; at < bytes.length; at += step) {
+            records.push(...[...reader.push(bytes.subarray(at, at + step))].flat());
+          }
+          return records.concat(...reader.end());
+        };
+        const whole = read(bytes.length + 1);
+        const inRows = (records: SourceRecord[]): unknown[] =>
+          records.map(({ row, line: first, content, error }) => [
+            ...[row, first, error?.code],
+            ...(isFields(content) ? [content.get('sender'), content.get('text')] : []),
+          ]);
+        expect(inRows(read(size + 1))).toEqual(inRows(whole));
+        if (whole.some(({ error }) => error !== null)) return;
+        const said = whole.map(({ content }) => (isFields(content) ? content.get('text') : '')).join('\n');
+        for (const word of lines.join(' ').match(/[a-zä]+/g) ?? []) expect(`${said} Ann Bob`).toContain(word);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
