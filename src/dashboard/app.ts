@@ -1,4 +1,7 @@
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import { type AppSite, openApp } from '../http/app.ts';
+import { readBody } from '../http/read-body.ts';
 import { DashboardError, knownErrorOf } from './errors.ts';
 import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
@@ -22,9 +25,6 @@ export interface AppParts extends SessionParts, RunParts, ReportParts, LiveParts
 /** Of a request: a filter with many corpora is the largest. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Names of runs are shorter. */
-const MAX_PARAM_LENGTH = 512;
-
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -33,57 +33,40 @@ const COMMON_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** The routes of the dashboard. It does not listen: it is given requests that were admitted by their headers. */
-export async function createApp(parts: AppParts): Promise<FastifyInstance> {
-  const { say } = parts;
-  const app = fastify({
-    logger: false,
-    requestIdHeader: false,
-    bodyLimit: MAX_BODY_BYTES,
-    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    frameworkErrors: (error, request, reply) => void sendError(error, request, reply, say),
+/** The routes of the dashboard. */
+export function createApp(parts: AppParts): Promise<AppSite> {
+  return openApp({
+    ...{ bodyLimit: MAX_BODY_BYTES, otherMethods: '404' },
+    errorOf: (error, request) => {
+      const known = knownErrorOf(error);
+      if (known === null) {
+        // A message that is not ours could quote content.
+        const kind = error instanceof Error ? error.constructor.name : typeof error;
+        parts.say(
+          `the dashboard failed on ${request?.method} ${request?.routeOptions.url ?? 'a path'} (${kind})`,
+        );
+      }
+      const { status, body } = known ?? new DashboardError('INTERNAL', 'the dashboard failed');
+      return { status, body, headers: COMMON_HEADERS };
+    },
+    addRoutes: (app) => {
+      app.addContentTypeParser(
+        'application/json',
+        async (request: FastifyRequest, payload: IncomingMessage) =>
+          parseBody(await readBody(payload, request.routeOptions.bodyLimit)),
+      );
+      app.addHook('onRequest', async (_request, reply) => {
+        reply.headers(COMMON_HEADERS);
+      });
+      addAccessRules(app, parts);
+      addSessionRoutes(app, parts);
+      addRunRoutes(app, parts);
+      addReportRoute(app, parts);
+      addLiveRoutes(app, parts);
+      addItemRoutes(app, parts);
+      addReviewRoutes(app, parts);
+      addContentRoutes(app, parts);
+      addPageRoutes(app, parts.web);
+    },
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (_request: unknown, body: Buffer) => parseBody(body),
-  );
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.headers(COMMON_HEADERS);
-  });
-  addAccessRules(app, parts);
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, say));
-  app.setNotFoundHandler(() => {
-    throw new DashboardError('NOT_FOUND', 'there is no such path');
-  });
-  addSessionRoutes(app, parts);
-  addRunRoutes(app, parts);
-  addReportRoute(app, parts);
-  addLiveRoutes(app, parts);
-  addItemRoutes(app, parts);
-  addReviewRoutes(app, parts);
-  addContentRoutes(app, parts);
-  addPageRoutes(app, parts.web);
-  await app.ready();
-  return app;
-}
-
-function sendError(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  say: (line: string) => void,
-): FastifyReply {
-  const known = knownErrorOf(error);
-  if (known === null) {
-    // A message that is not ours could quote content.
-    const kind = error instanceof Error ? error.constructor.name : typeof error;
-    say(`the dashboard failed on ${request.method} ${request.routeOptions.url ?? 'a path'} (${kind})`);
-  }
-  const { status, body } = known ?? new DashboardError('INTERNAL', 'the dashboard failed');
-  // The rest of a body that is of no use is read, so that the client gets the answer.
-  request.raw.unpipe();
-  request.raw.resume();
-  return reply.headers(COMMON_HEADERS).code(status).send(body);
 }

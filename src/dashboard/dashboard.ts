@@ -10,7 +10,6 @@ import type { Health } from './api/runs.ts';
 import { createApp, MAX_BODY_BYTES } from './app.ts';
 import { askIndexes } from './content/indexed-items.ts';
 import { ItemContents } from './content/item-contents.ts';
-import { refusedByHeaders } from './errors.ts';
 import { LiveEvents } from './events/live-events.ts';
 import { FleetLink } from './health/fleet-link.ts';
 import { RunIndexes } from './index/run-indexes.ts';
@@ -89,7 +88,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });
   const indexes = new RunIndexes();
   const contents = new ItemContents({ roots, items: askIndexes(indexes), keyFile });
-  const app = await createApp({
+  const site = await createApp({
     ...{ token, sessions, say, runs, roots, list, control, keyFile, events, health, signal, indexes },
     ...{ contents, web: files },
     reports: new RunReports(signal),
@@ -98,21 +97,18 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   return {
     token,
     site: {
+      ...site,
       // The app asks for a session or the token itself: its pages need neither.
       token: null,
       maxBodyBytes: MAX_BODY_BYTES,
-      chunkedBodies: true,
       // With a token of its own it may be behind a proxy, under another name. A page of that name has no session here.
       anyHost: options.token !== null,
-      errorBody: (status, text) => refusedByHeaders(status, text).body,
-      handle: async (request, response) => app.routing(request, response),
     },
     close: async (stop) => {
       sessions.close();
       closing.abort();
       await contents.close();
       await Promise.all([events.close(), indexes.close(), processes.close(stop), fleet?.close()]);
-      await app.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { shownName } from '../domain/text/shown.ts';
 import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
+import { BAD_PATH, HttpError } from '../http/http-error.ts';
 import type { ApiFailure } from './api/runs.ts';
 
 /** The HTTP status of every code of the dashboard's API. */
@@ -10,7 +11,6 @@ const STATUS = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
   /** Not in the state that the run is in. */
   CONFLICT: 409,
   /** The item has a review that is newer than the one that was seen. */
@@ -47,28 +47,12 @@ export class DashboardError extends Error {
   }
 }
 
-/** The answer to a request that its headers rule out, with the status that the HTTP server chose. */
-export function refusedByHeaders(status: number, message: string): DashboardError {
-  const codes: Readonly<Record<number, DashboardCode>> = { 403: 'FORBIDDEN', 413: 'TOO_LARGE' };
-  return new DashboardError(codes[status] ?? 'INVALID_REQUEST', message);
-}
-
-const BAD_URL = new DashboardError('NOT_FOUND', 'there is no such path');
-
-/** Errors of Fastify, by their codes. */
-const FOREIGN: Readonly<Record<string, DashboardError>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: new DashboardError(
-    'UNSUPPORTED_TYPE',
-    'the content type must be application/json',
-  ),
-  FST_ERR_CTP_BODY_TOO_LARGE: new DashboardError('TOO_LARGE', 'the body is too large'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: new DashboardError(
-    'INVALID_REQUEST',
-    'the body is not as long as declared',
-  ),
-  FST_ERR_BAD_URL: BAD_URL,
-  FST_ERR_ASYNC_CONSTRAINT: BAD_URL,
-  FST_ERR_MAX_PARAM_LENGTH: BAD_URL,
+/** The codes of errors of HTTP, by their status. */
+const BY_STATUS: Readonly<Record<number, DashboardCode>> = {
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  413: 'TOO_LARGE',
+  415: 'UNSUPPORTED_TYPE',
 };
 
 const BY_KIND: Readonly<Record<Failure['kind'], DashboardCode>> = {
@@ -82,6 +66,9 @@ const BY_KIND: Readonly<Record<Failure['kind'], DashboardCode>> = {
 /** The answer to any error; null for one that nobody foresaw, whose own message may quote content. */
 export function knownErrorOf(error: unknown): DashboardError | null {
   if (error instanceof DashboardError) return error;
+  if (error === BAD_PATH) return new DashboardError('NOT_FOUND', BAD_PATH.message);
+  if (error instanceof HttpError)
+    return new DashboardError(BY_STATUS[error.status] ?? 'INVALID_REQUEST', error.message);
   if (error instanceof Failure) return new DashboardError(BY_KIND[error.kind], error.message);
   if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
     return new DashboardError(
@@ -93,5 +80,5 @@ export function knownErrorOf(error: unknown): DashboardError | null {
   if (syscall !== undefined && path !== undefined) {
     return new DashboardError('UNAVAILABLE', `${shownName(basename(path))} cannot be read (${code})`);
   }
-  return FOREIGN[code ?? ''] ?? null;
+  return null;
 }

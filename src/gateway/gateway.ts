@@ -10,7 +10,7 @@ import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.
 import type { StreamSettings } from '../http/streams/stream-settings.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
-import { ApiError, refusedByHeaders } from './api/errors.ts';
+import { ApiError } from './api/errors.ts';
 import { createApp } from './app.ts';
 import { GuardWatch } from './guard-watch.ts';
 import { GUARD_GRACE_MS, httpLimits, MAX_STREAMS } from './limits.ts';
@@ -81,23 +81,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const moderator = new Moderator({ judge: pool, normalizer, folders: uploads });
   const moderation = new Moderation(moderator, judging);
-  const app = await createApp({
+  const site = await createApp({
     ...{ moderation, uploads, intake, openRequests, guardWatch, metrics, onFailure },
     needsToken: token !== null,
   });
   const closeParts = async (): Promise<void> => {
     guardWatch.close();
-    await app.close();
     await normalizer.close();
     await uploads.close();
   };
   try {
     const server = await startHttpServer({
-      ...{ what: 'the gateway', host, port, token },
+      ...{ what: 'the gateway', host, port, token, ...site },
       limits: httpLimits(maxConcurrency, timeoutMs),
-      chunkedBodies: true,
-      errorBody: (status, text) => refusedByHeaders(status, text).body,
-      handle: async (request, response) => app.routing(request, response),
       upgrade: responseStreams(streams),
       beside: beside && { ...beside, takes: (url) => !isOfGateway(url) },
     });

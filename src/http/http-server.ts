@@ -70,7 +70,7 @@ export interface HttpServer {
   drop(): void;
 }
 
-const MAX_HEADER_BYTES = 16 * 1024;
+export const MAX_HEADER_BYTES = 16 * 1024;
 
 /** Precision of the timeouts; with Node's default of 30 s they would fire up to 30 s late. */
 const TIMEOUT_CHECK_MS = 1000;

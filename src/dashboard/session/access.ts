@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bearerIn, isSameToken } from '../../http/bearer-token.ts';
-import { DashboardError, refusedByHeaders } from '../errors.ts';
+import { DashboardError } from '../errors.ts';
 import type { FailedLogins } from './failed-logins.ts';
 import { sessionIdOf } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
@@ -32,7 +32,7 @@ const PAGE_KEY_HEADER = 'x-page-key';
 /** What browsers say of requests that a page of ours makes, and of those that a person does. */
 const OWN: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
 
-const OTHER_SITE = refusedByHeaders(403, 'requests from other sites are refused');
+const OTHER_SITE = new DashboardError('FORBIDDEN', 'requests from other sites are refused');
 
 const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
 

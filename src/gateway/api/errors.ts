@@ -59,19 +59,18 @@ export class ApiError extends Error {
     this.code = code;
   }
 
+  get status(): number {
+    return STATUS[this.code];
+  }
+
+  get headers(): Record<string, number> {
+    const seconds = RETRY_AFTER_SECONDS[this.code];
+    return seconds === undefined ? {} : { 'retry-after': seconds };
+  }
+
   get body(): { readonly error: { readonly code: ErrorCode; readonly message: string } } {
     return { error: { code: this.code, message: this.message } };
   }
-}
-
-/** The answer to a request that the rules of the HTTP server rule out, with its status. */
-export function refusedByHeaders(status: number, message: string): ApiError {
-  const codes: Readonly<Record<number, ErrorCode>> = {
-    401: 'UNAUTHORIZED',
-    403: 'FORBIDDEN',
-    413: 'ITEM_TOO_LARGE',
-  };
-  return new ApiError(codes[status] ?? 'INVALID_REQUEST', message);
 }
 
 /** The answer to a request whose item ended in an error. */

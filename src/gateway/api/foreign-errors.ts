@@ -1,16 +1,24 @@
 import { Failure } from '../../domain/failure.ts';
-import { ApiError } from './errors.ts';
+import { HttpError } from '../../http/http-error.ts';
+import { ApiError, type ErrorCode } from './errors.ts';
+
+/** The codes of errors of HTTP, by their status. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'METHOD_NOT_ALLOWED',
+  413: 'ITEM_TOO_LARGE',
+  415: 'UNSUPPORTED_TYPE',
+};
 
 export const WRONG_TYPE = new ApiError(
   'UNSUPPORTED_TYPE',
   'the content type must be application/json for a text, and multipart/form-data for a file',
 );
 
-/** Errors of Fastify and its multipart plugin, by their codes. All others are bugs of ours. */
+/** Errors of the multipart plugin, by their codes. All others are bugs of ours. */
 const BY_CODE: Readonly<Record<string, ApiError>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: WRONG_TYPE,
-  FST_ERR_BAD_URL: new ApiError('NOT_FOUND', 'there is no such path'),
-  FST_ERR_ASYNC_CONSTRAINT: new ApiError('NOT_FOUND', 'there is no such path'),
   FST_REQ_FILE_TOO_LARGE: new ApiError('MEDIA_TOO_LARGE', 'the file is too large'),
   FST_PROTO_VIOLATION: new ApiError('INVALID_REQUEST', 'the form has a field with an unknown name'),
   FST_INVALID_JSON_FIELD_ERROR: new ApiError('INVALID_REQUEST', 'a field of the form is not plain text'),
@@ -25,6 +33,8 @@ const UNAVAILABLE = new ApiError('GUARD_UNAVAILABLE', 'the guards cannot be reac
 /** The answer to any error. A foreign error's own message may quote the request, and goes nowhere. */
 export function apiErrorOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof HttpError)
+    return new ApiError(BY_STATUS[error.status] ?? 'INVALID_REQUEST', error.message);
   if (error instanceof Failure) return error.kind === 'internal' ? BUG : UNAVAILABLE;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/^FST_(PARTS|FILES|FIELDS)_LIMIT$/.test(code)) return TOO_MANY_PARTS;

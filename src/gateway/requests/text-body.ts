@@ -1,29 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
 import { hasRepeatedNames, isNestedTooDeeply } from '../../formats/json/json-record.ts';
-import type { Readable } from 'node:stream';
-import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { isBlank } from '../../formats/transcripts/draft.ts';
 import { ApiError } from '../api/errors.ts';
 import { textRequest } from '../api/schemas.ts';
-import { MAX_TEXT_BODY_BYTES } from '../limits.ts';
-
-/** Reads a body. Rejects with an ApiError when it is too large, and as the stream does. */
-export async function readTextBody(
-  payload: Readable,
-  { 'content-length': declared = '0' }: IncomingHttpHeaders,
-): Promise<Buffer> {
-  if (Number(declared) > MAX_TEXT_BODY_BYTES) throw TOO_LARGE;
-  const bytes = new CollectedBytes();
-  // A stream that is destroyed would take the connection, and the reply, with it.
-  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    if (bytes.length + chunk.length > MAX_TEXT_BODY_BYTES) throw TOO_LARGE;
-    bytes.add(chunk);
-  }
-  return bytes.joined();
-}
-
-const TOO_LARGE = new ApiError('ITEM_TOO_LARGE', 'the body is too large for a text');
 
 /** The text in the body of a request: `{"text": "..."}` in UTF-8. Throws an ApiError. */
 export function textOf(body: Buffer): string {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Judgement } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { HttpError } from '../../http/http-error.ts';
 import { ApiError } from '../api/errors.ts';
 import { WRONG_TYPE } from '../api/foreign-errors.ts';
 import type { Verdict } from '../api/schemas.ts';
@@ -74,11 +75,12 @@ async function admit(
 ): Promise<void> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ApiError('UNSUPPORTED_TYPE', 'the body must not be compressed');
+  const limit = kind === 'text' ? MAX_TEXT_BODY_BYTES : MAX_FORM_BYTES;
+  const bytes = Number(request.headers['content-length'] ?? limit);
+  if (bytes > limit) throw new HttpError(413, `the body has more than ${limit} bytes`);
   const { refusal } = guardWatch;
   if (refusal !== null) throw refusal;
   const open = openRequests.open(reply.raw);
-  const limit = kind === 'text' ? MAX_TEXT_BODY_BYTES : MAX_FORM_BYTES;
-  const bytes = Math.min(Number(request.headers['content-length'] ?? limit), limit);
   open.onEnd(await intake.enter({ kind, bytes }, open.signal));
   request.admitted = open;
 }

@@ -1,18 +1,19 @@
+import type { FastifyReply } from 'fastify';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../guard/tensors/raw.ts';
 import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
 import type { OutputTensor, Reply } from '../contract/model.ts';
-import type { Answer } from './answer.ts';
 import type { InferCall } from './infer-request.ts';
 
 /**
- * The reply to an inference request: JSON, and behind it the raw contents of the outputs that are asked for as binary
+ * Sends the reply to an inference request: JSON, and behind it the raw contents of the outputs that are asked for as binary
  * data, in the order of the outputs.
  */
-export function inferAnswer(
+export function sendVerdicts(
+  response: FastifyReply,
   { request, isBinary }: InferCall,
   reply: Extract<Reply, { error: null }>,
-): Answer {
+): FastifyReply {
   const { id } = request;
   const json = Buffer.from(
     JSON.stringify({
@@ -30,16 +31,11 @@ export function inferAnswer(
     }),
   );
   const binary = reply.outputs.filter(({ name }) => isBinary(name));
-  if (binary.length === 0)
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: json };
-  return {
-    status: 200,
-    headers: {
-      'content-type': 'application/octet-stream',
-      'inference-header-content-length': json.length,
-    },
-    body: Buffer.concat([json, ...binary.map(({ raw }) => raw)]),
-  };
+  if (binary.length === 0) return response.type('application/json').send(json);
+  return response
+    .type('application/octet-stream')
+    .header('inference-header-content-length', json.length)
+    .send(Buffer.concat([json, ...binary.map(({ raw }) => raw)]));
 }
 
 /**

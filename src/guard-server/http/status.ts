@@ -1,6 +1,5 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { ErrorResponse } from '../../http/app.ts';
 import { RequestError, type RequestErrorCode } from '../contract/request-error.ts';
-import { type Answer, jsonAnswer } from './answer.ts';
 
 /** The HTTP status of each request error, as Triton assigns them: 400 for all that has no status of its own. */
 const STATUS: Readonly<Record<RequestErrorCode, number>> = {
@@ -20,26 +19,9 @@ const STATUS: Readonly<Record<RequestErrorCode, number>> = {
   NOT_SUPPORTED: 501,
 };
 
-/** A request that HTTP itself rules out, with the status to answer. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError';
-  readonly status: number;
-  readonly headers: OutgoingHttpHeaders;
-
-  constructor(status: number, message: string, headers: OutgoingHttpHeaders = {}) {
-    super(message);
-    this.status = status;
-    this.headers = headers;
-  }
-}
-
-/** For an error that leaves the rest of the body unread. */
-export const CLOSES: OutgoingHttpHeaders = { connection: 'close' };
-
-/** The answer to a request that failed: `{"error": "..."}`. Only the text of our own errors reaches the client. */
-export function errorAnswer(error: unknown): Answer {
-  if (error instanceof RequestError) return jsonAnswer({ error: error.message }, STATUS[error.code]);
-  if (!(error instanceof HttpError)) return jsonAnswer({ error: 'the server failed on this request' }, 500);
-  const answer = jsonAnswer({ error: error.message }, error.status);
-  return { ...answer, headers: { ...answer.headers, ...error.headers } };
+/** The response to a request error; null: it is none. */
+export function errorOf(error: unknown): ErrorResponse | null {
+  return error instanceof RequestError
+    ? { status: STATUS[error.code], body: { error: error.message } }
+    : null;
 }

@@ -207,6 +207,13 @@ describe('a body', () => {
     expect(reply.json!.error).toMatch(error);
   });
 
+  it.each(['nonsense', 'application/octet-stream', 'text/plain; charset=latin1'])(
+    'is read as JSON whatever its content type: %s',
+    async (type) => {
+      expect((await post(body, { 'content-type': type })).status).toBe(200);
+    },
+  );
+
   it('may come in chunks of unknown length', async () => {
     const chunks = new ReadableStream({
       start(controller) {

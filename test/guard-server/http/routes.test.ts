@@ -155,6 +155,16 @@ describe('an error', () => {
   it('names the methods that a path takes', async () => {
     expect((await ask('DELETE', '/v2/logging')).headers.get('allow')).toBe('GET, POST');
   });
+
+  it('is 405 for HEAD, which the protocol does not have', async () => {
+    expect((await ask('HEAD', '/v2/health/live')).status).toBe(405);
+  });
+
+  it('of a model with a long name is that of any unknown model', async () => {
+    const reply = await get(`/v2/models/${'a'.repeat(1000)}`);
+    expect(reply.status).toBe(404);
+    expect(reply.json!.error).toMatch(/unknown model/);
+  });
 });
 
 it('a connection serves many requests', async () => {

@@ -1,0 +1,94 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify';
+import { HttpError, httpErrorOf, NOT_FOUND } from './http-error.ts';
+import { type HttpSite, MAX_HEADER_BYTES } from './http-server.ts';
+
+export interface ErrorResponse {
+  readonly status: number;
+  readonly headers?: OutgoingHttpHeaders;
+  /** Sent as JSON. */
+  readonly body: object;
+}
+
+export interface AppOptions extends Pick<
+  FastifyServerOptions,
+  'bodyLimit' | 'exposeHeadRoutes' | 'genReqId'
+> {
+  /**
+   * The response to an HttpError, an error of the app's own, or one that nobody foresaw, whose message may quote content;
+   * null, and by default: `{"error": "..."}` with the message of an HttpError.
+   */
+  readonly errorOf?: (error: unknown, request?: FastifyRequest) => ErrorResponse | null;
+  /** What a path answers to methods that it does not take. Default: 405; `options`: and OPTIONS with those that it takes. */
+  readonly otherMethods?: '404' | '405' | 'options';
+  /** Adds routes, hooks and parsers of bodies: there are none for any content type. */
+  readonly addRoutes: (app: FastifyInstance) => void | Promise<void>;
+}
+
+/** An app as a site of an HTTP server, which admits requests by their headers. */
+export type AppSite = Required<Pick<HttpSite, 'handle' | 'chunkedBodies' | 'errorBody'>>;
+
+/** The routes, the error responses and the bodies of a server: a Fastify app, which does not listen itself. */
+export async function openApp(options: AppOptions): Promise<AppSite> {
+  const { errorOf, otherMethods = '405', addRoutes, ...ofServer } = options;
+  const responseTo = (error: unknown, request?: FastifyRequest): ErrorResponse =>
+    errorOf?.(error, request) ?? plainResponse(error instanceof HttpError ? error : FAILED);
+  const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    discardBody(request);
+    const { status, headers = {}, body } = responseTo(httpErrorOf(error) ?? error, request);
+    return sendJson(reply.code(status).headers(headers), body);
+  };
+  const app = fastify({
+    ...ofServer,
+    logger: false,
+    requestIdHeader: false,
+    // The headers of a request are shorter.
+    routerOptions: { maxParamLength: MAX_HEADER_BYTES },
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
+  });
+  app.removeAllContentTypeParsers();
+  app.setErrorHandler(sendError);
+  await addRoutes(app);
+  // The last hook: whoever may not enter does not learn which paths there are. After it, the body would be read.
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404) return;
+    const allowed = METHODS.filter((method) => app.findRoute({ method, url: request.url }) !== null);
+    if (allowed.length === 0 || otherMethods === '404') throw NOT_FOUND;
+    reply.header('allow', [...allowed, ...(otherMethods === 'options' ? ['OPTIONS'] : [])].join(', '));
+    if (otherMethods !== 'options' || request.method !== 'OPTIONS')
+      throw new HttpError(405, `this path takes ${allowed.join(' and ')} requests only`);
+    discardBody(request);
+    return reply.code(204).send();
+  });
+  await app.ready();
+  return {
+    handle: async (request, response) => app.routing(request, response),
+    // Routes bound the bodies that they read.
+    chunkedBodies: true,
+    errorBody: (status, text) => responseTo(new HttpError(status, text)).body,
+  };
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+
+const FAILED = new HttpError(500, 'the server failed on this request');
+
+function plainResponse({ status, message }: HttpError): ErrorResponse {
+  return { status, body: { error: message } };
+}
+
+/** JSON has no charset; Fastify would name one for all but bytes. */
+export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
+  return reply.type('application/json').send(Buffer.from(JSON.stringify(value)));
+}
+
+/** Reads the rest of a body that is of no use, so that the client gets the response and can use the connection again. */
+function discardBody({ raw }: FastifyRequest): void {
+  raw.unpipe();
+  raw.resume();
+}
