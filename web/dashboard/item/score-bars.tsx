@@ -37,14 +37,18 @@ function Bar({ name, score, flagged, thresholds = {} }: BarProps) {
 }
 
 /**
- * The overall score and those of all categories, with the thresholds of the policy. Categories without a score, which is
- * not zero, are named apart.
+ * The overall score and those of all categories, with the thresholds of the policy: flagged ones first, then the highest.
+ * Categories without a score, which is not zero, are named apart.
  */
 export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readonly policy: Policy }) {
   const scores = line.subcategory_scores ?? {};
   const flags = line.subcategory_flags ?? [];
   const unknown = flags.filter((flag) => !isCategoryKey(flag));
   const { thresholds } = policy;
+  const scored = CATEGORIES.flatMap(({ key, label }) => {
+    const score = scores[key];
+    return score === undefined ? [] : [{ key, label, score, flagged: flags.includes(key) }];
+  }).sort((a, b) => Number(b.flagged) - Number(a.flagged) || b.score - a.score);
   const absent = CATEGORIES.filter(({ key }) => scores[key] === undefined);
   return (
     <section class="scores" aria-labelledby="scores-title">
@@ -67,20 +71,15 @@ export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readon
               thresholds={thresholds?.default}
             />
           )}
-          {CATEGORIES.map(({ key, label }) => {
-            const score = scores[key];
-            return (
-              score !== undefined && (
-                <Bar
-                  key={key}
-                  name={label}
-                  score={score}
-                  flagged={flags.includes(key)}
-                  thresholds={thresholds?.[key] ?? thresholds?.default}
-                />
-              )
-            );
-          })}
+          {scored.map(({ key, label, score, flagged }) => (
+            <Bar
+              key={key}
+              name={label}
+              score={score}
+              flagged={flagged}
+              thresholds={thresholds?.[key] ?? thresholds?.default}
+            />
+          ))}
         </tbody>
       </table>
       <p class="hint">

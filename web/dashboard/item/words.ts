@@ -12,11 +12,11 @@ export function categoryLabel(key: string): string {
   return key === 'other' ? 'Outside the taxonomy' : key;
 }
 
-/** A probability with two digits, never rounded up to a certainty. */
+/** A probability with three digits, never rounded to a certainty. */
 export function probability(score: number): string {
-  if (score >= 0.995 && score < 1) return Math.min(score, 0.9999).toFixed(4);
-  if (score > 0 && score < 0.005) return Math.max(score, 0.0001).toFixed(4);
-  return score.toFixed(2);
+  if (score > 0 && score < 0.001) return '<0.001';
+  if (score > 0.999 && score < 1) return '>0.999';
+  return score.toFixed(3);
 }
 
 const UNITS: Readonly<Record<Coverage['unit'], string>> = {

@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import { categoryLabel } from '../item/words.ts';
 import { Histogram } from '../review/histogram.tsx';
 import { Button } from '../ui/button.tsx';
-import { counted } from '../ui/format.ts';
+import { count, counted } from '../ui/format.ts';
 import { effective, type Key, type Level, type Model, ownLevels } from './model.ts';
 
 interface ThresholdRowProps {
@@ -16,17 +16,24 @@ interface ThresholdRowProps {
 
 const LEVEL_WORDS: Readonly<Record<Level, string>> = { review: 'Review from', block: 'Block from' };
 
-/** The sliders of a category, or of the overall score, under the scores that the run has for it. */
+/** A row of the table: a category, or the overall score, with the scores that the run has for it and its sliders. */
 export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRowProps) {
   const title = name === 'default' ? 'Overall, and default' : categoryLabel(name);
   const { review, block } = effective(model, name);
   const scored = bins !== undefined && bins.some((items) => items > 0);
   const from = Math.min(review ?? 1, block ?? 1);
   return (
-    <fieldset class="threshold-row">
-      <legend>{title}</legend>
-      <div class="spread">
-        {scored ? <Histogram bins={bins} /> : <p class="muted small">No scores in this run.</p>}
+    <tr class="threshold-row">
+      <th scope="row">
+        {title}
+        {crossed && (
+          <p class="field-error" role="alert">
+            Review is above block: nothing would ever be reviewed.
+          </p>
+        )}
+      </th>
+      <td class="spread">
+        {scored ? <Histogram bins={bins} /> : <span class="muted small">none</span>}
         <span
           class="zone review"
           style={{ left: `${from * 100}%` }}
@@ -37,7 +44,7 @@ export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRo
           style={{ left: `${(block ?? 1) * 100}%` }}
           hidden={!scored || block === null}
         />
-      </div>
+      </td>
       {(['review', 'block'] as const).map((level) => (
         <LevelControl
           key={level}
@@ -50,12 +57,7 @@ export function ThresholdRow({ model, name, bins, crossed, change }: ThresholdRo
           change={(value) => change(level, value)}
         />
       ))}
-      {crossed && (
-        <p class="field-error" role="alert">
-          Review is above block: nothing would ever be reviewed.
-        </p>
-      )}
-    </fieldset>
+    </tr>
   );
 }
 
@@ -83,9 +85,9 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
     if (!Number.isNaN(valueAsNumber)) change(Math.round(Math.min(1, Math.max(0, valueAsNumber)) * 1e4) / 1e4);
   };
   return (
-    <div class={`level ${level} ${own === null ? 'inherited' : ''}`}>
-      <label for={id}>
-        {LEVEL_WORDS[level]} <span class="hidden">, {title}</span>
+    <td class={`level ${level} ${own === null ? 'inherited' : ''}`} data-level={LEVEL_WORDS[level]}>
+      <label class="hidden" for={id}>
+        {LEVEL_WORDS[level]} , {title}
       </label>
       <input
         id={id}
@@ -110,16 +112,22 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
           else take(event.currentTarget);
         }}
       />
-      <Button kind="quiet" class="button-small" disabled={own === null} onClick={() => change(null)}>
-        {isDefault ? 'Never' : 'As default'}
+      <span class="reached muted small" aria-hidden="true">
+        {reached === null ? '' : count(reached)}
+      </span>
+      <Button
+        kind="quiet"
+        class="button-small"
+        icon="reload"
+        title={isDefault ? 'Never' : 'As default'}
+        disabled={own === null}
+        onClick={() => change(null)}
+      >
         <span class="hidden">
-          : {LEVEL_WORDS[level].toLowerCase()}, {title}
+          {isDefault ? 'Never' : 'As default'} : {LEVEL_WORDS[level].toLowerCase()}, {title}
         </span>
       </Button>
-      <span class="reached muted small">
-        {value === null ? 'never' : reached === null ? '' : `${counted(reached, 'score')} at or above`}
-      </span>
-    </div>
+    </td>
   );
 }
 

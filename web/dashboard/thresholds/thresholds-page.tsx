@@ -48,7 +48,8 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
       <div class="threshold-rows">
         <p class="muted">
           Move a slider to see what other thresholds would decide on the scores of this run. Nothing of the
-          run changes. The bars are the scores, on a logarithmic scale.
+          run changes. The bars show how many items have a score, on a logarithmic scale; the small numbers,
+          how many are at or above the threshold.
         </p>
         <BinaryScores run={run} />
         {!hasThresholds(model.value) && (
@@ -59,16 +60,28 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
             </p>
           </Notice>
         )}
-        {keysOf(model.value).map((key) => (
-          <ThresholdRow
-            key={key}
-            model={model.value}
-            name={key}
-            bins={key === 'default' ? score : categories[key]}
-            crossed={wrong.includes(key)}
-            change={(level, value) => (model.value = withLevel(model.value, key, level, value))}
-          />
-        ))}
+        <table class="threshold-table">
+          <thead>
+            <tr>
+              <th scope="col">Category</th>
+              <th scope="col">Scores</th>
+              <th scope="col">Review from</th>
+              <th scope="col">Block from</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keysOf(model.value).map((key) => (
+              <ThresholdRow
+                key={key}
+                model={model.value}
+                name={key}
+                bins={key === 'default' ? score : categories[key]}
+                crossed={wrong.includes(key)}
+                change={(level, value) => (model.value = withLevel(model.value, key, level, value))}
+              />
+            ))}
+          </tbody>
+        </table>
       </div>
       <div class="effect-column">
         <EffectPanel known={known} />
