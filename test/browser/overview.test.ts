@@ -112,6 +112,8 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   await card.getByRole('link').first().click();
   const decisions = page.getByRole('list', { name: 'Decisions on the items judged so far' });
   await decisions.getByText(/[1-9]/).first().waitFor();
+  const categories = page.getByRole('table', { name: 'Items by category' });
+  await categories.getByRole('row').nth(1).waitFor();
   await checkPage(page);
 });
 

@@ -34,6 +34,7 @@ describe('numbers of the dashboard', () => {
 describe('progress of a run', () => {
   const progress: RunProgress = {
     ...{ planned: 1000, plan_closed: true, judged: 600, review: 40, block: 2, errors: 1, copies: 398 },
+    by_category: {},
     ...{ items_per_second: 12.345, seconds_left: 1 },
   };
 

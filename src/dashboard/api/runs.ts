@@ -41,6 +41,8 @@ export interface RunProgress {
   readonly block: number;
   readonly errors: number;
   readonly copies: number;
+  /** Verdicts by flagged category so far; one verdict may count in several. */
+  readonly by_category: Readonly<Record<string, number>>;
   readonly items_per_second: number | null;
   readonly seconds_left: number | null;
 }

@@ -21,6 +21,7 @@ const NO_PROGRESS: RunProgress = {
   block: 0,
   errors: 0,
   copies: 0,
+  by_category: {},
   items_per_second: null,
   seconds_left: null,
 };
@@ -47,12 +48,16 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
 export function openRow(known: KnownRun, status: RunStatus, problem: string | null): RunRow {
   const { planned, plan_closed, judged, review, block, errors, copies, items_per_second, seconds_left } =
     status;
+  const { by_category } = status;
   return {
     ...headOf(known),
     state: status.state,
     problem: problem ?? status.stuck,
     actions: known.mayChange ? ACTIONS[status.state] : [],
-    progress: { planned, plan_closed, judged, review, block, errors, copies, items_per_second, seconds_left },
+    progress: {
+      ...{ planned, plan_closed, judged, review, block, errors, copies, by_category },
+      ...{ items_per_second, seconds_left },
+    },
     by_decision: null,
     not_judged: null,
     seconds: null,

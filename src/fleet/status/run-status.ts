@@ -43,6 +43,8 @@ export interface RunStatus {
   readonly review: number;
   readonly block: number;
   readonly errors: number;
+  /** Verdicts of all passes by flagged category; one verdict may count in several. */
+  readonly by_category: Readonly<Record<string, number>>;
   /** Items whose outcome is that of another item; until the run is finished they are not among the others. */
   readonly copies: number;
   readonly shards: { readonly planned: number; readonly committed: number };
@@ -114,6 +116,7 @@ export class RunWatch {
       planned: summary?.items ?? plan.items,
       plan_closed: plan.isClosed,
       ...(summary === null ? countsSoFar(counts) : finalCounts(summary)),
+      by_category: summary?.by_category ?? this.#chain.byCategory,
       shards: { planned: plan.shards, committed: this.#chain.shards },
       oldest_open_shard: oldest,
       items_per_second: rate,

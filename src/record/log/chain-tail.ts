@@ -76,6 +76,11 @@ export class ChainTail {
     return this.#commits.counts(pass);
   }
 
+  /** Verdicts by flagged category, over everything committed. */
+  get byCategory(): Readonly<Record<string, number>> {
+    return this.#commits.tally.counts().by_category;
+  }
+
   /** Reads new commits; returns whether there were any. */
   async poll(): Promise<boolean> {
     const before = this.#commits.shards;

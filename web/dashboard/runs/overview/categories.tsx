@@ -15,7 +15,7 @@ interface Row {
 }
 
 interface Props {
-  readonly summary: Summary;
+  readonly summary: Pick<Summary, 'by_category' | 'without_category' | 'restricted'>;
   readonly decisions: RunDetail['by_decision'];
 }
 
@@ -64,7 +64,7 @@ export function Categories({ summary, decisions }: Props) {
   );
 }
 
-function rowsOf({ by_category: byCategory, without_category: without }: Summary): readonly Row[] {
+function rowsOf({ by_category: byCategory, without_category: without }: Props['summary']): readonly Row[] {
   const named = Object.entries(byCategory)
     .map(([key, items]) => ({ key, label: labelOf(key), items }))
     .filter(({ items }) => items > 0)

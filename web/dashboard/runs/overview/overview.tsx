@@ -6,13 +6,26 @@ import { Facts } from './facts.tsx';
 import { NextSteps } from './next-steps.tsx';
 import { ProgressPanel } from './progress-panel.tsx';
 
+/** The decisions of a run that is not finished. */
+function soFar({ progress: { judged, review, block } }: RunDetail): RunDetail['by_decision'] {
+  return { allow: judged - review - block, review, block };
+}
+
 /** What a run has found, what it has not judged, and what its record is. */
 export function Overview({ run }: { readonly run: RunDetail }) {
   const { summary } = run;
   return (
     <div class="stack">
       <RunProblem problem={run.problem} />
-      {(summary === null || run.state !== 'finished') && <ProgressPanel run={run} />}
+      {(summary === null || run.state !== 'finished') && (
+        <>
+          <ProgressPanel run={run} />
+          <Categories
+            summary={{ by_category: run.progress.by_category, without_category: 0, restricted: 0 }}
+            decisions={soFar(run)}
+          />
+        </>
+      )}
       {summary !== null && (
         <>
           <Accounting summary={summary} decisions={run.by_decision} />
