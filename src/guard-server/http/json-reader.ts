@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /** The text is not JSON, not the JSON expected, or beyond a limit. The message never quotes it. */
 export class MalformedJson extends Error {
   override readonly name = 'MalformedJson';
@@ -23,20 +25,10 @@ const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
-const LETTER_U = 0x75;
-
-/** The byte that `\` and one letter stand for, by the byte of the letter. */
-const ESCAPES: ReadonlyMap<number, number> = new Map(
-  ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
-    pair.charCodeAt(0),
-    pair.charCodeAt(1),
-  ]),
-);
-
 /**
  * Reads one JSON text (RFC 8259) in place, without building objects: strings are views into the text unless they hold
- * escapes. Linear in the size of the text, with a limit on values and nesting. Strings must be free of unpaired
- * surrogates in escapes; whether they are UTF-8 is not checked. Every method throws MalformedJson.
+ * escapes. Linear in the size of the text, with a limit on values and nesting. Strings with escapes must be UTF-8 and have no
+ * unpaired surrogates; whether others are UTF-8 is not checked. Every method throws MalformedJson.
  */
 export class JsonReader {
   readonly #text: Buffer;
@@ -213,75 +205,20 @@ export class JsonReader {
     if (this.#valuesLeft < 0) throw this.#error('too many values');
   }
 
-  /** An escape is never shorter than what it stands for in UTF-8. */
+  /** `raw`: a string without its quotes. */
   #unescape(raw: Buffer): Buffer {
-    const bytes = Buffer.allocUnsafe(raw.length);
-    let to = 0;
-    let at = 0;
-    while (at < raw.length) {
-      const byte = raw[at++]!;
-      if (byte !== BACKSLASH) {
-        bytes[to++] = byte;
-        continue;
-      }
-      const letter = raw[at++]!;
-      if (letter !== LETTER_U) {
-        const meant = ESCAPES.get(letter);
-        if (meant === undefined) throw this.#error('invalid escape');
-        bytes[to++] = meant;
-        continue;
-      }
-      const unit = this.#hexUnit(raw, at);
-      at += 4;
-      if (unit < 0xd800 || unit > 0xdfff) {
-        to = writeCodePoint(bytes, to, unit);
-        continue;
-      }
-      const hasLow = unit <= 0xdbff && raw[at] === BACKSLASH && raw[at + 1] === LETTER_U;
-      const low = hasLow ? this.#hexUnit(raw, at + 2) : 0;
-      if (low < 0xdc00 || low > 0xdfff) throw this.#error('unpaired surrogate');
-      at += 6;
-      to = writeCodePoint(bytes, to, 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00));
+    if (!isUtf8(raw)) throw this.#error('invalid string');
+    let text: string;
+    try {
+      text = JSON.parse(`"${raw.toString()}"`) as string;
+    } catch {
+      throw this.#error('invalid escape');
     }
-    return bytes.subarray(0, to);
-  }
-
-  /** The value of four hexadecimal digits. */
-  #hexUnit(raw: Buffer, at: number): number {
-    let unit = 0;
-    for (let digit = 0; digit < 4; digit++) {
-      const value = hexDigit(raw[at + digit]);
-      if (value < 0) throw this.#error('invalid escape');
-      unit = unit * 16 + value;
-    }
-    return unit;
+    if (/\p{Surrogate}/u.test(text)) throw this.#error('unpaired surrogate');
+    return Buffer.from(text);
   }
 
   #error(what: string): MalformedJson {
     return new MalformedJson(`${what} at byte ${this.#at}`);
   }
-}
-
-/** -1 for what is no digit. */
-function hexDigit(byte: number | undefined): number {
-  if (byte === undefined) return -1;
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : -1;
-}
-
-/** Writes a character in UTF-8 and returns the position after it. */
-function writeCodePoint(bytes: Buffer, at: number, code: number): number {
-  if (code < 0x80) {
-    bytes[at] = code;
-    return at + 1;
-  }
-  const length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  for (let index = length - 1; index > 0; index--) {
-    bytes[at + index] = 0x80 | (code & 0x3f);
-    code >>= 6;
-  }
-  // The leading byte of 2, 3 or 4: 110xxxxx, 1110xxxx, 11110xxx.
-  bytes[at] = ((0xf00 >> length) & 0xff) | code;
-  return at + length;
 }
