@@ -1,12 +1,11 @@
 import type { Policy } from '../domain/policy.ts';
-import { CHILDREN, leastScore, RESTRICTING, type Restriction } from '../domain/restriction/restricted.ts';
 import {
-  CATEGORY_KEYS,
-  foreignIn,
-  isForeignCategory,
-  type CategoryName,
-  type ForeignCategory,
-} from '../domain/taxonomy.ts';
+  CHILDREN,
+  restrictingScore,
+  RESTRICTING,
+  type Restriction,
+} from '../domain/restriction/restricted.ts';
+import { CATEGORY_KEYS, foreignIn, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -119,22 +118,24 @@ export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review'
 
 /** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
-  const meant = (key: Restriction): CategoryName[] => {
-    const mapped = foreignIn(policy.taxonomy ?? {}).filter((name) => policy.taxonomy![name] === key);
-    return [...RESTRICTING[key], ...mapped];
-  };
+  const mappedTo = (key: CategoryName): CategoryName[] =>
+    foreignIn(policy.taxonomy ?? {}).filter((name) => policy.taxonomy![name] === key);
   const isCaught = (key: Restriction): string => {
-    const conditions = meant(key).flatMap((name) => {
-      const own = RESTRICTING[key].some((each) => each === name) ? leastScore(policy, name) : Infinity;
-      const isMapped = policy.taxonomy?.[name as ForeignCategory] === key;
-      const least = Math.min(own, isMapped ? leastScore(policy, key) : Infinity);
-      const isFlagged = `coalesce(list_contains(subcategory_flags, '${name}'), false)`;
-      const score = `coalesce(subcategory_scores."${name}" >= ${least}::DOUBLE, false)`;
-      return least === Infinity || !names.includes(name) ? [isFlagged] : [isFlagged, score];
+    const conditions = RESTRICTING[key].map((name) => {
+      const all = [name, ...mappedTo(name)];
+      const scores = all.filter((each) => names.includes(each)).map((each) => `subcategory_scores."${each}"`);
+      const flags = all.map((each) => `coalesce(list_contains(subcategory_flags, '${each}'), false)`);
+      const isFlagged = `(${flags.join(' OR ')})`;
+      const { least, decidesAlone } = restrictingScore(policy, key, name);
+      if (scores.length === 0 || least === Infinity) return isFlagged;
+      const reaches = `greatest(${scores.join(', ')}) >= ${least}::DOUBLE`;
+      return decidesAlone
+        ? `coalesce(${reaches}, ${isFlagged})`
+        : `(${isFlagged} OR coalesce(${reaches}, false))`;
     });
     return `(${conditions.join(' OR ')})`;
   };
-  const tellsAges = meant(CHILDREN).filter((name) => names.includes(name));
+  const tellsAges = [...RESTRICTING[CHILDREN], ...mappedTo(CHILDREN)].filter((name) => names.includes(name));
   const hasNone = tellsAges.map((name) => `subcategory_scores."${name}" IS NULL`).join(' AND ');
   return `CASE WHEN ${isCaught(CHILDREN)} THEN '${CHILDREN}'
     WHEN ${hasNone} AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;

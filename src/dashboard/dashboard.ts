@@ -32,6 +32,8 @@ export interface DashboardOptions {
   readonly roots: readonly string[];
   /** Opens the dashboard; null: a random one that is made now. */
   readonly token: string | null;
+  /** Opens it too, with the right to release restricted items; null: nobody has it. */
+  readonly releaseToken: string | null;
   readonly pool: Pick<GuardPool, 'status'>;
   /** URLs of the guards that judge new runs; none: the embedded guard. With Redis, its workers do. */
   readonly guards: readonly string[];
@@ -90,7 +92,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const contents = new ItemContents({ roots, items: askIndexes(indexes), keyFile });
   const site = await createApp({
     ...{ token, sessions, say, runs, roots, list, control, keyFile, events, health, signal, indexes },
-    ...{ contents, web: files },
+    ...{ contents, web: files, releaseToken: options.releaseToken },
     reports: new RunReports(signal),
     failedLogins: new FailedLogins(),
   });

@@ -35,6 +35,7 @@ interface ServedOptions extends Partial<
   readonly out: string;
   /** Of the environment; default: the server makes one. */
   readonly token?: string | null;
+  readonly releaseToken?: string | null;
   readonly openGuards?: OpenGuards;
 }
 
@@ -54,6 +55,7 @@ export async function startDashboard({
   redis = null,
   env = process.env,
   token = null,
+  releaseToken = null,
   openGuards,
   sessionLifetimeMs,
 }: ServedOptions): Promise<ServedDashboard> {
@@ -70,7 +72,7 @@ export async function startDashboard({
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
       dashboard: {
-        ...{ out, roots, guards, guardPolicy, env, redis, program: [process.execPath, MAIN] },
+        ...{ out, roots, guards, guardPolicy, env, redis, releaseToken, program: [process.execPath, MAIN] },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
       },
       stdout: {

@@ -14,6 +14,7 @@ import {
   GUARD_KEY_FILE,
   GUARD_URL,
   REDIS_URL,
+  RELEASE_TOKEN,
 } from '../../config/settings/entries/environment.ts';
 import { REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import {
@@ -32,7 +33,7 @@ import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import type { CommandContext } from '../context.ts';
-import { gatewayTokenOf } from '../flags/server-access.ts';
+import { gatewayTokenOf, releaseTokenOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
@@ -77,6 +78,7 @@ export function serveCommand(context: CommandContext): Command {
       const { guard: named, host, port, maxConcurrency, frames, longAudio, longText, guardPolicy } = settings;
       const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
+      const releaseToken = releaseTokenOf(env);
       const tlsFiles = await guardTlsFilesOf(from);
       const tls = await readGuardTls(tlsFiles, guards);
       const startWaitMs = settings.startWait;
@@ -103,7 +105,7 @@ export function serveCommand(context: CommandContext): Command {
           openGuards: withDashboard ? openLate : open,
           dashboard: withDashboard
             ? {
-                ...{ out, roots, redis, guards, program, env: envOfRuns },
+                ...{ out, roots, redis, guards, program, env: envOfRuns, releaseToken },
                 guardPolicy: policyFile && resolve(policyFile.folder, policyFile.texts[0].value),
               }
             : null,
@@ -129,6 +131,7 @@ function environmentOfRuns(
   return {
     ...env,
     [GATEWAY_TOKEN.name]: '',
+    [RELEASE_TOKEN.name]: '',
     [GUARD_URL.name]: given.guards.join(' '),
     [REDIS_URL.name]: given.redis?.url ?? '',
     [GUARD_CA_FILE.name]: ca?.path ?? '',

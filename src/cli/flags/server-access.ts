@@ -1,4 +1,4 @@
-import { GATEWAY_TOKEN, METRICS_TOKEN } from '../../config/settings/entries/environment.ts';
+import { GATEWAY_TOKEN, METRICS_TOKEN, RELEASE_TOKEN } from '../../config/settings/entries/environment.ts';
 import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/servers.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { isToken } from '../../domain/bearer-token.ts';
@@ -19,6 +19,19 @@ export function gatewayTokenOf(host: string, env: NodeJS.ProcessEnv): string | n
   }
   if (token === null && !isLoopback(host)) {
     throw new Failure('usage', `--host ${shown(host)} can be reached from other machines: set ${name}`);
+  }
+  return token;
+}
+
+/** The token of those who may release restricted items; null: nobody may. Failure('usage') for one that opens everything else. */
+export function releaseTokenOf(env: NodeJS.ProcessEnv): string | null {
+  const { name } = RELEASE_TOKEN;
+  const token = env[name] || null;
+  if (token !== null && !isToken(token)) {
+    throw new Failure('usage', `${name} contains characters that are not valid in a token`);
+  }
+  if (token !== null && token === env[GATEWAY_TOKEN.name]) {
+    throw new Failure('usage', `${name} must be another token than ${GATEWAY_TOKEN.name}`);
   }
   return token;
 }

@@ -9,7 +9,7 @@ import {
   isCategoryName,
   MAX_FOREIGN_CATEGORIES,
 } from '../../domain/taxonomy.ts';
-import type { Review } from './reviews.ts';
+import type { Release, Review } from './reviews.ts';
 
 const share = z.number().min(0).max(1);
 
@@ -69,7 +69,7 @@ export interface ItemRow {
   /** Flagged categories, most probable first. */
   readonly categories: readonly string[];
   readonly error_code: string | null;
-  /** Its content is never shown. */
+  /** Its content is not shown. */
   readonly restricted: boolean;
   /** The last review; null: none, or it was taken back. */
   readonly review: { readonly decision: Decision; readonly agrees: boolean } | null;
@@ -114,6 +114,10 @@ export interface ItemDetail {
   readonly restricted: boolean;
   /** Category of the restriction. */
   readonly restricted_by: CategoryKey | null;
+  /** Whether whoever asks may release it. */
+  readonly may_release: boolean;
+  /** Who released its content; null if nobody did. */
+  readonly released: Release | null;
   readonly reviews: readonly Review[];
   /** For a turn of a conversation: the turn that tipped it; null if none did. */
   readonly tipped_by: { readonly turn: number; readonly seq: number } | null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
-export type { Review, ReviewProgress } from '../../record/reviews/review.ts';
+export type { Release, Review, ReviewProgress } from '../../record/reviews/review.ts';
 
 /** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
 export const NEW_REVIEW = z.strictObject({
@@ -19,6 +19,9 @@ export const NEW_REVIEW = z.strictObject({
    */
   after: z.int().min(0).nullable().default(null),
 });
+
+/** Body of `POST /api/runs/:run/items/:seq/release`: why an item restricted for Sexual Content may be shown. */
+export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S/, 'a note is needed') });
 
 /** Body of `POST /api/session/reviewer`: how somebody is named in reviews from now on. */
 export const REVIEWER = z.strictObject({

@@ -3,6 +3,7 @@ import type { ItemRequest } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { realPath } from '../../files/open-inside.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { ContentProblem } from '../api/items.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
 import { RestrictedContents } from './restricted-contents.ts';
@@ -38,10 +39,16 @@ interface Refused {
   readonly message?: string;
 }
 
+interface CollectedContents {
+  /** How many contents had been released then. */
+  readonly releases: number;
+  readonly contents: Promise<RestrictedContents>;
+}
+
 /** Decides whether the source of an item may be read, before anything of it is. */
 export class ContentGate {
   readonly #parts: GateParts;
-  readonly #restricted = new WeakMap<RunItems, Promise<RestrictedContents>>();
+  readonly #restricted = new WeakMap<RunItems, CollectedContents>();
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -77,7 +84,7 @@ export class ContentGate {
     if (restrictions.by(line) !== null) return { problem: 'restricted' };
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
-    const restricted = await abortable(this.#restrictedOf(items, sources), signal);
+    const restricted = await abortable(this.#restrictedOf(items, sources, restrictions), signal);
     const found = await items.foundByPeople(signal);
     const byPath = sourcesOf(found, sources);
     for (const each of found) restricted.add(each, byPath.get(each.source.path) ?? null);
@@ -118,13 +125,18 @@ export class ContentGate {
   }
 
   /** All requests share it, so that none of them aborts it. */
-  #restrictedOf(items: RunItems, sources: readonly FrozenSource[]): Promise<RestrictedContents> {
+  #restrictedOf(
+    items: RunItems,
+    sources: readonly FrozenSource[],
+    restrictions: Restrictions,
+  ): Promise<RestrictedContents> {
+    const { releases } = restrictions.reviews;
     const known = this.#restricted.get(items);
-    if (known !== undefined) return known;
-    const found = collect(items, sources, this.#parts.closing);
-    this.#restricted.set(items, found);
-    found.catch(() => this.#restricted.delete(items));
-    return found;
+    if (known?.releases === releases) return known.contents;
+    const contents = collect(items, sources, restrictions, this.#parts.closing);
+    this.#restricted.set(items, { releases, contents });
+    contents.catch(() => this.#restricted.delete(items));
+    return contents;
   }
 }
 
@@ -141,11 +153,13 @@ function sourcesOf(
 async function collect(
   items: RunItems,
   sources: readonly FrozenSource[],
+  restrictions: Restrictions,
   signal: AbortSignal,
 ): Promise<RestrictedContents> {
   const contents = new RestrictedContents();
   let byPath: Map<string, FrozenSource> | null = null;
   for await (const line of items.restricted(signal)) {
+    if (restrictions.by(line) === null) continue;
     byPath ??= new Map(sources.map((source) => [source.path, source]));
     contents.add(line, byPath.get(line.source.path) ?? null);
   }

@@ -4,7 +4,7 @@ export type Unavailable = Extract<ItemContent, { kind: 'unavailable' }>;
 
 const MESSAGES: Readonly<Record<ContentProblem, string>> = {
   restricted:
-    'This item, or one that it shares content with, may show children in sexual contexts. It is never shown.',
+    'This item, or one that it shares content with, may show children in sexual contexts. It is not shown.',
   not_your_run: 'You did not create this run on this machine, so its sources are not read.',
   outside_root: 'Its file is outside the folders that the dashboard may read (--root).',
   source_missing: 'Its file is not there any more.',

@@ -44,7 +44,10 @@ export class Reviews extends ReviewHistory {
   /** Reads none yet: see `readOn`. */
   static async open(run: { readonly dir: string; readonly run: string }): Promise<Reviews> {
     const changed = new Set<number>();
-    const file = await ReviewFile.open(run, 'reviews', (entry) => changed.add(reviews.take(entry).seq));
+    const file = await ReviewFile.open(run, 'reviews', (entry) => {
+      const review = reviews.take(entry);
+      if (review !== null) changed.add(review.seq);
+    });
     const reviews = new Reviews(run.dir, file, changed);
     return reviews;
   }
@@ -85,5 +88,10 @@ export class Reviews extends ReviewHistory {
     }
     await this.#file.append({ reviewer, seq, decision, run_decision, categories, note, seen }, admit);
     return this.of(seq).at(-1)!;
+  }
+
+  /** Releases the content of an item; it is on disk when this resolves. Failures: see ReviewFile. */
+  async release(line: OutcomeLine, note: string, reviewer: string | null): Promise<void> {
+    await this.#file.append({ reviewer, released: line.seq, contents: hashesOf(line), note });
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { SEXUAL } from '../../domain/restriction/restricted.ts';
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
 import {
   type Indexing,
@@ -49,7 +50,7 @@ export function addItemRoutes(app: FastifyInstance, parts: ItemParts): void {
 
   app.get<ItemRoute>('/api/runs/:run/items/:seq', (request, reply) => {
     const seq = seqOf(request.params.seq);
-    return answer(parts, request, reply, (index, signal) => detailOf(index, seq, signal));
+    return answer(parts, request, reply, (index, signal) => detailOf(index, seq, request.mayRelease, signal));
   });
 }
 
@@ -74,7 +75,12 @@ async function answer<T>(
   }
 }
 
-async function detailOf(index: RunIndex, seq: number, signal: AbortSignal): Promise<ItemDetail> {
+async function detailOf(
+  index: RunIndex,
+  seq: number,
+  mayRelease: boolean,
+  signal: AbortSignal,
+): Promise<ItemDetail> {
   const item = await index.item(seq, signal);
   if (item === null) throw noSuchItem();
   const { line, reviews, restricted_by } = item;
@@ -84,6 +90,8 @@ async function detailOf(index: RunIndex, seq: number, signal: AbortSignal): Prom
     decided_by_in_words: line.decision === null ? null : decidedByInWords(line.decided_by),
     restricted: restricted_by !== null,
     restricted_by,
+    may_release: mayRelease && restricted_by === SEXUAL,
+    released: index.reviews.releaseOf(line.content_sha256),
     reviews,
     tipped_by: await conversationTip(index.lines, line, signal),
   };

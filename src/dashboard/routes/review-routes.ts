@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { LABEL_FILES, NEW_REVIEW, type Review } from '../api/reviews.ts';
+import { LABEL_FILES, NEW_RELEASE, NEW_REVIEW, type Review } from '../api/reviews.ts';
+import { SEXUAL } from '../../domain/restriction/restricted.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import type { LiveEvents } from '../events/live-events.ts';
@@ -11,6 +12,20 @@ import type { ItemParts } from './item-routes.ts';
 interface LabelRoute {
   Params: { run: string; file: string };
 }
+
+interface Released {
+  readonly released: number;
+}
+
+const NO_RIGHT = new DashboardError(
+  'FORBIDDEN',
+  'only who logged in with the token in GUARDSWEEP_RELEASE_TOKEN may release items',
+);
+
+const NOT_RELEASED = new DashboardError(
+  'CONFLICT',
+  'only an item that is restricted for Sexual Content can be released',
+);
 
 export interface ReviewParts extends ItemParts {
   readonly events: Pick<LiveEvents, 'reviewed'>;
@@ -34,6 +49,24 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
       const added = await index.reviews.add(line, review, request.session?.reviewer ?? null);
       events.reviewed({ run: request.params.run, review: added, progress: index.reviews.progress });
       return added;
+    } finally {
+      release();
+    }
+  });
+
+  app.post<ItemRoute>('/api/runs/:run/items/:seq/release', async (request, reply): Promise<Released> => {
+    const seq = seqOf(request.params.seq);
+    const { note } = bodyOf(NEW_RELEASE, request.body);
+    const dir = await runs.findOwn(request.params.run);
+    if (!request.mayRelease) throw NO_RIGHT;
+    const signal = whileOpen(reply);
+    const { index, release } = await indexes.patientLease(dir, signal);
+    try {
+      const item = await index.item(seq, signal);
+      if (item === null) throw noSuchItem();
+      if (item.restricted_by !== SEXUAL) throw NOT_RELEASED;
+      await index.reviews.release(item.line, note.trim(), request.session?.reviewer ?? null);
+      return { released: seq };
     } finally {
       release();
     }

@@ -8,7 +8,7 @@ import { DashboardError } from '../errors.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
 import type { Roots } from '../runs/roots.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
-import { type AccessParts, assertToken } from '../session/access.ts';
+import { type AccessParts, rightsOf } from '../session/access.ts';
 import { beginning, ending, sessionIdOf } from '../session/session-cookie.ts';
 
 /** Of a request to log in, which anybody may send: many of them are held at a time. */
@@ -29,8 +29,8 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
   const login = { config: { isPublic: true }, bodyLimit: MAX_LOGIN_BYTES };
   app.post('/api/session', login, async (request, reply): Promise<LoggedIn> => {
     const { token, reviewer } = bodyOf(LOGIN, request.body);
-    assertToken(token, request, parts);
-    const { id, pageKey } = sessions.begin(reviewer);
+    const { mayRelease } = rightsOf(token, request, parts);
+    const { id, pageKey } = sessions.begin(reviewer, mayRelease);
     reply.header('set-cookie', beginning(request.raw, id, sessions.lifetimeSeconds));
     return { page_key: pageKey };
   });

@@ -14,12 +14,16 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null on public routes, and for programs that send the token with each request. */
     session: Session | null;
+    /** Whether whoever asks may release restricted items. */
+    mayRelease: boolean;
   }
 }
 
 export interface AccessParts {
   /** Opens the dashboard. */
   readonly token: string;
+  /** Opens it too, with the right to release restricted items; null: nobody has it. */
+  readonly releaseToken: string | null;
   readonly sessions: Sessions;
   readonly failedLogins: FailedLogins;
 }
@@ -42,23 +46,28 @@ const LOG_IN = new DashboardError('UNAUTHORIZED', 'log in first');
  */
 export function addAccessRules(app: FastifyInstance, parts: AccessParts): void {
   app.decorateRequest('session', null);
+  app.decorateRequest('mayRelease', false);
   app.addHook('onRequest', async (request) => {
     const bearer = bearerIn(request.headers.authorization);
     if (!READING.has(request.method)) assertFromPage(request, bearer);
     if (request.routeOptions.config?.isPublic === true) return;
-    if (bearer !== null) assertToken(bearer, request, parts);
-    else request.session = sessionOf(request, parts);
+    if (bearer !== null) request.mayRelease = rightsOf(bearer, request, parts).mayRelease;
+    else {
+      request.session = sessionOf(request, parts);
+      request.mayRelease = request.session.mayRelease;
+    }
   });
 }
 
-/** Throws unless this is the token; says so once the client has tried too many. */
-export function assertToken(
+/** What a token gives the right to. Throws unless it is one of ours; says so once the client has tried too many. */
+export function rightsOf(
   given: string,
   { socket }: Pick<FastifyRequest, 'socket'>,
-  { token, failedLogins }: AccessParts,
-): void {
+  { token, releaseToken, failedLogins }: AccessParts,
+): { readonly mayRelease: boolean } {
   // Whoever has it is let in: others behind the same proxy, or on the same machine, may have tried wrong ones.
-  if (isSameToken(given, token)) return;
+  if (releaseToken !== null && isSameToken(given, releaseToken)) return { mayRelease: true };
+  if (isSameToken(given, token)) return { mayRelease: false };
   const address = socket.remoteAddress ?? '';
   if (!failedLogins.mayTry(address)) {
     throw new DashboardError('TOO_MANY_REQUESTS', 'too many wrong tokens: wait a minute');

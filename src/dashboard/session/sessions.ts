@@ -15,6 +15,8 @@ export interface Session {
    * may learn the id.
    */
   readonly pageKey: string;
+  /** Whether they may release restricted items. */
+  readonly mayRelease: boolean;
   /** Name that whoever is logged in gave; null: none. */
   reviewer: string | null;
   /** Aborts when the session expires or ends. */
@@ -41,14 +43,14 @@ export class Sessions {
   }
 
   /** Begins a session; its id is the secret of its cookie. */
-  begin(reviewer: string | null): { readonly id: string; readonly pageKey: string } {
+  begin(reviewer: string | null, mayRelease: boolean): { readonly id: string; readonly pageKey: string } {
     const id = newSecret();
     const pageKey = newSecret();
     const key = keyOf(id);
     const ending = new AbortController();
     const timer = setTimeout(() => this.#end(key), this.#lifetimeMs);
     timer.unref();
-    this.#entries.set(key, { pageKey, reviewer, ended: ending.signal, ending, timer });
+    this.#entries.set(key, { pageKey, mayRelease, reviewer, ended: ending.signal, ending, timer });
     const [oldest] = this.#entries.keys();
     if (this.#entries.size > MAX_SESSIONS) this.#end(oldest!);
     return { id, pageKey };

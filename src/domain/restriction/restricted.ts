@@ -6,7 +6,8 @@ import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'sexual_content'>;
 
 export const CHILDREN = 'child_sexual_exploitation' satisfies Restriction;
-const SEXUAL = 'sexual_content' satisfies Restriction;
+/** Without a score for the other: it may be either, which a person can tell. */
+export const SEXUAL = 'sexual_content' satisfies Restriction;
 
 /** What each of them is called, in our taxonomy and in others. */
 export const RESTRICTING = {
@@ -23,7 +24,8 @@ export type Judged = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores
 
 /**
  * The category that restricts an item, whatever decided on it: Child Sexual Exploitation if the guard flagged it or a rule
- * of the policy on it holds; Sexual Content likewise if the guard gave no score for the former, so that it may be either.
+ * of the policy on it holds; Sexual Content that the policy blocks, if the guard gave no score for the former, so that it
+ * may be either.
  * Categories of other taxonomies that say the same count as these. Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
  */
 export function restrictedBy(policy: Policy, said: Judged): Restriction | null {
@@ -44,14 +46,25 @@ function isCaught(
   key: Restriction,
 ): boolean {
   return RESTRICTING[key].some((name) => {
-    if (subcategory_flags?.includes(name) === true) return true;
+    const { least, decidesAlone } = restrictingScore(policy, key, name);
     const score = subcategory_scores?.[name];
-    return score !== undefined && score >= leastScore(policy, name);
+    if (score !== undefined && (decidesAlone || score >= least)) return score >= least;
+    return subcategory_flags?.includes(name) === true;
   });
 }
 
-/** The least score in a category at which a rule of the policy on it holds; Infinity if none can. */
-export function leastScore(policy: Policy, key: CategoryName): number {
-  const { review, block } = thresholdsOf(policy, key) ?? {};
-  return Math.min(review ?? Infinity, block ?? Infinity);
+/**
+ * The least score in a category that restricts by it, and whether the score decides alone, so that a flag counts only
+ * without one. For Child Sexual Exploitation any rule of the policy counts, and the guard's flag. Sexual Content restricts
+ * where the policy blocks it; a policy without such a threshold of it does by its threshold for review or by the flag.
+ */
+export function restrictingScore(
+  policy: Policy,
+  key: Restriction,
+  name: CategoryName,
+): { readonly least: number; readonly decidesAlone: boolean } {
+  const { review = Infinity, block = Infinity } = thresholdsOf(policy, name) ?? {};
+  if (key === CHILDREN) return { least: Math.min(review, block), decidesAlone: false };
+  const least = block < Infinity ? block : review;
+  return { least, decidesAlone: least < Infinity };
 }

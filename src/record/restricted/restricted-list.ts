@@ -78,7 +78,9 @@ export class RestrictedList {
   /** Adds contents that a guard or a policy restricts; on disk when this resolves. Failure('service') when the disk is full. */
   async addJudged(restricted_by: Entry['restricted_by'], contents: readonly string[]): Promise<void> {
     await this.#file.read(new AbortController().signal);
-    const added = [...new Set(contents)].filter((sha256) => !this.#judged.has(hashNumber(sha256)));
+    const isKnown = (by: Entry['restricted_by'] | undefined): boolean =>
+      by === CHILDREN || by === restricted_by;
+    const added = [...new Set(contents)].filter((sha256) => !isKnown(this.#judged.get(hashNumber(sha256))));
     if (added.length > 0) await this.#file.append({ schema: 1, restricted_by, contents: added });
   }
 
@@ -95,7 +97,7 @@ export class RestrictedList {
   by(sha256: string, own: FoundInRun): Entry['restricted_by'] | null {
     const number = hashNumber(sha256);
     const found = this.#found.get(number)?.find(({ run, seq }) => run !== own.run || own.isFound(seq!));
-    return this.#judged.get(number) ?? found?.restricted_by ?? null;
+    return found?.restricted_by ?? this.#judged.get(number) ?? null;
   }
 
   #take(line: unknown): void {
@@ -104,8 +106,9 @@ export class RestrictedList {
       throw new Failure('internal', `${RESTRICTED_LIST} has a line that is none of the list`);
     const { contents, ...entry } = parsed.data;
     for (const number of contents.map(hashNumber)) {
-      if (entry.run === undefined || entry.seq === undefined) this.#judged.set(number, entry.restricted_by);
-      else this.#found.set(number, [...(this.#found.get(number) ?? []), entry]);
+      if (entry.run === undefined || entry.seq === undefined) {
+        if (this.#judged.get(number) !== CHILDREN) this.#judged.set(number, entry.restricted_by);
+      } else this.#found.set(number, [...(this.#found.get(number) ?? []), entry]);
     }
   }
 }

@@ -3,7 +3,7 @@ import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { CHILDREN, restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
+import { CHILDREN, restrictedBy, type Restriction, SEXUAL } from '../../domain/restriction/restricted.ts';
 import { ReviewHistory } from '../reviews/review-history.ts';
 import { type FoundInRun, hashesOf, RestrictedList } from './restricted-list.ts';
 
@@ -14,7 +14,7 @@ interface RestrictionParts {
   readonly list: RestrictedList;
 }
 
-/** Which items of a run are restricted: by its guard and policy, by people, or by another run of the same folder. */
+/** Which items of a run are restricted: by its guard and policy, by people, or by another run of the same folder; not those that a person released. */
 export class Restrictions {
   readonly reviews: ReviewHistory;
   readonly #policy: Policy;
@@ -41,7 +41,12 @@ export class Restrictions {
 
   /** What restricts an outcome; null if nothing does. */
   by(line: OutcomeLine): Restriction | null {
-    return restrictedBy(this.#policy, line) ?? this.besides(line.seq, hashesOf(line));
+    const own = restrictedBy(this.#policy, line);
+    if (own === CHILDREN) return own;
+    const hashes = hashesOf(line);
+    const besides = this.besides(line.seq, hashes);
+    const isReleased = line.content_sha256 !== null && this.reviews.isReleased(line.content_sha256);
+    return besides ?? (isReleased ? null : own);
   }
 
   /** What restricts an item besides its verdict, by its hashes (`hashesOf`): people, or another run. */
@@ -74,10 +79,10 @@ export class Restrictions {
   }
 
   #listed(hashes: readonly string[]): Restriction | null {
-    for (const sha256 of hashes) {
+    const found = hashes.map((sha256) => {
       const by = this.#list.by(sha256, this.#own);
-      if (by !== null) return by;
-    }
-    return null;
+      return by === SEXUAL && this.reviews.isReleased(sha256) ? null : by;
+    });
+    return found.find((by) => by === CHILDREN) ?? found.find((by) => by !== null) ?? null;
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CHILDREN } from '../../domain/restriction/restricted.ts';
-import type { Review, ReviewProgress } from './review.ts';
+import type { Release, Review, ReviewProgress } from './review.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
 import { hash } from 'node:crypto';
@@ -25,9 +25,22 @@ const ENTRY = z.object({
   seen: z.boolean(),
 });
 
+/** Another kind of entry: a person found that an item restricted for Sexual Content may be shown. */
+const RELEASE = z.object({
+  at: z.string(),
+  by: z.string(),
+  reviewer: z.string().nullable(),
+  released: z.int().min(0),
+  /** Hashes of the content. */
+  contents: z.array(z.string()),
+  note: z.string(),
+});
+
 /** What people decided on the items of a run, as far as it was read. The last review of an item counts. */
 export class ReviewHistory {
   readonly #bySeq = new Map<number, Review[]>();
+  /** By the hashes of their contents. */
+  readonly #released = new Map<string, Release>();
   readonly #progress = { flagged: 0, reviewed: 0, overturned: 0 };
 
   /** The reviews of a run as they are now. Failure('internal') when the file does not hold. */
@@ -38,8 +51,14 @@ export class ReviewHistory {
     return history;
   }
 
-  /** Takes an entry of the file. Failure('internal') for one that is no review. */
-  take(entry: unknown): Review {
+  /** Takes an entry of the file; null for a release. Failure('internal') for one that is no review. */
+  take(entry: unknown): Review | null {
+    const release = RELEASE.safeParse(entry);
+    if (release.success) {
+      const { contents, by, reviewer, at, note } = release.data;
+      for (const sha256 of contents) this.#released.set(sha256, { at, by: reviewer ?? by, note });
+      return null;
+    }
     const parsed = ENTRY.safeParse(entry);
     if (!parsed.success) {
       throw new Failure(
@@ -88,6 +107,20 @@ export class ReviewHistory {
   /** Whether people find in an item what restricts it. */
   isFoundRestricted(seq: number): boolean {
     return this.categories(seq)?.includes(CHILDREN) === true;
+  }
+
+  /** Who released a content that is restricted for Sexual Content, by one of its hashes; null if nobody did. */
+  releaseOf(sha256: string | null): Release | null {
+    return (sha256 !== null && this.#released.get(sha256)) || null;
+  }
+
+  isReleased(sha256: string): boolean {
+    return this.#released.has(sha256);
+  }
+
+  /** Contents that were released. */
+  get releases(): number {
+    return this.#released.size;
   }
 
   get progress(): ReviewProgress {

@@ -11,6 +11,14 @@ export interface ReviewProgress {
   readonly overturned: number;
 }
 
+/** A person's word that a content restricted for Sexual Content may be shown to those who review its run. */
+export interface Release {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly note: string;
+}
+
 /** A person's decision on an item. The last one of an item counts. */
 export interface Review {
   readonly seq: number;

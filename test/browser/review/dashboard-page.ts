@@ -12,17 +12,18 @@ export interface OpenedDashboard {
   readonly pages: string;
 }
 
-/** The dashboard over a run, with a page that is logged in and shows `at` below the run. */
+/** The dashboard over a run, with a page that is logged in, by the right to release if there is one, and shows `at` below the run. */
 export async function openDashboard(
   browser: TestBrowser,
   run: Pick<HarmlessRun, 'out' | 'name' | 'corpus'>,
   at: string,
   view?: View,
+  releaseToken: string | null = null,
 ): Promise<OpenedDashboard> {
-  const served = await serveDashboard({ out: run.out, roots: [run.out, run.corpus] });
+  const served = await serveDashboard({ out: run.out, roots: [run.out, run.corpus], releaseToken });
   const page = await browser.newPage(view);
   const pages = `/runs/${encodeURIComponent(run.name)}`;
-  await page.goto(`${served.origin}${pages}${at}#token=${served.token}`);
+  await page.goto(`${served.origin}${pages}${at}#token=${releaseToken ?? served.token}`);
   return { page, served, api: `/api${pages}`, pages };
 }
 

@@ -212,7 +212,7 @@ it('a decision that was not saved outlives the server and the session', async ()
       return ((await answer.json()) as ItemDetail).reviews;
     })
     .toMatchObject([{ decision: 'review', seen: true }]);
-  expect(
-    await page.evaluate("Object.keys(localStorage).filter((key) => key.includes('unsaved')).length"),
-  ).toBe(0);
+  await expect
+    .poll(() => page.evaluate("Object.keys(localStorage).filter((key) => key.includes('unsaved')).length"))
+    .toBe(0);
 });

@@ -14,8 +14,8 @@ export class Asking {
   }
 
   /** A dashboard over the run, which may read below `root`. */
-  static async of(run: JudgedRun, root: string): Promise<Asking> {
-    return new Asking(await serveDashboard({ out: run.out, roots: [root] }), run);
+  static async of(run: JudgedRun, root: string, releaseToken: string | null = null): Promise<Asking> {
+    return new Asking(await serveDashboard({ out: run.out, roots: [root], releaseToken }), run);
   }
 
   get served(): ServedDashboard {

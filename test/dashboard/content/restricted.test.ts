@@ -8,7 +8,10 @@ import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
+import { openSession, type OpenSession } from '../../helpers/dashboard.ts';
+import { jsonLines } from '../../helpers/run-directory.ts';
 import { Asking } from './asking.ts';
 import { ALLOWED, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 
@@ -16,6 +19,12 @@ const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 const SECRET = 'RESTRICTED words that nobody may see';
+
+interface ReleaseAsked {
+  readonly session?: Pick<OpenSession, 'fetch'>;
+  readonly seq?: number;
+  readonly note?: string;
+}
 
 const turns = (...texts: readonly string[]) => ({
   messages: texts.map((content, turn) => ({ role: turn % 2 === 0 ? 'user' : 'assistant', content })),
@@ -92,6 +101,97 @@ describe('restricted content', () => {
     const asking = await Asking.of(run, folder);
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     expect(await asking.reasons(1)).toEqual(['restricted', 'restricted']);
+  });
+
+  test('is, for Sexual Content alone, what the policy blocks', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'a.csv');
+    await writeFile(path, 'id,text\n1,0.53\n2,0.9\n3,none\n');
+    const policy = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.5, block: 0.8 } } };
+    const run = await judgedRun(folder, path, {
+      policy,
+      verdictOn: (request) => ({
+        ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+        subcategoryScores: wordsOf(request) === 'none' ? null : { sexual_content: Number(wordsOf(request)) },
+      }),
+    });
+    const asking = await Asking.of(run, folder);
+    expect(await asking.content(0)).toMatchObject({ kind: 'text' });
+    expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
+    // Without a score, nobody knows what the policy would do.
+    expect(await asking.content(2)).toMatchObject({ reason: 'restricted' });
+    expect(run.lines.map((line) => restrictedBy(policy, line))).toEqual([
+      ...[null, 'sexual_content', 'sexual_content'],
+    ]);
+    const table = join(run.dir, 'verdicts.parquet');
+    expect(await duckdb(`SELECT restricted_by FROM '${table}' ORDER BY seq`)).toEqual(
+      run.lines.map((line) => ({ restricted_by: restrictedBy(policy, line) })),
+    );
+  });
+
+  describe('that is released', () => {
+    const TOKEN = 'the-token-of-those-who-may-release';
+    const sexual = (more: object = {}) => ({
+      ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+      subcategoryScores: { sexual_content: 0.9, ...more },
+    });
+    const releaseOf = async (
+      asking: Asking,
+      { session = asking.served, seq = 0, note = 'a starfish' }: ReleaseAsked = {},
+    ): Promise<number> => {
+      const path = asking.path(seq, 'content').replace(/content$/, 'release');
+      return (await session.fetch(path, { method: 'POST', body: { note } })).status;
+    };
+
+    test('is shown from then on, with a note, by who has the right, and every look is logged before', async () => {
+      const folder = await temporaryFolder();
+      const path = join(folder, 'a.csv');
+      await writeFile(path, 'id,text\n1,starfish\n2,other\n3,starfish\n');
+      const run = await judgedRun(folder, path, { verdictOn: () => sexual() });
+      const asking = await Asking.of(run, folder, TOKEN);
+      const session = await openSession(asking.served.origin, TOKEN);
+      expect(await releaseOf(asking)).toBe(403);
+      expect(await releaseOf(asking, { session, note: ' ' })).toBe(400);
+      expect(existsSync(join(run.dir, 'review'))).toBe(false);
+      expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
+
+      expect(await releaseOf(asking, { session })).toBe(200);
+      expect(await asking.content(0)).toMatchObject({ kind: 'text', text: 'starfish' });
+      // Its copy is the same content; another item is another.
+      expect(await asking.content(2)).toMatchObject({ kind: 'text' });
+      expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
+      expect(await releaseOf(asking, { session })).toBe(409);
+      const entries = await jsonLines<object>(join(run.dir, 'review', 'reviews.jsonl'));
+      expect(entries).toMatchObject([{ released: 0, note: 'a starfish', run: run.name }]);
+      const reveals = await jsonLines<object>(join(run.dir, 'review', 'reveals.jsonl'));
+      expect(reveals).toMatchObject([{ seq: 0 }, { seq: 2 }]);
+      // After a restart as well.
+      const later = await Asking.of(run, folder);
+      expect(await later.content(0)).toMatchObject({ kind: 'text' });
+      const item = await later.served.fetch(asking.path(0, 'content').replace(/.content$/, ''));
+      expect(await item.json()).toMatchObject({ restricted: false, released: { note: 'a starfish' } });
+    });
+
+    test('is never what may show children: by its guard, by a person, or by another run', async () => {
+      const folder = await temporaryFolder();
+      const path = join(folder, 'a.csv');
+      await writeFile(path, `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n`);
+      const run = await judgedRun(folder, path, {
+        verdictOn: (request) => (wordsOf(request) === SECRET ? RESTRICTED : sexual()),
+      });
+      const asking = await Asking.of(run, folder, TOKEN);
+      const session = await openSession(asking.served.origin, TOKEN);
+      expect(await releaseOf(asking, { session, seq: 0 })).toBe(409);
+      for (const seq of [1, 2]) expect(await releaseOf(asking, { session, seq })).toBe(200);
+      const body = { decision: 'block', categories: ['child_sexual_exploitation'], note: 'a child' };
+      const reviews = `/api/runs/${run.name}/items/1/reviews`;
+      expect((await session.fetch(reviews, { method: 'POST', body })).status).toBe(200);
+      await judgedRun(folder, path, { title: 'other', verdictOn: () => RESTRICTED });
+      for (const seq of [0, 1, 2]) {
+        expect(await asking.reasons(seq)).toEqual(['restricted', 'restricted']);
+        expect(await releaseOf(asking, { session, seq })).toBe(409);
+      }
+    });
   });
 
   test('is what a person found to be', async () => {

@@ -5,8 +5,11 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { messageOf, revealContent } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
+import { Foreign } from '../ui/foreign.tsx';
+import { localTime } from '../ui/format.ts';
 import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
+import { WholeForeign } from './whole-foreign.tsx';
 import { countReveal, maskTexts, noteLook, showTexts } from './reveals.ts';
 
 /** Whoever moves on before that sees, and is logged to have seen, nothing. */
@@ -81,8 +84,15 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
           </Button>
         )}
       </header>
+      {detail.released !== null && (
+        <p class="hint">
+          Released by <Foreign text={detail.released.by} max={60} />,{' '}
+          <time dateTime={detail.released.at}>{localTime(detail.released.at)}</time>:{' '}
+          <WholeForeign text={detail.released.note} />
+        </p>
+      )}
       {restricted ? (
-        <Restricted detail={detail} />
+        <Restricted run={run.run} detail={detail} />
       ) : run.content.readable ? (
         <Asked state={state.value} show={() => void show()} run={run} detail={detail} />
       ) : (

@@ -56,7 +56,7 @@ function Body({ run, detail, content }: ShownProps) {
       return <AudioContent run={run} seq={detail.line.seq} content={content} />;
     case 'unavailable':
       return content.reason === 'restricted' ? (
-        <Restricted detail={detail} />
+        <Restricted run={run} detail={detail} />
       ) : (
         <div class="unavailable">
           <p>{content.message}</p>

@@ -39,6 +39,11 @@ export class Details {
     }
   }
 
+  /** Fetches an item again. */
+  renew(seq: number): void {
+    void this.#fetch(seq);
+  }
+
   /** Adds a review that was saved, unless it is known. */
   enter(review: Review): void {
     const known = this.#kept.peek().get(review.seq);

@@ -46,6 +46,10 @@ export const fetchDetail = (run: string, seq: number, signal: AbortSignal): Prom
 export const postReview = (run: string, seq: number, review: NewReview): Promise<Review> =>
   post(runApi(run, `/items/${seq}/reviews`), review);
 
+/** Releases an item that is restricted for Sexual Content. */
+export const postRelease = (run: string, seq: number, note: string): Promise<unknown> =>
+  post(runApi(run, `/items/${seq}/release`), { note });
+
 /** Reads the content of an item; the server logs that it was revealed. */
 export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>
   post(runApi(run, `/items/${seq}/content`), {}, signal);

@@ -20,7 +20,7 @@ export interface Judged {
   readonly seq: number;
   /** What the run decided; null for an item that was not judged. */
   readonly decision: Decision | null;
-  /** Whether its content is never shown. */
+  /** Whether its content is restricted. */
   readonly restricted: boolean;
   /** Reviews that it has: the number of the last one. */
   readonly reviews: number;

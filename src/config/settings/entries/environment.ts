@@ -75,6 +75,11 @@ export const GATEWAY_TOKEN: Variable = {
   help: 'bearer token that requests to the gateway must carry; needed to serve it beyond this machine',
 };
 
+export const RELEASE_TOKEN: Variable = {
+  name: 'GUARDSWEEP_RELEASE_TOKEN',
+  help: 'another token for the dashboard; whoever logs in with it may release items restricted for Sexual Content',
+};
+
 export const DEBUG: Variable = {
   name: 'GUARDSWEEP_DEBUG',
   help: '1: show where an unexpected error happened',
@@ -107,6 +112,7 @@ export const ENVIRONMENT: readonly Variable[] = [
   SIGNING_KEY_FILE,
   METRICS_TOKEN,
   GATEWAY_TOKEN,
+  RELEASE_TOKEN,
   {
     name: 'XDG_STATE_HOME',
     help: 'folder of the key that seals the runs created here; ~/.local/state when not set',

@@ -32,7 +32,7 @@ export function Categories({ summary, decisions }: Props) {
         {flagged !== null && `Of ${counted(flagged, 'item')} to review or block. `}
         An item can be in several categories.
         {summary.restricted > 0 &&
-          ` The content of ${counted(summary.restricted, 'item')} is never shown (restricted.csv lists them).`}
+          ` The content of ${counted(summary.restricted, 'item')} is restricted (restricted.csv lists them).`}
       </p>
       <DataTable
         caption="Items by category"
