@@ -5,7 +5,7 @@ import { Database, type Row } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { INERT_MACRO } from './formulas.ts';
-import { makeWorkbook } from './make-workbook.ts';
+import { WorkbookMaker } from './make-workbook.ts';
 import {
   flaggedColumns,
   RESTRICTED_COLUMNS,
@@ -161,31 +161,36 @@ class Tables {
     const order = `${BY_SEVERITY} LIMIT ${workbookRows * workbooks}`;
     let rows: (readonly WorkbookCell[])[] = [];
     let part = 1;
-    for await (const batch of this.#select(cells.join(', '), FLAGGED, order)) {
-      for (const row of batch as WorkbookCell[][]) {
-        if (rows.length === workbookRows) {
-          await this.#makeWorkbook(columns, rows, part++, total);
-          rows = [];
+    const maker = new WorkbookMaker(columns, this.#input.signal);
+    try {
+      for await (const batch of this.#select(cells.join(', '), FLAGGED, order)) {
+        for (const row of batch as WorkbookCell[][]) {
+          if (rows.length === workbookRows) {
+            await this.#makeWorkbook(maker, rows, part++, total);
+            rows = [];
+          }
+          rows.push(row);
         }
-        rows.push(row);
       }
+      await this.#makeWorkbook(maker, rows, part, total);
+    } finally {
+      await maker.close();
     }
-    await this.#makeWorkbook(columns, rows, part, total);
   }
 
   async #makeWorkbook(
-    columns: readonly FlaggedColumn[],
+    maker: WorkbookMaker,
     rows: readonly (readonly WorkbookCell[])[],
     part: number,
     total: number,
   ): Promise<void> {
-    const { create, signal } = this.#input;
+    const { create } = this.#input;
     const { workbookRows, workbooks } = this.#bounds;
     const before = (part - 1) * workbookRows;
     const isLast = before + rows.length === total;
     const next = isLast ? null : part === workbooks ? flaggedCsv(1) : flaggedWorkbook(part + 1);
     const file = await create(flaggedWorkbook(part));
-    await file.write([await makeWorkbook(columns, { rows, before, total, next }, signal)]);
+    await file.write([await maker.make({ rows, before, total, next })]);
     await file.complete();
     this.#rows.set(flaggedWorkbook(part), rows.length);
   }

@@ -1,11 +1,9 @@
-/** Entry point of a thread that makes one workbook and posts its bytes. */
+/** Entry point of a thread that makes workbooks: takes a part, and posts the bytes of its workbook. */
+import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
 import { workbookBytes, type WorkbookColumn, type WorkbookPart } from './workbook.ts';
 
-export interface WorkbookTask {
-  readonly columns: readonly WorkbookColumn[];
-  readonly part: WorkbookPart;
+const columns = workerData as readonly WorkbookColumn[];
+for await (const [part] of on(parentPort!, 'message') as AsyncIterable<[WorkbookPart]>) {
+  parentPort!.postMessage(await workbookBytes(columns, part));
 }
-
-const { columns, part } = workerData as WorkbookTask;
-parentPort!.postMessage(await workbookBytes(columns, part));

@@ -1,6 +1,6 @@
 import { unzipSync } from 'fflate';
-import { expect, it } from 'vitest';
-import { makeWorkbook, MANY_ROWS } from '../../../src/analysis/tables/make-workbook.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { MANY_ROWS, WorkbookMaker } from '../../../src/analysis/tables/make-workbook.ts';
 import { flaggedColumns } from '../../../src/analysis/tables/table-columns.ts';
 import { workbookBytes, type WorkbookPart } from '../../../src/analysis/tables/workbook.ts';
 
@@ -17,16 +17,26 @@ function part(count: number): WorkbookPart {
   return { rows, before: 0, total: count, next: null };
 }
 
-it.each([MANY_ROWS, MANY_ROWS + 1])('makes the same workbook of %i rows in a thread', async (rows) => {
-  const bytes = await makeWorkbook(COLUMNS, part(rows), signal);
-  expect(unzipSync(bytes)['xl/worksheets/sheet1.xml']).toEqual(
-    unzipSync(await workbookBytes(COLUMNS, part(rows)))['xl/worksheets/sheet1.xml'],
-  );
+/** A maker that is closed when the test ends. */
+function workbookMaker(signal: AbortSignal): WorkbookMaker {
+  const maker = new WorkbookMaker(COLUMNS, signal);
+  onTestFinished(() => maker.close());
+  return maker;
+}
+
+it('makes the same workbooks in a thread', async () => {
+  const maker = workbookMaker(signal);
+  for (const rows of [MANY_ROWS, MANY_ROWS + 1, MANY_ROWS + 2, 1]) {
+    const bytes = await maker.make(part(rows));
+    expect(unzipSync(bytes)['xl/worksheets/sheet1.xml']).toEqual(
+      unzipSync(await workbookBytes(COLUMNS, part(rows)))['xl/worksheets/sheet1.xml'],
+    );
+  }
 });
 
 it('stops its thread when it is aborted', async () => {
   const abort = new AbortController();
-  const making = makeWorkbook(COLUMNS, part(MANY_ROWS + 1), abort.signal);
+  const making = workbookMaker(abort.signal).make(part(MANY_ROWS + 1));
   abort.abort(new Error('enough'));
   await expect(making).rejects.toThrow('enough');
 });
