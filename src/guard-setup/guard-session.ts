@@ -21,6 +21,8 @@ type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'batch'> & {
   /** Default true; see {@link PoolOptions}. */
   readonly stampVerdicts?: boolean;
   readonly startWaitMs: number;
+  /** Default true; see {@link PoolOptions}. */
+  readonly waitsForGuards?: boolean;
   /** For the guards reached over TLS. */
   readonly tls: ClientTls;
   /** The guards that the user named, as opposed to a run directory; default: all. */
@@ -81,6 +83,7 @@ export async function openGuardSession(
         maxWaitMs: config.maxWaitMs,
         stampVerdicts: config.stampVerdicts ?? true,
         startTimeoutMs: config.startWaitMs,
+        waitsForGuards: config.waitsForGuards ?? true,
         say,
         token: opened.token,
         tls: config.tls,

@@ -3,15 +3,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { Failure } from '../../src/domain/failure.ts';
 import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { LateGuards } from '../../src/guard-setup/late-guards.ts';
 import { useBrowser, type View } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
-import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
+import { embeddedRun, openUnready, serveDashboard } from '../helpers/dashboard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 const POLICIES = join(import.meta.dirname, '../../jobs/policies');
@@ -121,17 +119,14 @@ it('says of a guard that cannot be reached that it cannot', async () => {
   const served = await serveDashboard({
     out: join(folder, 'runs'),
     roots: [folder],
-    openGuards: async (_, say) =>
-      new LateGuards({
-        urls: ['grpc://gpu-1:8001'],
-        open: () => Promise.reject(new Failure('service', 'nothing answers at <b>gpu-1</b>')),
-        say,
-      }),
+    // Nothing listens on port 1.
+    openGuards: openUnready([{ name: '<b>gpu-1</b>', address: 'grpc://127.0.0.1:1' }]),
   });
   const page = await browser.newPage({ size: 'phone' });
   await openDashboard(page, served);
   const health = page.getByRole('region', { name: 'Health' });
-  await health.getByText('nothing answers at <b>gpu-1</b>').waitFor();
+  await health.getByText('<b>gpu-1</b>').waitFor();
+  await health.getByText('no connection').waitFor();
   await checkPage(page);
 });
 

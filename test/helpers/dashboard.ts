@@ -6,8 +6,9 @@ import { onTestFinished } from 'vitest';
 import type { Health, LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import { serve } from '../../src/dashboard/serve.ts';
+import type { GuardEndpoint } from '../../src/guard/protocol/address.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
-import { LateGuards } from '../../src/guard-setup/late-guards.ts';
+import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
 import { DEFAULT_JUDGING } from './judging.ts';
 
 export interface ServedDashboard {
@@ -70,7 +71,7 @@ export async function startDashboard({
     {
       ...{ host: '127.0.0.1', port: 0, token, judging: DEFAULT_JUDGING },
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
-      openGuards: openGuards ?? (async () => new LateGuards({ urls: [], open: noGuard, say })),
+      openGuards: openGuards ?? openUnready([]),
       dashboard: {
         ...{ out, roots, guards, guardPolicy, env, redis, releaseToken, program: [process.execPath, MAIN] },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
@@ -141,7 +142,14 @@ export async function embeddedRun(
 /** The built command line, which is started for runs. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
-const noGuard: OpenGuards = () => Promise.reject(new Error('there is no guard'));
+/** Guards that need not be ready, as `serve` opens them. */
+export function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
+  return async (signal, say) => {
+    const options = { expectFingerprint: null, maxWaitMs: null, waitsForGuards: false, say };
+    const pool = await connectGuards(endpoints, options, signal);
+    return { pool, died: new AbortController().signal, close: () => pool.close() };
+  };
+}
 
 /** How long to wait for an event, in milliseconds: far more than any takes. */
 const GIVE_UP_MS = 30_000;

@@ -31,7 +31,6 @@ import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
 import { type Flags, given, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { OpenGuards } from '../../guard/pool/guard-session.ts';
 import type { CommandContext } from '../context.ts';
 import { gatewayTokenOf, releaseTokenOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -84,16 +83,17 @@ export function serveCommand(context: CommandContext): Command {
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
-      const [{ guardOpener }, { LateGuards }, { serve }] = await Promise.all([
+      const [{ guardOpener }, { serve }] = await Promise.all([
         import('../../guard-setup/guard-session.ts'),
-        import('../../guard-setup/late-guards.ts'),
         import('../../dashboard/serve.ts'),
       ]);
-      const open = guardOpener({ guards, tls, guardPolicy, startWaitMs, ...forServer }, env);
       const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
-      // Runs can be looked at while no guard is ready.
-      const openLate: OpenGuards = async (_signal, say) => new LateGuards({ urls: guards, open, say });
+      const openGuards = guardOpener(
+        // Runs can be looked at while no guard is ready.
+        { guards, tls, guardPolicy, startWaitMs, waitsForGuards: !withDashboard, ...forServer },
+        env,
+      );
       const program = [process.execPath, MAIN] as const;
       const policyFile = given(GUARD_POLICY, from);
       const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
@@ -102,7 +102,7 @@ export function serveCommand(context: CommandContext): Command {
           ...{ host, port, token, maxConcurrency, stdout },
           timeoutMs: settings.timeout,
           judging: { frames, longAudio, longText },
-          openGuards: withDashboard ? openLate : open,
+          openGuards,
           dashboard: withDashboard
             ? {
                 ...{ out, roots, redis, guards, program, env: envOfRuns, releaseToken },

@@ -24,6 +24,11 @@ export interface PoolOptions {
   readonly stampVerdicts?: boolean;
   /** How long to wait for guards when connecting, in milliseconds. Default 30,000. */
   readonly startTimeoutMs?: number;
+  /**
+   * Whether to wait for guards at all. Default true. Without, none may be ready yet, or named: `say` gets a line when none is
+   * ready in time or one needs a changed setting, and requests wait.
+   */
+  readonly waitsForGuards?: boolean;
   /** Takes one line for people when connecting takes long. */
   readonly say?: (message: string) => void;
   /** Timeout of one request to the guard, in milliseconds. Default 60,000. */
@@ -48,14 +53,16 @@ const REQUEST_TIMEOUT_MS = 60_000;
  * more, and are probed later if they are not ready by then. Failure('service') when none is ready within
  * `startTimeoutMs`, and at once when a guard needs a changed setting: wrong key, unknown model, tensors that are not the
  * contract's, a fingerprint other than expected. Failure('usage') when a fingerprint is expected of a guard over REST,
- * which reports none. Rejects with the signal's reason when aborted.
+ * which reports none. Rejects with the signal's reason when aborted. Guards that are not ready are tried again for as long as
+ * the pool is open.
  */
 export async function connectGuards(
   endpoints: readonly GuardEndpoint[],
   options: PoolOptions,
   signal: AbortSignal,
 ): Promise<GuardPool> {
-  if (endpoints.length === 0) throw new Failure('usage', 'no guard is named');
+  const { waitsForGuards = true, say = () => {} } = options;
+  if (endpoints.length === 0 && waitsForGuards) throw new Failure('usage', 'no guard is named');
   signal.throwIfAborted();
   const startedAt = performance.now();
   const startTimeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
@@ -70,8 +77,16 @@ export async function connectGuards(
     stampVerdicts: options.stampVerdicts ?? true,
     modelCheck: options.modelCheck ?? null,
   });
+  if (targets.length === 0) return pool;
+  const started = pool.start({ timeoutMs: startTimeoutMs, startedAt, say }, signal);
+  if (!waitsForGuards) {
+    started.catch((error: unknown) => {
+      if (error instanceof Failure && error.kind === 'service') say(`${error.message}; trying again`);
+    });
+    return pool;
+  }
   try {
-    await pool.start({ timeoutMs: startTimeoutMs, startedAt, say: options.say ?? (() => {}) }, signal);
+    await started;
     return pool;
   } catch (error) {
     await pool.close();

@@ -1,9 +1,10 @@
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
 import type { ApiFailure, Started } from '../../../src/dashboard/api/runs.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { followEvents, serveDashboard } from '../../helpers/dashboard.ts';
+import { followEvents, openUnready, serveDashboard, startDashboard } from '../../helpers/dashboard.ts';
 
 it('starts no run that reads or writes elsewhere, and says what is wrong', async () => {
   const folder = await temporaryFolder();
@@ -77,4 +78,14 @@ it('shutting down ends event streams, and interrupts the runs that were started'
   const again = await serveDashboard({ out, roots: [folder] });
   const detail = await (await again.fetch(`/api/runs/${run}`)).json();
   expect(detail).toMatchObject({ guards: ['embedded:'], progress: { plan_closed: false } });
+});
+
+it('an embedded guard that dies ends the server', async () => {
+  const died = new AbortController();
+  const served = await startDashboard({
+    out: await temporaryFolder(),
+    openGuards: async (signal, say) => ({ ...(await openUnready([])(signal, say)), died: died.signal }),
+  });
+  died.abort(new Failure('internal', 'the embedded guard died'));
+  await expect(served.close()).rejects.toThrow('the embedded guard died');
 });

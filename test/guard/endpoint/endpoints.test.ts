@@ -166,3 +166,57 @@ test('nothing is left open', async () => {
   server.kill();
   await expect.poll(held, { timeout: 5000 }).toBeLessThanOrEqual(before);
 });
+
+describe('a pool that does not wait for guards', () => {
+  const unready = { maxWaitMs: null, waitsForGuards: false };
+  const closed = async () => ({ address: `grpc://127.0.0.1:${await closedPort()}` });
+
+  test('is there before any is ready, and requests wait for one', async () => {
+    const { address } = await closed();
+    const pool = await connect([{ address }], unready);
+    expect(pool.status()).toMatchObject([{ name: address, state: { name: 'out' } }]);
+    const stream = { prompt: 'say it', cadenceChunks: 1, signal };
+    await expect(pool.openStream(stream as never)).rejects.toMatchObject({ status: 'UNAVAILABLE' });
+    const judged = judge(pool, prompts(3));
+    await guard({ port: Number(new URL(address).port) });
+    expect(await judged).toHaveLength(3);
+    expect(pool.status()).toMatchObject([{ state: { name: 'ready' } }]);
+  });
+
+  test('tells once that none became ready in time, and tries again', async () => {
+    const { address } = await closed();
+    const said: string[] = [];
+    let told = (): void => {};
+    const isTold = new Promise<void>((resolve) => (told = resolve));
+    const say = (line: string): void => {
+      said.push(line);
+      told();
+    };
+    const pool = await connect([{ address }], { ...unready, startTimeoutMs: 1, say });
+    await isTold;
+    await guard({ port: Number(new URL(address).port) });
+    expect(await judge(pool, prompts(1))).toHaveLength(1);
+    expect(said).toEqual([expect.stringMatching(/^no guard became usable within 0 s: .*; trying again$/)]);
+  });
+
+  test('tells what setting is wrong', async () => {
+    const server = await guard({ configError: () => ({ code: status.UNAUTHENTICATED, details: 'no' }) });
+    const said = new Promise<string>((say) => void connect([server], { ...unready, say }));
+    expect(await said).toMatch(/not authorised.*; trying again$/);
+  });
+
+  test('may have no guards, but none with a malformed address', async () => {
+    expect((await connect([], unready)).status()).toEqual([]);
+    const malformed = connect([{ address: 'grpc://host:8001/path' }], unready);
+    await expect(malformed).rejects.toMatchObject({ kind: 'usage' });
+  });
+
+  test('can be closed before any is ready', async () => {
+    const said: string[] = [];
+    const pool = await connect([await closed()], { ...unready, say: (line) => void said.push(line) });
+    const judged = judge(pool, prompts(1));
+    await pool.close();
+    await expect(judged).rejects.toMatchObject({ kind: 'interrupted' });
+    expect(said).toEqual([]);
+  });
+});
