@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { afterFinishOf } from '../../config/after-finish.ts';
+import { storeIn } from '../../config/resolve.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
 import { JSON_RESULT, QUIET } from '../../config/settings/entries/commands.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
@@ -21,11 +24,10 @@ import {
   LAYOUT,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import type { Flags } from '../../config/settings/given.ts';
+import { type Flags, givenValueOf, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext, LoadRuns, ReportStatus } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { importResults } from './import-results.ts';
 import { writeRequests } from './write-requests.ts';
 
 /** How the run is made that the requests are of. */
@@ -100,4 +102,40 @@ export function batchCommand(context: CommandContext, loadRuns: LoadRuns, report
       if (action === 'export') await writeRequests(paths, flags, context);
       else report(await importResults(paths, flags, context, loadRuns));
     });
+}
+
+/** `batch import`: takes the results of exported requests as a run. Returns its exit status. */
+async function importResults(
+  [given, ...results]: readonly string[],
+  flags: Flags,
+  context: CommandContext,
+  loadRuns: LoadRuns,
+): Promise<number> {
+  const { env, cwd, interrupts } = context;
+  const from = { flags, env, cwd };
+  if (results.length === 0)
+    throw new Failure(
+      'usage',
+      'name the folder of the request files, and then the result files of their batches',
+    );
+  const { readBatchFolder, namedResults } = await import('../../runs/batch/batch-folder.ts');
+  const folder = resolve(cwd, given!);
+  const exported = await readBatchFolder(folder);
+  const out = await givenValueOf(OUT, from);
+  const config = {
+    ...exported,
+    ...(out !== null && { output: { ...exported.output, dir: out }, store: storeIn(out) }),
+    batch: await namedResults(
+      folder,
+      results.map((path) => resolve(cwd, path)),
+      interrupts.drain,
+    ),
+  };
+  const { json, quiet } = await valuesOf({ json: JSON_RESULT, quiet: QUIET }, from);
+  return (await loadRuns()).enqueue(config, {
+    ...{ ...context, json, quiet, typed: null, fleet: null, detach: false },
+    guardTls: { ca: null, cert: null, key: null },
+    startWaitMs: 0,
+    afterFinish: await afterFinishOf(from),
+  });
 }

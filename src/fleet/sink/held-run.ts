@@ -1,23 +1,25 @@
 import { join } from 'node:path';
 import type { AfterFinish } from '../../config/after-finish.ts';
-import { recordSha256 } from '../../config/run-config.ts';
+import { recordSha256, type RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
+import { recordedFingerprint } from '../../domain/fingerprint.ts';
+import { itemsSha256 } from '../../domain/items-hash.ts';
+import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { Requeue } from '../../queue/work-queue.ts';
-import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
-import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
-import { finishRun } from '../../sink/final-files/finish.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import type { VerdictStore } from '../../store/verdict-store.ts';
-import { claimLog } from '../../sink/verdict-log/claim-log.ts';
-import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
 import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
 import { noteFinished } from '../../runs/finish/hand-over.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
-import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { mismatchOf, type Mismatch } from './check-result.ts';
+import { finishRun } from '../../sink/final-files/finish.ts';
+import { claimLog } from '../../sink/verdict-log/claim-log.ts';
+import type { LogWriter } from '../../sink/verdict-log/log-writer.ts';
+import type { VerdictStore } from '../../store/verdict-store.ts';
+import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
+import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import type { FoundRun } from './find-run-directory.ts';
-import { KeptVerdicts } from './run-store.ts';
 import { PlannedShards } from './planned-shards.ts';
+import { KeptVerdicts } from './run-store.ts';
 
 /** Requeue delay after another process took over the log, in milliseconds. */
 const OVERTAKEN_MS = 200;
@@ -174,4 +176,41 @@ export class HeldRun {
   async #isFedBy(epoch: number): Promise<boolean> {
     return (await latestFeedEpoch(this.#options.run.dir)) === epoch;
   }
+}
+
+/** Why a result does not fit what its run planned. */
+type Mismatch =
+  'not planned' | 'other pass' | 'other items' | 'incomplete' | 'other fingerprint' | 'not settled so';
+
+/**
+ * Checks an untrusted result against the plan and the configuration of its run: shard, pass and lane; one outcome per
+ * planned item, and none for settled ones; everything the record says about the items; and the fingerprints. Null when it
+ * fits. The codec has checked the scores.
+ */
+async function mismatchOf(
+  result: ShardResult,
+  plan: PlannedShards,
+  { expectFingerprint }: Pick<RunConfig, 'expectFingerprint'>,
+): Promise<Mismatch | null> {
+  const { shard, outcomes, fingerprints, snippets } = result;
+  const planned = await plan.find(shard.shard);
+  if (planned === null) return 'not planned';
+  if (shard.pass !== planned.pass || shard.lane !== planned.lane) return 'other pass';
+  if (outcomes.length !== shard.items.length) return 'incomplete';
+  if (snippets !== undefined && snippets.length !== outcomes.length) return 'incomplete';
+  if (!(await plan.wasFed(shard.shard, planned, itemsSha256(shard.items)))) return 'other items';
+  const isWhole = shard.items.every(({ settled }, at) => (settled === null) === (outcomes[at] !== null));
+  if (!isWhole) return 'incomplete';
+  const whole = new Set<string | null>([null]);
+  for (const { id, artifacts } of fingerprints) {
+    if (recordedFingerprint(artifacts)?.id !== id) return 'other fingerprint';
+    whole.add(id);
+  }
+  for (const judgement of judgementsOf(result)) {
+    if (judgement === null) continue;
+    const { fingerprint } = judgement;
+    if (!whole.has(fingerprint)) return 'other fingerprint';
+    if (expectFingerprint !== null && fingerprint !== expectFingerprint) return 'other fingerprint';
+  }
+  return null;
 }

@@ -2,17 +2,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { LongAudio } from '../../config/run-config.ts';
 import type { ItemError } from '../../domain/item-error.ts';
+import { SAMPLE_RATE } from '../../domain/normalization.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type Container, MANY_TRACKS, recogniseContainer } from './container.ts';
-import { decodeClip } from './decode-clip.ts';
 import {
   DECODE_TIME,
   type DecodeTime,
   type FfmpegProcess,
+  inputArguments,
   type Running,
   startFfmpeg,
+  withFfmpeg,
 } from './ffmpeg-process.ts';
-import { DEATHS, REFUSALS } from './refusals.ts';
+import { DEATHS, MAX_SECONDS, REFUSALS } from './refusals.ts';
 import { refusalByTracks } from './tracks.ts';
 import { type AudioWindow, WINDOW_BYTES, WindowCutter } from './window-cutter.ts';
 
@@ -117,4 +119,39 @@ async function decode(
 ): Promise<ItemError | null> {
   const refusal = MANY_TRACKS.has(container) ? await refusalByTracks(container, running) : null;
   return refusal ?? decodeClip(container, cutter, each, running);
+}
+
+/**
+ * The first audio track as 16-bit samples. The downmix must be done in 16 bits: in floating point ffmpeg does not scale
+ * the sum, and stereo becomes 3 dB louder.
+ */
+const OUTPUT_ARGUMENTS = [
+  ...['-map', '0:a:0', '-vn', '-sn', '-dn'],
+  ...['-ac', '1', '-ar', String(SAMPLE_RATE), '-c:a', 'pcm_s16le', '-f', 's16le', 'pipe:1'],
+];
+
+/**
+ * Decodes a clip into `cutter` and passes each full window to `each`; the cutter keeps the rest. ffmpeg waits while
+ * `each` runs. Returns null if the clip was decoded to its end, else why not. Throws what `each` throws and the reason of
+ * an abort. No process is left running in any case.
+ */
+function decodeClip(
+  container: Container,
+  cutter: WindowCutter,
+  each: (window: AudioWindow) => Promise<void>,
+  running: Running,
+): Promise<ItemError | null> {
+  const args = [...['-nostdin', '-threads', '1'], ...inputArguments(container), ...OUTPUT_ARGUMENTS];
+  return withFfmpeg(running, 'ffmpeg', args, async ({ output, wait, end }) => {
+    for (;;) {
+      const next = await wait(output.next(), cutter.totalSeconds);
+      if (next.done) break;
+      for (const window of cutter.take(next.value)) await each(window);
+      if (cutter.totalSeconds > MAX_SECONDS) return REFUSALS.tooLong;
+    }
+    const { refusal, complained } = await end(cutter.totalSeconds);
+    if (refusal !== null || cutter.totalSeconds > 0) return refusal;
+    // exit status 0 and nothing decoded: an empty clip, unless ffmpeg reported a problem
+    return complained ? REFUSALS.corrupt : REFUSALS.noSound;
+  });
 }
