@@ -3,18 +3,18 @@ import { isLoopback } from '../domain/loopback.ts';
 import { bearsToken } from './bearer-token.ts';
 
 /** Makes the JSON body of an error response. */
-export type ErrorBody = (status: number, text: string) => object;
+type ErrorBody = (status: number, text: string) => object;
 
 export interface AdmissionRules {
-  /** Required of every request; null: no token is required. */
+  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
   readonly token: string | null;
   /** Whether Host must name this machine. */
   readonly ownHostOnly: boolean;
   readonly maxBodyBytes: number;
-  /** Whether bodies without a declared length are admitted. */
-  readonly chunkedBodies: boolean;
-  /** Null: refusals are a line of text. */
-  readonly errorBody: ErrorBody | null;
+  /** Whether bodies without a declared length are admitted, which whoever reads them must then bound. Default: 411. */
+  readonly chunkedBodies?: boolean;
+  /** Makes the JSON body of a refusal. Default: a line of text. */
+  readonly errorBody?: ErrorBody;
 }
 
 /** The response to a request that its headers rule out. */
@@ -37,8 +37,8 @@ export function refusalOf(headers: IncomingHttpHeaders, rules: AdmissionRules): 
   const [status, text] = reason;
   const challenge = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   const { errorBody } = rules;
-  const type = errorBody === null ? 'text/plain; charset=utf-8' : 'application/json';
-  const body = errorBody === null ? `${text}\n` : JSON.stringify(errorBody(status, text));
+  const type = errorBody === undefined ? 'text/plain; charset=utf-8' : 'application/json';
+  const body = errorBody === undefined ? `${text}\n` : JSON.stringify(errorBody(status, text));
   const described = { 'content-type': type, 'content-length': Buffer.byteLength(body) };
   return { status, headers: { ...challenge, ...described }, body };
 }
@@ -56,7 +56,7 @@ function reasonToRefuse(headers: IncomingHttpHeaders, rules: AdmissionRules): [n
   }
   const coding = headers['transfer-encoding']?.toLowerCase() ?? 'chunked';
   if (coding !== 'chunked') return [400, 'the only Transfer-Encoding is chunked'];
-  if (!rules.chunkedBodies && headers['transfer-encoding'] !== undefined) {
+  if (rules.chunkedBodies !== true && headers['transfer-encoding'] !== undefined) {
     return [411, 'the length of the body must be declared'];
   }
   // This check suffices for a body of declared length: the parser enforces that length.

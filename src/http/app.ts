@@ -15,7 +15,7 @@ export interface ErrorResponse {
   readonly body: object;
 }
 
-export interface AppOptions extends Pick<
+interface AppOptions extends Pick<
   FastifyServerOptions,
   'bodyLimit' | 'exposeHeadRoutes' | 'genReqId'
 > {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
 import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
-import { type AdmissionRules, type ErrorBody, type Refusal, refusalOf } from './admission.ts';
+import { type AdmissionRules, type Refusal, refusalOf } from './admission.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';
 
@@ -25,14 +25,8 @@ export interface HttpLimits {
 }
 
 /** What a server serves, and which requests it admits. */
-export interface HttpSite {
-  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
-  readonly token: string | null;
+export interface HttpSite extends Pick<AdmissionRules, 'token' | 'chunkedBodies' | 'errorBody'> {
   readonly handle: Handler;
-  /** Whether bodies without a declared length are admitted, which `handle` must then bound. Default: 411. */
-  readonly chunkedBodies?: boolean;
-  /** Makes the JSON body of a refusal. Default: a line of text. */
-  readonly errorBody?: ErrorBody;
 }
 
 /** A second site on a server, which has some of its paths. */
@@ -78,14 +72,9 @@ const TIMEOUT_CHECK_MS = 1000;
 /** Starts an HTTP server on one address. Failure('usage') when the port cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { what, host = LOOPBACK_HOST, port, token, limits, beside = null } = options;
-  const main = {
-    site: options,
-    rules: rulesOf(options, limits.maxBodyBytes, token === null && isLoopback(host)),
-  };
-  const second = beside && {
-    site: beside,
-    rules: rulesOf(beside, beside.maxBodyBytes, beside.anyHost !== true && isLoopback(host)),
-  };
+  const { maxBodyBytes } = limits;
+  const main = { ...options, maxBodyBytes, ownHostOnly: token === null && isLoopback(host) };
+  const second = beside && { ...beside, ownHostOnly: beside.anyHost !== true && isLoopback(host) };
   const serverOptions = {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
@@ -99,8 +88,8 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     response.once('close', () => {
       if (closing) server.closeIdleConnections();
     });
-    const { site, rules } = second?.site.takes(request.url ?? '') === true ? second : main;
-    const refusal = refusalOf(request.headers, rules);
+    const site = second?.takes(request.url ?? '') === true ? second : main;
+    const refusal = refusalOf(request.headers, site);
     if (refusal !== null) {
       refuse(request, response, refusal);
       return;
@@ -116,9 +105,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   server.on('checkContinue', (request, response) => respond(request, response, true));
   const upgraded = new UpgradedSockets();
   if (options.upgrade !== undefined) {
-    const refusalOfUpgrade = (request: IncomingMessage): Refusal | null =>
-      refusalOf(request.headers, main.rules);
-    upgraded.serve(server, { refusalOf: refusalOfUpgrade, handle: options.upgrade });
+    upgraded.serve(server, {
+      refusalOf: ({ headers }) => refusalOf(headers, main),
+      handle: options.upgrade,
+    });
   }
   server.maxConnections = limits.maxConnections;
   server.listen(port, host);
@@ -147,11 +137,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     },
     drop,
   };
-}
-
-function rulesOf(site: HttpSite, maxBodyBytes: number, ownHostOnly: boolean): AdmissionRules {
-  const { token, chunkedBodies = false, errorBody = null } = site;
-  return { token, ownHostOnly, maxBodyBytes, chunkedBodies, errorBody };
 }
 
 /** How long the body of a refused request is discarded, in milliseconds. */
