@@ -15,7 +15,7 @@ import { FleetLink } from './health/fleet-link.ts';
 import { RunIndexes } from './index/run-indexes.ts';
 import { readWebFiles, webFolder } from './pages/web-files.ts';
 import { Roots } from './runs/roots.ts';
-import { RunControl } from './runs/run-control.ts';
+import { RunActions } from './runs/run-control.ts';
 import { RunFolder } from './runs/run-folder.ts';
 import { RunList } from './runs/run-list.ts';
 import { RunProcesses } from './runs/run-processes.ts';
@@ -84,7 +84,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   });
   const keyFile = runKeyFile(env);
   const guards = fleet !== null ? [] : options.guards.length > 0 ? options.guards : [EMBEDDED_GUARD];
-  const control = new RunControl({
+  const control = new RunActions({
     ...{ folder: runs, list, processes, keyFile, signal, out, roots, guards, guardPolicy, env },
   });
   const events = new LiveEvents({ runs: () => list.look(signal), health, say });

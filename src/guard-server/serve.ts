@@ -8,7 +8,7 @@ import { serveMetrics, type MetricsAddress, type MetricsServer } from '../http/m
 import { guardMetrics } from './service/guard-metrics.ts';
 import type { ModelControl } from './service/model-repository.ts';
 import { startGuardServer, type GuardModelName, type GuardServer } from './server.ts';
-import { parseFaults, type Fault } from './synthetic/faults.ts';
+import { parseFaults, type ScriptedFault } from './synthetic/faults.ts';
 
 export interface ServeOptions {
   readonly model: GuardModelName;
@@ -92,7 +92,7 @@ async function serveGuardMetrics(server: GuardServer, address: MetricsAddress): 
   }
 }
 
-async function readFaults(path: string): Promise<readonly Fault[]> {
+async function readFaults(path: string): Promise<readonly ScriptedFault[]> {
   try {
     return parseFaults(await readFile(path, 'utf8'));
   } catch (cause) {

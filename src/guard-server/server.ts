@@ -18,7 +18,7 @@ import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
 import { WindowJudging } from './streams/window-judging.ts';
 import { Outage } from './synthetic/outage.ts';
-import type { Fault } from './synthetic/faults.ts';
+import type { ScriptedFault } from './synthetic/faults.ts';
 import type { SyntheticCounts, SyntheticOptions } from './synthetic/synthetic-model.ts';
 
 export type GuardModelName = 'lite' | 'synthetic';
@@ -71,7 +71,7 @@ export interface SyntheticControl {
   /** Queued requests. */
   readonly waiting: number;
   /** Replaces the fault script and restarts its row count. Throws a ZodError for malformed faults. */
-  setFaults(faults: readonly Fault[]): void;
+  setFaults(faults: readonly ScriptedFault[]): void;
   /** Loads the next version and returns its fingerprint. Running executions keep theirs. */
   swapVersion(): Fingerprint;
   /** Ids of the fingerprints that a content was judged under, in order of first use. */

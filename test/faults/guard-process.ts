@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { Cli } from '../helpers/cli.ts';
 import { freePort } from '../helpers/redis/redis.ts';
 
@@ -50,7 +50,7 @@ export class GuardProcess {
   }
 
   /** Replaces the faults in force. False when the process was not up, or died over it. */
-  async setFaults(faults: readonly Fault[]): Promise<boolean> {
+  async setFaults(faults: readonly ScriptedFault[]): Promise<boolean> {
     const cli = this.#cli;
     // Before it listens, it would die of the signal.
     if (cli === null || !cli.stdout.includes('listening')) return false;
@@ -80,7 +80,7 @@ export class GuardProcess {
     return judged;
   }
 
-  async #write(faults: readonly Fault[]): Promise<void> {
+  async #write(faults: readonly ScriptedFault[]): Promise<void> {
     await writeFile(`${this.#script}.new`, JSON.stringify({ faults }));
     await rename(`${this.#script}.new`, this.#script);
   }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import type { TestRedis } from '../helpers/redis/redis.ts';
 import type { GuardProcess } from './guard-process.ts';
 import type { Part } from './part.ts';
@@ -63,7 +63,7 @@ export class Storm {
     const proxy = this.#pick(proxies);
     const guard = this.#pick(guards);
     const forMs = this.#between(500, 3000);
-    const ofGuard = (name: string, faults: readonly Fault[]): readonly [string, Strike] => [
+    const ofGuard = (name: string, faults: readonly ScriptedFault[]): readonly [string, Strike] => [
       `guard ${guards.indexOf(guard)} ${name}`,
       () => this.#strikeGuard(guard, faults),
     ];
@@ -91,7 +91,7 @@ export class Storm {
     return true;
   }
 
-  async #strikeGuard(guard: GuardProcess, faults: readonly Fault[]): Promise<boolean> {
+  async #strikeGuard(guard: GuardProcess, faults: readonly ScriptedFault[]): Promise<boolean> {
     if (!(await guard.setFaults(faults))) return false;
     this.damage.guardFaults++;
     return true;

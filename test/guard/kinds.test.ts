@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
-import type { Fault } from '../../src/guard-server/synthetic/faults.ts';
+import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
 import { type HttpScripted, startKserveHttpServer } from '../helpers/guards/kserve-http-server.ts';
@@ -38,7 +38,7 @@ for (const [kind, addressOf] of Object.entries(DOORS)) {
   });
 }
 
-function asFault(trouble: Trouble): Fault {
+function asFault(trouble: Trouble): ScriptedFault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
 }
 

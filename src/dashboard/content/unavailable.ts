@@ -8,7 +8,7 @@ const MESSAGES: Readonly<Record<ContentProblem, string>> = {
   not_your_run: 'You did not create this run on this machine, so its sources are not read.',
   outside_root: 'Its file is outside the folders that the dashboard may read (--root).',
   source_missing: 'Its file is not there any more.',
-  source_changed: 'What is there now is not what was judged.',
+  source_changed: 'The source has changed since it was judged.',
   not_readable: 'Its file cannot be read.',
   decoding_failed: 'It cannot be decoded.',
 };

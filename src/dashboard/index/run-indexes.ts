@@ -23,7 +23,7 @@ interface RunIndexesOptions {
 }
 
 /** An index in use: it is not closed before it is released. */
-export interface Lease {
+export interface IndexLease {
   readonly index: RunIndex;
   /** Whether the run has gone on since it was built. */
   readonly stale: boolean;
@@ -93,7 +93,7 @@ export class RunIndexes {
    * The index of a run, for as long as the lease is held, or how far it is, 0 … 1. Rejects with a Failure when the record
    * does not hold.
    */
-  async lease(runDir: string, signal: AbortSignal): Promise<Lease | { readonly indexing: number }> {
+  async lease(runDir: string, signal: AbortSignal): Promise<IndexLease | { readonly indexing: number }> {
     this.#closing.signal.throwIfAborted();
     const found = await this.#find(runDir, signal);
     if ('indexing' in found) return found;
@@ -110,7 +110,7 @@ export class RunIndexes {
   }
 
   /** The same, but waits for as long as it takes. */
-  async patientLease(runDir: string, signal: AbortSignal): Promise<Lease> {
+  async patientLease(runDir: string, signal: AbortSignal): Promise<IndexLease> {
     for (;;) {
       const lease = await this.lease(runDir, signal);
       if ('index' in lease) return lease;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type RunAction, type RunDetail, type RunRow, START_RUN, type Started } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
-import type { RunControl } from '../runs/run-control.ts';
+import type { RunActions } from '../runs/run-control.ts';
 import { runDetail } from '../runs/run-detail.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import type { RunList } from '../runs/run-list.ts';
@@ -11,7 +11,7 @@ import type { Roots } from '../runs/roots.ts';
 export interface RunParts {
   readonly runs: RunFolder;
   readonly list: RunList;
-  readonly control: RunControl;
+  readonly control: RunActions;
   readonly roots: Roots;
   /** Path of this user's key file, see runKeyFile. */
   readonly keyFile: string | null;

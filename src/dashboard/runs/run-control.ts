@@ -32,7 +32,7 @@ interface RunControlOptions extends NewRunRules {
 }
 
 /** Starts and steers runs. */
-export class RunControl {
+export class RunActions {
   readonly #options: RunControlOptions;
 
   constructor(options: RunControlOptions) {

@@ -93,14 +93,14 @@ function wrongType(given: string | undefined): ApiError {
 function answer(reply: FastifyReply, judgement: Judgement, startedAt: number): FastifyReply {
   const partial = partialCoverage(judgement);
   if (partial !== null) reply.header('guardsweep-coverage', partial);
-  return reply.send(verdictOf(judgement, performance.now() - startedAt));
+  return reply.send(verdictReply(judgement, performance.now() - startedAt));
 }
 
 /**
  * The REST verdict of a judgement. `subcategory_flags` has a key for each category that was judged, in the order of the
  * taxonomy, then the flagged keys outside of it. It is empty when nothing is flagged.
  */
-function verdictOf(judgement: Judgement, latencyMs: number): Verdict {
+function verdictReply(judgement: Judgement, latencyMs: number): Verdict {
   const { score, flagged, subcategoryScores, subcategoryFlags } = judgement;
   const set = new Set(subcategoryFlags);
   const judged = CATEGORY_KEYS.filter((key) => set.has(key) || subcategoryScores?.[key] !== undefined);

@@ -1,6 +1,6 @@
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import type { Serving } from '../contract/definition.ts';
-import type { Execution, Model, Reply } from '../contract/model.ts';
+import type { Execution, Model, ModelReply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 import type { ModelStatistics } from './model-statistics.ts';
@@ -10,7 +10,7 @@ const MAX_QUEUE_BYTES = 256 * 1024 * 1024;
 
 interface Waiting {
   readonly request: TensorRequest;
-  readonly settle: (reply: Reply) => void;
+  readonly settle: (reply: ModelReply) => void;
   readonly sinceMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface Batcher {
    * Queues a request; `settle` is called once with its reply. Calling the returned function withdraws the request if no
    * execution has taken it yet. A full queue answers UNAVAILABLE at once.
    */
-  submit(request: TensorRequest, settle: (reply: Reply) => void): () => void;
+  submit(request: TensorRequest, settle: (reply: ModelReply) => void): () => void;
   /** Resolves once no request is queued or running. */
   drained(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export class DynamicBatcher implements Batcher {
     return this.#queue.length;
   }
 
-  submit(request: TensorRequest, settle: (reply: Reply) => void): () => void {
+  submit(request: TensorRequest, settle: (reply: ModelReply) => void): () => void {
     const tooMany = this.#queue.length >= this.#maxQueueSize;
     const tooLarge = this.#queue.length > 0 && this.#queueBytes + request.bytes > MAX_QUEUE_BYTES;
     if (this.#isOverloaded() || tooMany || tooLarge) {
@@ -138,7 +138,7 @@ export class DynamicBatcher implements Batcher {
       waitingSinceMs: batch[0]!.sinceMs,
     };
     const startedMs = performance.now();
-    let replies: readonly Reply[];
+    let replies: readonly ModelReply[];
     try {
       replies = await this.#model.execute(execution);
     } catch (error) {

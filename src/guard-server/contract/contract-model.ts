@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { history, type UnaryRequest } from '../../domain/request.ts';
 import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { readContents, readSession } from './contents.ts';
-import type { Execution, Model, OutputTensor, Reply } from './model.ts';
+import type { Execution, Model, OutputTensor, ModelReply } from './model.ts';
 import { verdictTensors, versionTensors, type RowVerdict } from './output-tensors.ts';
 import type { Probe, ProbeScores } from './probe.ts';
 import { refused, RequestError } from './request-error.ts';
@@ -59,12 +59,12 @@ export class ContractModel implements Model {
     return this.#sessions.totals;
   }
 
-  async execute({ requests }: Execution): Promise<Reply[]> {
+  async execute({ requests }: Execution): Promise<ModelReply[]> {
     const slice = new Slice();
     const judged: (Judged | RequestError)[] = [];
     for (const request of requests) judged.push(await this.#judge(request, slice));
     // From here on nothing fails: a request that is refused, or fails with its execution, writes to no session.
-    const replies: Reply[] = [];
+    const replies: ModelReply[] = [];
     for (const [index, request] of requests.entries()) {
       const result = judged[index]!;
       if (result instanceof RequestError) replies.push({ outputs: null, error: result });

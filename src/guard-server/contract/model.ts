@@ -11,7 +11,7 @@ export interface OutputTensor {
 }
 
 /** The reply to one request of an execution: tensors, or an error of its own. */
-export type Reply =
+export type ModelReply =
   | { readonly outputs: readonly OutputTensor[]; readonly modelVersion: string; readonly error: null }
   | { readonly outputs: null; readonly error: RequestError };
 
@@ -32,5 +32,5 @@ export interface Model {
   /** Use of the session cache since the model was loaded. */
   readonly cacheTotals: CacheCounts;
   /** One reply per request, in order. A rejection fails every request of the execution. */
-  execute(execution: Execution): Promise<readonly Reply[]>;
+  execute(execution: Execution): Promise<readonly ModelReply[]>;
 }

@@ -1,7 +1,7 @@
 import { MODEL_NAME, type InferResponse } from '../../guard/tensors/protocol.ts';
 import { decodeInferRequest } from '../../guard/tensors/service.ts';
 import { MalformedMessage, type ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import type { Reply } from '../contract/model.ts';
+import type { ModelReply } from '../contract/model.ts';
 import { invalidRequest } from '../contract/request-error.ts';
 
 /** Max length of a request id, in UTF-16 code units: replies carry it, and streams keep it. */
@@ -25,7 +25,7 @@ function decoded(message: Buffer): ReceivedRequest {
 }
 
 /** The ModelInferResponse of a reply with tensors. */
-export function inferResponse(id: string, reply: Extract<Reply, { error: null }>): InferResponse {
+export function inferResponse(id: string, reply: Extract<ModelReply, { error: null }>): InferResponse {
   return {
     model_name: MODEL_NAME,
     model_version: reply.modelVersion,

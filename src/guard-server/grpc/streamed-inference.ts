@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { isStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
-import type { Reply } from '../contract/model.ts';
+import type { ModelReply } from '../contract/model.ts';
 import { invalidRequest, RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
@@ -97,7 +97,7 @@ export class StreamedInference implements StreamCall {
   }
 }
 
-function replyOf(id: string, reply: Reply): StreamInferReply {
+function replyOf(id: string, reply: ModelReply): StreamInferReply {
   if (reply.error !== null) return errorReply(id, reply.error);
   const parameters = { triton_final_response: { bool_param: true } };
   return { error_message: '', infer_response: { ...inferResponse(id, reply), parameters } };

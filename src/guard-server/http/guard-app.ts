@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AppSite, openApp, sendJson } from '../../http/app.ts';
 import { HttpError, NOT_FOUND } from '../../http/http-error.ts';
-import type { Reply } from '../contract/model.ts';
+import type { ModelReply } from '../contract/model.ts';
 import type { CallMemory } from '../service/call-memory.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import type { NetworkLimits } from '../service/limits.ts';
@@ -119,7 +119,7 @@ function addRoutes(
       const { model, version = '' } = request.params;
       const jsonLength = request.headers['inference-header-content-length']?.toString();
       const call = readInferCall(await bodyOf(request), jsonLength, { name: model, version });
-      const verdicts = await new Promise<Reply>((resolve) => {
+      const verdicts = await new Promise<ModelReply>((resolve) => {
         // When the client has gone, the request leaves the queue.
         reply.raw.once('close', service.infer(call.request, resolve));
       });

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../guard/tensors/raw.ts';
 import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
-import type { OutputTensor, Reply } from '../contract/model.ts';
+import type { OutputTensor, ModelReply } from '../contract/model.ts';
 import type { InferCall } from './infer-request.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { InferCall } from './infer-request.ts';
 export function sendVerdicts(
   response: FastifyReply,
   { request, isBinary }: InferCall,
-  reply: Extract<Reply, { error: null }>,
+  reply: Extract<ModelReply, { error: null }>,
 ): FastifyReply {
   const { id } = request;
   const json = Buffer.from(

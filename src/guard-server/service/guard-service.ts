@@ -4,7 +4,7 @@ import { MODEL_NAME, type WireModelConfig } from '../../guard/tensors/protocol.t
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { ModelStatistics } from '../batching/model-statistics.ts';
 import { modelConfig, modelMetadata, type ModelMetadata, type Serving } from '../contract/definition.ts';
-import type { Reply } from '../contract/model.ts';
+import type { ModelReply } from '../contract/model.ts';
 import { RequestError, unavailable } from '../contract/request-error.ts';
 import { readTensors } from '../contract/tensor-request.ts';
 import { statisticsEntry, type StatisticsEntry } from './statistics-entry.ts';
@@ -113,7 +113,7 @@ export class GuardService {
    * Judges a request. `settle` is called once, with the tensors or the error of this request; errors found before it is
    * queued are settled within this call. The returned function withdraws a request that no execution has taken yet.
    */
-  infer(received: ReceivedRequest, settle: (reply: Reply) => void): () => void {
+  infer(received: ReceivedRequest, settle: (reply: ModelReply) => void): () => void {
     const { id } = received;
     try {
       if (this.#served.isDown()) throw unavailable(id, 'server not ready');

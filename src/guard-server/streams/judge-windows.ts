@@ -4,7 +4,7 @@ import { encodeStrings } from '../../guard/tensors/raw.ts';
 import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
 import { oneBoolean, oneFloat } from '../../guard/tensors/stream/one-element.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
-import type { Reply } from '../contract/model.ts';
+import type { ModelReply } from '../contract/model.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 
@@ -72,7 +72,7 @@ function requestOf(
   };
 }
 
-function scoreOf(reply: Reply): WindowScore | RequestError {
+function scoreOf(reply: ModelReply): WindowScore | RequestError {
   if (reply.error !== null) return reply.error;
   const raw = (name: string): Buffer =>
     reply.outputs.find((output) => output.name === name)?.raw ?? Buffer.alloc(0);

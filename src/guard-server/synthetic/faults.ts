@@ -49,7 +49,7 @@ const FAULT = z.discriminatedUnion('kind', [
 const FAULTS = z.strictObject({ faults: z.array(FAULT) });
 
 /** A fault as written in a script; fields with defaults are optional. */
-export type Fault = z.input<typeof FAULT>;
+export type ScriptedFault = z.input<typeof FAULT>;
 type CompleteFault = z.output<typeof FAULT>;
 type FaultKind = CompleteFault['kind'];
 type FaultOf<K extends FaultKind> = Extract<CompleteFault, { kind: K }>;
@@ -58,7 +58,7 @@ type FaultOf<K extends FaultKind> = Extract<CompleteFault, { kind: K }>;
  * Parses a fault script, JSON such as `{"faults": [{"kind": "crash", "times": 1}]}`.
  * Throws a ZodError or a SyntaxError.
  */
-export function parseFaults(json: string): readonly Fault[] {
+export function parseFaults(json: string): readonly ScriptedFault[] {
   return FAULTS.parse(JSON.parse(json)).faults;
 }
 
@@ -75,7 +75,7 @@ export class FaultScript {
   readonly #scripted: readonly Scripted[];
 
   /** Throws a ZodError for faults that are not well formed. */
-  constructor(faults: readonly Fault[]) {
+  constructor(faults: readonly ScriptedFault[]) {
     this.#scripted = FAULTS.parse({ faults }).faults.map((fault) => ({
       fault,
       startedAtMs: null,

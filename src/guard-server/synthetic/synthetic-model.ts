@@ -1,12 +1,12 @@
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { ContractModel } from '../contract/contract-model.ts';
 import { DEFAULT_CONTEXT_TOKENS } from '../contract/context-window.ts';
-import type { Execution, Model, Reply } from '../contract/model.ts';
+import type { Execution, Model, ModelReply } from '../contract/model.ts';
 import { refused } from '../contract/request-error.ts';
 import type { CacheCounts } from '../contract/session-cache.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 import { MediaFeatures } from '../features/media-features.ts';
-import { FaultScript, type Fault } from './faults.ts';
+import { FaultScript, type ScriptedFault } from './faults.ts';
 import { malform } from './malformed-reply.ts';
 import {
   executionMs,
@@ -35,7 +35,7 @@ export interface SyntheticOptions {
   /** Called for every execution once its service time, `serviceMs`, is over. */
   readonly observe?: (execution: Execution, serviceMs: number) => void;
   /** Default none. */
-  readonly faults?: readonly Fault[];
+  readonly faults?: readonly ScriptedFault[];
   /** Max contents whose versions are recorded; default 200,000. */
   readonly recordCapacity?: number;
 }
@@ -110,7 +110,7 @@ export class SyntheticModel implements Model {
   }
 
   /** Replaces the fault script and restarts its row count. Throws a ZodError for malformed faults. */
-  setFaults(faults: readonly Fault[]): void {
+  setFaults(faults: readonly ScriptedFault[]): void {
     this.#script = new FaultScript(faults);
     this.#rowsBeforeScript = this.#counts.rows;
     this.#beginFaults();
@@ -145,7 +145,7 @@ export class SyntheticModel implements Model {
     return this.#features?.close() ?? Promise.resolve();
   }
 
-  async execute(execution: Execution): Promise<readonly Reply[]> {
+  async execute(execution: Execution): Promise<readonly ModelReply[]> {
     this.#beginFaults();
     const { model } = this.#loaded;
     const script = this.#script;
@@ -167,7 +167,7 @@ export class SyntheticModel implements Model {
     return replies.map((reply, index) => this.#applyFaults(script, requests[index]!, reply));
   }
 
-  #applyFaults(script: FaultScript, request: TensorRequest, reply: Reply): Reply {
+  #applyFaults(script: FaultScript, request: TensorRequest, reply: ModelReply): ModelReply {
     if (reply.error !== null) return reply;
     const refusal = script.strike('refuse', ({ containing }) => holds(request, containing));
     if (refusal !== null) {

@@ -38,7 +38,7 @@ interface CollectOptions {
 /**
  * Reads what a report shows from a run directory: of a finished run from its final files, which are checked by their hashes,
  * else from the committed part of its log. Memory does not depend on the size of the run. Writes nothing but temporary
- * files. Failure('usage') for a path that is no run directory, Failure('internal') for a record that does not hold.
+ * files. Failure('usage') for a path that is no run directory, Failure('internal') for a record that failed verification.
  */
 export async function collectReport(dir: string, { signal }: CollectOptions): Promise<ReportData> {
   const runDir = resolve(dir);

@@ -95,7 +95,7 @@ function* verdictsOf(
   const fingerprints = manifest.fingerprints.flatMap(({ artifacts }) => recordedFingerprint(artifacts) ?? []);
   const byRun = new Map<string, Verdict[]>();
   for (const line of lines) {
-    const verdict = verdictOf(line);
+    const verdict = recordedVerdict(line);
     if (verdict === null) continue;
     const run = line.reused_from ?? line.run;
     const verdicts = byRun.get(run);
@@ -106,7 +106,7 @@ function* verdictsOf(
 }
 
 /** Null for a copy, an error, and a verdict that is never reused. */
-function verdictOf(line: OutcomeLine): Verdict | null {
+function recordedVerdict(line: OutcomeLine): Verdict | null {
   const { score, flagged, endpoint, coverage, content_sha256: contentSha256 } = line;
   if (contentSha256 === null || line.same_as !== null || line.fingerprint === null) return null;
   if (score === null || flagged === null || endpoint === null || coverage === null || line.stream !== null)

@@ -5,7 +5,7 @@ import {
   type SyntheticControl,
 } from '../../../src/guard-server/server.ts';
 import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
-import type { Fault } from '../../../src/guard-server/synthetic/faults.ts';
+import type { ScriptedFault } from '../../../src/guard-server/synthetic/faults.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { startGateway } from '../../../src/gateway/gateway.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
@@ -239,7 +239,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
 
   // A full queue is UNAVAILABLE at the guard; to the gateway, it is the same as any other overload.
   const overloaded = door === gateway ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE';
-  const faults: [status: string, fault: Fault][] = [
+  const faults: [status: string, fault: ScriptedFault][] = [
     ['INTERNAL', { kind: 'crash', containing: 'trouble' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'nan' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'missing' }],
