@@ -1,7 +1,6 @@
 import type { RunConfig } from '../config/run-config.ts';
 import type { JudgedItem } from '../domain/item.ts';
 import { requestBytes } from '../domain/request.ts';
-import { shownName } from '../domain/text/shown.ts';
 import { readSource } from '../ingest/items/read-source.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { columnsOf, examineFile } from '../ingest/recognise/inspect.ts';
@@ -122,10 +121,7 @@ async function recognised(
     case 'refused':
       return {
         layout: `refused (${examined.error.code})`,
-        table:
-          examined.why === 'no-text-column'
-            ? { path: source.path, judged: [], not_judged: examined.columns.map(shownName) }
-            : null,
+        table: null,
       };
     case 'records': {
       const { judged, unjudged } = columnsOf(examined, source, corpus);

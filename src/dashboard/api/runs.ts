@@ -76,6 +76,36 @@ export interface RunDetail extends RunRow {
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }
 
+/** A file of which nothing was judged. */
+export interface FileToFix {
+  readonly path: string;
+  /** Where it was when the run was created. */
+  readonly absolute: string;
+  /** Its first item. */
+  readonly seq: number;
+  /** Items that it counts as: the rows of a table. */
+  readonly items: number;
+  readonly code: ItemCode;
+  /** The error of its first item. */
+  readonly why: string;
+  readonly advice: string;
+  /** What to type; null: the file itself has to be changed. */
+  readonly command: string | null;
+  /** What a new run of it needs to be told; null: nothing would help. */
+  readonly needs: 'column' | 'encoding' | null;
+  /** The encoding that it is most likely in. */
+  readonly encoding: string | null;
+  /** The columns that a table has. */
+  readonly columns: readonly string[];
+}
+
+/** `GET /api/runs/:run/to-fix`: the files of which nothing was judged, up to 100 of them, those with the most items first. */
+export interface ToFix {
+  readonly files: number;
+  readonly items: number;
+  readonly listed: readonly FileToFix[];
+}
+
 /** A new run. */
 export const START_RUN = z.strictObject({
   /** Files, folders or globs, or one job file; absolute, or relative to the first --root. */
@@ -83,6 +113,10 @@ export const START_RUN = z.strictObject({
   name: z.string().min(1).max(64).nullable().default(null),
   /** Path of a policy file; null: what the guard flags is blocked. */
   policy: z.string().min(1).max(4096).nullable().default(null),
+  /** Columns to judge; null: recognised by name or by what they hold. */
+  text_columns: z.array(z.string().min(1).max(512)).min(1).max(20).nullable().default(null),
+  /** WHATWG label of the encoding; null: UTF-8, or what the file says. */
+  encoding: z.string().min(1).max(64).nullable().default(null),
 });
 
 export type StartRun = z.input<typeof START_RUN>;

@@ -28,6 +28,7 @@ import { DashboardError } from '../errors.ts';
 import { LinesBySeq } from './lines-by-seq.ts';
 import { queryPage } from './page-query.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
+import { queryUnjudged, type UnjudgedFiles } from './unjudged-files.ts';
 
 interface BuildOptions {
   readonly record: RunRecord;
@@ -169,6 +170,11 @@ export class RunIndex {
     if (line === undefined) return null;
     const restricted_by = (await this.currentRestrictions(signal)).by(line);
     return { line, reviews: this.reviews.of(seq), restricted_by };
+  }
+
+  /** The files of which nothing was judged; `limit` of them are named. */
+  unjudged(limit: number, signal: AbortSignal): Promise<UnjudgedFiles> {
+    return queryUnjudged(this.#database, limit, signal);
   }
 
   /** What is restricted, as the reviews and the other runs of the folder have it now. */

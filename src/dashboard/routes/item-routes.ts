@@ -13,6 +13,7 @@ import { bodyOf } from '../body.ts';
 import { conversationTip } from '../index/conversation-tip.ts';
 import type { RunIndex } from '../index/run-index.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
+import { toFix } from '../runs/to-fix.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 
@@ -46,6 +47,12 @@ export function addItemRoutes(app: FastifyInstance, parts: ItemParts): void {
 
   app.get<RunRoute>('/api/runs/:run/scores', (request, reply) =>
     answer(parts, request, reply, (index, signal) => index.scores(signal)),
+  );
+
+  app.get<RunRoute>('/api/runs/:run/to-fix', (request, reply) =>
+    answer(parts, request, reply, async (index, signal) =>
+      toFix(index, await parts.runs.find(request.params.run), signal),
+    ),
   );
 
   app.get<ItemRoute>('/api/runs/:run/items/:seq', (request, reply) => {

@@ -56,6 +56,8 @@ export async function enqueueArguments(asked: AskedRun, rules: NewRunRules): Pro
   if (guards.length > 0 && guardPolicy !== null) flags['guardPolicy'] = guardPolicy;
   if (policy !== null) flags['policy'] = policy;
   if (asked.name !== null) flags['name'] = asked.name;
+  if (asked.text_columns !== null) flags['textColumn'] = asked.text_columns;
+  if (asked.encoding !== null) flags['encoding'] = asked.encoding;
   const [first] = paths;
   if (isJobFile(first!)) await assertHarmless(first!, roots);
   const cwd = roots.folders[0]!;
@@ -99,7 +101,7 @@ async function resolved(path: string): Promise<string> {
 /** A mistake names the flag that the command would have been given. */
 function asAnswer(error: unknown): never {
   if (!(error instanceof Failure) || error.kind !== 'usage') throw error;
-  const [, flag] = /^--(name|policy): /.exec(error.message) ?? [];
+  const [, flag] = /^--(name|policy|encoding): /.exec(error.message) ?? [];
   throw new DashboardError('INVALID_REQUEST', error.message, flag ?? 'paths');
 }
 

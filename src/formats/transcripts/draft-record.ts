@@ -23,6 +23,8 @@ export interface RecordOptions {
   readonly audit: Audit;
   /** Whether the records are the messages of a chat. */
   readonly isChat: boolean;
+  /** Whether no column of the file is recognised as its text: then each record is one that is not judged. */
+  readonly hasNoText: boolean;
 }
 
 const NOTHING: Drafted = {
@@ -30,10 +32,16 @@ const NOTHING: Drafted = {
   judged: [],
 };
 
-/** Same message as for a file in which no column is recognised. */
 const UNKNOWN_TEXT: Drafted = {
   drafts: [
     settled('', null, errorWithReason('no_text_column', 'no column of the record is recognised as its text')),
+  ],
+  judged: [],
+};
+
+const FILE_WITHOUT_TEXT: Drafted = {
+  drafts: [
+    settled('', null, errorWithReason('no_text_column', 'no column of the file is recognised as its text')),
   ],
   judged: [],
 };
@@ -47,6 +55,7 @@ export function draftRecord(
   options: RecordOptions,
   passed?: NestedOptions['passed'],
 ): Drafted {
+  if (options.hasNoText) return FILE_WITHOUT_TEXT;
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
   const { audit, textColumns, foundColumns, isChat } = options;
   if (!isFields(content)) {

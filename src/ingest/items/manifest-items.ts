@@ -7,7 +7,13 @@ import type { RecordSelection } from './record-selection.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 
 /** The text of a row is judged unchanged. */
-const AS_TEXT: RecordOptions = { textColumns: null, foundColumns: [], audit: 'final', isChat: false };
+const AS_TEXT: RecordOptions = {
+  textColumns: null,
+  foundColumns: [],
+  audit: 'final',
+  isChat: false,
+  hasNoText: false,
+};
 
 interface ManifestReading {
   /** Path of the manifest in outcome lines. */

@@ -57,7 +57,7 @@ type ExaminedHead =
 /** A file that becomes one failed item. */
 export interface Refused {
   readonly kind: 'refused';
-  readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-text-column' | 'no-such-column';
+  readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-such-column';
   readonly modality: Modality | null;
   readonly error: ItemError;
   /** Names of the file's columns in its sample. For the terminal only. */
@@ -224,14 +224,12 @@ function examineSample(
       ? sample.filter((fields) => !isRecognised(fields, config.audit))
       : [];
   const found = textColumnsOf(unrecognised, config.idColumn);
-  if (found.length === 0 && unrecognised.length > 0 && unrecognised.length === readable(own)) {
-    return refused('no-text-column', NO_TEXT_COLUMN, null, columns);
-  }
+  const hasNoText = found.length === 0 && unrecognised.length > 0 && unrecognised.length === readable(own);
   return {
     kind: 'records',
     layout,
-    chosenBy: textColumns !== null ? 'option' : found.length > 0 ? 'content' : 'name',
-    options: { textColumns, foundColumns: found, audit: config.audit, isChat: hasMessages },
+    chosenBy: hasNoText ? 'nothing' : textColumns !== null ? 'option' : found.length > 0 ? 'content' : 'name',
+    options: { textColumns, foundColumns: found, audit: config.audit, isChat: hasMessages, hasNoText },
     columns,
     sample: records.filter((record) => record.error === null),
     whole: null,
@@ -246,8 +244,6 @@ function present(wanted: readonly string[] | null, columns: readonly string[]): 
   const found = wanted?.filter((name) => hasColumn(columns, name)) ?? [];
   return found.length === 0 ? null : found;
 }
-
-const NO_TEXT_COLUMN = errorWithReason('no_text_column', 'no column of the file is recognised as its text');
 
 function readable(records: readonly SourceRecord[]): number {
   return records.filter(({ content }) => content !== null).length;

@@ -67,8 +67,8 @@ export async function inspectSources(
     if (examined === null || examined.kind === 'text' || examined.kind === 'media') return;
     wanted.see(source.corpus, examined.columns);
     const { path } = source;
-    if (examined.kind === 'refused') {
-      if (examined.why !== 'no-text-column') return;
+    if (examined.kind === 'refused') return;
+    if (examined.chosenBy === 'nothing') {
       add(path, { judged: [], chosen_by: 'nothing', not_judged: labelled(examined.columns, MAX_RECORDED) });
       return;
     }
@@ -93,6 +93,12 @@ export async function inspectSources(
     }
     const examined = await examineFile(source, config, itemBytes, signal);
     if (isNamed && examined?.kind === 'refused') refuse(examined, config);
+    if (isNamed && examined?.kind === 'records' && examined.chosenBy === 'nothing') {
+      throw new Failure(
+        'usage',
+        `${JSON.stringify(config.given)} has no column recognised as its text; choose with --text-column among: ${listed(examined.columns)}`,
+      );
+    }
     if (examined?.kind === 'refused' && examined.why === 'encoding') {
       const { encoding } = examined;
       encodings.set(encoding, [...(encodings.get(encoding) ?? []), source.path]);
@@ -153,11 +159,6 @@ function refuse({ why, columns, missing, encoding }: Refused, config: SourceConf
       throw new Failure(
         'usage',
         `${file} is mostly not UTF-8; name its encoding, ${encoding === null ? 'such as' : 'most likely'} --encoding ${encoding ?? 'windows-1252'}`,
-      );
-    case 'no-text-column':
-      throw new Failure(
-        'usage',
-        `${file} has no column recognised as its text; choose with --text-column among: ${listed(columns)}`,
       );
     case 'no-such-column':
       throw new Failure(

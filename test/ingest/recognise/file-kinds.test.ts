@@ -249,7 +249,8 @@ describe('what a file is, by its content', () => {
   test('what has to be converted is told from what has to be named', async () => {
     const reasonOf = async (name: string, content: string) => {
       writeFileSync(join(root, name), content);
-      return (await readItems([corpus(root)])).find(({ id }) => id.endsWith(name))?.settled?.error?.reason;
+      return (await readItems([corpus(root)])).find(({ source }) => source.path.endsWith(name))?.settled
+        ?.error?.reason;
     };
     expect(await reasonOf('a.pdf', '%PDF-1.4\n1 0 obj\n<< >>\nendobj\n')).toBe('file_type');
     expect(await reasonOf('b.html', '<p>words</p>')).toBe('file_type');

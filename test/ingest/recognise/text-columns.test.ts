@@ -285,7 +285,7 @@ describe('the columns that are text are found by what they hold', () => {
           judged: names.map((name) => JSON.stringify(name)),
           texts:
             table.texts === null
-              ? ['no_text_column']
+              ? rowsOf(table.columns).map(() => 'no_text_column')
               : rowsOf(table.columns).map((row) =>
                   names.flatMap((name) => (row[name]!.trim() === '' ? [] : row[name]!)).join('\n\n'),
                 ),

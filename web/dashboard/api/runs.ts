@@ -1,4 +1,5 @@
-import type { RunAction, RunDetail, Started, StartRun } from '../../../src/dashboard/api/runs.ts';
+import type { Indexing } from '../../../src/dashboard/api/items.ts';
+import type { RunAction, RunDetail, Started, StartRun, ToFix } from '../../../src/dashboard/api/runs.ts';
 import { request, requestJson } from './http.ts';
 
 /** The path of a run in the API; `rest` begins with a slash. */
@@ -9,6 +10,9 @@ export const reportPath = (run: string): string => `/runs/${encodeURIComponent(r
 
 export const runDetail = (run: string, signal: AbortSignal): Promise<RunDetail> =>
   requestJson(runApi(run), { signal });
+
+export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix | Indexing> =>
+  requestJson(runApi(run, '/to-fix'), { signal });
 
 export const startRun = (body: StartRun): Promise<Started> =>
   requestJson('/api/runs', { method: 'POST', body });

@@ -60,7 +60,8 @@ function Body({ run, detail, content }: ShownProps) {
       ) : (
         <div class="unavailable">
           <p>{content.message}</p>
-          <p>{ADVICE[content.reason]}</p>
+          {/* Why it was not judged is why it is not shown; what to do is said above. */}
+          {detail.line.error === null && <p>{ADVICE[content.reason]}</p>}
         </div>
       );
   }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { liveRuns } from '../api/events.ts';
 import { runDetail } from '../api/runs.ts';
@@ -27,12 +27,11 @@ export function RunPage({ run: name, tab, flagged }: Props) {
   const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
   const row = liveRuns.value?.find(({ run }) => run === name);
   const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
-  const before = useRef(ending);
+  const known = value === null ? null : `${value.state} ${value.not_judged}`;
   useEffect(() => {
-    // What the row does not have: the summary of a run that has just finished.
-    if (before.current !== null && before.current !== ending) reload();
-    before.current = ending;
-  }, [ending]);
+    // What the row does not have: the summary of a run that has finished since it was loaded, even before it had a row.
+    if (ending !== null && known !== null && known !== ending) reload();
+  }, [ending, known === null]);
   const run: RunDetail | null = value === null ? null : { ...value, ...row };
 
   return (

@@ -4,6 +4,7 @@ import { Accounting } from './accounting.tsx';
 import { Categories } from './categories.tsx';
 import { Facts } from './facts.tsx';
 import { NextSteps } from './next-steps.tsx';
+import { ToFix } from './to-fix.tsx';
 import { ProgressPanel } from './progress-panel.tsx';
 
 /** The decisions of a run that is not finished. */
@@ -29,6 +30,7 @@ export function Overview({ run }: { readonly run: RunDetail }) {
       {summary !== null && (
         <>
           <Accounting summary={summary} decisions={run.by_decision} />
+          {summary.errors > 0 && <ToFix run={run} />}
           <NextSteps run={run} />
           <Categories summary={summary} decisions={run.by_decision} />
         </>
