@@ -4,7 +4,6 @@ import { performance } from 'node:perf_hooks';
 import { Failure } from '../src/domain/failure.ts';
 import { standardError, standardOutput } from '../src/terminal/standard-streams.ts';
 import { featureFingerprint } from '../src/guard-server/lite/feature-fingerprint.ts';
-import { FeatureExtractor } from '../src/guard-server/lite/features.ts';
 import { logistic } from '../src/guard-server/lite/elementary.ts';
 import { LiteModel } from '../src/guard-server/lite/model.ts';
 import { normalise } from '../src/guard-server/lite/normalise.ts';
@@ -60,7 +59,7 @@ function learnRules(rows: readonly LabelledText[], logits: readonly (readonly nu
 
 /** Failure('usage') when a training text is one of the sentences that the model is tested with. */
 function refuseKnown(rows: readonly LabelledText[], plainWords: PlainWords): void {
-  const known = new Set(sentencesOf(plainWords).map(normalise));
+  const known = new Set(sentencesOf(plainWords).map((sentence) => normalise(sentence)));
   if (rows.some(({ text }) => known.has(normalise(text)))) {
     throw new Failure('usage', 'a training text equals one of the plain sentences that no training may see');
   }
@@ -79,7 +78,7 @@ async function train(): Promise<void> {
   refuseKnown(rows, unseen.plainWords);
   const started = performance.now();
   const rules = learnRules(rows, await heldOutLogits(rows, SEED, say));
-  const rulesFile = encodeRules({ features: featureFingerprint(new FeatureExtractor()), ...rules });
+  const rulesFile = encodeRules({ features: featureFingerprint(), ...rules });
   const sets = [rows, ...withoutSources(rows)].map((texts) => ({ rows: texts, seed: SEED }));
   const files = await trainNetworks(sets, say);
   const weights = files[0]!;

@@ -16,6 +16,7 @@ import { quantise } from '../../training/fit/quantise.ts';
 import { seededRandom } from '../../training/random.ts';
 import { BENIGN_FLAG_RATE, chooseThresholds } from '../../training/fit/thresholds.ts';
 import { trainNetwork } from '../../training/fit/trainer.ts';
+import { vocabularyOf } from '../../training/fit/vocabulary-of.ts';
 import { OUTPUTS, OVERALL, decodeWeights, encodeWeights } from '../../src/guard-server/lite/weights-file.ts';
 
 const SEED = 7;
@@ -39,18 +40,29 @@ describe('training', () => {
     row(`the ${word} is lovely`),
     row(`the ${word} is loathsome`, HATE, OVERALL),
   ]);
-  const trained = () => quantise(trainNetwork(rows, new FeatureExtractor(), seededRandom(SEED)));
+  const vocabulary = vocabularyOf(rows);
+  const trained = () => ({
+    ...quantise(trainNetwork(rows, new FeatureExtractor(vocabulary), seededRandom(SEED))),
+    vocabulary,
+  });
 
   it('learns what tells the classes apart, and gives the same bytes when run again', () => {
     const weights = trained();
     expect(encodeWeights(trained()).equals(encodeWeights(weights))).toBe(true);
 
-    const network = new LiteNetwork(decodeWeights(encodeWeights(weights)), new FeatureExtractor());
+    const network = new LiteNetwork(decodeWeights(encodeWeights(weights)));
     const lovely = network.logits('the mountain is lovely');
     const loathsome = network.logits('the mountain is loathsome');
     expect(loathsome[OVERALL]).toBeGreaterThan(lovely[OVERALL]!);
     expect(loathsome[HATE]).toBeGreaterThan(lovely[HATE]!);
     expect(loathsome[HATE]).toBeGreaterThan(loathsome[0]!);
+  });
+
+  it('knows the words of several texts, the most frequent first, and reads what is spaced out by them', () => {
+    expect(vocabulary.words).toEqual(['is', 'the', 'loathsome', 'lovely']);
+    const network = new LiteNetwork(decodeWeights(encodeWeights(trained())));
+    expect(network.logits('t h e i s l o v e l y')).toEqual(network.logits('the is lovely'));
+    expect(network.logits('the lovly')).toEqual(network.logits('the lovely'));
   });
 
   it('puts texts that share a passage into one fold', () => {

@@ -1,6 +1,6 @@
 import { OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
-import { dropLetters, spaceLetters, swapLetters } from '../disguises.ts';
+import { dropLetters, swapLetters } from '../disguises.ts';
 import type { Random } from '../random.ts';
 
 /** Share of the harmless texts, and of the others, of which a changed copy is added. */
@@ -15,7 +15,7 @@ const MAX_NEIGHBOUR_UNITS = 160;
 const LATIN = /[a-z]{3}/i;
 
 /** The disguises that normalisation cannot undo; null for a neighbour. */
-const CHANGES = [spaceLetters, dropLetters, swapLetters, null];
+const CHANGES = [dropLetters, swapLetters, null, null];
 
 /**
  * Changed copies of some of the texts. Some are disguised, be they harmless or not, so that neither the disguise nor a

@@ -5,7 +5,7 @@ import type { FloatWeights } from './trainer.ts';
 const STEPS = 127;
 
 /** Rounds the table to 8-bit steps, with a step size per hidden unit that fits its largest value. */
-export function quantise(weights: FloatWeights): LiteWeights {
+export function quantise(weights: FloatWeights): Omit<LiteWeights, 'vocabulary'> {
   const { table, ...dense } = weights;
   const scale = new Float32Array(HIDDEN);
   for (let at = 0; at < table.length; at++) {

@@ -1,6 +1,7 @@
 import { OUTPUTS, OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import { isLookAlike } from '../corpora/look-alikes.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
+import { PLAIN_TEXTS } from '../corpora/plain-texts.ts';
 
 /** Max share of benign look-alikes, and of all benign text, that is flagged on the texts thresholds are chosen on. */
 export const LOOK_ALIKE_FLAG_RATE = 0.1;
@@ -28,6 +29,11 @@ function thresholdForF1(scores: readonly number[], labels: readonly number[]): n
   return threshold;
 }
 
+/** Our own texts are too like each other to tell how much of other people's is flagged. */
+function isPublicBenign({ source, targets }: LabelledText): boolean {
+  return targets[OVERALL] === 0 && source !== PLAIN_TEXTS;
+}
+
 function roundUp(threshold: number): number {
   const unit = 10 ** DECIMALS;
   return Math.min(1, Math.ceil(threshold * unit) / unit);
@@ -51,7 +57,7 @@ export function chooseThresholds(
         ),
       );
     }
-    const benign = scores.filter((_, index) => rows[index]!.targets[OVERALL] === 0);
+    const benign = scores.filter((_, index) => isPublicBenign(rows[index]!));
     const lookAlikes = scores.filter((_, index) => isLookAlike(rows[index]!));
     return roundUp(
       Math.max(

@@ -1,4 +1,3 @@
-import { FeatureExtractor } from '../../src/guard-server/lite/features.ts';
 import { LiteNetwork } from '../../src/guard-server/lite/network.ts';
 import { decodeWeights } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
@@ -23,9 +22,7 @@ export async function heldOutLogits(
     rows: rows.filter((_row, index) => folds[index] !== fold),
     seed: seed + 1 + fold,
   }));
-  const extractor = new FeatureExtractor();
-  const networks = (await trainNetworks(sets, report)).map(
-    (file) => new LiteNetwork(decodeWeights(file), extractor),
-  );
+  const files = await trainNetworks(sets, report);
+  const networks = files.map((file) => new LiteNetwork(decodeWeights(file)));
   return rows.map(({ text }, index) => Array.from(networks[folds[index]!]!.logits(text)));
 }

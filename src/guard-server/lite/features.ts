@@ -1,6 +1,7 @@
 import { DIGIT, SEPARATOR, SYLLABLE, UNSPACED, characterClasses } from './character-classes.ts';
 import { normalise } from './normalise.ts';
 import { piecesOf } from './pieces.ts';
+import { NO_WORDS, type Vocabulary } from './vocabulary.ts';
 
 /** Features are hashed into this many buckets; a power of two. */
 export const BUCKETS = 1 << 17;
@@ -49,15 +50,20 @@ export class FeatureExtractor {
   readonly #classes = characterClasses();
   readonly #seenIn = new Int32Array(BUCKETS);
   readonly #buckets = new Int32Array(BUCKETS);
+  readonly #vocabulary: Vocabulary;
   #piece = 0;
   #count = 0;
+
+  constructor(vocabulary: Vocabulary = NO_WORDS) {
+    this.#vocabulary = vocabulary;
+  }
 
   /**
    * Calls `visit` for each piece of a text in order, with the distinct buckets of its features, in order of first
    * appearance. The array is only valid during the call.
    */
   forEachPiece(text: string, visit: (buckets: Int32Array) => void): void {
-    const normal = normalise(text);
+    const normal = normalise(text, this.#vocabulary);
     for (const { from, to } of piecesOf(normal, this.#classes)) visit(this.#extract(normal, from, to));
   }
 

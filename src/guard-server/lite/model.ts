@@ -5,7 +5,6 @@ import { Failure } from '../../domain/failure.ts';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import { CONTEXT_WEIGHT, inContext } from './composition.ts';
 import { featureFingerprint } from './feature-fingerprint.ts';
-import { FeatureExtractor } from './features.ts';
 import { logistic } from './elementary.ts';
 import { LiteNetwork, WINDOW_PENALTY } from './network.ts';
 import { decodeRules, type LiteRules } from './rules.ts';
@@ -37,8 +36,7 @@ export class LiteModel {
 
   /** A model from the bytes of its two files. Failure('internal') when they are damaged or do not match the code. */
   constructor(weightsFile: Buffer, rulesFile: Buffer) {
-    const extractor = new FeatureExtractor();
-    const features = featureFingerprint(extractor);
+    const features = featureFingerprint();
     this.#rules = decodeRules(rulesFile.toString('utf8'));
     if (this.#rules.features !== features) {
       throw new Failure(
@@ -46,7 +44,7 @@ export class LiteModel {
         'the embedded text model was trained on other features: run npm run train',
       );
     }
-    this.#network = new LiteNetwork(decodeWeights(weightsFile), extractor);
+    this.#network = new LiteNetwork(decodeWeights(weightsFile));
     this.artifacts = {
       'lite-composition': sha256(JSON.stringify({ CONTEXT_WEIGHT, WINDOW_PENALTY })),
       'lite-features': features,

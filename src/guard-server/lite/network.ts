@@ -1,10 +1,10 @@
 import { logarithm } from './elementary.ts';
-import type { FeatureExtractor } from './features.ts';
+import { FeatureExtractor } from './features.ts';
 import { RowSums } from './row-sums.ts';
 import { HIDDEN, OUTPUTS, type LiteWeights } from './weights-file.ts';
 
 /** What a window's logit loses per natural logarithm of the number of windows. */
-export const WINDOW_PENALTY = 1;
+export const WINDOW_PENALTY = 1.5;
 
 /**
  * Runs the network over a text. Table rows are summed as integers, so the order of features does not matter, and the
@@ -18,9 +18,9 @@ export class LiteNetwork {
   readonly #previous = new Int32Array(HIDDEN);
   readonly #hidden = new Float64Array(HIDDEN);
 
-  constructor(weights: LiteWeights, extractor: FeatureExtractor) {
+  constructor(weights: LiteWeights) {
     this.#weights = weights;
-    this.#extractor = extractor;
+    this.#extractor = new FeatureExtractor(weights.vocabulary);
     this.#rowSums = new RowSums(weights.table);
   }
 

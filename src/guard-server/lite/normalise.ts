@@ -1,4 +1,5 @@
 import { withoutMarks } from './marks.ts';
+import { NO_WORDS, type Vocabulary } from './vocabulary.ts';
 
 /** Invisible characters (zero-width, soft hyphen, directional marks), which can be used to break up a word. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
@@ -13,6 +14,10 @@ const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 const SIGNED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[.\-_*·|][a-z])+(?![\p{L}\p{N}])/gu;
 // linear: see above.
 const SPACED_OUT = /(?<![\p{L}\p{N}])[a-z](?: [a-z]){2,}(?![\p{L}\p{N}])/gu;
+/** Two Latin letters with one space between them. */
+const SPACED_PAIR = /(?<![\p{L}\p{N}])[a-z] [a-z](?![\p{L}\p{N}])/gu;
+/** From this many spaced-out words on, two spaced letters are one as well. */
+const SPACED_WORDS = 2;
 const BETWEEN_LETTERS = /[ .\-_*·|]/g;
 
 const CHUNK = /\S+/g;
@@ -64,14 +69,27 @@ function replaceStandIns(text: string): string {
 const joinLetters = (run: string): string => run.replace(BETWEEN_LETTERS, '');
 
 /**
+ * Joins letters that are written apart. If they all are, with no more space between words, the words are told apart by the
+ * vocabulary; two letters are a word only where others are written so.
+ */
+function joinSpacedOut(text: string, vocabulary: Vocabulary): string {
+  let runs = 0;
+  const joined = text.replace(SPACED_OUT, (run) => {
+    runs++;
+    return vocabulary.separate(joinLetters(run));
+  });
+  return runs >= SPACED_WORDS ? joined.replace(SPACED_PAIR, joinLetters) : joined;
+}
+
+/**
  * Normalises a text for feature extraction: NFKC (full-width letters, ligatures, mathematical alphabets), lower case,
  * and common disguises undone: invisible characters, look-alike letters of other scripts, marks on Latin letters,
- * spelled-out words, digits for letters, and stretched words. Time is linear in the length.
+ * spelled-out words, digits for letters, stretched words, and misspelt words of the vocabulary. Time is linear in the
+ * length.
  */
-export function normalise(text: string): string {
+export function normalise(text: string, vocabulary: Vocabulary = NO_WORDS): string {
   const visible = text.normalize('NFKC').toLowerCase().replace(INVISIBLE, '');
-  const joined = withoutMarks(replaceHomoglyphs(visible))
-    .replace(SIGNED_OUT, joinLetters)
-    .replace(SPACED_OUT, joinLetters);
-  return replaceStandIns(joined).replace(STRETCHED, '$1$1');
+  const joined = withoutMarks(replaceHomoglyphs(visible)).replace(SIGNED_OUT, joinLetters);
+  const read = replaceStandIns(joinSpacedOut(joined, vocabulary)).replace(STRETCHED, '$1$1');
+  return vocabulary.correct(read);
 }

@@ -2,6 +2,7 @@ import { endianness } from 'node:os';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
 import { Failure } from '../../domain/failure.ts';
 import { BUCKETS } from './features.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 /** One output per category in taxonomy order, and the last one for any hazard. */
 export const OUTPUTS = CATEGORY_COUNT + 1;
@@ -20,16 +21,19 @@ export interface LiteWeights {
   /** One row per output, HIDDEN wide. */
   readonly output: Float32Array;
   readonly outputBias: Float32Array;
+  readonly vocabulary: Vocabulary;
 }
 
 /** The first bytes of the file; the digit is the version of the layout. */
-const MAGIC = Buffer.from('GSWLITE1', 'latin1');
+const MAGIC = Buffer.from('GSWLITE2', 'latin1');
 
 const FLOATS = HIDDEN + HIDDEN + OUTPUTS * HIDDEN + OUTPUTS;
 const FLOAT_BYTES = FLOATS * Float32Array.BYTES_PER_ELEMENT;
 
-/** The file: magic, floats (little-endian) in the order of `encodeWeights`, table. */
-const FILE_BYTES = MAGIC.length + FLOAT_BYTES + BUCKETS * HIDDEN;
+/** The file: magic, length of the words in bytes, floats in the order of `encodeWeights`, table, words, one per line. */
+const FLOATS_AT = MAGIC.length + Uint32Array.BYTES_PER_ELEMENT;
+const TABLE_AT = FLOATS_AT + FLOAT_BYTES;
+const WORDS_AT = TABLE_AT + BUCKETS * HIDDEN;
 
 function assertLittleEndian(): void {
   if (endianness() !== 'LE')
@@ -45,26 +49,30 @@ export function encodeWeights(weights: LiteWeights): Buffer {
     floats.set(part, at);
     at += part.length;
   }
-  return Buffer.concat([MAGIC, Buffer.from(floats.buffer), Buffer.from(weights.table.buffer)]);
+  const words = Buffer.from(weights.vocabulary.words.join('\n'));
+  const length = Buffer.from(Uint32Array.of(words.length).buffer);
+  return Buffer.concat([MAGIC, length, Buffer.from(floats.buffer), Buffer.from(weights.table.buffer), words]);
 }
 
 /** Reads the weights file. Failure('internal') when it is damaged. */
 export function decodeWeights(file: Buffer): LiteWeights {
   assertLittleEndian();
-  if (file.length !== FILE_BYTES || !file.subarray(0, MAGIC.length).equals(MAGIC)) {
+  const isComplete = file.length >= WORDS_AT && file.length === WORDS_AT + file.readUInt32LE(MAGIC.length);
+  if (!isComplete || !file.subarray(0, MAGIC.length).equals(MAGIC)) {
     throw new Failure('internal', 'the weights of the embedded text model are damaged or of another version');
   }
   // Copied, because the file's buffer need not be aligned for floats.
   const floats = new Float32Array(FLOATS);
-  Buffer.from(floats.buffer).set(file.subarray(MAGIC.length, MAGIC.length + FLOAT_BYTES));
+  Buffer.from(floats.buffer).set(file.subarray(FLOATS_AT, TABLE_AT));
   let at = 0;
   const take = (length: number): Float32Array => floats.subarray(at, (at += length));
-  const tableBytes = file.subarray(MAGIC.length + FLOAT_BYTES);
+  const tableBytes = file.subarray(TABLE_AT, WORDS_AT);
   return {
     scale: take(HIDDEN),
     hiddenBias: take(HIDDEN),
     output: take(OUTPUTS * HIDDEN),
     outputBias: take(OUTPUTS),
     table: new Int8Array(tableBytes.buffer, tableBytes.byteOffset, tableBytes.length),
+    vocabulary: new Vocabulary(file.toString('utf8', WORDS_AT).split('\n')),
   };
 }

@@ -144,7 +144,11 @@ describe('the lite model', () => {
   });
 
   it.each([
-    ['short weights', () => new LiteModel(readFileSync(WEIGHTS).subarray(1), readFileSync(RULES))],
+    ['short weights', () => new LiteModel(readFileSync(WEIGHTS).subarray(0, 1000), readFileSync(RULES))],
+    [
+      'weights that lack some words',
+      () => new LiteModel(readFileSync(WEIGHTS).subarray(0, -10), readFileSync(RULES)),
+    ],
     [
       'weights of another layout',
       () => new LiteModel(Buffer.alloc(statSync(WEIGHTS).size), readFileSync(RULES)),

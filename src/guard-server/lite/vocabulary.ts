@@ -1,0 +1,87 @@
+import { logarithm } from './elementary.ts';
+
+/** Longest word that a run of letters is cut into. */
+const MAX_WORD = 20;
+/** What a letter outside every known word costs, more than any word of a few letters. */
+const UNKNOWN_LETTER = 14;
+
+/** Words of at least this many letters are recognised when misspelt; shorter ones are too much like each other. */
+const MIN_CORRECTED = 4;
+/** So many of the most frequent words are recognised when misspelt. */
+const CORRECTED_WORDS = 4000;
+
+const LETTERS = /[a-z]{3,}/g;
+const LETTER_OR_DIGIT = /[\p{L}\p{M}\p{N}]/u;
+
+/**
+ * The words of the training texts, most frequent first. They tell where a word ends that is written in single letters,
+ * and which word was meant where one letter is missing or two are swapped.
+ */
+export class Vocabulary {
+  readonly words: readonly string[];
+  readonly #ranks: Map<string, number>;
+  /** Normalises the probabilities of the ranks, about: the logarithm of their number. */
+  readonly #size: number;
+  /** Misspelt forms, and the most frequent word that each can stand for. */
+  readonly #misspelt = new Map<string, string>();
+
+  constructor(words: readonly string[]) {
+    this.words = words;
+    this.#ranks = new Map(words.map((word, rank) => [word, rank]));
+    this.#size = logarithm(words.length + 3);
+    for (const word of words.slice(0, CORRECTED_WORDS)) {
+      for (let at = 1; at < word.length - 1 && word.length >= MIN_CORRECTED; at++) {
+        this.#addMisspelt(word.slice(0, at) + word.slice(at + 1), word);
+        this.#addMisspelt(word.slice(0, at) + word[at + 1]! + word[at]! + word.slice(at + 2), word);
+      }
+    }
+  }
+
+  #addMisspelt(form: string, word: string): void {
+    if (!this.#ranks.has(form) && !this.#misspelt.has(form)) this.#misspelt.set(form, word);
+  }
+
+  /** Puts a space between the likeliest words of a run of small Latin letters; what is no word stays together. */
+  separate(letters: string): string {
+    const lowest = new Float64Array(letters.length + 1).fill(Infinity);
+    const begins = new Int32Array(letters.length + 1);
+    const known = new Uint8Array(letters.length + 1);
+    lowest[0] = 0;
+    for (let end = 1; end <= letters.length; end++) {
+      lowest[end] = lowest[end - 1]! + UNKNOWN_LETTER;
+      begins[end] = end - 1;
+      for (let begin = Math.max(0, end - MAX_WORD); begin < end; begin++) {
+        const rank = this.#ranks.get(letters.slice(begin, end));
+        if (rank === undefined) continue;
+        // Word frequencies fall with the rank (Zipf): the negative logarithm of the word's probability.
+        const cost = lowest[begin]! + logarithm((rank + 1) * this.#size);
+        if (cost >= lowest[end]!) continue;
+        lowest[end] = cost;
+        begins[end] = begin;
+        known[end] = 1;
+      }
+    }
+    const words: string[] = [];
+    for (let end = letters.length; end > 0;) {
+      let begin = begins[end]!;
+      if (known[end] === 0) while (begin > 0 && known[begin] === 0) begin = begins[begin]!;
+      words.push(letters.slice(begin, end));
+      end = begin;
+    }
+    return words.reverse().join(' ');
+  }
+
+  /** Writes misspelt words in small Latin letters right. */
+  correct(text: string): string {
+    if (this.#misspelt.size === 0) return text;
+    return text.replace(LETTERS, (word, offset: number) => {
+      const meant = this.#misspelt.get(word);
+      if (meant === undefined) return word;
+      const before = text[offset - 1] ?? '';
+      const after = text[offset + word.length] ?? '';
+      return LETTER_OR_DIGIT.test(before) || LETTER_OR_DIGIT.test(after) ? word : meant;
+    });
+  }
+}
+
+export const NO_WORDS = new Vocabulary([]);
