@@ -14,11 +14,3 @@ export const LOOK_ALIKE_SOURCES: readonly string[] = [
 export function isLookAlike(row: LabelledText): boolean {
   return row.targets[OVERALL] === 0 && LOOK_ALIKE_SOURCES.includes(row.source);
 }
-
-/** Sources in which hateful and harmless sentences name the same groups. */
-const COUNTERPART_SOURCES: readonly string[] = ['kosbi', 'multilingual-hatecheck', 'sghatecheck'];
-
-/** Whether a text is benign, and only its wording tells it from the hazards of its source. */
-export function isCounterpart(row: LabelledText): boolean {
-  return row.targets[OVERALL] === 0 && COUNTERPART_SOURCES.includes(row.source);
-}

@@ -8,7 +8,7 @@ export const LOOK_ALIKE_FLAG_RATE = 0.1;
 export const BENIGN_FLAG_RATE = 0.05;
 
 /** Decimals of a threshold. */
-const DECIMALS = 4;
+const DECIMALS = 2;
 
 /** The lowest threshold at which at most `rate` of the scores reach it. */
 function thresholdForRate(scores: readonly number[], rate: number): number {

@@ -2,7 +2,7 @@ import { BUCKETS, type FeatureExtractor } from '../../src/guard-server/lite/feat
 import { HIDDEN, OUTPUTS, OVERALL } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
 import { PLAIN_TEXTS } from '../corpora/plain-texts.ts';
-import { isCounterpart, isLookAlike } from '../corpora/look-alikes.ts';
+import { isLookAlike } from '../corpora/look-alikes.ts';
 import { changedCopies } from './augmentation.ts';
 import { benignWeights } from './language-balance.ts';
 import { shuffle, type Random } from '../random.ts';
@@ -36,9 +36,9 @@ const SMOOTHING = 0.01;
 const DROPOUT = 0.6;
 /** Weight decay of the table rows that a text uses. */
 const SHRINKAGE = 1e-4;
-/** Weights of benign texts that resemble hazards, and of our own benign texts. */
+/** Weights of benign texts in alarming words, and of our own benign texts. */
 const LOOK_ALIKE_WEIGHT = 2;
-const PLAIN_WEIGHT = 1.6;
+const PLAIN_WEIGHT = 1.3;
 /** Width of the range of the table's initial values. */
 const TABLE_START = 0.1;
 
@@ -62,7 +62,7 @@ function examplesOf(
   const { pieces, windows } = partsOf(row.text, extractor);
   const benign = row.targets[OVERALL] === 0;
   const languageWeight = row.source === PLAIN_TEXTS ? PLAIN_WEIGHT : (benignWeight.get(row.language) ?? 1);
-  const likeness = isLookAlike(row) || isCounterpart(row) ? LOOK_ALIKE_WEIGHT : 1;
+  const likeness = isLookAlike(row) ? LOOK_ALIKE_WEIGHT : 1;
   const weight = benign ? languageWeight * likeness : 1 / windows.length;
   const parts = benign && pieces.length > 1 ? [...windows, ...pieces] : windows;
   return parts
