@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
+import type { Review } from '../../record/reviews/review.ts';
+
 export type { Release, Review, ReviewProgress } from '../../record/reviews/review.ts';
 
 /** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
@@ -22,6 +24,35 @@ export const NEW_REVIEW = z.strictObject({
 
 /** Body of `POST /api/runs/:run/items/:seq/release`: why an item restricted for Sexual Content may be shown. */
 export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S/, 'a note is needed') });
+
+/** Items that one request may decide. */
+const MAX_BULK = 200;
+
+/** Body of `POST /api/runs/:run/reviews`: what a person decides on many items at once. Each is decided as by itself. */
+export const NEW_REVIEWS = z.strictObject({
+  items: z
+    .array(
+      z.strictObject({
+        ...{ seq: z.int().min(0), decision: NEW_REVIEW.shape.decision, seen: NEW_REVIEW.shape.seen },
+        after: z.int().min(0),
+      }),
+    )
+    .min(1)
+    .max(MAX_BULK),
+  note: NEW_REVIEW.shape.note,
+});
+
+export type NewReviews = z.input<typeof NEW_REVIEWS>;
+
+/**
+ * Together the first of the items, or all: after a failure, the answer ends with what was saved before. Ask for the others
+ * again to be told why.
+ */
+export interface SavedReviews {
+  readonly saved: readonly Review[];
+  /** Items that were left alone: somebody has reviewed them meanwhile, or they are restricted. */
+  readonly left: readonly number[];
+}
 
 /** Body of `POST /api/session/reviewer`: how somebody is named in reviews from now on. */
 export const REVIEWER = z.strictObject({

@@ -1,13 +1,25 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { LABEL_FILES, NEW_RELEASE, NEW_REVIEW, type Review } from '../api/reviews.ts';
 import { SEXUAL } from '../../domain/restriction/restricted.ts';
+import {
+  LABEL_FILES,
+  NEW_RELEASE,
+  NEW_REVIEW,
+  NEW_REVIEWS,
+  type Review,
+  type SavedReviews,
+} from '../api/reviews.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import type { LiveEvents } from '../events/live-events.ts';
 import { labelFile } from '../reviews/label-files.ts';
+import { ReviewedMeanwhile } from '../reviews/reviews.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 import type { ItemParts } from './item-routes.ts';
+
+interface RunRoute {
+  Params: { run: string };
+}
 
 interface LabelRoute {
   Params: { run: string; file: string };
@@ -70,6 +82,45 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
     } finally {
       release();
     }
+  });
+
+  app.post<RunRoute>('/api/runs/:run/reviews', async (request, reply): Promise<SavedReviews> => {
+    const { items, note } = bodyOf(NEW_REVIEWS, request.body);
+    const { run } = request.params;
+    const dir = await runs.findOwn(run);
+    const signal = whileOpen(reply);
+    const { index, release } = await indexes.patientLease(dir, signal);
+    const saved: Review[] = [];
+    const left: number[] = [];
+    try {
+      for (const { seq, ...said } of items) {
+        const item = await index.item(seq, signal);
+        if (item === null) throw noSuchItem();
+        // One by one, with a note about each: nobody decides on these in passing.
+        if (item.restricted_by !== null && said.decision !== null) {
+          left.push(seq);
+          continue;
+        }
+        const review = { ...said, note, categories: null };
+        const added = await index.reviews
+          .add(item.line, review, request.session?.reviewer ?? null)
+          .catch((error: unknown) => {
+            if (error instanceof ReviewedMeanwhile) return null;
+            throw error;
+          });
+        if (added === null) {
+          left.push(seq);
+          continue;
+        }
+        saved.push(added);
+        events.reviewed({ run, review: added, progress: index.reviews.progress });
+      }
+    } catch (error) {
+      if (saved.length === 0) throw error;
+    } finally {
+      release();
+    }
+    return { saved, left };
   });
 
   app.get<LabelRoute>('/api/runs/:run/labels/:file', async (request, reply) => {

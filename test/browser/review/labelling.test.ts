@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
+import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
@@ -31,6 +31,8 @@ it('ten items are labelled with the keyboard alone, and exported', async () => {
   await page.getByText('10 decisions').waitFor();
   await expect.poll(() => page.locator('.reviewed:not(.saving)').count()).toBe(10);
   await checkPage(page);
+  // A full screen of dense rows is a large image.
+  await page.setViewportSize({ width: 1280, height: 720 });
   await screenshot(page, 'dashboard-review-list');
 
   const words = { 1: 'allow', 2: 'review', 3: 'block' } as const;
@@ -215,4 +217,60 @@ it('a decision that was not saved outlives the server and the session', async ()
   await expect
     .poll(() => page.evaluate("Object.keys(localStorage).filter((key) => key.includes('unsaved')).length"))
     .toBe(0);
+});
+
+it('all items that a filter finds are decided at once, after a preview and a confirmation, and undone', async () => {
+  const { page, served, api } = await openDashboard(browser, run(), '/review');
+  const blocked = async (review: string): Promise<ItemPage> => {
+    const filter = { decisions: ['block'], review };
+    const answer = await served.fetch(`${api}/items`, { method: 'POST', body: { filter } });
+    return (await answer.json()) as ItemPage;
+  };
+  const review = (seq: number, decision: string | null): Promise<Response> =>
+    served.fetch(`${api}/items/${seq}/reviews`, { method: 'POST', body: { decision } });
+  await listOf(page);
+  await page.keyboard.press('f');
+  await page.getByRole('checkbox', { name: /^Block/ }).check();
+  await page.keyboard.press('f');
+  // The only restricted item is open, too.
+  const all = await blocked('any');
+  await review(all.rows.find(({ restricted }) => restricted)!.seq, null);
+  const { rows, total: open } = await blocked('open');
+  expect(open).toBeLessThan(all.total);
+  const { total: overturned } = await blocked('overturned');
+  await expect.poll(() => page.locator('.total').textContent()).toBe(`${all.total} items`);
+
+  await page.getByRole('button', { name: 'Decide on all' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('1 restricted item must be decided one by one').waitFor();
+  const items = open - 1;
+  const decide = dialog.getByRole('button', { name: `Decide on ${items} items` });
+  await dialog.getByRole('radio', { name: 'Allow' }).check();
+  await dialog.getByText(`Agrees with the run on 0 items, overturns it on ${items} items.`).waitFor();
+  expect(await decide.isDisabled()).toBe(true);
+  await dialog.getByLabel('Note').fill('a list of shops');
+  await dialog.getByLabel(`I decide on ${items} items`).check();
+  await checkPage(page);
+  await page.setViewportSize({ width: 375, height: 812 });
+  await checkPage(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
+
+  // Somebody is faster on one of them: that one is left alone.
+  const [taken, seq] = rows.filter(({ restricted }) => !restricted).map((row) => row.seq) as [number, number];
+  await review(taken, 'block');
+  await decide.click();
+  await page.getByText(`${items - 1} items decided`).waitFor();
+  await page.getByText('1 item left alone').waitFor();
+  await checkPage(page);
+  expect((await blocked('overturned')).total).toBe(overturned + items - 1);
+  const last = async (of: number): Promise<unknown> =>
+    ((await (await served.fetch(`${api}/items/${of}`)).json()) as ItemDetail).reviews.at(-1);
+  expect(await last(seq)).toMatchObject({ decision: 'allow', note: 'a list of shops', seen: false });
+  expect(await last(taken)).toMatchObject({ number: 1, decision: 'block' });
+
+  await page.getByRole('button', { name: 'Undo all' }).click();
+  await page.getByText(`Undone: ${items - 1} items open again`).waitFor();
+  expect((await blocked('overturned')).total).toBe(overturned);
+  expect(await last(seq)).toMatchObject({ number: 2, decision: null });
+  expect(await last(taken)).toMatchObject({ number: 1, decision: 'block' });
 });

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Facets, ItemDetail, ItemPage, ThresholdEffect } from '../../../src/dashboard/api/items.ts';
-import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { Review, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { openFinishedVerdicts } from '../../../src/analysis/finished-verdicts.ts';
@@ -215,6 +215,29 @@ describe('reviews', () => {
     });
     expect(JSON.stringify(tasks)).not.toContain('text 3');
     expect((await fetch(`/api/runs/${run}/labels/reviews.jsonl`)).status).toBe(404);
+  });
+
+  it('are saved for many items at once, but for restricted ones and those reviewed meanwhile', async () => {
+    const server = await served();
+    const post = (items: readonly object[]): Promise<SavedReviews> =>
+      answered<SavedReviews>(server, '/reviews', { method: 'POST', body: { items, note: 'alike' } });
+    await answered(server, '/items/1/reviews', { method: 'POST', body: { decision: 'block' } });
+    const asked = [0, 1, 3, RESTRICTED].map((seq) => ({ seq, decision: 'allow', after: 0 }));
+    const { saved, left } = await post(asked);
+    expect(saved).toMatchObject([0, 3].map((seq) => ({ seq, number: 1, decision: 'allow', note: 'alike' })));
+    expect(left).toEqual([1, RESTRICTED]);
+    // What fails after others were saved ends the answer; asked for again, it is told.
+    const unknown = { seq: 999, decision: 'allow', after: 0 };
+    expect(await post([{ seq: 4, decision: 'review', after: 0 }, unknown])).toMatchObject({
+      saved: [{ seq: 4 }],
+      left: [],
+    });
+    const body = { items: [unknown] };
+    expect((await server.fetch(`/api/runs/${server.run}/reviews`, { method: 'POST', body })).status).toBe(
+      404,
+    );
+    const undone = saved.map(({ seq, number }) => ({ seq, decision: null, after: number }));
+    expect((await post(undone)).saved).toMatchObject([{ decision: null }, { decision: null }]);
   });
 
   it('are refused for what is no item and no decision', async () => {

@@ -25,12 +25,14 @@ interface FilterBarProps {
   readonly search: RefObject<HTMLInputElement | null>;
   readonly open: boolean;
   readonly toggle: () => void;
+  /** Asks for a decision on all items that are found. */
+  readonly decideAll: () => void;
   /** How far people are. */
   readonly reviewed: ComponentChildren;
 }
 
 /** The search, the order, and the way to the filters. */
-export function FilterBar({ list, search, open, toggle, reviewed }: FilterBarProps) {
+export function FilterBar({ list, search, open, toggle, decideAll, reviewed }: FilterBarProps) {
   const typing = useRef(0);
   useEffect(() => () => clearTimeout(typing.current), []);
   const typed = (text: string): void => {
@@ -77,6 +79,9 @@ export function FilterBar({ list, search, open, toggle, reviewed }: FilterBarPro
           Clear
         </Button>
       )}
+      <Button onClick={decideAll} disabled={!total}>
+        Decide on all …
+      </Button>
       {reviewed}
       <span class="total">{total === null ? '…' : `${count(total)} ${total === 1 ? 'item' : 'items'}`}</span>
     </div>

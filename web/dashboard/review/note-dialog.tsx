@@ -9,7 +9,7 @@ import { ENDING_WORDS } from '../ui/badge.tsx';
 import type { Judged } from './reviewing.ts';
 
 /** As the API takes it. */
-const MAX_NOTE = 2000;
+export const MAX_NOTE = 2000;
 
 interface NoteDialogProps {
   readonly item: Judged;

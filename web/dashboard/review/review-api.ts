@@ -10,7 +10,7 @@ import type {
   ThresholdEffect,
   ThresholdQuery,
 } from '../../../src/dashboard/api/items.ts';
-import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
+import type { NewReview, NewReviews, Review, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
 import { ApiError, request, requestJson } from '../api/http.ts';
 import { runApi } from '../api/runs.ts';
 
@@ -49,6 +49,8 @@ export const postReview = (run: string, seq: number, review: NewReview): Promise
 /** Releases an item that is restricted for Sexual Content. */
 export const postRelease = (run: string, seq: number, note: string): Promise<unknown> =>
   post(runApi(run, `/items/${seq}/release`), { note });
+export const postReviews = (run: string, reviews: NewReviews): Promise<SavedReviews> =>
+  post(runApi(run, '/reviews'), reviews);
 
 /** Reads the content of an item; the server logs that it was revealed. */
 export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>

@@ -5,6 +5,8 @@ import { reviewerName } from '../api/session.ts';
 import { navigate } from '../app/router.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { ItemView } from '../item/item-view.tsx';
+import { BulkDialog } from './bulk/bulk-dialog.tsx';
+import { BulkNotice } from './bulk/bulk-notice.tsx';
 import { Deciding } from './deciding.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { FilterPanel } from './filter-panel.tsx';
@@ -36,6 +38,7 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
   }, [flagged]);
   const wide = useWide();
   const filtering = useSignal(false);
+  const deciding = useSignal(false);
   const search = useRef<HTMLInputElement>(null);
   const toggleFilters = (): void => {
     filtering.value = !filtering.value;
@@ -61,9 +64,12 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
         search={search}
         open={filtering.value}
         toggle={toggleFilters}
+        decideAll={() => (deciding.value = true)}
         reviewed={<Reviewed run={run} />}
       />
       <UnsavedNotice queue={reviewing.queue} />
+      <BulkNotice bulk={reviewing.bulk} />
+      {deciding.value && <BulkDialog reviewing={reviewing} close={() => (deciding.value = false)} />}
       <div class="review-columns">
         {filtering.value && <FilterPanel list={list} close={toggleFilters} />}
         <div class="list-column">

@@ -1,10 +1,11 @@
-import { effect, signal, untracked } from '@preact/signals';
+import { batch, effect, signal, untracked } from '@preact/signals';
 import type { ItemRow } from '../../../src/dashboard/api/items.ts';
 import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { connection, liveReviews } from '../api/events.ts';
 import { reviewerName } from '../api/session.ts';
 import { Details } from '../item/details.ts';
+import { Bulk } from './bulk/bulk.ts';
 import { fetchDetail, indexed, messageOf } from './review-api.ts';
 import { ReviewList } from './review-list.ts';
 import { ReviewQueue } from './review-queue.ts';
@@ -40,6 +41,7 @@ export class Reviewing {
   readonly list: ReviewList;
   readonly details: Details;
   readonly queue: ReviewQueue;
+  readonly bulk: Bulk;
   /** For screen readers: what happened last. */
   readonly announced = signal('');
   /** Reviews that were made since the page was loaded. */
@@ -51,6 +53,10 @@ export class Reviewing {
     this.list = new ReviewList(run);
     this.details = new Details(run);
     this.queue = new ReviewQueue(run, (review) => this.entered(review));
+    this.bulk = new Bulk(run, {
+      saved: (reviews) => batch(() => reviews.forEach((review) => this.entered(review))),
+      end: () => this.list.refresh(),
+    });
   }
 
   /** The review that the row of an item shows: one on its way, else the one that is saved. */
