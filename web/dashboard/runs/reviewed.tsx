@@ -1,6 +1,6 @@
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { reviewProgress } from '../api/events.ts';
-import { count } from '../ui/format.ts';
+import { count, counted } from '../ui/format.ts';
 
 /** How far people are with the flagged items of a run: done, left, overturned. Follows what is reviewed on this server. */
 export function Reviewed({ run }: { readonly run: RunDetail }) {
@@ -12,7 +12,7 @@ export function Reviewed({ run }: { readonly run: RunDetail }) {
       {count(flagged)}
       {all !== null && ` of ${count(all)}`} flagged reviewed
       {all !== null && `, ${count(Math.max(0, all - flagged))} left`}
-      {others > 0 && `, ${count(others)} others`}, {count(overturned)} overturned
+      {others > 0 && `, ${counted(others, 'other')}`}, {count(overturned)} overturned
     </span>
   );
 }
