@@ -15,10 +15,7 @@ export interface ErrorResponse {
   readonly body: object;
 }
 
-interface AppOptions extends Pick<
-  FastifyServerOptions,
-  'bodyLimit' | 'exposeHeadRoutes' | 'genReqId'
-> {
+interface AppOptions extends Pick<FastifyServerOptions, 'bodyLimit' | 'exposeHeadRoutes' | 'genReqId'> {
   /**
    * The response to an HttpError, an error of the app's own, or one that nobody foresaw, whose message may quote content;
    * null, and by default: `{"error": "..."}` with the message of an HttpError.
