@@ -19,13 +19,14 @@ describe('the window that begins at a code point', () => {
     }
   });
 
-  test('is that of a response with its prompt', () => {
+  test('is that of a response with its prompt, or a larger one', () => {
     const prompt = TEXT.slice(0, 300);
     const request = { requestType: 'response', modality: 'text', prompt, response: TEXT } as const;
     const windows = [...windowedResponse(request).cut(2048)];
     const { request: part, at } = windows.at(-2)!;
     const span = windowAt(TEXT, at, prompt)!;
-    expect(TEXT.slice(span.from, span.to)).toBe((part as { response: string }).response);
+    const window = TEXT.slice(span.from, span.to);
+    expect(window.startsWith((part as { response: string }).response)).toBe(true);
   });
 
   test('is a usual length of a very long text', () => {
