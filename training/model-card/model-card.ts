@@ -119,8 +119,8 @@ ${record.evaluation}
   is added as an independent chance with weight ${CONTEXT_WEIGHT.assistant} where the last turn is an assistant's, and
   ${CONTEXT_WEIGHT.user} otherwise.
 
-Weights: ${record.weightsBytes} bytes. On one core of a small cloud machine that had other work to do, they loaded in 60 to 100 ms, and 300
-characters took about 0.1 ms. Artifacts of this training:
+Weights: ${record.weightsBytes} bytes. On one core of a small cloud machine they load in 54 to 61 ms, and 300 characters
+take 44 to 50 µs; both take up to twice as long where the machine has other work to do. Artifacts of this training:
 
 ${artifacts.join('')}
 ## Limits
