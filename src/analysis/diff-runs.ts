@@ -12,6 +12,8 @@ import { scoreShift, type ScoreShift } from './score-shift.ts';
 
 /** Pairs that a result names. */
 const MAX_NAMED = 10;
+/** Pairs that differ in more than their scores and are named: what a page has room for. */
+const MAX_DIFFERENT = 100;
 /** Pairs of fingerprints that are counted separately. */
 const MAX_FINGERPRINT_PAIRS = 1000;
 
@@ -96,6 +98,8 @@ export interface DiffResult {
   }[];
   /** The pairs whose scores moved most. */
   readonly top_shifts: readonly DiffPair[];
+  /** The first pairs that differ in more than their scores, those that are decided more severely in run B first. */
+  readonly first_differences: readonly DiffPair[];
 }
 
 export interface DiffOptions {
@@ -142,12 +146,14 @@ export function diffRuns(
     const verdicts = (of: (result: Decision) => number): number =>
       DECISIONS.reduce((sum, result) => sum + of(result), 0);
     if (out !== null) {
-      for await (const rows of database.stream(named(DIFFERENCES.join(' OR '), 'first_a'), [], signal)) {
+      for await (const rows of database.stream(named(ANY_DIFFERENCE, 'first_a'), [], signal)) {
         await out.write(rows.map(([text]) => `${text as string}\n`));
       }
     }
     const top = named('shift <> 0', `abs(shift) DESC, first_a LIMIT ${MAX_NAMED}`);
-    const topShifts = await database.query(top, [], signal);
+    const different = named(ANY_DIFFERENCE, `result_b - result_a DESC, first_a LIMIT ${MAX_DIFFERENT}`);
+    const pairsOf = async (sql: string): Promise<DiffPair[]> =>
+      (await database.query(sql, [], signal)).map(([text]) => JSON.parse(text as string) as DiffPair);
     return {
       ...{ a: await side('a', runA), b: await side('b', runB), pairs, results },
       ...{ newly_flagged: newlyFlagged, cleared },
@@ -159,7 +165,8 @@ export function diffRuns(
       },
       score_shift: await scoreShift(query),
       by_fingerprint: await byModels(database, signal),
-      top_shifts: topShifts.map(([text]) => JSON.parse(text as string) as DiffPair),
+      top_shifts: await pairsOf(top),
+      first_differences: await pairsOf(different),
     };
   });
 }
@@ -191,6 +198,8 @@ function pairEqual(columns: readonly string[]): string {
     FROM ${side} ANTI JOIN (SELECT ${side} AS seq FROM pairs) USING (seq) WHERE content IS NOT NULL)`;
   return `INSERT INTO pairs SELECT a.seq, b.seq FROM ${left('a')} a JOIN ${left('b')} b USING (${key}, n)`;
 }
+
+const ANY_DIFFERENCE = DIFFERENCES.join(' OR ');
 
 const BOTH_VERDICTS = 'a.result >= 0 AND b.result >= 0';
 

@@ -63,7 +63,7 @@ function PageOf({ route }: { readonly route: Route }) {
     case 'login':
       return <RunsPage />;
     case 'run':
-      return <RunPage key={route.run} run={route.run} tab={route.tab} flagged={route.flagged === true} />;
+      return <RunPage key={route.run} {...route} />;
     case 'item':
       return <ItemPage key={route.run} run={route.run} seq={route.seq} />;
     case 'unknown':

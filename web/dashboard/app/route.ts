@@ -1,12 +1,18 @@
 /** The pages and their paths. A path holds the name of a run and the seq of an item, never an id or content. */
-export const RUN_TABS = ['overview', 'report', 'review', 'thresholds'] as const;
+export const RUN_TABS = ['overview', 'report', 'review', 'thresholds', 'compare'] as const;
 
 export type RunTab = (typeof RUN_TABS)[number];
 
 export type Route =
   | { readonly page: 'login' }
   | { readonly page: 'runs' }
-  | { readonly page: 'run'; readonly run: string; readonly tab: RunTab; readonly flagged?: true }
+  | {
+      readonly page: 'run';
+      readonly run: string;
+      readonly tab: RunTab;
+      readonly flagged?: true;
+      readonly before?: string;
+    }
   | { readonly page: 'item'; readonly run: string; readonly seq: number }
   | { readonly page: 'unknown' };
 
@@ -25,6 +31,10 @@ export function routeOf(path: string): Route {
       : UNKNOWN;
   }
   if (tab === 'review' && item === 'flagged') return { page: 'run', run, tab, flagged: true };
+  if (tab === 'compare' && item !== undefined) {
+    const before = decoded(item);
+    return before === null || before === '' ? UNKNOWN : { page: 'run', run, tab, before };
+  }
   const known = RUN_TABS.find((name) => name === tab);
   return known === undefined || item !== undefined ? UNKNOWN : { page: 'run', run, tab: known };
 }
@@ -37,7 +47,8 @@ export function pathOf(route: Route): string {
     case 'run':
       return (
         runPath(route.run) +
-        (route.tab === 'overview' ? '' : `/${route.tab}${route.flagged ? '/flagged' : ''}`)
+        (route.tab === 'overview' ? '' : `/${route.tab}${route.flagged ? '/flagged' : ''}`) +
+        (route.before === undefined ? '' : `/${encodeURIComponent(route.before)}`)
       );
     case 'item':
       return `${runPath(route.run)}/items/${route.seq}`;

@@ -6,6 +6,7 @@ import { useLoad } from '../api/use-load.ts';
 import { Link } from '../app/link.tsx';
 import { Page } from '../app/page.tsx';
 import { RUN_TABS, type RunTab } from '../app/route.ts';
+import { ComparePage } from '../compare/compare-page.tsx';
 import { ReviewPage } from '../review/review-page.tsx';
 import { ThresholdsPage } from '../thresholds/thresholds-page.tsx';
 import { Button } from '../ui/button.tsx';
@@ -19,11 +20,13 @@ import { RunStateBadge } from './run-state.tsx';
 interface Props {
   readonly run: string;
   readonly tab: RunTab;
-  readonly flagged: boolean;
+  readonly flagged?: true;
+  /** The run to compare with. */
+  readonly before?: string;
 }
 
 /** A run, with what the server says of it as it goes on. */
-export function RunPage({ run: name, tab, flagged }: Props) {
+export function RunPage({ run: name, tab, flagged, before }: Props) {
   const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
   const row = liveRuns.value?.find(({ run }) => run === name);
   const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
@@ -54,7 +57,9 @@ export function RunPage({ run: name, tab, flagged }: Props) {
         </Notice>
       )}
       {run === null && error === null && <Skeleton lines={6} />}
-      {run !== null && value !== null && <Tab tab={tab} run={run} loaded={value} flagged={flagged} />}
+      {run !== null && value !== null && (
+        <Tab tab={tab} run={run} loaded={value} flagged={flagged === true} before={before} />
+      )}
     </Page>
   );
 }
@@ -64,9 +69,10 @@ const TAB_WORDS: Readonly<Record<RunTab, string>> = {
   report: 'Report',
   review: 'Review',
   thresholds: 'Thresholds',
+  compare: 'Compare',
 };
 
-function Tabs({ run, tab }: Omit<Props, 'flagged'>) {
+function Tabs({ run, tab }: Pick<Props, 'run' | 'tab'>) {
   return (
     <nav class="tabs" aria-label="Of this run">
       {RUN_TABS.map((name) => (
@@ -85,13 +91,14 @@ function Tabs({ run, tab }: Omit<Props, 'flagged'>) {
 interface TabProps {
   readonly tab: RunTab;
   readonly flagged: boolean;
+  readonly before: string | undefined;
   /** As it goes on. */
   readonly run: RunDetail;
   /** As it was loaded, for what does not follow each change. */
   readonly loaded: RunDetail;
 }
 
-function Tab({ tab, run, loaded, flagged }: TabProps) {
+function Tab({ tab, run, loaded, flagged, before }: TabProps) {
   switch (tab) {
     case 'overview':
       return <Overview run={run} />;
@@ -101,5 +108,7 @@ function Tab({ tab, run, loaded, flagged }: TabProps) {
       return <ReviewPage run={loaded} flagged={flagged} />;
     case 'thresholds':
       return <ThresholdsPage run={loaded} />;
+    case 'compare':
+      return <ComparePage run={loaded} before={before} />;
   }
 }

@@ -1,5 +1,5 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { CATEGORIES, OTHER_CATEGORIES } from '../../../../src/domain/taxonomy.ts';
+import { categoryLabel } from '../../ui/category-label.ts';
 import { count, counted, percent } from '../../ui/format.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Foreign } from '../../ui/foreign.tsx';
@@ -66,14 +66,9 @@ export function Categories({ summary, decisions }: Props) {
 
 function rowsOf({ by_category: byCategory, without_category: without }: Props['summary']): readonly Row[] {
   const named = Object.entries(byCategory)
-    .map(([key, items]) => ({ key, label: labelOf(key), items }))
+    .map(([key, items]) => ({ key, label: categoryLabel(key), items }))
     .filter(({ items }) => items > 0)
     .sort((a, b) => b.items - a.items)
     .slice(0, MAX_ROWS);
   return without === 0 ? named : [...named, { key: '', label: 'No category', items: without }];
-}
-
-function labelOf(key: string): string {
-  if (key === OTHER_CATEGORIES) return 'Other categories';
-  return CATEGORIES.find((category) => category.key === key)?.label ?? key;
 }
