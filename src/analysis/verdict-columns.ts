@@ -38,7 +38,7 @@ const KEYS = {
     'STRUCT(chunks BIGINT, first_caution_seq BIGINT, shown_share_at_caution DOUBLE, first_flagged_seq BIGINT, shown_share_at_flag DOUBLE)',
   snippet: 'VARCHAR',
   moderated_at: 'TIMESTAMPTZ',
-  error: 'STRUCT(code VARCHAR, message VARCHAR, retryable BOOLEAN)',
+  error: 'STRUCT(code VARCHAR, reason VARCHAR, message VARCHAR, retryable BOOLEAN)',
 } as const;
 
 /** The columns about streams of generations, after `stream_`. */
@@ -78,7 +78,9 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   ...(['fingerprint', 'latency_ms', 'attempts'] as const).map((key) => [key, key] as const),
   ...STREAM_KEYS.map((key) => [`stream_${key}`, `stream.${key}`] as const),
   ...(['snippet', 'moderated_at'] as const).map((key) => [key, key] as const),
-  ...(['code', 'message', 'retryable'] as const).map((key) => [`error_${key}`, `error.${key}`] as const),
+  ...(['code', 'reason', 'message', 'retryable'] as const).map(
+    (key) => [`error_${key}`, `error.${key}`] as const,
+  ),
 ];
 
 /**

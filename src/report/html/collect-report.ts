@@ -10,6 +10,7 @@ import { systemPath } from '../../domain/file-path.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { ownCommand } from '../../domain/text/own-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
+import { adviceOn } from '../../domain/words/file-advice.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
@@ -69,7 +70,14 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
       const code = name as ItemCode;
       errors.push({ code, items, examples: await listed.examples(code) });
     }
-    const named = [severe, uncertain, slow, ...errors.map(({ examples }) => examples)].flat();
+    const unjudged = summary.errors === 0 ? [] : await listed.unjudgedFiles();
+    const named = [
+      severe,
+      uncertain,
+      slow,
+      ...errors.map(({ examples }) => examples),
+      unjudged.map(({ first }) => first),
+    ].flat();
     const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
     const linked = (items: readonly ListedItem[]): ReportItem[] =>
       items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
@@ -100,6 +108,9 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
           examples: linked(row.examples),
         }))
         .sort((a, b) => b.items - a.items),
+      toFix: unjudged.map(({ first, code, reason, items }) => ({
+        ...{ code, items, item: linked([first])[0]!, advice: adviceOn(first.path, { code, reason }) },
+      })),
       coverage: await counts.coverage(),
       guards: guardRows(summary, await counts.latencies()),
       fingerprints: facts.fingerprints.slice(0, MAX_LISTED),

@@ -1,7 +1,7 @@
 import type { Database, Row } from '../../analysis/database.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
-import type { ItemCode } from '../../domain/item-error.ts';
+import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import type { Restriction } from '../../domain/restriction/restricted.ts';
 import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
@@ -13,6 +13,15 @@ const MAX_LISTED = 20;
 const MAX_EXAMPLES = 5;
 /** Items that are looked at before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
+
+/** A file of which nothing was judged, by its first item. */
+export interface UnjudgedFile {
+  readonly first: ListedItem;
+  readonly code: ItemCode;
+  readonly reason: ItemErrorReason | undefined;
+  /** What it counts as: the rows of a table. */
+  readonly items: number;
+}
 
 /** An item of a report without a link to its file. */
 export type ListedItem = Omit<ReportItem, 'file'>;
@@ -55,6 +64,25 @@ export class ListedItems {
   /** The first errors of a code. */
   examples(code: ItemCode): Promise<ListedItem[]> {
     return this.#first(MAX_EXAMPLES, `error_code = '${code}'`, 'seq');
+  }
+
+  /** The files of which nothing was judged, those with the most items first. */
+  async unjudgedFiles(): Promise<UnjudgedFile[]> {
+    const rows = await this.#database.query(
+      `SELECT min(seq)::DOUBLE AS seq, arg_min(error_code, seq), arg_min_null(error_reason, seq), count(*)::DOUBLE AS items FROM outcomes
+       GROUP BY path HAVING count(decision) = 0 ORDER BY items DESC, 1 LIMIT ${MAX_LISTED}`,
+      [],
+      this.#signal,
+    );
+    if (rows.length === 0) return [];
+    const firsts = await this.#first(MAX_LISTED, `seq IN (${rows.map(([seq]) => seq).join(', ')})`, 'seq');
+    const bySeq = new Map(firsts.map((item) => [item.seq, item]));
+    return rows.flatMap(([seq, code, why, items]) => {
+      const first = bySeq.get(seq as number);
+      if (first === undefined) return [];
+      const reason = (why ?? undefined) as ItemErrorReason | undefined;
+      return [{ first, code: code as ItemCode, reason, items: items as number }];
+    });
   }
 
   /** The first items of an order that nothing restricts. */

@@ -39,6 +39,8 @@ export interface ReportData {
   readonly modalities: readonly GroupRow[];
   readonly scores: ScoreSpread;
   readonly errors: readonly ErrorRow[];
+  /** The files of which nothing was judged, those with the most items first; at most 20. */
+  readonly toFix: readonly FileRow[];
   readonly coverage: readonly CoverageRow[];
   readonly guards: readonly GuardRow[];
   readonly fingerprints: readonly {
@@ -116,6 +118,15 @@ export interface ErrorRow {
   readonly retryable: boolean;
   /** The first items, in corpus order. */
   readonly examples: readonly ReportItem[];
+}
+
+export interface FileRow {
+  /** Its first item. */
+  readonly item: ReportItem;
+  readonly code: ItemCode;
+  /** What it counts as: the rows of a table. */
+  readonly items: number;
+  readonly advice: string;
 }
 
 export interface CoverageRow {

@@ -68,6 +68,7 @@ export function sharedReport(data: ReportData): ReportData {
     })),
     canaryChecks: data.canaryChecks.map(endpoint),
     errors: data.errors.map((row) => ({ ...row, examples: row.examples.map(item) })),
+    toFix: data.toFix.map((row) => ({ ...row, item: item(row.item) })),
     guards: data.guards.map(endpoint),
     severe: data.severe.map(item),
     uncertain: data.uncertain.map(item),

@@ -114,6 +114,23 @@ describe('a collected report', () => {
     expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256!);
   });
 
+  it('names the files of which nothing was judged, why, and what to do about each', async () => {
+    const cwd = await temporaryFolder();
+    const ids = Array.from({ length: 30 }, (_, at) => `${at},2024-01-02\n`);
+    await writeFile(join(cwd, 'ids.csv'), `id,when\n${ids.join('')}`);
+    await writeFile(join(cwd, 'old.csv'), Buffer.from('text\nGrüße aus Köln\nschöne Tage\n', 'latin1'));
+    await writeFile(join(cwd, 'partly.csv'), 'text\n0.1\nfail\n');
+    const { toFix } = await collect(
+      await judgedRun(cwd, ['ids.csv', 'old.csv', 'partly.csv'], { judge: byWords }),
+    );
+    expect(toFix).toMatchObject([
+      { item: { path: 'ids.csv', file: pathToFileURL(join(cwd, 'ids.csv')).href }, items: 30 },
+      { item: { path: 'old.csv' }, code: 'INVALID_ENCODING' },
+    ]);
+    expect(toFix[0]!.advice).toContain('--text-column');
+    expect(toFix[1]!.advice).toContain('--encoding');
+  });
+
   it('names a damaged line of the log of a run that is not finished', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });

@@ -95,6 +95,9 @@ export function sampleReport({
       ...{ review: 0.5, block: 0.8 },
     },
     errors: ITEM_CODES.map((code) => ({ code, items: scale, retryable: true, examples: items(5) })),
+    toFix: [
+      { item: items(1)[0]!, code: 'INVALID_ENCODING', items: scale, advice: 'name it with --encoding' },
+    ],
     coverage: [
       { unit: 'chars', items: 8 * scale, partial: 1, inParts: 2, judged: 90 * scale, total: 100 * scale },
     ],

@@ -8,6 +8,28 @@ import { Unread } from '../parts/unread.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
+/** The files of which nothing was judged: why, and what to do about each. */
+function ToFix({ files }: { readonly files: ReportData['toFix'] }): JSX.Element | null {
+  if (files.length === 0) return null;
+  return (
+    <Table
+      caption="Files to fix: nothing was judged of these"
+      columns={[{ name: 'File' }, { name: 'Items', numeric: true }, { name: 'Why' }, { name: 'What to do' }]}
+      rows={files.map(({ item, code, items, advice }) => [
+        cell(<Name text={item.path} />, item.path),
+        cell(number(items), items),
+        cell(
+          <>
+            <code class="whole">{code}</code> {item.error !== null && <Name text={item.error} />}
+          </>,
+          code,
+        ),
+        cell(advice),
+      ])}
+    />
+  );
+}
+
 /** Items that were not judged, by code: what to do about them, and the first of each. */
 export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
   const { errors, summary } = data;
@@ -37,6 +59,7 @@ export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
           ]}
         />
       )}
+      <ToFix files={data.toFix} />
       <Unread data={data} />
       {examples.length > 0 && (
         <Table
