@@ -163,17 +163,68 @@ describe('a JSON array', () => {
     }
   });
 
-  test.each(STYLES)('loses no more than an element and its neighbour to a quote: %s', (_name, write) => {
-    const text = write(Array.from({ length: 10 }, (_, index) => element(index)));
-    for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
-      for (const damaged of [
-        text.slice(0, at) + text.slice(at + 1),
-        `${text.slice(0, at)}"${text.slice(at)}`,
-      ]) {
-        const records = readAll(new JsonReader('array', LIMIT), Buffer.from(damaged), WHOLE);
-        expect(records.filter(({ error }) => error === null).length, damaged).toBeGreaterThanOrEqual(8);
+  test.each(STYLES.slice(1))(
+    'loses no more than an element and its neighbour to a quote: %s',
+    (_name, write) => {
+      const text = write(Array.from({ length: 10 }, (_, index) => element(index)));
+      for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) {
+        for (const damaged of [
+          text.slice(0, at) + text.slice(at + 1),
+          `${text.slice(0, at)}"${text.slice(at)}`,
+        ]) {
+          const records = readAll(new JsonReader('array', LIMIT), Buffer.from(damaged), WHOLE);
+          expect(records.filter(({ error }) => error === null).length, damaged).toBeGreaterThanOrEqual(8);
+        }
       }
-    }
+    },
+  );
+
+  test('on one line may lose the rest of it to a quote, and says how many bytes', () => {
+    const text = JSON.stringify(Array.from({ length: 10 }, (_, index) => element(index)));
+    const at = text.indexOf('"word"', text.indexOf('"id":3,'));
+    const damaged = Buffer.from(text.slice(0, at) + text.slice(at + 1));
+    const records = readAll(new JsonReader('array', LIMIT), damaged, WHOLE);
+    expect(records.map(({ error }) => error?.code)).toEqual([
+      ...[undefined, undefined, undefined],
+      'MALFORMED_ROW',
+    ]);
+    expect(records[3]!.error!.message).toMatch(/ bytes were not read$/);
+  });
+
+  test('whose elements begin on lines of their own loses no more than an element and its neighbour to any damage in it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(object, { minLength: 3, maxLength: 30 }),
+        fc.constantFrom(undefined, 2, '\t'),
+        fc.nat(),
+        fc.nat(),
+        fc.integer({ min: 0, max: 3 }),
+        fc.string({
+          unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'x', '\u0000'),
+          maxLength: 3,
+        }),
+        pieceSizes,
+        (objects, indent, which, where, removed, added, sizes) => {
+          const written = roundTripped(objects).map((value) => JSON.stringify(value, null, indent));
+          const damagedAt = which % written.length;
+          const text = written[damagedAt]!;
+          // Its first byte stays: that is what tells the reader where an element begins.
+          const at = 1 + (where % (text.length - 1));
+          written[damagedAt] = text.slice(0, at) + added + text.slice(at + removed);
+          const bytes = Buffer.from(`[\n${written.join(',\n')}\n]\n`);
+          const records = readAll(new JsonReader('array', LIMIT), bytes, sizes);
+          const read = records
+            .filter(({ error }) => error === null)
+            .map((record) => (plain(record) as { content: unknown }).content);
+          const others = expected(roundTripped(objects), () => 0).map(({ content }) => content);
+          expect(read.length).toBeGreaterThanOrEqual(objects.length - 2);
+          for (const [index, content] of others.entries()) {
+            if (index === damagedAt || index === damagedAt + 1) continue;
+            expect(read).toContainEqual(content);
+          }
+        },
+      ),
+    );
   });
 
   test.each(['"},{"a', '","b', '{"a":["b",\n', '[{"a":"\n},{"b":[[', '{"a":"b"c,{'])(

@@ -37,10 +37,11 @@ interface Place {
  *
  * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. A line break in a
  * string, a bracket out of place, text behind a string and an object without a name in an object are damage. A damaged
- * value ends where its brackets do, or at the first line that opens another value: one that starts with the bracket that
+ * value ends where its brackets do, or at the next line that opens another value: one that starts with the bracket that
  * values start with, and is not indented further than this one. If such a line came before the damage showed, or the value
  * has no end, reading goes back to it; then each such line ends a value, up to where reading had come. So nothing is
- * scanned more than twice. A bracket that closes the array too early is a bad record of its own.
+ * scanned more than twice. Values that share a line are lost to the end of it if the first of them has no end. A bracket
+ * that closes the array too early is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -68,8 +69,6 @@ export class JsonReader implements RecordReader {
   #isSkipped = false;
   /** The first line in the value that seems to open another one. */
   #restart: Place | null = null;
-  /** The first object in a list behind the damage: where reading goes on if the value has no end and no such line. */
-  #lastResort: Place | null = null;
   /** A value that starts before this offset ends at the first such line, or at such an object. */
   #linewiseUntil = 0;
   /** Whether a bracket closed the array, and whether data after it was reported. */
@@ -254,7 +253,7 @@ export class JsonReader implements RecordReader {
     this.#phase = 'value';
     this.#stack.clear();
     this.#isDamaged = this.#isSkipped = this.#escaped = false;
-    this.#restart = this.#lastResort = null;
+    this.#restart = null;
     this.#last = 0;
     this.#insideValue(byte, records);
   }
@@ -274,7 +273,10 @@ export class JsonReader implements RecordReader {
         this.#stack.push(CLOSE_BRACKET);
         return;
       case OPEN_BRACE:
-        if (this.#last !== COMMA || !this.#opensValue(records)) this.#stack.push(CLOSE_BRACE);
+        // An object inside an object needs a name before it: this one opens another value.
+        if (this.#last === COMMA && this.#stack.top === CLOSE_BRACE) {
+          this.#endAt(this.#restart ?? this.#here(), NOT_CLOSED, records);
+        } else this.#stack.push(CLOSE_BRACE);
         return;
       case COMMA:
         if (this.#stack.depth === 0) this.#finish(this.#at - 1, records);
@@ -283,20 +285,6 @@ export class JsonReader implements RecordReader {
       case CLOSE_BRACE:
         this.#close(byte, records);
     }
-  }
-
-  /** Whether the value ends before this brace, which follows a comma. */
-  #opensValue(records: SourceRecord[]): boolean {
-    const here = this.#here();
-    // An object inside an object needs a name before it.
-    const isMisplaced = this.#stack.top === CLOSE_BRACE;
-    if (!isMisplaced && !this.#isDamaged) return false;
-    if (isMisplaced || this.#value.offset < this.#linewiseUntil) {
-      this.#endAt(this.#restart ?? here, NOT_CLOSED, records);
-      return true;
-    }
-    this.#lastResort ??= here;
-    return false;
   }
 
   #close(byte: number, records: SourceRecord[]): void {
@@ -350,7 +338,8 @@ export class JsonReader implements RecordReader {
     } else {
       const span = { start: this.#inputStart + offset, end: this.#inputStart + end };
       const record = jsonRecord(this.#window.slice(offset, end), this.#row + 1, line, span);
-      if (record.error !== null && this.#isDamaged && this.#restart !== null) {
+      const isOther = this.#window.slice(offset, offset + 1)[0] !== this.#opener;
+      if (record.error !== null && (this.#isDamaged || isOther) && this.#restart !== null) {
         this.#endAt(this.#restart, record.error.message, records);
         return;
       }
@@ -363,17 +352,15 @@ export class JsonReader implements RecordReader {
 
   /** The value has reached the limit. */
   #exceedLimit(records: SourceRecord[]): void {
-    const place = this.#restart ?? this.#lastResort;
-    if (place === null) this.#isSkipped = true;
-    else this.#endAt(place, `the record is not closed within ${this.#limit} bytes`, records);
+    if (this.#restart === null) this.#isSkipped = true;
+    else this.#endAt(this.#restart, `the record is not closed within ${this.#limit} bytes`, records);
   }
 
   /** The file ends inside a value. */
   #endInValue(records: SourceRecord[]): void {
     const what = 'the record is not closed at the end of the file';
-    const place = this.#isSkipped ? null : (this.#restart ?? this.#lastResort);
-    if (place !== null) {
-      this.#endAt(place, what, records);
+    if (this.#restart !== null && !this.#isSkipped) {
+      this.#endAt(this.#restart, what, records);
       return;
     }
     records.push(this.#unread(what, this.#window.end));
