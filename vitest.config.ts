@@ -25,6 +25,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
+    expect: { poll: { timeout: 50_000 } },
     hookTimeout: 30_000,
     projects: [
       // Test files share a process, which saves loading the same modules for each.

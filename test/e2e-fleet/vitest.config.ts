@@ -15,6 +15,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 3,
     testTimeout: 240_000,
+    expect: { poll: { timeout: 50_000 } },
     hookTimeout: 30_000,
   },
 });

@@ -15,6 +15,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
+    expect: { poll: { timeout: 50_000 } },
     hookTimeout: 30_000,
   },
 });

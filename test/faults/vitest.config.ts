@@ -11,6 +11,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 480_000,
+    expect: { poll: { timeout: 50_000 } },
     hookTimeout: 30_000,
   },
 });

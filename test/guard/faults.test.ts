@@ -150,18 +150,6 @@ test('a batch over a message limit is halved until it fits', async () => {
   expect(Math.max(...server.seen.filter(({ rows }) => rows <= 10).map(({ rows }) => rows))).toBe(8);
 });
 
-test('an item that times out ends as TIMEOUT after five attempts, and the others are judged', async () => {
-  const server = await guard({
-    script: async (request) => {
-      if (holdsBad(request)) await request.cancelled;
-    },
-  });
-  const pool = await connect([server], { requestTimeoutMs: 100 });
-  const outcomes = await judge(pool, prompts(20));
-  expect(failure(outcomes[17])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
-  expect(outcomes.filter((outcome) => outcome.judgement?.attempts === 1)).toHaveLength(19);
-});
-
 describe('a reply without a valid verdict is an error of its item only', () => {
   const nan = (reply: InferResponse, row: number, rows: number): InferResponse => {
     const scores = Array.from({ length: rows }, (_, index) => (index === row ? Number.NaN : 0.25));

@@ -76,7 +76,7 @@ it('a worker that abandons a shard at a second signal ends with 130', async () =
   await asked.opened;
   worker.kill('SIGTERM');
   // A signal that follows within half a second counts as the same.
-  await delay(1000);
+  await delay(5000);
   worker.kill('SIGTERM');
   expectStatus(await worker.finished(), 130);
   feeder.kill('SIGTERM');

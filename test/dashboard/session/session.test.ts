@@ -32,7 +32,7 @@ it('a session ends when somebody logs out, and when its time is over', async () 
     fetch: loggedIn,
   } = await serveDashboard({
     out: await temporaryFolder(),
-    sessionLifetimeMs: 1000,
+    sessionLifetimeMs: 5000,
   });
   const { cookie, pageKey } = await logIn(origin, token);
   const session = (): Promise<Response> => fetch(`${origin}/api/session`, { headers: { cookie } });

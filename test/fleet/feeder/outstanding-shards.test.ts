@@ -132,7 +132,7 @@ describe('shards that are fed and not committed', () => {
   it('are asked for all at once: a long way to Redis is not gone for each', async () => {
     const redis = await redisForTest({ tcp: true });
     const direct = outstandingIn(await linkForTest(redis));
-    const delayMs = 25;
+    const delayMs = 50;
     const port = await slowPathTo(redis.port, delayMs);
     const slow = outstandingIn(
       await linkForTest({ address: { ...redis.address, at: { host: '127.0.0.1', port } } }),
@@ -151,11 +151,12 @@ describe('shards that are fed and not committed', () => {
 
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
-    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
     for (let shard = 0; shard < MAX_OUTSTANDING_SHARDS; shard++) await shards.submit(shardOf(shard), never);
     let added = false;
     const adding = shards.submit(shardOf(MAX_OUTSTANDING_SHARDS), never).then(() => (added = true));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // Redis answers in order: what had been sent by now would have been added.
+    for (let round = 0; round < 3; round++) await queue.depth(never);
     expect(added).toBe(false);
     committed.add(7);
     shards.settle();
@@ -242,7 +243,8 @@ describe('shards that are fed and not committed', () => {
   it('wait while Redis is full enough, but for a single one', async () => {
     let room = false;
     const committed = new Set<number>();
-    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
+    const link = await linkForTest(await redisForTest());
+    const { shards } = outstandingIn(link, committed, async () => room);
     await shards.submit(shardOf(0), never);
     expect(shards.waitedForRoomAt).toBe(Number.NEGATIVE_INFINITY);
     const adding = shards.submit(shardOf(1), never);
@@ -251,7 +253,10 @@ describe('shards that are fed and not committed', () => {
     // While it waits, the run is paused: room alone is not enough then.
     shards.hold(true);
     room = true;
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    // Others that wait for room look as often.
+    let looks = 0;
+    const other = outstandingIn(link, committed, async () => ++looks === 3).shards;
+    for (const shard of [2, 3]) await other.submit(shardOf(shard), never);
     expect(shards.size).toBe(1);
     shards.hold(false);
     await adding;

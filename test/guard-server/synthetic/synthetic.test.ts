@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { parseFaults } from '../../../src/guard-server/synthetic/faults.ts';
@@ -78,11 +78,15 @@ describe('scripted faults', () => {
   });
 
   it('begins a fault after a number of rows and ends it after a time', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
     control.setFaults([{ kind: 'overload', after: 3, forMs: 100 }]);
     expect(await codeOf(judge('a', 'b', 'c'))).toBe(status.OK);
     expect(await codeOf(judge('a'))).toBe(status.OK);
+    vi.advanceTimersByTime(99);
     expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
-    await settled(async () => (await codeOf(judge('a'))) === status.OK);
+    vi.advanceTimersByTime(1);
+    expect(await codeOf(judge('a'))).toBe(status.OK);
   });
 
   it('is up but not ready', async () => {
@@ -97,8 +101,14 @@ describe('scripted faults', () => {
 
   it('stops listening for a while and comes back on the same port', async () => {
     expect(await codeOf(judge('a'))).toBe(status.OK);
-    control.setFaults([{ kind: 'down', how: 'closed', forMs: 200 }]);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => void (vi.useRealTimers(), timers.mockRestore()));
+    control.setFaults([{ kind: 'down', how: 'closed', forMs: 3_600_000 }]);
     expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
+    const [hourIsOver] = timers.mock.calls.find(([, ms]) => ms === 3_600_000)!;
+    vi.advanceTimersByTime(3_600_000);
+    hourIsOver();
     await settled(async () => (await codeOf(judge('a'))) === status.OK);
   });
 

@@ -72,6 +72,6 @@ describe('a malformed reply costs one item', () => {
 
 test('a reply that trickles in runs into the timeout', { timeout: 60_000 }, async () => {
   const server = await restGuard({ script: ({ content }) => (content === BAD ? 'drip' : undefined) });
-  const outcomes = await judge(await connect([server], { requestTimeoutMs: 300 }), prompts(30));
+  const outcomes = await judge(await connect([server], { requestTimeoutMs: 2000 }), prompts(30));
   expect(failure(outcomes[17])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
 });

@@ -166,11 +166,11 @@ describe.each(transports)('a generation replayed over %s', (_name, start) => {
   });
 
   it('times out when the guard makes no progress, not when the whole takes long', async () => {
-    const { server, pool: guards } = await pool({ requestTimeoutMs: 400 });
+    const { server, pool: guards } = await pool({ requestTimeoutMs: 2000 });
     server.setScript((stream, message) => {
       if (stream.messages[0]!.chunk === 'bad') return;
       if (isProbe(stream)) ordinary(stream, message);
-      else setTimeout(() => ordinary(stream, message), 100);
+      else setTimeout(() => ordinary(stream, message), 500);
     });
     const [slow, silent] = await judge(guards, [
       generation(['a', 'b', 'c', 'd', 'e', 'f']),

@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { parseRedisUrl, type RedisAddress } from '../../../src/config/values/redis-url.ts';
 import { RedisLink } from '../../../src/queue/redis/link.ts';
 import type { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
+import { settled } from '../settled.ts';
 import { redisBinary } from './redis-binary.ts';
 
 export interface RedisOptions {
@@ -71,11 +71,7 @@ export class TestRedis {
       ],
       { stdio: 'ignore' },
     );
-    for (let tries = 0; tries < 500; tries++) {
-      if (await this.#listens()) return;
-      await delay(10);
-    }
-    throw new Error('redis-server did not start within five seconds');
+    await settled(() => this.#listens());
   }
 
   /** Kills the server as a crash does. */
