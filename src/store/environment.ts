@@ -19,7 +19,7 @@ const ROOM_BYTES = 1024 * 1024;
 /** How long a write may take, in milliseconds: another process that was stopped while it wrote holds the lock. */
 const WRITE_MS = 30_000;
 /**
- * A transaction writes each page that it touches anew, and hashes scatter entries over all pages: so few large ones. They
+ * A transaction copies each page that it touches, and hashes scatter entries over all pages: so few large ones. They
  * are this many milliseconds apart in a long run, unless so many entries wait. The first ones are not held up.
  */
 const APART_MS = 200;
@@ -43,6 +43,12 @@ export const FILE_OPTIONS = {
   noSubdir: true,
   // The library's own batches reject promises that nobody can handle.
   eventTurnBatching: false,
+  /**
+   * When to write pages to disk is left to the system: a page that many transactions write reaches it a few times instead
+   * of once for each. A process that is killed loses nothing. When the machine stops, the file may be damaged: it has no
+   * note that it was closed then, and is tried.
+   */
+  noSync: true,
 } as const;
 
 /**

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, rename, rm } from 'node:fs/promises';
+import { lstat, open, rename, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createTemporary } from '../files/create-file.ts';
@@ -84,8 +84,10 @@ export async function noteOpened(folder: string): Promise<void> {
   await rm(join(folder, STORE_FILES.closed), { force: true });
 }
 
-/** Notes what the data file is like after it was closed. */
+/** Notes what the data file is like after it was closed. All of it is on disk before the note. */
 export async function noteClosed(folder: string): Promise<void> {
+  const data = await open(join(folder, STORE_FILES.data), 'r+');
+  await data.datasync().finally(() => data.close());
   const path = join(folder, STORE_FILES.closed);
   const temporary = temporaryStoreFile(path);
   const file = await createTemporary(temporary);

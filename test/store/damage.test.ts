@@ -163,6 +163,26 @@ it('keeps what was stored when the process is killed, wherever it is', { timeout
   expect(said).toEqual([]);
 });
 
+/** Adds verdicts in many transactions, one after another; prints how much was written to disk by then, in blocks of 512 bytes. */
+const MANY_TRANSACTIONS = WRITER.replace(
+  'await Promise.all(recorded.verdicts.map(add));',
+  `for (let at = 0; at < recorded.verdicts.length; at += 250)
+    await opened.add({ ...recorded, verdicts: recorded.verdicts.slice(at, at + 250) });
+  console.log(process.resourceUsage().fsWrite);`,
+);
+
+it('writes a page to disk a few times, however many transactions write it', async () => {
+  const { dir, key } = await keptStore();
+  const given = `${dir}.json`;
+  await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded: verdictsOf('run-1', MANY) }));
+  const args = ['--input-type=module', '-e', MANY_TRANSACTIONS, dir, BUILT, given];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const [blocks] = stdout.split('\n');
+  const { size } = await stat(await dataFile(dir));
+  expect(stdout).toContain('closed');
+  expect(Number(blocks) * 512).toBeLessThan(4 * size);
+});
+
 it('goes on without storing more when the file cannot grow, and says so once', async () => {
   const { dir, key } = await keptStore();
   const given = `${dir}.json`;
