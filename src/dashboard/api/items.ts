@@ -168,6 +168,9 @@ export type ItemContent =
   /** Why there is nothing to show. */
   | { readonly kind: 'unavailable'; readonly reason: ContentProblem; readonly message: string };
 
+/** Body of `POST /api/runs/:run/items/:seq/thumbnail`. A revealed one is logged as a reveal; others are strongly blurred. */
+export const THUMBNAIL = z.strictObject({ revealed: z.boolean().default(false) });
+
 /** The part of a text that decided, in UTF-16 code units. Of a pair: in its response. */
 export interface MarkedSpan {
   readonly from: number;

@@ -2,10 +2,19 @@ import type { FileHandle } from 'node:fs/promises';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { WantedPicture } from '../../normalize/image/normalize-image.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
 
-/** Longest edge of an image that is shown, in pixels. */
-const MAX_EDGE = 1600;
+/** How an image is shown: as a whole, or as a thumbnail, also one of which only areas of light and colour are left. */
+export type Look = 'whole' | 'thumbnail' | 'blurred';
+
+/** Longest edges in pixels. With 16, the features of a portrait can still be guessed at once it is enlarged; with 12, no longer. */
+const SIZES = {
+  whole: { maxEdge: 1600 },
+  thumbnail: { maxEdge: 320 },
+  blurred: { maxEdge: 12, minShrink: 8 },
+} as const satisfies Record<Look, Omit<WantedPicture, 'frame'>>;
+
 const MAX_PEAKS = 600;
 
 /** A picture or a sound for a browser: our own encoding of what was decoded, never the original bytes. */
@@ -25,10 +34,11 @@ type Where = Pick<OutcomeLine, 'coverage'>;
 export async function decodedImage(
   bytes: Buffer,
   { coverage }: Where,
+  look: Look,
   { normalizer, signal }: { readonly normalizer: Normalizer; readonly signal: AbortSignal },
 ): Promise<DecodedMedia | ItemError> {
   const frame = coverage?.unit === 'frames' ? (coverage.worst_at ?? 0) : 0;
-  const picture = await normalizer.picture(bytes, { frame, maxEdge: MAX_EDGE }, signal);
+  const picture = await normalizer.picture(bytes, { frame, ...SIZES[look] }, signal);
   if ('code' in picture) return picture;
   const { png, width, height } = picture;
   return { type: 'image/png', bytes: png, width, height };

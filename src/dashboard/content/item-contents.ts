@@ -6,7 +6,7 @@ import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from '../../mode
 import { Normalizer } from '../../normalize/normalizer.ts';
 import type { ItemContent } from '../api/items.ts';
 import { type Admitted, ContentGate } from './content-gate.ts';
-import { decodedAudio, decodedImage, type DecodedMedia } from './decoded-media.ts';
+import { decodedAudio, decodedImage, type DecodedMedia, type Look } from './decoded-media.ts';
 import { OpenedRuns } from './opened-runs.ts';
 import { Reveals } from './reveals.ts';
 import type { AskRunItems } from './run-items.ts';
@@ -15,6 +15,9 @@ import { type Unavailable, unavailable } from './unavailable.ts';
 
 /** Items that are read and decoded at a time. */
 const MAX_READINGS = 3;
+
+/** Thumbnails that are read and decoded at a time, beside them. */
+const MAX_THUMBNAILS = 2;
 
 /** How long an item may take to read and decode, waiting included. */
 const READING_TIME_MS = 120_000;
@@ -47,6 +50,7 @@ export class ItemContents {
   readonly #recent = new RecentMedia();
   readonly #reveals = new Reveals();
   readonly #readings = new ByteBudget(MAX_READINGS);
+  readonly #thumbnails = new ByteBudget(MAX_THUMBNAILS);
   readonly #normalizer = Normalizer.open({
     image: { processes: MAX_READINGS },
     audio: { decoders: MAX_READINGS },
@@ -63,7 +67,7 @@ export class ItemContents {
    * Failure('service') when it cannot be logged.
    */
   content(runDir: string, seq: number, { client, reviewer }: Viewer): Promise<ItemContent | null> {
-    return this.#inTurn(client, async (signal) => {
+    return this.#inTurn(this.#readings, client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
       if ('problem' in admitted) return unavailable(admitted.problem, admitted.message);
@@ -74,20 +78,26 @@ export class ItemContents {
     });
   }
 
-  /** The picture or the sound of an item. Null and rejections as for `content`. */
+  /**
+   * The picture or the sound of an item. Only images have another look than `whole`; a blurred one is no content, so it is
+   * not logged. Null and rejections as for `content`.
+   */
   media(
     runDir: string,
     seq: number,
     { client, reviewer }: Viewer,
+    look: Look = 'whole',
   ): Promise<DecodedMedia | Unavailable | null> {
-    return this.#inTurn(client, async (signal) => {
+    const turns = look === 'whole' ? this.#readings : this.#thumbnails;
+    return this.#inTurn(turns, client, async (signal) => {
       const admitted = await this.#gate.admit(runDir, seq, signal);
       if (admitted === null) return null;
       if ('problem' in admitted) return unavailable(admitted.problem, admitted.message);
-      if (admitted.line.modality === 'text') return NO_MEDIA;
-      const found = await this.#media(admitted, signal);
+      const { modality } = admitted.line;
+      if (modality === 'text' || (look !== 'whole' && modality !== 'image')) return NO_MEDIA;
+      const found = await this.#media(admitted, look, signal);
       if ('kind' in found) return found;
-      await this.#reveals.add(admitted.opened.run, seq, 'media', reviewer);
+      if (look !== 'blurred') await this.#reveals.add(admitted.opened.run, seq, 'media', reviewer);
       return found.media;
     });
   }
@@ -98,26 +108,30 @@ export class ItemContents {
     await this.#normalizer.close();
   }
 
-  async #inTurn<T>(client: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | Unavailable> {
+  async #inTurn<T>(
+    turns: ByteBudget,
+    client: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | Unavailable> {
     const late = AbortSignal.timeout(READING_TIME_MS);
     const signal = AbortSignal.any([client, this.#closing.signal, late]);
     let hasTurn = false;
     try {
-      await this.#readings.enter(1, signal);
+      await turns.enter(1, signal);
       hasTurn = true;
       return await work(signal);
     } catch (error) {
       if (!late.aborted || error !== late.reason) throw error;
       return unavailable('not_readable', `It was not read within ${READING_TIME_MS / 1000} s.`);
     } finally {
-      if (hasTurn) this.#readings.leave(1);
+      if (hasTurn) turns.leave(1);
     }
   }
 
   async #shown(admitted: Admitted, signal: AbortSignal): Promise<ItemContent> {
     const { line, tippedBy } = admitted;
     if (line.modality !== 'text') {
-      const found = await this.#media(admitted, signal);
+      const found = await this.#media(admitted, 'whole', signal);
       return 'kind' in found ? found : describedMedia(found, admitted);
     }
     const again = await this.#again(admitted, signal);
@@ -128,16 +142,16 @@ export class ItemContents {
     return shownRequest(request, { line, record, tippedBy });
   }
 
-  async #media(admitted: Admitted, signal: AbortSignal): Promise<MediaItem | Unavailable> {
+  async #media(admitted: Admitted, look: Look, signal: AbortSignal): Promise<MediaItem | Unavailable> {
     const { opened, line, isRestricted } = admitted;
-    const key = JSON.stringify([opened.run.dir, line.seq, line.content_sha256, line.coverage]);
+    const key = JSON.stringify([opened.run.dir, line.seq, line.content_sha256, line.coverage, look]);
     const recent = this.#recent.get(key);
     if (recent !== null) return isRestricted(recent.request) ? unavailable('restricted') : recent;
     const again = await this.#again(admitted, signal);
     if ('kind' in again) return again;
     const { request } = again.item;
     if (!isMedia(request) && !isEmbedded(request)) return unavailable('source_changed');
-    const media = await this.#decoded(request, admitted, signal);
+    const media = await this.#decoded(request, admitted, look, signal);
     if ('code' in media) return notDecoded(media);
     const found = { request, media };
     this.#recent.add(key, found);
@@ -162,17 +176,18 @@ export class ItemContents {
   async #decoded(
     request: MediaRequest | EmbeddedImageRequest,
     { opened, line }: Admitted,
+    look: Look,
     signal: AbortSignal,
   ): Promise<DecodedMedia | ItemError> {
     const decoding = { normalizer: this.#normalizer, signal };
-    if (isEmbedded(request)) return decodedImage(request.embedded, line, decoding);
+    if (isEmbedded(request)) return decodedImage(request.embedded, line, look, decoding);
     const { file, modality } = request;
     const handle = await opened.folders.open(file);
     if ('code' in handle) return handle;
     try {
       if (modality === 'image') {
         const bytes = await readPlanned(handle, file, signal);
-        return 'code' in bytes ? bytes : await decodedImage(bytes, line, decoding);
+        return 'code' in bytes ? bytes : await decodedImage(bytes, line, look, decoding);
       }
       const before = await stateOf(handle);
       const changed = await checkPlanned(handle, file, signal);
@@ -204,6 +219,9 @@ function notDecoded({ code, message }: ItemError): Unavailable {
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** What an item takes beside its bytes: there may be many thumbnails. */
+const ITEM_BYTES = 4096;
+
 /** An item with media, decoded. */
 interface MediaItem {
   readonly request: MediaRequest | EmbeddedImageRequest;
@@ -229,11 +247,15 @@ class RecentMedia {
     this.#items.delete(key);
     this.#items.set(key, item);
     let bytes = 0;
-    for (const { media } of this.#items.values()) bytes += media.bytes.length;
-    for (const [oldest, { media }] of this.#items) {
+    for (const kept of this.#items.values()) bytes += bytesOf(kept);
+    for (const [oldest, kept] of this.#items) {
       if (bytes <= MAX_BYTES || this.#items.size === 1) return;
       this.#items.delete(oldest);
-      bytes -= media.bytes.length;
+      bytes -= bytesOf(kept);
     }
   }
+}
+
+function bytesOf({ request, media }: MediaItem): number {
+  return ITEM_BYTES + media.bytes.length + (isEmbedded(request) ? request.embedded.length : 0);
 }

@@ -24,6 +24,8 @@ export interface WantedPicture {
   readonly frame: number;
   /** Longest edge in pixels; larger frames are scaled down. */
   readonly maxEdge: number;
+  /** All frames are scaled down at least by this factor, so that small ones are blurred as well. Default: 1. */
+  readonly minShrink?: number;
 }
 
 /**
@@ -73,7 +75,7 @@ export async function normalPixels(bytes: Buffer, admit: Admission): Promise<Pix
 /** One frame as a PNG for people to look at. Item errors as for `normalizeImage`. */
 export async function framePicture(
   bytes: Buffer,
-  { frame, maxEdge }: WantedPicture,
+  { frame, maxEdge, minShrink = 1 }: WantedPicture,
   admit: Admission,
 ): Promise<Picture | ItemError> {
   return unlessRefused(async () => {
@@ -81,7 +83,9 @@ export async function framePicture(
     const chosen = [file.decodable.includes(frame) ? frame : 0];
     await admit(await file.measure(chosen));
     const { value } = await file.decode(chosen).next();
-    const { width, height, rgb } = fit(value!, maxEdge);
+    const longest = Math.max(value!.width, value!.height);
+    const edge = Math.max(1, Math.min(maxEdge, Math.floor(longest / minShrink)));
+    const { width, height, rgb } = fit(value!, edge);
     return { png: await encodePng({ width, height, rgb }), width, height };
   });
 }

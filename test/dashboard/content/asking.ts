@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
 import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
@@ -22,11 +23,11 @@ export class Asking {
     return this.#served;
   }
 
-  ask(seq: number, what: 'content' | 'media'): Promise<Response> {
-    return this.#served.fetch(this.path(seq, what), { method: 'POST', body: {} });
+  ask(seq: number, what: 'content' | 'media' | 'thumbnail', body: object = {}): Promise<Response> {
+    return this.#served.fetch(this.path(seq, what), { method: 'POST', body });
   }
 
-  path(seq: number, what: 'content' | 'media'): string {
+  path(seq: number, what: 'content' | 'media' | 'thumbnail'): string {
     return `/api/runs/${this.#run.name}/items/${seq}/${what}`;
   }
 
@@ -34,12 +35,17 @@ export class Asking {
     return (await (await this.ask(seq, 'content')).json()) as ItemContent;
   }
 
-  /** The reason why there is nothing to show, of either route; else what is shown. */
+  /** The reason why there is nothing to show, of either route; else what is shown. A thumbnail is there only if the image is. */
   async reasons(seq: number): Promise<readonly string[]> {
     const content = await this.content(seq);
     const media = await this.ask(seq, 'media');
     const first = content.kind === 'unavailable' ? content.reason : content.kind;
-    if (media.status === 200) return [first, 'media'];
+    const thumbnail = await this.ask(seq, 'thumbnail');
+    if (media.status === 200) {
+      expect(thumbnail.status).toBe(first === 'image' ? 200 : 409);
+      return [first, 'media'];
+    }
+    expect(thumbnail.status).toBe(409);
     const { error } = (await media.json()) as ApiFailure;
     return [first, error.code];
   }

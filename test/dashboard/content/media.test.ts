@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -89,6 +90,66 @@ describe('the media of an item', () => {
       { seq: 0, kind: 'content' },
       { seq: 0, kind: 'media' },
     ]);
+  });
+
+  test('have thumbnails: blurred ones, which are no reveal, and clear ones on request, which are', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    for (const side of [16, 300, 3000]) {
+      const picture = await drawn(side, side / 2)
+        .png()
+        .toBuffer();
+      await writeFile(join(corpus, `${String(side).padStart(4, '0')}.png`), picture);
+    }
+    await writeFile(join(corpus, 'clip.wav'), clip(1, 0));
+    await writeFile(join(corpus, 'text.txt'), 'a text');
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    const sizeOf = async (seq: number, body: object): Promise<string> => {
+      const response = await asking.ask(seq, 'thumbnail', body);
+      expect(response.headers.get('content-type')).toBe('image/png');
+      const { width, height } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+      return `${width} × ${height}`;
+    };
+    // Small images are scaled down as well: nothing is as it was.
+    for (const [seq, size] of ['2 × 1', '12 × 6', '12 × 6'].entries())
+      expect(await sizeOf(seq, {})).toBe(size);
+    for (const seq of [3, 4]) expect((await asking.ask(seq, 'thumbnail')).status).toBe(409);
+    const log = join(run.dir, 'review', 'reveals.jsonl');
+    expect(existsSync(log)).toBe(false);
+    const clear = { revealed: true };
+    for (const [seq, size] of ['16 × 8', '300 × 150', '320 × 160'].entries())
+      expect(await sizeOf(seq, clear)).toBe(size);
+    expect(await sizeOf(2, {})).toBe('12 × 6');
+    expect(await jsonLines(log)).toMatchObject([0, 1, 2].map((seq) => ({ seq, kind: 'media' })));
+    expect((await asking.ask(0, 'thumbnail', { revealed: 'yes' })).status).toBe(400);
+  });
+
+  test('are asked for and given up in any number, and then there is a turn for the next one', async () => {
+    const folder = await temporaryFolder();
+    const corpus = join(folder, 'corpus');
+    await mkdir(corpus);
+    for (let at = 0; at < 12; at++)
+      await writeFile(
+        join(corpus, `${at + 10}.png`),
+        await drawn(900 + at, 900)
+          .png()
+          .toBuffer(),
+      );
+    const run = await judgedRun(folder, corpus);
+    const asking = await Asking.of(run, folder);
+    const { origin, token } = asking.served;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const asked = run.lines.map(({ seq }) =>
+      fetch(origin + asking.path(seq, 'thumbnail'), { method: 'POST', headers, body: '{}', signal }),
+    );
+    expect((await asked[0]!).status).toBe(200);
+    leaving.abort();
+    await Promise.allSettled(asked);
+    expect((await asking.ask(11, 'thumbnail')).status).toBe(200);
   });
 
   test('are the frame that decided', async () => {

@@ -113,6 +113,7 @@ it('whoever has the cookie alone, as a server on another port may, neither sees 
     '/api/runs/a/items',
     '/api/runs/a/items/0/content',
     '/api/runs/a/items/0/media',
+    '/api/runs/a/items/0/thumbnail',
   ]) {
     for (const key of [null, '', other.pageKey, cookie.split('=')[1]!, token])
       expect(await post(path, key)).toBe(401);

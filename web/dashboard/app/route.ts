@@ -11,6 +11,8 @@ export type Route =
       readonly run: string;
       readonly tab: RunTab;
       readonly flagged?: true;
+      /** Tab `review`: as tiles. */
+      readonly grid?: true;
       readonly before?: string;
     }
   | { readonly page: 'item'; readonly run: string; readonly seq: number }
@@ -31,6 +33,7 @@ export function routeOf(path: string): Route {
       : UNKNOWN;
   }
   if (tab === 'review' && item === 'flagged') return { page: 'run', run, tab, flagged: true };
+  if (tab === 'review' && item === 'grid') return { page: 'run', run, tab, grid: true };
   if (tab === 'compare' && item !== undefined) {
     const before = decoded(item);
     return before === null || before === '' ? UNKNOWN : { page: 'run', run, tab, before };
@@ -47,7 +50,9 @@ export function pathOf(route: Route): string {
     case 'run':
       return (
         runPath(route.run) +
-        (route.tab === 'overview' ? '' : `/${route.tab}${route.flagged ? '/flagged' : ''}`) +
+        (route.tab === 'overview'
+          ? ''
+          : `/${route.tab}${route.flagged ? '/flagged' : ''}${route.grid ? '/grid' : ''}`) +
         (route.before === undefined ? '' : `/${encodeURIComponent(route.before)}`)
       );
     case 'item':

@@ -28,7 +28,7 @@ export function ItemPage({ run: name, seq }: { readonly run: string; readonly se
       title={`Item ${seq}`}
       above={
         <nav class="breadcrumb" aria-label="Where you are">
-          <Link to={{ page: 'run', run: name, tab: 'review' }}>
+          <Link to={reviewingOf(name).route}>
             <Icon name="left" /> Review list of <Foreign text={name} max={60} />
           </Link>
         </nav>
@@ -57,7 +57,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
     {
       keys: ['Escape'],
       does: 'Back to the list',
-      run: () => navigate({ page: 'run', run: run.run, tab: 'review' }),
+      run: () => navigate(reviewing.route),
     },
   ]);
   const known = details.of(seq);

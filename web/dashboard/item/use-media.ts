@@ -7,15 +7,18 @@ export type Media =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ready'; readonly url: string };
 
+/** Fetches an image or a clip; the same function from one rendering to the next. */
+export type FetchMedia = (run: string, seq: number, signal: AbortSignal) => Promise<Blob>;
+
 /** The bytes of an image or a clip under an address of this page, which ends with its component. */
-export function useMedia(run: string, seq: number, wanted: boolean): Media {
+export function useMedia(run: string, seq: number, wanted: boolean, fetch: FetchMedia = fetchMedia): Media {
   const [media, setMedia] = useState<Media>({ kind: 'idle' });
   useEffect(() => {
     if (!wanted) return;
     const controller = new AbortController();
     let url: string | null = null;
     setMedia({ kind: 'loading' });
-    fetchMedia(run, seq, controller.signal).then(
+    fetch(run, seq, controller.signal).then(
       (bytes) => {
         if (controller.signal.aborted) return;
         url = URL.createObjectURL(bytes);
@@ -29,6 +32,6 @@ export function useMedia(run: string, seq: number, wanted: boolean): Media {
       controller.abort();
       if (url !== null) URL.revokeObjectURL(url);
     };
-  }, [run, seq, wanted]);
+  }, [run, seq, wanted, fetch]);
   return media;
 }

@@ -27,12 +27,14 @@ interface FilterBarProps {
   readonly toggle: () => void;
   /** Asks for a decision on all items that are found. */
   readonly decideAll: () => void;
+  /** The choice between list and grid. */
+  readonly views: ComponentChildren;
   /** How far people are. */
   readonly reviewed: ComponentChildren;
 }
 
 /** The search, the order, and the way to the filters. */
-export function FilterBar({ list, search, open, toggle, decideAll, reviewed }: FilterBarProps) {
+export function FilterBar({ list, search, open, toggle, decideAll, views, reviewed }: FilterBarProps) {
   const typing = useRef(0);
   useEffect(() => () => clearTimeout(typing.current), []);
   const typed = (text: string): void => {
@@ -82,6 +84,7 @@ export function FilterBar({ list, search, open, toggle, decideAll, reviewed }: F
       <Button onClick={decideAll} disabled={!total}>
         Decide on all …
       </Button>
+      {views}
       {reviewed}
       <span class="total">{total === null ? '…' : `${count(total)} ${total === 1 ? 'item' : 'items'}`}</span>
     </div>

@@ -1,14 +1,12 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ItemRow } from '../../../src/dashboard/api/items.ts';
-import { categoryLabel, probability } from '../item/words.ts';
-import { Badge, DecisionBadge } from '../ui/badge.tsx';
-import { Foreign } from '../ui/foreign.tsx';
-import { Icon } from '../ui/icon.tsx';
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import type { Reviewing } from './reviewing.ts';
-
-/** Categories that a row names; of more, how many. */
-const MAX_CATEGORIES = 3;
+import { idOf, Row, type RowProps } from './rows/row.tsx';
+import { RevealTile } from './rows/reveal-tile.tsx';
+import { Tile } from './rows/tile.tsx';
 
 interface ItemListProps {
   readonly reviewing: Reviewing;
@@ -16,16 +14,19 @@ interface ItemListProps {
   readonly open: (row: ItemRow) => void;
   /** Whether a press on a row opens it, because nothing of it is shown beside the list. */
   readonly pressOpens: boolean;
+  /** The run, if its items are shown as tiles. */
+  readonly tilesOf: RunDetail | null;
 }
 
-const idOf = (row: ItemRow): string => `row-${row.seq}`;
-
 /** A page of the list, as a list box: the arrow keys select, Enter opens. */
-export function ItemList({ reviewing, rows, open, pressOpens }: ItemListProps) {
+export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemListProps) {
   const { list } = reviewing;
   const box = useRef<HTMLDivElement>(null);
   const first = list.page.value * PAGE_ROWS;
   const selected = rows[list.position.value - first];
+  const cleared = useSignal<ReadonlySet<number>>(new Set());
+  // Whoever comes back to a page begins with blurred tiles again.
+  useEffect(() => void (cleared.value = new Set()), [first]);
 
   useLayoutEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
@@ -34,8 +35,11 @@ export function ItemList({ reviewing, rows, open, pressOpens }: ItemListProps) {
   const pressed = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { value: position } = list.position;
-    if (event.key === 'ArrowDown') reviewing.move(1);
-    else if (event.key === 'ArrowUp') reviewing.move(-1);
+    const columns = tilesOf === null ? 1 : columnsOf(event.currentTarget as HTMLElement);
+    if (event.key === 'ArrowDown') reviewing.move(columns);
+    else if (event.key === 'ArrowUp') reviewing.move(-columns);
+    else if (event.key === 'ArrowRight' && tilesOf !== null) reviewing.move(1);
+    else if (event.key === 'ArrowLeft' && tilesOf !== null) reviewing.move(-1);
     else if (event.key === 'PageDown') reviewing.move(10);
     else if (event.key === 'PageUp') reviewing.move(-10);
     else if (event.key === 'Home') reviewing.move(-position);
@@ -45,120 +49,44 @@ export function ItemList({ reviewing, rows, open, pressOpens }: ItemListProps) {
     event.preventDefault();
   };
 
-  return (
-    <div
-      ref={box}
-      class="item-list"
-      role="listbox"
-      aria-label="Items"
-      tabIndex={0}
-      aria-activedescendant={selected === undefined ? undefined : idOf(selected)}
-      onKeyDown={pressed}
-    >
-      {rows.map((row, index) => (
-        <Row
-          key={row.seq}
-          row={row}
-          review={reviewing.shownReview(row)}
-          saving={reviewing.queue.unsaved.value.get(row.seq)?.state ?? null}
-          position={first + index}
-          total={list.total.value ?? 0}
-          selected={row === selected}
-          press={() => {
-            list.select(first + index);
-            if (pressOpens) open(row);
-          }}
-          open={() => open(row)}
-        />
-      ))}
-    </div>
-  );
-}
-
-interface RowProps {
-  readonly row: ItemRow;
-  readonly review: ItemRow['review'];
-  readonly saving: 'saving' | 'failed' | null;
-  readonly position: number;
-  readonly total: number;
-  readonly selected: boolean;
-  readonly press: () => void;
-  readonly open: () => void;
-}
-
-function Row({ row, review, saving, position, total, selected, press, open }: RowProps) {
-  return (
-    <div
-      id={idOf(row)}
-      role="option"
-      class="item-row"
-      aria-selected={selected}
-      aria-posinset={position + 1}
-      aria-setsize={total}
-      onClick={press}
-      onDblClick={open}
-    >
-      <span class="row-decision">
-        <DecisionBadge decision={row.decision} />
-      </span>
-      <span class="row-score">{row.score === null ? '' : probability(row.score)}</span>
-      <span class="row-why">
-        <Why row={row} />
-      </span>
-      <span class="row-place">
-        <span class="row-id">
-          <Foreign text={row.id} max={80} />
-        </span>{' '}
-        · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
-        {row.row !== null && `:${row.row}`}
-        {row.turn !== null && ` turn ${row.turn}`}
-      </span>
-      <span class="row-review">
-        <ReviewState review={review} saving={saving} />
-      </span>
-    </div>
-  );
-}
-
-/** The part of a path that tells it from its neighbours. */
-function endOf(path: string): string {
-  return path.length > 60 ? `…${path.slice(-59)}` : path;
-}
-
-function Why({ row }: { readonly row: ItemRow }) {
-  if (row.error_code !== null) return <code>{row.error_code}</code>;
-  const more = row.categories.length - MAX_CATEGORIES;
+  const option = (row: ItemRow, index: number): RowProps => ({
+    row,
+    review: reviewing.shownReview(row),
+    saving: reviewing.queue.unsaved.value.get(row.seq)?.state ?? null,
+    position: first + index,
+    total: list.total.value ?? 0,
+    selected: row === selected,
+    press: () => {
+      list.select(first + index);
+      if (pressOpens) open(row);
+    },
+    open: () => open(row),
+  });
   return (
     <>
-      {row.restricted && (
-        <span class="restricted-mark">
-          <Icon name="lock" /> never shown{' '}
-        </span>
-      )}
-      {row.categories.slice(0, MAX_CATEGORIES).map((key, index) => (
-        <span key={key}>
-          {index > 0 && ', '}
-          <Foreign text={categoryLabel(key)} max={40} />
-        </span>
-      ))}
-      {more > 0 && ` and ${more} more`}
-      {row.categories.length === 0 && row.decision !== 'allow' && 'no category'}
+      {tilesOf !== null && <RevealTile row={selected} run={tilesOf} cleared={cleared} />}
+      <div
+        ref={box}
+        class={`item-list ${tilesOf === null ? '' : 'tiles'}`}
+        role="listbox"
+        aria-label="Items"
+        tabIndex={0}
+        aria-activedescendant={selected === undefined ? undefined : idOf(selected)}
+        onKeyDown={pressed}
+      >
+        {rows.map((row, index) =>
+          tilesOf === null ? (
+            <Row key={row.seq} {...option(row, index)} />
+          ) : (
+            <Tile key={row.seq} {...option(row, index)} run={tilesOf} clear={cleared.value.has(row.seq)} />
+          ),
+        )}
+      </div>
     </>
   );
 }
 
-function ReviewState({ review, saving }: Pick<RowProps, 'review' | 'saving'>) {
-  if (saving === 'failed')
-    return (
-      <Badge tone="block" icon="alert">
-        not saved
-      </Badge>
-    );
-  if (review === null) return null;
-  return (
-    <span class={`reviewed ${saving ?? ''}`}>
-      <Icon name={review.agrees ? 'check' : review.decision} />
-      {review.agrees ? 'agreed' : review.decision}
-    </span>
-  );
+/** Tiles that are side by side. */
+function columnsOf(grid: HTMLElement): number {
+  return getComputedStyle(grid).gridTemplateColumns.split(' ').length;
 }

@@ -1,3 +1,4 @@
+import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { filtersSet, NO_FILTER } from './place.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
@@ -11,10 +12,12 @@ interface ListBodyProps {
   readonly reviewing: Reviewing;
   readonly open: () => void;
   readonly pressOpens: boolean;
+  /** The run, if its items are shown as tiles. */
+  readonly tilesOf: RunDetail | null;
 }
 
 /** The rows of the list, or why there are none. */
-export function ListBody({ reviewing, open, pressOpens }: ListBodyProps) {
+export function ListBody({ reviewing, open, pressOpens, tilesOf }: ListBodyProps) {
   const { list } = reviewing;
   const state = list.state.value;
   const rows = list.rows.value;
@@ -61,7 +64,7 @@ export function ListBody({ reviewing, open, pressOpens }: ListBodyProps) {
           </Button>
         </Notice>
       )}
-      <ItemList reviewing={reviewing} rows={rows} open={open} pressOpens={pressOpens} />
+      <ItemList reviewing={reviewing} rows={rows} open={open} pressOpens={pressOpens} tilesOf={tilesOf} />
     </>
   );
 }

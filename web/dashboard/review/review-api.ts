@@ -56,11 +56,20 @@ export const postReviews = (run: string, reviews: NewReviews): Promise<SavedRevi
 export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>
   post(runApi(run, `/items/${seq}/content`), {}, signal);
 
+const postForBlob = async (path: string, body: unknown, signal: AbortSignal): Promise<Blob> =>
+  (await request(path, { method: 'POST', body, signal })).blob();
+
 /** The image or the clip of an item. */
-export async function fetchMedia(run: string, seq: number, signal: AbortSignal): Promise<Blob> {
-  const response = await request(runApi(run, `/items/${seq}/media`), { method: 'POST', body: {}, signal });
-  return response.blob();
-}
+export const fetchMedia = (run: string, seq: number, signal: AbortSignal): Promise<Blob> =>
+  postForBlob(runApi(run, `/items/${seq}/media`), {}, signal);
+
+/** A small picture of an image: one that is revealed, which the server logs, or a strongly blurred one. */
+export const fetchThumbnail = (
+  run: string,
+  seq: number,
+  revealed: boolean,
+  signal: AbortSignal,
+): Promise<Blob> => postForBlob(runApi(run, `/items/${seq}/thumbnail`), { revealed }, signal);
 
 /** From one question to the next while a run is indexed. */
 const INDEXING_POLL_MS = 400;

@@ -15,6 +15,7 @@ import { PageBar } from './page-bar.tsx';
 import { NO_FILTER } from './place.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import { reviewingOf, type Reviewing } from './reviewing.ts';
+import { viewOf, Views } from './rows/views.tsx';
 import { Reviewed } from '../runs/reviewed.tsx';
 import { Announced, SessionBar } from './session-bar.tsx';
 import { UnsavedNotice } from './unsaved-notice.tsx';
@@ -24,10 +25,12 @@ interface ReviewPageProps {
   readonly run: RunDetail;
   /** Whether to list the items to review or block, the open ones first, in place of what was listed before. */
   readonly flagged: boolean;
+  /** Whether the items are shown as tiles. */
+  readonly grid: boolean;
 }
 
 /** The items of a run to be reviewed; where there is room, the selected one beside the list. */
-export function ReviewPage({ run, flagged }: ReviewPageProps) {
+export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
   const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;
   useEffect(() => {
@@ -36,6 +39,9 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
     // From here on, the list is where somebody leaves it.
     navigate({ page: 'run', run: run.run, tab: 'review' }, { replace: true });
   }, [flagged]);
+  useEffect(() => {
+    reviewing.grid = grid;
+  }, [reviewing, grid]);
   const wide = useWide();
   const filtering = useSignal(false);
   const deciding = useSignal(false);
@@ -53,6 +59,7 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
     { keys: ['['], does: 'Previous 100 items', run: () => reviewing.move(-PAGE_ROWS), repeats: true },
     { keys: ['o'], does: 'Open the item; so does Enter in the list', run: open },
     { keys: ['f'], does: 'Filters', run: toggleFilters },
+    { keys: ['v'], does: 'List or grid', run: () => navigate(viewOf(run.run, !grid)) },
     { keys: ['/'], does: 'Search ids and paths', run: () => search.current?.focus() },
     { keys: ['r'], does: 'Ask for the list again', run: () => list.refresh() },
   ]);
@@ -65,6 +72,7 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
         open={filtering.value}
         toggle={toggleFilters}
         decideAll={() => (deciding.value = true)}
+        views={<Views run={run.run} grid={grid} />}
         reviewed={<Reviewed run={run} />}
       />
       <UnsavedNotice queue={reviewing.queue} />
@@ -73,7 +81,7 @@ export function ReviewPage({ run, flagged }: ReviewPageProps) {
       <div class="review-columns">
         {filtering.value && <FilterPanel list={list} close={toggleFilters} />}
         <div class="list-column">
-          <ListBody reviewing={reviewing} open={open} pressOpens={!wide} />
+          <ListBody reviewing={reviewing} open={open} pressOpens={!wide} tilesOf={grid ? run : null} />
           <PageBar list={list} />
         </div>
         {wide && <Beside reviewing={reviewing} run={run} />}

@@ -4,11 +4,13 @@ import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { connection, liveReviews } from '../api/events.ts';
 import { reviewerName } from '../api/session.ts';
+import type { Route } from '../app/route.ts';
 import { Details } from '../item/details.ts';
 import { Bulk } from './bulk/bulk.ts';
 import { fetchDetail, indexed, messageOf } from './review-api.ts';
 import { ReviewList } from './review-list.ts';
 import { ReviewQueue } from './review-queue.ts';
+import { viewOf } from './rows/views.tsx';
 
 /** Decisions that can be undone. */
 const MAX_UNDO = 100;
@@ -46,6 +48,8 @@ export class Reviewing {
   readonly announced = signal('');
   /** Reviews that were made since the page was loaded. */
   readonly made = signal(0);
+  /** Whether the list is shown as tiles. */
+  grid = false;
   readonly #done: Done[] = [];
 
   constructor(run: string) {
@@ -57,6 +61,11 @@ export class Reviewing {
       saved: (reviews) => batch(() => reviews.forEach((review) => this.entered(review))),
       end: () => this.list.refresh(),
     });
+  }
+
+  /** The list, as it was shown last. */
+  get route(): Route {
+    return viewOf(this.run, this.grid);
   }
 
   /** The review that the row of an item shows: one on its way, else the one that is saved. */

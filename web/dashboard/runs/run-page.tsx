@@ -21,12 +21,13 @@ interface Props {
   readonly run: string;
   readonly tab: RunTab;
   readonly flagged?: true;
+  readonly grid?: true;
   /** The run to compare with. */
   readonly before?: string;
 }
 
 /** A run, with what the server says of it as it goes on. */
-export function RunPage({ run: name, tab, flagged, before }: Props) {
+export function RunPage({ run: name, tab, flagged, grid, before }: Props) {
   const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
   const row = liveRuns.value?.find(({ run }) => run === name);
   const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
@@ -58,7 +59,7 @@ export function RunPage({ run: name, tab, flagged, before }: Props) {
       )}
       {run === null && error === null && <Skeleton lines={6} />}
       {run !== null && value !== null && (
-        <Tab tab={tab} run={run} loaded={value} flagged={flagged === true} before={before} />
+        <Tab {...{ tab, run, before }} loaded={value} flagged={flagged === true} grid={grid === true} />
       )}
     </Page>
   );
@@ -91,6 +92,7 @@ function Tabs({ run, tab }: Pick<Props, 'run' | 'tab'>) {
 interface TabProps {
   readonly tab: RunTab;
   readonly flagged: boolean;
+  readonly grid: boolean;
   readonly before: string | undefined;
   /** As it goes on. */
   readonly run: RunDetail;
@@ -98,14 +100,14 @@ interface TabProps {
   readonly loaded: RunDetail;
 }
 
-function Tab({ tab, run, loaded, flagged, before }: TabProps) {
+function Tab({ tab, run, loaded, flagged, grid, before }: TabProps) {
   switch (tab) {
     case 'overview':
       return <Overview run={run} />;
     case 'report':
       return <ReportTab run={run} />;
     case 'review':
-      return <ReviewPage run={loaded} flagged={flagged} />;
+      return <ReviewPage run={loaded} flagged={flagged} grid={grid} />;
     case 'thresholds':
       return <ThresholdsPage run={loaded} />;
     case 'compare':

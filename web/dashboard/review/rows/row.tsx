@@ -1,0 +1,106 @@
+import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
+import { categoryLabel, probability } from '../../item/words.ts';
+import { Badge, DecisionBadge } from '../../ui/badge.tsx';
+import { Foreign } from '../../ui/foreign.tsx';
+import { Icon } from '../../ui/icon.tsx';
+
+/** Categories that a row names; of more, how many. */
+const MAX_CATEGORIES = 3;
+
+export const idOf = (row: ItemRow): string => `row-${row.seq}`;
+
+export interface RowProps {
+  readonly row: ItemRow;
+  readonly review: ItemRow['review'];
+  readonly saving: 'saving' | 'failed' | null;
+  readonly position: number;
+  readonly total: number;
+  readonly selected: boolean;
+  readonly press: () => void;
+  readonly open: () => void;
+}
+
+/** What makes an element the option of an item. */
+export function optionOf({ row, position, total, selected, press, open }: RowProps) {
+  return {
+    id: idOf(row),
+    role: 'option',
+    'aria-selected': selected,
+    'aria-posinset': position + 1,
+    'aria-setsize': total,
+    onClick: press,
+    onDblClick: open,
+  } as const;
+}
+
+/** An item as a line of the list. */
+export function Row(props: RowProps) {
+  const { row, review, saving } = props;
+  return (
+    <div {...optionOf(props)} class="item-row">
+      <span class="row-decision">
+        <DecisionBadge decision={row.decision} />
+      </span>
+      <span class="row-score">{row.score === null ? '' : probability(row.score)}</span>
+      <span class="row-why">
+        <Why row={row} />
+      </span>
+      <span class="row-place">
+        <span class="row-id">
+          <Foreign text={row.id} max={80} />
+        </span>{' '}
+        · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
+        {row.row !== null && `:${row.row}`}
+        {row.turn !== null && ` turn ${row.turn}`}
+      </span>
+      <span class="row-review">
+        <ReviewState review={review} saving={saving} />
+      </span>
+    </div>
+  );
+}
+
+/** The part of a path that tells it from its neighbours. */
+function endOf(path: string): string {
+  return path.length > 60 ? `…${path.slice(-59)}` : path;
+}
+
+/** What an item is flagged for, or why it was not judged. */
+export function Why({ row }: { readonly row: ItemRow }) {
+  if (row.error_code !== null) return <code>{row.error_code}</code>;
+  const more = row.categories.length - MAX_CATEGORIES;
+  return (
+    <>
+      {row.restricted && (
+        <span class="restricted-mark">
+          <Icon name="lock" /> never shown{' '}
+        </span>
+      )}
+      {row.categories.slice(0, MAX_CATEGORIES).map((key, index) => (
+        <span key={key}>
+          {index > 0 && ', '}
+          <Foreign text={categoryLabel(key)} max={40} />
+        </span>
+      ))}
+      {more > 0 && ` and ${more} more`}
+      {row.categories.length === 0 && row.decision !== 'allow' && 'no category'}
+    </>
+  );
+}
+
+/** The review of an item as it is on its way. */
+export function ReviewState({ review, saving }: Pick<RowProps, 'review' | 'saving'>) {
+  if (saving === 'failed')
+    return (
+      <Badge tone="block" icon="alert">
+        not saved
+      </Badge>
+    );
+  if (review === null) return null;
+  return (
+    <span class={`reviewed ${saving ?? ''}`}>
+      <Icon name={review.agrees ? 'check' : review.decision} />
+      {review.agrees ? 'agreed' : review.decision}
+    </span>
+  );
+}

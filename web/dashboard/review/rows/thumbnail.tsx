@@ -1,0 +1,78 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
+import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import { countReveal, noteLook } from '../../item/reveals.ts';
+import { type FetchMedia, useMedia } from '../../item/use-media.ts';
+import { Icon, type IconName } from '../../ui/icon.tsx';
+import { fetchThumbnail } from '../review-api.ts';
+
+/** Whether the server has a thumbnail of an item. */
+export function hasThumbnail({ content }: RunDetail, row: ItemRow): boolean {
+  return content.readable && row.modality === 'image' && !row.restricted && row.error_code === null;
+}
+
+/** Thumbnails that are asked for at a time: a browser has six connections to a server. */
+const MAX_ASKED = 2;
+let asked = 0;
+/** The tiles in sight, and those that were. */
+const waiting: (() => void)[] = [];
+
+async function inTurn(run: string, seq: number, revealed: boolean, signal: AbortSignal): Promise<Blob> {
+  while (asked >= MAX_ASKED) await new Promise<void>((resolve) => waiting.push(resolve));
+  asked++;
+  try {
+    signal.throwIfAborted();
+    return await fetchThumbnail(run, seq, revealed, signal);
+  } finally {
+    asked--;
+    waiting.shift()?.();
+  }
+}
+
+const fetchBlurred: FetchMedia = (run, seq, signal) => inTurn(run, seq, false, signal);
+
+const fetchClear: FetchMedia = async (run, seq, signal) => {
+  const image = await inTurn(run, seq, true, signal);
+  countReveal();
+  noteLook(run, seq, true);
+  return image;
+};
+
+interface ThumbnailProps {
+  readonly run: string;
+  readonly seq: number;
+  readonly clear: boolean;
+}
+
+/** The image of an item, so strongly blurred by the server that it is no content, until somebody asks to see it. */
+export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const near = useSignal(false);
+  const loaded = useRef(false);
+  const media = useMedia(run, seq, near.value || loaded.current, clear ? fetchClear : fetchBlurred);
+  loaded.current = media.kind === 'ready';
+  useEffect(() => {
+    const seen = new IntersectionObserver(([entry]) => (near.value = entry!.isIntersecting), {
+      rootMargin: '200px',
+    });
+    seen.observe(place.current!);
+    return () => seen.disconnect();
+  }, []);
+  return (
+    <span ref={place} class="thumbnail">
+      {media.kind === 'ready' && <img src={media.url} alt="" class={clear ? 'clear' : 'blurred'} />}
+      {media.kind === 'failed' && <Kind icon="image" words="image, cannot be shown" />}
+    </span>
+  );
+}
+
+/** What an item is, in place of a picture. */
+export function Kind({ icon, words }: { readonly icon: IconName; readonly words: string }) {
+  return (
+    <span class="tile-kind">
+      <Icon name={icon} />
+      {words}
+    </span>
+  );
+}
