@@ -1,8 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import type { ItemCode } from '../../src/domain/item-error.ts';
-import { encodeFloats } from '../../src/guard/tensors/raw.ts';
-import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import {
   closeAfterEach,
   connect,
@@ -122,22 +120,6 @@ test('an execution that fails as a whole costs the other items no attempts', asy
   });
 });
 
-test('an overloaded guard gets less at a time, and everything is judged at the first attempt', async () => {
-  const server = await guard({
-    maxBatchSize: 0,
-    script: async ({ inFlight }) => {
-      if (inFlight > 3)
-        return { code: status.UNAVAILABLE, details: '[request id: x] Exceeds maximum queue size' };
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      return undefined;
-    },
-  });
-  const pool = await connect([server]);
-  const outcomes = await judge(pool, prompts(100));
-  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
-  expect(pool.status()[0]!.retries.GUARD_OVERLOADED).toBeGreaterThan(0);
-});
-
 test('a batch over a message limit is halved until it fits', async () => {
   const server = await guard({
     script: ({ rows }) =>
@@ -148,29 +130,6 @@ test('a batch over a message limit is halved until it fits', async () => {
   const outcomes = await judge(await connect([server]), prompts(64));
   for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
   expect(Math.max(...server.seen.filter(({ rows }) => rows <= 10).map(({ rows }) => rows))).toBe(8);
-});
-
-describe('a reply without a valid verdict is an error of its item only', () => {
-  const nan = (reply: InferResponse, row: number, rows: number): InferResponse => {
-    const scores = Array.from({ length: rows }, (_, index) => (index === row ? Number.NaN : 0.25));
-    return { ...reply, raw_output_contents: [encodeFloats(scores), ...reply.raw_output_contents.slice(1)] };
-  };
-  const shorter = (reply: InferResponse): InferResponse => ({
-    ...reply,
-    raw_output_contents: [reply.raw_output_contents[0]!.subarray(1), ...reply.raw_output_contents.slice(1)],
-  });
-
-  test('one score that is not a number', async () => {
-    const failed = await oneBadOf64(({ inputs, rows }) => ({
-      reply: (reply) => nan(reply, inputs['TEXT']!.indexOf(BAD), rows),
-    }));
-    expect(failed).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
-  });
-
-  test('a tensor of the wrong length', async () => {
-    const failed = await oneBadOf64(() => ({ reply: shorter }));
-    expect(failed).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
-  });
 });
 
 test('a guard that refuses everything is taken out of use, and no item is refused', async () => {

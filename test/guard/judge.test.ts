@@ -86,29 +86,6 @@ test('an item larger than the max batch size in bytes is sent alone', async () =
   expect(lengths).toEqual([[1, 1], [large.length]]);
 });
 
-test('a poisoned item fails alone: the other 63 of its batch get the verdicts of a clean run', async () => {
-  const clean = await judge(await connect([await guard()]), prompts(64));
-  const server = await guard({
-    script: ({ inputs }) =>
-      inputs['TEXT']!.includes('text 17')
-        ? { code: status.INVALID_ARGUMENT, details: '[request id: <id_unknown>] EMPTY_CONTENT: blank' }
-        : undefined,
-  });
-  const outcomes = await judge(await connect([server]), prompts(64));
-  expect(failure(outcomes[17])).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
-  for (const [index, outcome] of outcomes.entries()) {
-    if (index === 17) continue;
-    const { score, flagged, subcategoryScores, subcategoryFlags, attempts } = verdict(outcome);
-    expect({ score, flagged, subcategoryScores, subcategoryFlags, attempts }).toEqual({
-      score: verdict(clean[index]).score,
-      flagged: verdict(clean[index]).flagged,
-      subcategoryScores: verdict(clean[index]).subcategoryScores,
-      subcategoryFlags: verdict(clean[index]).subcategoryFlags,
-      attempts: 1,
-    });
-  }
-});
-
 const MESSAGES: readonly Turn[] = [
   ['system', 'be brief'],
   ['user', 'one'],

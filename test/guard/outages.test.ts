@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { Failure } from '../../src/domain/failure.ts';
 import {
   closeAfterEach,
   connect,
@@ -9,7 +8,6 @@ import {
   judge,
   kserveHttpServer,
   kserveServer,
-  prompt,
   prompts,
   restGuard,
   socketServer,
@@ -19,40 +17,6 @@ import {
 import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
-
-test('a guard that is killed and comes back: the work waits and finishes at the first attempt', async () => {
-  const first = await guard({
-    script: ({ number, cancelled }) => {
-      if (number !== 3) return undefined;
-      first.kill();
-      return cancelled;
-    },
-  });
-  const pool = await connect([first]);
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, prompts(64 * 6));
-  await out;
-  const back = stateOf(pool, 'ready');
-  const second = await guard({ port: first.port });
-  await back;
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
-  expect(second.seen.length).toBeGreaterThan(0);
-});
-
-test('of two guards one dies: its work moves to the other', async () => {
-  const dying = await guard({
-    script: ({ number, cancelled }) => {
-      if (number !== 1) return undefined;
-      dying.kill();
-      return cancelled;
-    },
-  });
-  const living = await guard();
-  const pool = await connect([dying, living]);
-  const outcomes = (await Promise.all([judge(pool, prompts(640)), judge(pool, prompts(640))])).flat();
-  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
-  expect(pool.status().map(({ state }) => state.name)).toEqual(['out', 'ready']);
-});
 
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({
@@ -80,20 +44,6 @@ test('a conversation that loses its guard continues on the other, turn by turn',
     .map(({ shapes }) => shapes['MESSAGES']![1]!);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   expect(counts.at(-1)).toBe(4);
-});
-
-test('waits no longer than maxWaitMs when no guard comes back', async () => {
-  const server = await guard({
-    script: ({ cancelled }) => {
-      server.kill();
-      return cancelled;
-    },
-  });
-  const pool = await connect([server], { maxWaitMs: 300 });
-  const error = await judge(pool, prompts(3)).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Failure);
-  expect(error).toMatchObject({ kind: 'service' });
-  expect((error as Failure).message).toContain(server.address);
 });
 
 test('permanent overload is an outage', async () => {
@@ -179,31 +129,6 @@ test('a key that is refused is the failure of the endpoint, at once', async () =
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('an abort rejects at once, aborts its calls, and leaves the rest of the pool running', async () => {
-  let seen = (): void => {};
-  const arrived = new Promise<void>((resolve) => (seen = resolve));
-  let gaveUp = (): void => {};
-  const givenUp = new Promise<void>((resolve) => (gaveUp = resolve));
-  const server = await guard({
-    script: async ({ inputs, cancelled }) => {
-      if (!inputs['TEXT']!.includes('stuck')) return;
-      seen();
-      await cancelled;
-      gaveUp();
-    },
-  });
-  const pool = await connect([server]);
-  const controller = new AbortController();
-  const stuck = pool.judge([prompt('stuck')], { session: 's', signal: controller.signal });
-  await arrived;
-  const reason = new Error('enough');
-  controller.abort(reason);
-  await expect(stuck).rejects.toBe(reason);
-  await givenUp;
-  (await judge(pool, prompts(2))).map(verdict);
-  await expect(pool.judge(prompts(1), { session: 's', signal: controller.signal })).rejects.toBe(reason);
-});
-
 test('an abort also rejects calls that were admitted because others gave up', async () => {
   let seen = (): void => {};
   const arrived = new Promise<void>((resolve) => (seen = resolve));
@@ -221,16 +146,6 @@ test('an abort also rejects calls that were admitted because others gave up', as
   const outside = [call(), call(), call()];
   controller.abort(new Error('enough'));
   for (const { status } of await Promise.allSettled([...inside, ...outside])) expect(status).toBe('rejected');
-});
-
-test('closing ends what is being judged, and closing twice is safe', async () => {
-  const server = await guard({ script: ({ cancelled }) => cancelled });
-  const pool = await connect([server]);
-  const judged = judge(pool, prompts(3));
-  const rejected = expect(judged).rejects.toBeInstanceOf(Failure);
-  await pool.close();
-  await pool.close();
-  await rejected;
 });
 
 test('an idle guard of any kind that is killed is out without any request', { timeout: 30_000 }, async () => {

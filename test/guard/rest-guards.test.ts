@@ -105,13 +105,6 @@ test('a rate limit with Retry-After slows sending down and costs no attempts', a
   expect(turnedAway).toBeLessThanOrEqual(16);
 });
 
-test('a guard limited to one request at a time still judges everything, at the first attempt', async () => {
-  const script = ofItems(({ inFlight }) => (inFlight > 1 ? { status: 429 } : undefined));
-  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(40))) {
-    expect(verdict(outcome).attempts).toBe(1);
-  }
-});
-
 test('a guard with a long Retry-After is left alone, and its work goes to another', async () => {
   const script = ofItems(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
   const limited = await restGuard({ script });
@@ -170,20 +163,6 @@ test('a key that is refused later ends the run', async () => {
   const pool = await connect([server]);
   isRevoked = true;
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
-});
-
-test.each<[what: string, reply: RestScripted]>([
-  ['garbage', { body: '\0\xff{' }],
-  ['another content type', { contentType: 'text/html' }],
-  ['a reply without end', { body: `{"x":"${'x'.repeat(300_000)}"}` }],
-  ['an empty body', { body: '' }],
-])('%s in place of one verdict costs one item', async (_, reply) => {
-  const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
-  const outcomes = await judge(await connect([await restGuard({ script })]), prompts(20));
-  outcomes.forEach((outcome, index) => {
-    if (index === 7) expect(failure(outcome).error.code).toBe('INVALID_REPLY');
-    else expect(verdict(outcome).attempts).toBe(1);
-  });
 });
 
 test.each<[what: string, fault: 'cut off' | 'drop']>([
@@ -287,22 +266,6 @@ test('a slow guard may take longer than the idle timeout of connections', async 
   expect(verdict(outcome).latencyMs).toBeGreaterThanOrEqual(1990);
 });
 
-test('an abort ends the request', async () => {
-  let gone = (): void => {};
-  const cancelled = new Promise<void>((resolve) => (gone = resolve));
-  const controller = new AbortController();
-  const script = ofItems((request) => {
-    void request.cancelled.then(gone);
-    controller.abort(new Error('enough'));
-    return new Promise(() => {});
-  });
-  const pool = await connect([await restGuard({ script })]);
-  await expect(pool.judge([prompt('a')], { session: 's', signal: controller.signal })).rejects.toThrow(
-    'enough',
-  );
-  await cancelled;
-});
-
 test('connections are bounded and reused', async () => {
   let most = 0;
   const script = ofItems(async ({ inFlight }) => {
@@ -314,14 +277,6 @@ test('connections are bounded and reused', async () => {
   expect(most).toBeGreaterThan(8);
   expect(most).toBeLessThanOrEqual(256);
   expect(server.connections()).toBeLessThanOrEqual(257);
-});
-
-test('large images are bounded in flight by their bytes', async () => {
-  let most = 0;
-  const script = ofItems(({ inFlight }) => void (most = Math.max(most, inFlight)));
-  const large = Array.from({ length: 12 }, (_, index) => image(Buffer.alloc(6 * 1024 * 1024, index)));
-  (await judge(await connect([await restGuard({ script })]), large)).map(verdict);
-  expect(most).toBeLessThanOrEqual(4);
 });
 
 test('responses and conversations end as errors with a message of our own', async () => {

@@ -144,16 +144,6 @@ describe('dynamic batching', () => {
     await first;
     expect(control.counts.executions).toBe(1);
   });
-
-  it('answers health checks while an execution runs', async () => {
-    await start(1);
-    control.pause();
-    const first = client.infer({ tensors: one });
-    await settled(() => control.counts.executions === 1);
-    expect(await client.call('ServerReady', {})).toEqual({ ready: true });
-    control.resume();
-    await first;
-  });
 });
 
 describe('closing', () => {

@@ -37,48 +37,6 @@ it('does not keep a conversation that is larger than its bounds', () => {
   expect(named(cache.use('a', turns('1', '2', '3'), false))).toMatchObject({ messageHits: 0 });
 });
 
-it('tells a turn apart by its role', () => {
-  const cache = new SessionCache();
-  cache.use('a', [['user', 'x']], true);
-  expect(named(cache.use('a', [['assistant', 'x']], false))).toMatchObject({ messageHits: 0 });
-});
-
-it('counts every turn and token as a hit or a miss, hits being the common head', () => {
-  const content = fc.constantFrom('a', 'bbbbb', 'cc');
-  const conversation = fc.array(content, { minLength: 1, maxLength: 6 });
-  fc.assert(
-    fc.property(conversation, conversation, (first, second) => {
-      const cache = new SessionCache();
-      cache.use('s', turns(...first), true);
-      const usage = named(cache.use('s', turns(...second), true));
-      let common = 0;
-      while (common < second.length && first[common] === second[common]) common++;
-      const tokens = (contents: string[]): number =>
-        contents.reduce((sum, text) => sum + Math.ceil(text.length / 4), 0);
-      expect(usage).toEqual({
-        messageHits: common,
-        messageMisses: second.length - common,
-        tokenHits: tokens(second.slice(0, common)),
-        tokenMisses: tokens(second.slice(common)),
-        writes: second.length - common,
-        l1Evictions: 0,
-        l2Evictions: 0,
-      });
-    }),
-  );
-});
-
-it('finds the turns before an edit in the middle of a conversation, and none behind it', () => {
-  const cache = new SessionCache();
-  cache.use('s', turns('1', '2', '3', '4'), true);
-  expect(named(cache.use('s', turns('1', '2', 'edited', '4'), true))).toMatchObject({
-    messageHits: 2,
-    messageMisses: 2,
-    writes: 2,
-  });
-  expect(named(cache.use('s', turns('1', '2', '3', '4'), false))).toMatchObject({ messageHits: 2 });
-});
-
 /** What a client may ask of a small cache, in a random order. */
 const uses = fc.array(
   fc.record({

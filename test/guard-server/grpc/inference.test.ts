@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import {
-  column,
-  flags,
-  messages,
-  output,
-  promptInputs,
-  TestClient,
-} from '../../helpers/guards/guard-client.ts';
+import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: TestClient;
@@ -100,15 +93,6 @@ describe('verdicts', () => {
     expect(reply.raw_output_contents.map((raw) => raw.length)).toEqual([12, 3, 156, 39, 96]);
   });
 
-  it('gives a content the same scores alone and beside others', async () => {
-    const texts = Array.from({ length: 64 }, (_, index) => `text number ${index}`);
-    const together = output(await client.infer({ tensors: promptInputs(texts) }), 'SCORE');
-    const alone = await Promise.all(
-      texts.map(async (text) => output(await client.infer({ tensors: promptInputs([text]) }), 'SCORE')[0]),
-    );
-    expect(together).toEqual(alone);
-  });
-
   it('populates subcategories of flagged rows only', async () => {
     const texts = Array.from({ length: 64 }, (_, index) => `sample ${index}`);
     const reply = await client.infer({ tensors: promptInputs(texts) });
@@ -133,12 +117,6 @@ describe('verdicts', () => {
     expect(reply.outputs.map(({ name }) => name)).toEqual(['SCORE', 'FLAGGED']);
   });
 
-  it('takes REQUEST_TYPE for prompt when there is none', async () => {
-    const reply = await client.infer({ tensors: [column('MODALITY', ['text']), column('TEXT', ['two'])] });
-    const named = await client.infer({ tensors: promptInputs(['two']) });
-    expect(output(reply, 'SCORE')).toEqual(output(named, 'SCORE'));
-  });
-
   it('takes typed contents as well as raw ones', async () => {
     const typed = (name: string, text: string) => ({
       name,
@@ -156,24 +134,6 @@ describe('verdicts', () => {
     const raw = await client.infer({ tensors: promptInputs(['two']) });
     expect(output(reply, 'SCORE')).toEqual(output(raw, 'SCORE'));
     expect(reply.raw_output_contents).toHaveLength(5);
-  });
-
-  it('judges a response with and without its prompt, and a conversation', async () => {
-    const response = (tensors: ReturnType<typeof column>[]) =>
-      client.infer({ tensors: [column('REQUEST_TYPE', ['response']), ...tensors] });
-    const alone = await response([column('RESPONSE_TEXT', ['sure'])]);
-    const after = await response([column('RESPONSE_TEXT', ['sure']), column('TEXT', ['please'])]);
-    expect(output(alone, 'SCORE')).not.toEqual(output(after, 'SCORE'));
-    const conversation = await client.infer({
-      tensors: [
-        column('REQUEST_TYPE', ['multiturn']),
-        messages([
-          ['system', 'be kind'],
-          ['user', 'hello'],
-        ]),
-      ],
-    });
-    expect(output(conversation, 'SCORE')).toHaveLength(1);
   });
 
   it.each([
@@ -194,67 +154,6 @@ describe('verdicts', () => {
     ];
     expect(new Set(scores).size).toBe(4);
     expect(await score(bytes, 'one')).toBe(scores[1]);
-  });
-
-  it('judges images of one execution, each on its own', async () => {
-    const images = Array.from({ length: 8 }, (_, index) => Buffer.from(`image ${index}`).toString('base64'));
-    const columns = (of: string[]) => [
-      column(
-        'MODALITY',
-        of.map(() => 'image'),
-      ),
-      column('IMAGE', of),
-    ];
-    const together = output(await client.infer({ tensors: columns(images) }), 'SCORE');
-    const alone = await Promise.all(
-      images.map(async (image) => output(await client.infer({ tensors: columns([image]) }), 'SCORE')[0]),
-    );
-    expect(together).toEqual(alone);
-  });
-
-  it('answers version with the hashes and nothing else', async () => {
-    const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version', 'version'])] });
-    expect(reply.outputs).toMatchObject([{ name: 'VERSION', datatype: 'BYTES', shape: [2, 1] }]);
-    const [first, second] = output(reply, 'VERSION') as string[];
-    expect(first).toBe(second);
-    expect(JSON.parse(first!)).toEqual(server.synthetic!.fingerprint.artifacts);
-  });
-});
-
-describe('conversations of a session', () => {
-  const turns = [
-    ['user', 'aaaa'],
-    ['assistant', 'bbbbbbbb'],
-    ['user', 'cccc'],
-  ] as const;
-  const usage = async (session: string | null, count: number, write?: boolean) => {
-    const reply = await client.infer({
-      tensors: [
-        column('REQUEST_TYPE', ['multiturn']),
-        messages(turns.slice(0, count)),
-        ...(session === null ? [] : [column('SESSION_ID', [session])]),
-        ...(write === undefined ? [] : [flags('CACHE_WRITE', [write])]),
-      ],
-    });
-    return output(reply, 'CACHE_USAGE');
-  };
-
-  it('counts what it has seen before', async () => {
-    expect(await usage('s-1', 1)).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
-    expect(await usage('s-1', 3)).toEqual([1, 2, 1, 3, 2, 0, 0, 0]);
-    expect(await usage('s-1', 3)).toEqual([3, 0, 4, 0, 0, 0, 0, 0]);
-    expect(await usage('s-2', 1)).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
-  });
-
-  it('remembers nothing when writing is off', async () => {
-    expect(await usage('s-3', 2, false)).toEqual([0, 2, 0, 3, 0, 0, 0, 0]);
-    expect(await usage('s-3', 2, true)).toEqual([0, 2, 0, 3, 2, 0, 0, 0]);
-    expect(await usage('s-3', 3, false)).toEqual([2, 1, 3, 1, 0, 0, 0, 0]);
-    expect(await usage('s-3', 3, false)).toEqual([2, 1, 3, 1, 0, 0, 0, 0]);
-  });
-
-  it('counts nothing without a session', async () => {
-    expect(await usage(null, 3)).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   });
 });
 

@@ -142,28 +142,6 @@ describe('the start', () => {
   });
 });
 
-test.each<[what: string, reply: HttpScripted]>([
-  ['a reply that is not JSON', { body: '<html>' }],
-  ['a reply without end', { body: `{"outputs":[],"x":"${'x'.repeat(300_000)}"}` }],
-  [
-    'a wrong length of the JSON',
-    { body: '{"outputs":[]}', headers: { 'inference-header-content-length': '99' } },
-  ],
-  [
-    'scores in texts',
-    { outputs: (outputs) => outputs.map((it) => ({ ...it, datatype: 'BYTES', data: ['x'] })) },
-  ],
-  ['no outputs', { outputs: () => [] }],
-])('%s costs one item', async (_, reply) => {
-  const script = (contents: readonly string[]) => (contents.includes('text 7') ? reply : undefined);
-  const outcomes = await judge(await connect([await kserveHttpServer({ script })]), prompts(12));
-  outcomes.forEach((outcome, index) => {
-    if (index === 7)
-      expect(failure(outcome)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
-    else expect(verdict(outcome).attempts).toBe(1);
-  });
-});
-
 test('an item over the body limit of the server is too large, alone', async () => {
   const script = (contents: readonly string[]): HttpScripted =>
     contents.some(({ length }) => length > 1000) ? { status: 413, body: '' } : undefined;

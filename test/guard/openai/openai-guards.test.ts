@@ -182,17 +182,6 @@ describe('a chat model', () => {
     expect(resumedAt - limitedAt).toBeGreaterThanOrEqual(6000);
   });
 
-  test('has many requests in flight', async () => {
-    let most = 0;
-    const script = ofItems(async ({ inFlight }) => {
-      most = Math.max(most, inFlight);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    });
-    const pool = await connect([await openAiServer({ ...LLAMA, script })]);
-    for (const outcome of await judge(pool, prompts(2000))) expect(verdict(outcome).attempts).toBe(1);
-    expect(most).toBeGreaterThan(16);
-  });
-
   test('judges a clip by its transcript, and neither sound nor pictures that it cannot see', async () => {
     const server = await openAiServer(LLAMA);
     const outcomes = await judge(await connect([server]), [
@@ -275,20 +264,6 @@ describe('the moderation endpoint', () => {
     }
     expect(Math.max(...server.seen.map(({ contents }) => contents.length))).toBe(32);
     expect(server.seen.length).toBeLessThan(20);
-  });
-
-  test('one bad text of a list costs one item', async () => {
-    const script = ofItems(({ contents }) =>
-      contents.includes('text 7') ? { status: 400, body: { error: { message: 'bad input' } } } : undefined,
-    );
-    const outcomes = await judge(
-      await connect([await openAiServer({ ...MODERATIONS, script })]),
-      prompts(64),
-    );
-    outcomes.forEach((outcome, index) => {
-      if (index === 7) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_REJECTED' } });
-      else verdict(outcome);
-    });
   });
 
   test.each<[what: string, change: (results: unknown[]) => unknown]>([

@@ -7,10 +7,8 @@ import {
   generation,
   judge,
   prompts,
-  stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import { settled } from '../../helpers/settled.ts';
 
 closeAfterEach();
 
@@ -47,23 +45,6 @@ it('judges generations to their end, the same each time, and prompts beside them
     expect([fingerprint, attempts]).toEqual([server.synthetic!.fingerprint.id, 1]);
   }
   expect(findings(await judge(pool, GENERATIONS.toReversed())).reverse()).toEqual(findings(generations));
-});
-
-it('that dies in mid stream is given the generations again, with an equal outcome', async () => {
-  const pool = await connect([server]);
-  const undisturbed = await judge(pool, GENERATIONS);
-  server.synthetic!.pause();
-  const judged = judge(pool, GENERATIONS);
-  await settled(() => pool.status()[0]!.inFlight > 0);
-  const out = stateOf(pool, 'out');
-  server.synthetic!.stopListening();
-  await out;
-  server.synthetic!.resume();
-  const back = stateOf(pool, 'ready');
-  await server.synthetic!.listenAgain();
-  await back;
-  const again = await judged;
-  expect(findings(again)).toEqual(findings(undisturbed));
 });
 
 it('finds the same over a WebSocket as over gRPC', async () => {

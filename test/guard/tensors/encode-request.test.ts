@@ -4,7 +4,6 @@ import type { GuardRequest, Turn } from '../../../src/domain/request.ts';
 import {
   contentBytes,
   encodeRequest,
-  encodeVersionRequest,
   isBatchable,
   type RequestKind,
   requestKindOf,
@@ -95,29 +94,6 @@ test.each(requestKinds)(
   },
 );
 
-test('no two kinds have the same inputs', () => {
-  const sets = requestKinds.map((requestKind) => {
-    const [request] = fc.sample(requests[requestKind], 1);
-    return Object.keys(
-      read(encodeRequest([{ request: request!, sessionId: 's' }], { batched: true })),
-    ).join();
-  });
-  expect(new Set(sets).size).toBe(8);
-});
-
-test('row i of a batch is request i', () => {
-  fc.assert(
-    fc.property(fc.array(text, { minLength: 1, maxLength: 64 }), (texts) => {
-      const rows = texts.map((it) => ({
-        request: { requestType: 'prompt', modality: 'text', text: it } as const,
-        sessionId: '',
-      }));
-      const tensors = read(encodeRequest(rows, { batched: true }));
-      expect(tensors['TEXT']).toEqual({ shape: [texts.length, 1], values: texts });
-    }),
-  );
-});
-
 test('requests of different kinds never share one', () => {
   const rows = [
     { request: { requestType: 'prompt', modality: 'text', text: 'a' } as const, sessionId: '' },
@@ -136,10 +112,4 @@ test('images and clips go one by one, and count as large as they are sent', () =
   expect(() => encodeRequest([row, row], { batched: true })).toThrow();
   expect(isBatchable(requestKindOf(image))).toBe(false);
   expect(contentBytes(image)).toBe(16 + 2);
-});
-
-test('a version request asks for nothing else', () => {
-  expect(read(encodeVersionRequest({ batched: true }))).toEqual({
-    REQUEST_TYPE: { shape: [1, 1], values: ['version'] },
-  });
 });
