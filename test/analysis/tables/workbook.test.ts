@@ -86,6 +86,13 @@ describe('flagged.xlsx', () => {
     const path = join(dir, 'flagged.xlsx');
     expect(await isFileOfRun(path, 'flagged.xlsx', summary.run)).toBe(true);
     const bytes = await readFile(path);
+    // Whatever the time of day in its header is, as text or not.
+    for (const time of [0, 0x85c4, 0x8fe0, 0xbfbf, 0xffff]) {
+      bytes.writeUInt16LE(time, 10);
+      const other = join(await temporaryFolder(), 'flagged.xlsx');
+      await writeFile(other, bytes);
+      expect(await isFileOfRun(other, 'flagged.xlsx', summary.run), time.toString(16)).toBe(true);
+    }
     bytes[bytes.length >> 1]! ^= 1;
     await writeFile(path, bytes);
     expect(await verifyRun(dir)).toMatchObject({ ok: false });

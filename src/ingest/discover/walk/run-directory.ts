@@ -62,18 +62,18 @@ export async function isFileOfRun(path: string, relative: string, run: string): 
   const start = startOf(relative, run);
   if (start === null) return false;
   const head = await readHead(systemPath(path), HEAD_BYTES);
-  return head !== null && (head.length === 0 || start.test(head.toString()));
+  return head !== null && (head.length === 0 || start.test(head.toString('latin1')));
 }
 
 /** An empty file. */
 const EMPTY = /^$/;
 
-/** How a file of a run begins, by its path below the run directory; null for other files. */
+/** How a file of a run begins, byte by byte, by its path below the run directory; null for other files. */
 function startOf(relative: string, run: string): RegExp | null {
   const named = JSON.stringify(run);
   const outcomes = literally(`{"schema":1,"run":${named},"seq":`);
-  const table = /^\ufeffseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1decided_by\1score\1/;
-  const flagged = /^\ufeffdecision([,;\t])decided_by\1score\1flagged_categories\1/;
+  const table = /^\xef\xbb\xbfseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1decided_by\1score\1/;
+  const flagged = /^\xef\xbb\xbfdecision([,;\t])decided_by\1score\1flagged_categories\1/;
   const manifest = literally(`{\n  "schema": 1,\n  "run": ${named},`);
   const [folder, name] = relative.includes('/') ? relative.split('/', 2) : ['', relative];
   if (folder === RUN_FILES.log) {
@@ -114,7 +114,7 @@ function startOf(relative: string, run: string): RegExp | null {
     case RUN_FILES.verdictsParquet:
       return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|duckdb_schema[^]{1,16}run)`);
     case RUN_FILES.restricted:
-      return /^\ufeffseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1category\1file_sha256\r\n/;
+      return /^\xef\xbb\xbfseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1category\1file_sha256\r\n/;
     case RUN_FILES.batchOutput:
     case RUN_FILES.batchErrors:
       return literally(`{"id":"batch_req_${run}_`);
