@@ -122,6 +122,45 @@ it('a clip has a waveform, and no sound until somebody asks', async () => {
   await checkPage(page);
 });
 
+it('a clip is played faster or slower, which the tab remembers, with its transcript beside it', async () => {
+  const { page } = await openDashboard(browser, run(), itemAt('bells.wav'));
+  await show(page);
+  const rate = (): Promise<number> =>
+    page
+      .locator('audio')
+      .evaluate((element) => (element as unknown as { playbackRate: number }).playbackRate);
+  const speed = page.getByRole('combobox', { name: 'Speed' });
+  await speed.selectOption({ label: '1.5 ×' });
+  await page.keyboard.press('p');
+  await page.locator('audio').waitFor({ state: 'attached' });
+  await expect.poll(rate).toBe(1.5);
+  await page.keyboard.press('>');
+  await page.keyboard.press('>');
+  await expect.poll(rate).toBe(2);
+  for (let at = 0; at < 6; at++) await page.keyboard.press('<');
+  await expect.poll(rate).toBe(0.75);
+
+  const transcript = page.getByRole('region', { name: 'Transcript' });
+  const [clip, text] = await Promise.all([page.locator('.waveform').boundingBox(), transcript.boundingBox()]);
+  expect(text!.x).toBeGreaterThan(clip!.x + clip!.width);
+  expect(await transcript.textContent()).toBe(`Bells and ${LOUD}.`);
+  await page.getByLabel('Mask texts').check();
+  expect(await transcript.textContent()).not.toContain(LOUD);
+  await page.getByLabel('Mask texts').uncheck();
+  await page.setViewportSize({ width: 1280, height: 620 });
+  await checkPage(page);
+  await screenshot(page, 'dashboard-item-clip');
+  await page.reload();
+  await show(page);
+  expect(await speed.inputValue()).toBe('0.75');
+
+  // Where there is no room beside it, below it.
+  await page.setViewportSize({ width: 375, height: 800 });
+  const [above, below] = await Promise.all([page.locator('.player').boundingBox(), transcript.boundingBox()]);
+  expect(below!.y).toBeGreaterThan(above!.y + above!.height);
+  await checkPage(page);
+});
+
 it('a restricted item is never read: it says why, and what to do', async () => {
   const { page } = await openDashboard(browser, run(), itemAt('withheld-1'));
   const reads: string[] = [];

@@ -21,7 +21,7 @@ export function Shown({ run, detail, content }: ShownProps) {
       {'cut' in content && content.cut && (
         <p class="hint">Only a part is shown: the content is longer than this page shows.</p>
       )}
-      {'cut' in content && (
+      {hasText(content) && (
         <label class="mask">
           <input
             type="checkbox"
@@ -33,6 +33,12 @@ export function Shown({ run, detail, content }: ShownProps) {
       )}
     </>
   );
+}
+
+/** Whether there is something to mask. */
+function hasText(content: ItemContent): boolean {
+  if (content.kind === 'image') return content.caption !== null;
+  return content.kind === 'audio' ? content.transcript !== null : 'cut' in content;
 }
 
 function Body({ run, detail, content }: ShownProps) {

@@ -46,5 +46,18 @@ export const showTexts = setting('show-texts');
 /** Whether items can be decided that were not looked at. */
 export const decideUnseen = setting('decide-unseen');
 
+/** How fast clips can be played; 1: as they were recorded. */
+export const SPEEDS: readonly number[] = [0.75, 1, 1.25, 1.5, 2];
+
+const SPEED = 'guardsweep.speed';
+
+/** How fast clips are played in this tab. */
+export const speed = signal(SPEEDS.find((one) => String(one) === sessionStorage.getItem(SPEED)) ?? 1);
+
+export function setSpeed(next: number): void {
+  speed.value = next;
+  sessionStorage.setItem(SPEED, String(next));
+}
+
 /** Whether the characters of texts are replaced. */
 export const maskTexts = setting('mask-texts');
