@@ -251,42 +251,4 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect(done.stderr + done.stdout).toContain('61.9% of messages');
     expect((await guardsweep(['verify', run])).status).toBe(0);
   });
-
-  it('records the roles that turns had before they were mapped', async () => {
-    const folder = await temporaryFolder();
-    const tool = { role: 'tool', content: 'found' };
-    const messages = [user('look'), tool, { role: 'function', content: 'called' }, tool, assistant('so')];
-    const ids = (run: readonly OutcomeLine[]) => run.map(({ id, status, roles }) => [id, status, roles]);
-    const records = jsonl(
-      { id: 'own', messages: [user('a'), assistant('b')] },
-      { id: 'mapped', messages },
-      { id: 'refused', messages: [tool, { role: 'nobody', content: 'x' }] },
-      { id: 'text', text: 'a text' },
-    );
-    await writeFile(join(folder, 'chat.jsonl'), records);
-    expect((await guardsweep(['enqueue', 'chat.jsonl'], { cwd: folder })).status).toBe(5);
-    const run = await onlyRun(join(folder, 'runs'));
-    expect(ids(await outcomes(run))).toEqual([
-      ['own', 'ok', null],
-      ['mapped', 'ok', { tool: 2, function: 1 }],
-      ['refused', 'error', { tool: 1 }],
-      ['text', 'ok', null],
-    ]);
-    expect(await readFile(join(run, 'verdicts.jsonl'), 'utf8')).toContain('"roles":{"tool":2,"function":1}');
-    expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: 4 });
-  });
-
-  it('gives the same ids, seqs and hashes on every reading', async () => {
-    const folder = await temporaryFolder();
-    for (const [path, content] of FILES.filter(([path]) => !path.startsWith('f/'))) {
-      await mkdir(dirname(join(folder, 'uploads', path)), { recursive: true });
-      await writeFile(join(folder, 'uploads', path), content);
-    }
-    const read = async (out: string): Promise<unknown[]> => {
-      await guardsweep(['enqueue', 'uploads', '--out', out, '--quiet'], { cwd: folder });
-      const lines = await outcomes(await onlyRun(join(folder, out)));
-      return lines.map(({ seq, id, source, content_sha256 }) => ({ seq, id, source, content_sha256 }));
-    };
-    expect(await read('one')).toEqual(await read('two'));
-  });
 });

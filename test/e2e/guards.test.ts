@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,24 +34,6 @@ async function comments(rows: number): Promise<{ path: string; out: string; fold
 }
 
 describe('a run against guards that fail', () => {
-  it('ends exactly the poisoned item of a batch of 64 as an error, the others as in a clean run', async () => {
-    const { path, folder } = await comments(64);
-    const clean = await syntheticGuard();
-    const poisoned = await syntheticGuard();
-    poisoned.synthetic!.setFaults([{ kind: 'crash', containing: 'number 40' }]);
-    const [one, two] = [join(folder, 'clean'), join(folder, 'poisoned')];
-    expect((await guardsweep(['enqueue', path, '--out', one, '--guard', clean.address])).status).toBe(0);
-    const done = await guardsweep(['enqueue', path, '--out', two, '--guard', poisoned.address]);
-    expect(done.status).toBe(5);
-    const expected = comparable(await outcomes(await onlyRun(one)));
-    const lines = await outcomes(await onlyRun(two));
-    const bad = lines.filter((line) => line.status === 'error');
-    expect(bad.map(({ seq, error }) => [seq, error?.code])).toEqual([[39, 'GUARD_INTERNAL']]);
-    expect(comparable(lines.filter((line) => line.seq !== 39))).toEqual(
-      expected.filter((line) => (line as { seq: number }).seq !== 39),
-    );
-  });
-
   it('retries an item that failed and replaces its outcome, when the guard recovers', async () => {
     const { path, out } = await comments(200);
     const guard = await syntheticGuard();
@@ -70,28 +52,6 @@ describe('a run against guards that fail', () => {
     expect(nothing.stderr + nothing.stdout).toMatch(/nothing to retry/i);
   });
 
-  it('stamps every verdict with the fingerprint that was in force, across a version swap', async () => {
-    const { path, out } = await comments(30_000);
-    const guard = await syntheticGuard();
-    const before = guard.synthetic!.fingerprint.id;
-    const cli = new Cli(['enqueue', path, '--out', out, '--guard', guard.address]);
-    await until(async () => (await committedShards(await onlyRun(out))) > 0, 'the first commit');
-    guard.synthetic!.swapVersion();
-    const done = await cli.finished();
-    expect(done.status).toBe(0);
-    const after = guard.synthetic!.fingerprint.id;
-    expect(after).not.toBe(before);
-    const lines = await outcomes(await onlyRun(out));
-    const seen = new Set(lines.map((line) => line.fingerprint));
-    expect(seen).toEqual(new Set([before, after]));
-    for (const line of lines) {
-      const inForce = guard.synthetic!.fingerprintsOf(line.content_sha256!);
-      // Judged again after the swap, an item was judged under both; the last one is what it was stamped with.
-      expect(inForce.at(-1)).toBe(line.fingerprint);
-    }
-    expect(done.stdout + done.stderr).toMatch(/ATTENTION: 2 different models/);
-  });
-
   it('waits for a guard that is down for 10 s in the middle, and finishes without an error', async () => {
     const { path, out, folder } = await comments(6000);
     const guard = await syntheticGuard();
@@ -105,42 +65,6 @@ describe('a run against guards that fail', () => {
     const other = join(folder, 'calm');
     expect((await guardsweep(['enqueue', path, '--out', other, '--guard', calm.address])).status).toBe(0);
     expect(comparable(lines)).toEqual(comparable(await outcomes(await onlyRun(other))));
-  });
-
-  it('goes on with the guards that are left when one of two goes away', async () => {
-    const { path, out } = await comments(4000);
-    const [one, two] = [await syntheticGuard(), await syntheticGuard()];
-    two.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 500 }]);
-    const done = await guardsweep([
-      'enqueue',
-      path,
-      '--out',
-      out,
-      '--guard',
-      one.address,
-      '--guard',
-      two.address,
-    ]);
-    expect(done.status).toBe(0);
-    const used = new Set((await outcomes(await onlyRun(out))).map((line) => line.endpoint));
-    expect(used).toContain(one.address);
-  });
-
-  it('never takes a malformed reply for a verdict', async () => {
-    const { path, out } = await comments(300);
-    const guard = await syntheticGuard();
-    guard.synthetic!.setFaults([
-      { kind: 'malformed', reply: 'nan', containing: 'number 100' },
-      { kind: 'malformed', reply: 'shape', containing: 'number 200' },
-      { kind: 'malformed', reply: 'missing', containing: 'number 299' },
-    ]);
-    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address])).status).toBe(5);
-    const bad = (await outcomes(await onlyRun(out))).filter((line) => line.status === 'error');
-    expect(bad.map(({ seq, error }) => [seq, error?.code])).toEqual([
-      [99, 'INVALID_REPLY'],
-      [199, 'INVALID_REPLY'],
-      [298, 'INVALID_REPLY'],
-    ]);
   });
 
   it('stops with 4 when the guard is not the expected one, or stays away longer than --max-wait', async () => {
@@ -165,17 +89,6 @@ describe('a run against guards that fail', () => {
     expect(await outcomes(run)).toHaveLength(2000);
   });
 
-  it('keeps an item its own judgement whatever stands beside it in the batch', async () => {
-    const { path, out, folder } = await comments(130);
-    const one = join(folder, 'embedded');
-    expect((await guardsweep(['enqueue', path, '--out', one])).status).toBe(0);
-    const alone = await syntheticGuard({ model: 'lite', maxBatchSize: 0 });
-    expect((await guardsweep(['enqueue', path, '--out', out, '--guard', alone.address])).status).toBe(0);
-    expect(comparable(await outcomes(await onlyRun(out)))).toEqual(
-      comparable(await outcomes(await onlyRun(one))),
-    );
-  });
-
   it('stops at once at the second interrupt while the guard hangs', async () => {
     const { path, out } = await comments(30_000);
     const guard = await syntheticGuard();
@@ -193,28 +106,6 @@ describe('a run against guards that fail', () => {
     const run = await onlyRun(out);
     expect((await guardsweep(['resume', run])).status).toBe(0);
     expect(await outcomes(run)).toHaveLength(30_000);
-  });
-});
-
-describe('a job file', () => {
-  it('trips its gate with exit status 3', async () => {
-    const { path, folder } = await comments(50);
-    const job = join(folder, 'job.yaml');
-    await writeFile(
-      job,
-      [
-        'name: gate',
-        `sources: [{ path: ${path} }]`,
-        'output: { dir: out }',
-        'guard: "embedded:"',
-        'failIf: { flaggedRate: 0.0 }',
-        'policy: policy.yaml',
-      ].join('\n'),
-    );
-    await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.0 } }\n');
-    const done = await guardsweep(['enqueue', job]);
-    expect(done.status).toBe(3);
-    expect(done.stderr).toMatch(/flaggedRate/);
   });
 });
 

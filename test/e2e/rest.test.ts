@@ -52,14 +52,6 @@ test('judges over HTTPS, with the key, at a guard whose certificate is trusted',
   expect(stdout + stderr + kept).not.toContain('secret');
 });
 
-test('gives nothing to a guard whose certificate is not trusted, and says so at once', async () => {
-  const server = await restGuard({ tls: await makeCertificate(await temporaryFolder(), '127.0.0.1') });
-  const { status, stderr } = await run(server.address, { GUARD_API_KEY: 'secret' });
-  expect(status).toBe(4);
-  expect(stderr).toContain('its certificate is not trusted');
-  expect(server.harmless() + server.seen.length).toBe(0);
-});
-
 test('an expected fingerprint rules out a guard over REST before anything is written', async () => {
   const server = await restGuard();
   const expected = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];

@@ -43,17 +43,6 @@ test('gives nothing to a guard whose certificate is not trusted', async () => {
   });
 });
 
-test('gives nothing to a guard with the certificate of another', async () => {
-  const folder = await temporaryFolder();
-  const tls = await makeCertificate(folder, '127.0.0.2');
-  const server = await guard({ tls });
-  const { status } = await guardsweep(['fingerprint', '--guard', server.address], {
-    env: trusting(tls.path),
-  });
-  expect(status).toBe(4);
-  expect(server.readings()).toBe(0);
-});
-
 test('presents a certificate, of which nothing gets into the run directory; resume names it again', async () => {
   const folder = await temporaryFolder();
   const authority = await makeCertificate(folder, '127.0.0.1');

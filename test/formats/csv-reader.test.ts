@@ -122,6 +122,7 @@ describe('the CSV reader', () => {
     ['and an LF at the end', 'a,b\r1,2\r3,4\n', [2, 3]],
     ['and an LF inside a cell', 'a,b\r1,"2\n2"\r3,4\r', [2, 4]],
     ['and rows that end otherwise', 'a,b\r1,2\r\n3,4\n', [2, 3]],
+    ['before CR LF, as text mode writes it', 'a,b\r\r\n1,2\r\r\n3,4\r\r\n', [2, 3]],
   ])('old line breaks: CR %s', (_name, text, lines) => {
     const dialect = { ...COMMA, lineBreak: sniffLineBreak(Buffer.from(text)) };
     const records = readAll(new CsvReader(dialect, LIMIT), Buffer.from(text), WHOLE);

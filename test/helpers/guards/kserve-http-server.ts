@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { httpsOptions, type ServerTls } from '../certificate.ts';
+import { contentsOf, INPUTS, OUTPUTS, rawOf, stringsOf, valuesOf, VERSION } from './kserve-server.ts';
 
 /**
  * A KServe v2 server over HTTP that shares no code with the guard client or the embedded guard. As `triton` it has the
@@ -60,26 +60,7 @@ export interface KserveHttpOptions {
 }
 
 const HARMLESS = 'The library opens at nine on weekdays.';
-const CATEGORIES = 13;
 
-const INPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
-  ['REQUEST_TYPE', 'BYTES', [1]],
-  ['MODALITY', 'BYTES', [1]],
-  ['TEXT', 'BYTES', [1]],
-  ['IMAGE', 'BYTES', [1]],
-  ['AUDIO', 'BYTES', [1]],
-  ['RESPONSE_TEXT', 'BYTES', [1]],
-  ['SESSION_ID', 'BYTES', [1]],
-  ['MESSAGES', 'BYTES', [-1, 2]],
-  ['CACHE_WRITE', 'BOOL', [1]],
-];
-const OUTPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
-  ['SCORE', 'FP32', [1]],
-  ['FLAGGED', 'BOOL', [1]],
-  ['SUBCATEGORY_SCORES', 'FP32', [CATEGORIES]],
-  ['SUBCATEGORY_FLAGS', 'BOOL', [CATEGORIES]],
-  ['CACHE_USAGE', 'INT32', [8]],
-];
 const CONFIG_TYPES: Readonly<Record<string, string>> = {
   BYTES: 'TYPE_STRING',
   BOOL: 'TYPE_BOOL',
@@ -151,14 +132,10 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     if (at !== body.length) throw new Error('sizes of binary data');
     const binary = parameters?.binary_data_output === true;
     if (strings['REQUEST_TYPE']![0] === 'version') {
-      const json = JSON.stringify({ 'model.pt': createHash('sha256').update('model').digest('hex') });
-      reply(response, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [json] }], binary);
+      reply(response, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [VERSION] }], binary);
       return;
     }
-    const contents = strings['IMAGE'] ??
-      strings['AUDIO'] ??
-      strings['RESPONSE_TEXT'] ??
-      strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
+    const contents = contentsOf(strings);
     const shapes = Object.fromEntries(inputs.map(({ name, shape }) => [name, shape]));
     if (contents[0] !== HARMLESS) seen.push({ contents, headers: message.headers, shapes });
     const scripted = await script(contents);
@@ -209,26 +186,12 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
 }
 
 function verdicts(contents: readonly string[]): Output[] {
-  const rows = contents.map((content) => {
-    const score = createHash('sha256').update(content).digest().readUInt32BE() / 2 ** 32;
-    return { score, flagged: score >= 0.5 };
-  });
-  const data: Record<string, (number | boolean)[]> = {
-    SCORE: rows.map(({ score }) => score),
-    FLAGGED: rows.map(({ flagged }) => flagged),
-    SUBCATEGORY_SCORES: rows.flatMap(({ score, flagged }) =>
-      new Array<number>(CATEGORIES).fill(flagged ? score : 0),
-    ),
-    SUBCATEGORY_FLAGS: rows.flatMap(({ flagged }) =>
-      Array.from({ length: CATEGORIES }, (_, index) => flagged && index === 7),
-    ),
-    CACHE_USAGE: rows.flatMap(() => [1, 2, 3, 4, 5, 6, 7, -8]),
-  };
+  const values = valuesOf(contents);
   return OUTPUTS.map(([name, datatype, dims]) => ({
     name,
     datatype,
-    shape: [rows.length, ...dims],
-    data: data[name]!,
+    shape: [contents.length, ...dims],
+    data: values[name]!,
   }));
 }
 
@@ -237,7 +200,7 @@ function reply(response: ServerResponse, outputs: readonly Output[], binary: boo
     send(response, 200, { model_name: 'guard', model_version: '1', outputs });
     return;
   }
-  const raw = outputs.map(rawOf);
+  const raw = outputs.map(({ datatype, data }) => rawOf(datatype, data));
   const described = outputs.map(({ data: _, ...output }, index) => ({
     ...output,
     parameters: { binary_data_size: raw[index]!.length },
@@ -261,30 +224,4 @@ async function bytesOf(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks);
-}
-
-function stringsOf(raw: Buffer): string[] {
-  const strings: string[] = [];
-  for (let at = 0; at < raw.length;) {
-    const end = at + 4 + raw.readUInt32LE(at);
-    strings.push(raw.toString('utf8', at + 4, end));
-    at = end;
-  }
-  return strings;
-}
-
-function rawOf({ datatype, data }: Output): Buffer {
-  return Buffer.concat(
-    data.map((value) => {
-      if (typeof value === 'boolean') return Buffer.from([value ? 1 : 0]);
-      const word = Buffer.alloc(4);
-      if (typeof value === 'string') {
-        word.writeUInt32LE(Buffer.byteLength(value));
-        return Buffer.concat([word, Buffer.from(value)]);
-      }
-      if (datatype === 'FP32') word.writeFloatLE(value ?? Number.NaN);
-      else word.writeInt32LE(value!);
-      return word;
-    }),
-  );
 }

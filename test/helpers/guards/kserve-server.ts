@@ -80,7 +80,7 @@ const MIB = 1024 * 1024;
 const CATEGORIES = 13;
 
 /** Dimensions without that of a batch. */
-const INPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
+export const INPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
   ['REQUEST_TYPE', 'BYTES', [1]],
   ['MODALITY', 'BYTES', [1]],
   ['TEXT', 'BYTES', [1]],
@@ -91,7 +91,7 @@ const INPUTS: readonly (readonly [name: string, datatype: string, dims: readonly
   ['MESSAGES', 'BYTES', [-1, 2]],
   ['CACHE_WRITE', 'BOOL', [1]],
 ];
-const OUTPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
+export const OUTPUTS: readonly (readonly [name: string, datatype: string, dims: readonly number[]])[] = [
   ['SCORE', 'FP32', [1]],
   ['FLAGGED', 'BOOL', [1]],
   ['SUBCATEGORY_SCORES', 'FP32', [CATEGORIES]],
@@ -131,25 +131,11 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
   };
 
   const verdicts = (contents: readonly string[]): Reply => {
-    const rows = contents.map((content) => {
-      const score = createHash('sha256').update(content).digest().readUInt32BE() / 2 ** 32;
-      return { score, flagged: score >= 0.5 };
-    });
-    const values: Record<string, (number | boolean)[]> = {
-      SCORE: rows.map(({ score }) => score),
-      FLAGGED: rows.map(({ flagged }) => flagged),
-      SUBCATEGORY_SCORES: rows.flatMap(({ score, flagged }) =>
-        new Array<number>(CATEGORIES).fill(flagged ? score : 0),
-      ),
-      SUBCATEGORY_FLAGS: rows.flatMap(({ flagged }) =>
-        Array.from({ length: CATEGORIES }, (_, index) => flagged && index === 7),
-      ),
-      CACHE_USAGE: rows.flatMap(() => [1, 2, 3, 4, 5, 6, 7, -8]),
-    };
+    const values = valuesOf(contents);
     const outputs = OUTPUTS.map(([name, datatype, dims]) => ({
       name,
       datatype,
-      shape: batched ? [rows.length, ...dims] : dims,
+      shape: batched ? [contents.length, ...dims] : dims,
     }));
     return replyOf(
       outputs,
@@ -157,7 +143,7 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
     );
   };
 
-  const replyOf = (outputs: readonly Tensor[], values: readonly (number | boolean | Buffer)[][]): Reply => ({
+  const replyOf = (outputs: readonly Tensor[], values: readonly (readonly Value[])[]): Reply => ({
     model_name: 'guard',
     model_version: '',
     outputs:
@@ -165,7 +151,7 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
         ? outputs
         : outputs.map((output, index) => ({
             ...output,
-            contents: { [FIELDS[output.datatype]!]: values[index]! },
+            contents: { [FIELDS[output.datatype]!]: values[index]!.map(asField) },
           })),
     raw_output_contents:
       replies === 'raw' ? outputs.map(({ datatype }, index) => rawOf(datatype, values[index]!)) : [],
@@ -177,14 +163,10 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
       if (datatype === 'BYTES') strings[name] = stringsOf(raw[index]!);
     }
     if (strings['REQUEST_TYPE']?.[0] === 'version') {
-      const json = JSON.stringify({ 'model.pt': createHash('sha256').update('model').digest('hex') });
       const shape = batched ? [1, 1] : [1];
-      return replyOf([{ name: 'VERSION', datatype: 'BYTES', shape }], [[Buffer.from(json)]]);
+      return replyOf([{ name: 'VERSION', datatype: 'BYTES', shape }], [[VERSION]]);
     }
-    const contents = strings['IMAGE'] ??
-      strings['AUDIO'] ??
-      strings['RESPONSE_TEXT'] ??
-      strings['TEXT'] ?? [strings['MESSAGES']!.at(-1)!];
+    const contents = contentsOf(strings);
     seen.push(contents);
     most = Math.max(most, ++inFlight);
     try {
@@ -256,23 +238,57 @@ const FIELDS: Readonly<Record<string, string>> = {
   BYTES: 'bytes_contents',
 };
 
-function rawOf(datatype: string, values: readonly (number | boolean | Buffer)[]): Buffer {
+const asField = (value: Value) => (typeof value === 'string' ? Buffer.from(value) : value!);
+
+/** An element of a tensor; null for a number that JSON does not have. */
+type Value = number | boolean | string | null;
+
+/** What the guard answers to `version`. */
+export const VERSION = JSON.stringify({ 'model.pt': createHash('sha256').update('model').digest('hex') });
+
+/** The contents of the rows of a request. */
+export function contentsOf(strings: Readonly<Record<string, readonly string[]>>): readonly string[] {
+  const { IMAGE, AUDIO, RESPONSE_TEXT, TEXT, MESSAGES } = strings;
+  return IMAGE ?? AUDIO ?? RESPONSE_TEXT ?? TEXT ?? [MESSAGES!.at(-1)!];
+}
+
+/** The elements of each output of the ordinary verdicts. */
+export function valuesOf(contents: readonly string[]): Readonly<Record<string, Value[]>> {
+  const rows = contents.map((content) => {
+    const score = createHash('sha256').update(content).digest().readUInt32BE() / 2 ** 32;
+    return { score, flagged: score >= 0.5 };
+  });
+  return {
+    SCORE: rows.map(({ score }) => score),
+    FLAGGED: rows.map(({ flagged }) => flagged),
+    SUBCATEGORY_SCORES: rows.flatMap(({ score, flagged }) =>
+      new Array<number>(CATEGORIES).fill(flagged ? score : 0),
+    ),
+    SUBCATEGORY_FLAGS: rows.flatMap(({ flagged }) =>
+      Array.from({ length: CATEGORIES }, (_, index) => flagged && index === 7),
+    ),
+    CACHE_USAGE: rows.flatMap(() => [1, 2, 3, 4, 5, 6, 7, -8]),
+  };
+}
+
+/** Elements in the raw form of the protocol. */
+export function rawOf(datatype: string, values: readonly Value[]): Buffer {
   return Buffer.concat(
     values.map((value) => {
       if (typeof value === 'boolean') return Buffer.from([value ? 1 : 0]);
       const word = Buffer.alloc(4);
-      if (Buffer.isBuffer(value)) {
-        word.writeUInt32LE(value.length);
-        return Buffer.concat([word, value]);
+      if (typeof value === 'string') {
+        word.writeUInt32LE(Buffer.byteLength(value));
+        return Buffer.concat([word, Buffer.from(value)]);
       }
-      if (datatype === 'FP32') word.writeFloatLE(value);
-      else word.writeInt32LE(value);
+      if (datatype === 'FP32') word.writeFloatLE(value ?? Number.NaN);
+      else word.writeInt32LE(value!);
       return word;
     }),
   );
 }
 
-function stringsOf(raw: Buffer): string[] {
+export function stringsOf(raw: Buffer): string[] {
   const strings: string[] = [];
   for (let at = 0; at < raw.length;) {
     const end = at + 4 + raw.readUInt32LE(at);
