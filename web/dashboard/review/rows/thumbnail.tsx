@@ -53,7 +53,7 @@ export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
   const media = useMedia(run, seq, near.value || loaded.current, clear ? fetchClear : fetchBlurred);
   loaded.current = media.kind === 'ready';
   useEffect(() => {
-    const seen = new IntersectionObserver(([entry]) => (near.value = entry!.isIntersecting), {
+    const seen = new IntersectionObserver((entries) => (near.value = entries.at(-1)!.isIntersecting), {
       rootMargin: '200px',
     });
     seen.observe(place.current!);
