@@ -20,7 +20,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParq
 /**
  * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.
  * Failure('usage') for a path that is no run directory, Failure('internal') for a run that is not finished and for a record
- * that does not hold.
+ * that fails verification.
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {
   await assertRunDirectory(dir);

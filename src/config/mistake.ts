@@ -66,7 +66,7 @@ const MAX_WORD = 64;
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '');
 
 /**
- * The known word that a mistyped one probably stands for, or null when none is near: at most one error for every
+ * The known word that was probably meant by a mistyped one, or null when none is near: at most one error for every
  * three letters, case and joining signs (`fail-if`, `failIf`) not counted.
  */
 export function nearest(word: string, known: Iterable<string>): string | null {

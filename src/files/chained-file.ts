@@ -52,7 +52,7 @@ export class ChainedFile {
     this.#window = [options.genesis];
   }
 
-  /** Takes what was appended since the last call. Failure('internal') when the chain does not hold. */
+  /** Takes what was appended since the last call. Failure('internal') when the chain fails verification. */
   read(signal: AbortSignal): Promise<void> {
     return this.#next(() => this.#readOn(signal));
   }

@@ -3,7 +3,7 @@ import { statfs, type FileHandle } from 'node:fs/promises';
 
 /** What tells that a file is the one that was read before. */
 export interface FileState extends Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'> {
-  /** When the file was looked at, in milliseconds since 1970. */
+  /** When the state was read, in milliseconds since 1970. */
   readonly seenMs: number;
 }
 

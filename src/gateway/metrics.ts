@@ -47,7 +47,7 @@ export function gatewayMetrics({ pool, streams, open, waiting }: Observed): Gate
   });
   new Gauge({
     name: 'guardsweep_gateway_requests_waiting',
-    help: 'Requests for moderation that wait to be let in',
+    help: 'Moderation requests waiting for a free slot',
     registers,
     collect() {
       this.set(waiting());

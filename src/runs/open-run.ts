@@ -88,7 +88,7 @@ export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   }
 }
 
-/** How many run directories of the output folder are looked at, newest first. */
+/** How many run directories of the output folder are examined, newest first. */
 const LOOK_AT = 200;
 
 /** A run that has not begun after this long never will, in milliseconds. */

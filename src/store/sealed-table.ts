@@ -44,7 +44,7 @@ export class SealedTable<T> {
   /** Adds to the write that is being filled. The key must not change until that is committed. */
   put(key: Buffer, value: T): void {
     const packed = pack(value);
-    // Within a batch, the promise of the batch stands for all.
+    // All items of a batch share its promise.
     void this.#table?.put(key, Buffer.concat([this.#seal(key, packed), packed]));
   }
 

@@ -160,7 +160,7 @@ export async function checkFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv)
   try {
     const key = await fleetKeyOf({ redis, insecure: false, env });
     if (key === null) {
-      const found = 'none; Redis is on this machine, and who can write to it can forge outcomes';
+      const found = 'none; Redis is on this machine, and anyone who can write to it can forge outcomes';
       return { what: WHAT, ok: true, found, todo: null };
     }
     if (new Set(key.export()).size < MIN_DIFFERENT) {

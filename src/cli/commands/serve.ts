@@ -90,7 +90,7 @@ export function serveCommand(context: CommandContext): Command {
       const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
       const openGuards = guardOpener(
-        // Runs can be looked at while no guard is ready.
+        // Runs can be browsed while no guard is ready.
         { guards, tls, guardPolicy, startWaitMs, waitsForGuards: !withDashboard, ...forServer },
         env,
       );

@@ -82,7 +82,7 @@ interface SnapshotOptions {
 
 /**
  * Writes the outcomes that a run has committed by now, in corpus order, as its verdicts.jsonl will have them.
- * Failure('internal') when the log does not hold.
+ * Failure('internal') when the log fails verification.
  */
 async function writeSnapshot({ runDir, to, signal, progress }: SnapshotOptions): Promise<void> {
   // In this order every shard that is seen as committed is also seen as planned.

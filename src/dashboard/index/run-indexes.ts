@@ -91,7 +91,7 @@ export class RunIndexes {
 
   /**
    * The index of a run, for as long as the lease is held, or how far it is, 0 … 1. Rejects with a Failure when the record
-   * does not hold.
+   * fails verification.
    */
   async lease(runDir: string, signal: AbortSignal): Promise<IndexLease | { readonly indexing: number }> {
     this.#closing.signal.throwIfAborted();

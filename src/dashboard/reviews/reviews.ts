@@ -18,7 +18,7 @@ export class ReviewedMeanwhile extends DashboardError {
   readonly #review: Review;
 
   constructor(review: Review) {
-    super('REVIEWED_MEANWHILE', 'somebody has reviewed this item since it was shown: nothing was saved');
+    super('REVIEWED_MEANWHILE', 'someone reviewed this item after it was shown: nothing was saved');
     this.#review = review;
   }
 
@@ -52,7 +52,7 @@ export class Reviews extends ReviewHistory {
     return reviews;
   }
 
-  /** Reads what was added since, by other processes too. Failure('internal') when the file does not hold. */
+  /** Reads what was added since, by other processes too. Failure('internal') when the file fails verification. */
   readOn(signal: AbortSignal): Promise<void> {
     return this.#file.read(signal);
   }

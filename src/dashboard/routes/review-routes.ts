@@ -31,7 +31,7 @@ interface Released {
 
 const NO_RIGHT = new DashboardError(
   'FORBIDDEN',
-  'only who logged in with the token in GUARDSWEEP_RELEASE_TOKEN may release items',
+  'only someone logged in with the token in GUARDSWEEP_RELEASE_TOKEN may release items',
 );
 
 const NOT_RELEASED = new DashboardError(

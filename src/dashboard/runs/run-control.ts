@@ -12,7 +12,7 @@ import { isPlainName, type RunFolder } from './run-folder.ts';
 import type { RunList } from './run-list.ts';
 import type { RunProcess, RunProcesses } from './run-processes.ts';
 
-/** How often the folder is looked at while a command starts, in milliseconds. */
+/** How often the folder is checked while a command starts, in milliseconds. */
 const LOOK_EVERY_MS = 200;
 
 /** A command that has not begun to feed its run by then is ended, in milliseconds: it may have to list many files first. */

@@ -9,7 +9,7 @@ import { DashboardError } from '../errors.ts';
 /** Longest name of a folder on any file system that matters. */
 const MAX_NAME = 255;
 
-/** Entries of the folder that are looked at: far more than runs that are kept. */
+/** Entries of the folder that are examined: far more than runs that are kept. */
 const MAX_ENTRIES = 100_000;
 
 /** Names of runs, and of copies that people make: nothing that means something in a path, a URL or a terminal. */

@@ -68,7 +68,7 @@ export class RunList {
   /** Runs that are not in progress, and those that cannot be read. */
   readonly #entries = new Map<string, Entry>();
   readonly #watches = new Map<string, RunWatch>();
-  /** Folders that hold no run, and when they were looked at, by `performance.now()`. */
+  /** Folders that hold no run, and when they were checked, by `performance.now()`. */
   readonly #noRuns = new Map<string, number>();
   #looking: Promise<ListedRuns> | null = null;
 

@@ -6,7 +6,7 @@ import { graphemeBoundary } from './grapheme-boundary.ts';
 const SNIPPET_UNITS = 300;
 /** With a sign for what is left out on either side. */
 export const MAX_SNIPPET_UNITS = SNIPPET_UNITS + 2;
-/** Units of a content that are looked at: white space takes up less room in a snippet. */
+/** Units of a content that are examined: white space takes up less room in a snippet. */
 const LOOKED_AT = 4 * SNIPPET_UNITS;
 
 const LEFT_OUT = '…';

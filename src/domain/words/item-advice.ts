@@ -105,8 +105,8 @@ export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
     full: 'a text that is base64, hex or the like; decode it in the export',
   },
   parquet_codec: {
-    brief: 'Parquet in the old LZ4 codec: write it anew',
-    full: 'a Parquet file in a codec that is not read, such as the old LZ4; write it anew with Zstandard, for example with pyarrow: pq.write_table(pq.read_table(old), new, compression="zstd")',
+    brief: 'Parquet in the old LZ4 codec: rewrite it with another codec',
+    full: 'a Parquet file in a codec that is not read, such as the old LZ4; rewrite it with Zstandard, for example with pyarrow: pq.write_table(pq.read_table(old), new, compression="zstd")',
   },
   no_generation: {
     brief: 'nothing to replay: judge without --as-stream',

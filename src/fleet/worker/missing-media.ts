@@ -20,24 +20,24 @@ export async function missingMedia(
   landmarks: Landmarks,
   folders: CorpusFolders,
 ): Promise<MissingMedia | null> {
-  const seen = new Map<string, { isHere: boolean; isWhole: boolean }>();
+  const seen = new Map<string, { isPresent: boolean; isWhole: boolean }>();
   for (const { request } of items) {
     if (request === null || !isMedia(request)) continue;
     const { file } = request;
-    const corpus = seen.get(file.corpus) ?? { isHere: false, isWhole: true };
+    const corpus = seen.get(file.corpus) ?? { isPresent: false, isWhole: true };
     seen.set(file.corpus, corpus);
     if (await folders.has(file)) {
-      corpus.isHere = true;
+      corpus.isPresent = true;
     } else {
       corpus.isWhole = false;
-      corpus.isHere ||= await folders.knows(file.corpus, file.path);
+      corpus.isPresent ||= await folders.knows(file.corpus, file.path);
     }
   }
   let partial: MissingMedia | null = null;
-  for (const [corpus, { isHere, isWhole }] of seen) {
+  for (const [corpus, { isPresent, isWhole }] of seen) {
     if (isWhole) continue;
     const landmark = landmarks[corpus]?.path;
-    if (!isHere && (landmark === undefined || !(await folders.knows(corpus, landmark)))) {
+    if (!isPresent && (landmark === undefined || !(await folders.knows(corpus, landmark)))) {
       return { corpus, isPartial: false };
     }
     partial ??= { corpus, isPartial: true };

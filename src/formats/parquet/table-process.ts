@@ -191,7 +191,7 @@ function problemFor(problem: Problem): ParquetProblem {
       return new ParquetProblem(
         errorWithReason(
           'parquet_codec',
-          'the Parquet file uses the old LZ4 codec, or another that is not read: write it anew',
+          'the Parquet file uses the old LZ4 codec, or another unsupported one: rewrite it with a supported codec',
         ),
       );
     case 'encoding':

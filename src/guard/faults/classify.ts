@@ -21,7 +21,7 @@ import { namedError } from './named-errors.ts';
  * may quote content. It is used nowhere else.
  */
 
-/** Max length of a server's text that is looked at, in UTF-16 code units or bytes. What it means is at its beginning. */
+/** Max length of a server's text that is examined, in UTF-16 code units or bytes. What it means is at its beginning. */
 const MAX_TEXT = 4096;
 
 /** Statuses a model uses for one request. Only with these can a message name one of the contract's failures. */

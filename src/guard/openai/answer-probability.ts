@@ -24,7 +24,7 @@ export function answerProbabilities(
   return total === 0 ? null : sums.map((share) => share / total);
 }
 
-/** Text before a token that is looked at: enough for what an answer follows, and spaces. */
+/** Text before a token that is examined: enough for what an answer follows, and spaces. */
 const SEEN = 64;
 
 /** The first token after the text that is more than spaces. */

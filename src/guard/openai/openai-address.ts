@@ -4,7 +4,7 @@ import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../proto
 
 const EXAMPLE = 'openai+http://host:8000?model=meta-llama/Llama-Guard-3-8B';
 
-/** The moderation endpoint's model where the address names none. */
+/** The moderation endpoint's model if the address does not name one. */
 const DEFAULT_MODEL = 'omni-moderation-latest';
 
 export interface OpenAiAddress {

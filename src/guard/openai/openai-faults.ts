@@ -4,7 +4,7 @@ import { UNKNOWN_MODEL } from '../faults/fault-table.ts';
 import type { HttpReply } from '../http/http-client.ts';
 import { CallError } from '../protocol/call-error.ts';
 
-/** Bytes of an error's body that are looked at. */
+/** Bytes of an error's body that are examined. */
 const MAX_TEXT = 4096;
 
 /** How servers name a text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. Plain searches, in lower case. */

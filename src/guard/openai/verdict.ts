@@ -4,7 +4,7 @@ interface Found {
   readonly flagged: boolean;
   /** That the content is hazardous; null when the server gives no probabilities: the score is then 0 or 1. */
   readonly probability: number | null;
-  /** Flagged categories; null: the model names none. */
+  /** Flagged categories; null: the model does not name any. */
   readonly categories: readonly string[] | null;
   /** By category; null: the model gives none. */
   readonly scores?: Readonly<Record<string, number>> | null;

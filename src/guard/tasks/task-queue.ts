@@ -23,21 +23,21 @@ export class TaskQueue {
   /** Tasks that may share a batch with any other of their kind. */
   readonly #lanes = new Map<RequestKind, BatchLane>();
   /** Tasks limited to smaller batches, or to requests of their own. */
-  readonly #apart = new Map<RequestKind, BatchLane>();
+  readonly #limited = new Map<RequestKind, BatchLane>();
   #alone: Task[] = [];
   #arrivals = 0;
 
   get size(): number {
     let size = this.#alone.length;
     for (const lane of this.#lanes.values()) size += lane.size;
-    for (const lane of this.#apart.values()) size += lane.size;
+    for (const lane of this.#limited.values()) size += lane.size;
     return size;
   }
 
   /** Kinds of requests of the waiting tasks. */
   get requestKinds(): Set<RequestKind> {
     const waiting = new Set(this.#alone.map(({ requestKind }) => requestKind));
-    for (const lanes of [this.#lanes, this.#apart]) {
+    for (const lanes of [this.#lanes, this.#limited]) {
       for (const [requestKind, lane] of lanes) if (lane.size > 0) waiting.add(requestKind);
     }
     return waiting;
@@ -66,7 +66,7 @@ export class TaskQueue {
 
   /** Whether any task waits that such a guard takes, due or not. */
   hasFor(takes: (requestKind: RequestKind) => boolean): boolean {
-    for (const lanes of [this.#lanes, this.#apart]) {
+    for (const lanes of [this.#lanes, this.#limited]) {
       for (const [requestKind, lane] of lanes) if (lane.size > 0 && takes(requestKind)) return true;
     }
     return this.#alone.some(({ requestKind }) => takes(requestKind));
@@ -78,7 +78,7 @@ export class TaskQueue {
    */
   next({ maxRows, partial, takes }: Demand): Offer | null {
     let oldest: BatchLane | null = null;
-    for (const lanes of [this.#lanes, this.#apart]) {
+    for (const lanes of [this.#lanes, this.#limited]) {
       for (const [requestKind, lane] of lanes) {
         if (lane.size === 0 || !takes(requestKind)) continue;
         if (oldest !== null && oldest.since <= lane.since) continue;
@@ -92,7 +92,7 @@ export class TaskQueue {
   /** Takes all tasks of a kind. */
   drain(requestKind: RequestKind): Task[] {
     const drained = this.takeAlone((task) => task.requestKind === requestKind);
-    for (const lanes of [this.#lanes, this.#apart]) {
+    for (const lanes of [this.#lanes, this.#limited]) {
       const lane = lanes.get(requestKind);
       while (lane !== undefined && lane.size > 0) drained.push(...this.#take(lane, 1));
     }
@@ -102,7 +102,7 @@ export class TaskQueue {
   /** Drops abandoned tasks. */
   sweep(): void {
     this.#alone = this.#alone.filter((task) => !task.abandoned);
-    for (const lanes of [this.#lanes, this.#apart]) for (const lane of lanes.values()) lane.sweep();
+    for (const lanes of [this.#lanes, this.#limited]) for (const lane of lanes.values()) lane.sweep();
   }
 
   #take(lane: BatchLane, maxRows: number): Task[] {
@@ -115,7 +115,7 @@ export class TaskQueue {
     const { requestKind } = task;
     const batchable = isBatchable(requestKind);
     const together = batchable && task.maxRows === Number.POSITIVE_INFINITY;
-    const lanes = together ? this.#lanes : this.#apart;
+    const lanes = together ? this.#lanes : this.#limited;
     let lane = lanes.get(requestKind);
     if (lane === undefined) {
       lane = together ? new LengthLane() : new ArrivalLane(batchable ? Number.POSITIVE_INFINITY : 1);

@@ -145,7 +145,7 @@ function isOfRecords(array: Buffer): boolean {
   return first === undefined || spokenList([first]) === null || isOfMessages(array);
 }
 
-/** Elements of an array that are looked at: a chat may begin with notices. */
+/** Elements of an array to examine: a chat may begin with notices. */
 const EXAMINED_ELEMENTS = 20;
 
 /** Whether an array holds the messages of a chat, by its first elements in the head. */

@@ -15,7 +15,7 @@ const BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 64;
 /** Fewer files are opened one by one: that takes less than to start a thread. */
 const MIN_FILES = 32;
-/** Sources that are looked at for a batch. */
+/** Sources considered for a batch. */
 const BATCH_SOURCES = 256;
 
 /** Sources from one number up to another, and those of them that were read. */
@@ -34,7 +34,7 @@ interface Batch {
 export class SourcesAhead {
   readonly #sources: readonly FrozenSource[];
   #thread: Worker | null = null;
-  /** Whether there is no thread to be had. */
+  /** Whether no thread is available. */
   #isOff = process.platform !== 'linux';
   #waiting: ((read: FilesRead | null) => void)[] = [];
   #now: Batch | null = null;

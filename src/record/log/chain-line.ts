@@ -29,7 +29,7 @@ export interface ClaimLine {
 
 /** Committed outcomes that no longer hold; they are made again. */
 export interface Damage {
-  /** The first place where something does not hold: `log/0001-commits.jsonl line 5`. */
+  /** The first place that fails verification: `log/0001-commits.jsonl line 5`. */
   readonly at: string;
   /** Outcomes that are lost. */
   readonly outcomes: number;

@@ -40,7 +40,7 @@ export class ChainTail {
     this.#bytes = read.bytes;
   }
 
-  /** Reads the chain, waiting for a claim that is being written. Failure('internal') when it does not hold. */
+  /** Reads the chain, waiting for a claim that is being written. Failure('internal') when it fails verification. */
   static async open(runDir: string, signal: AbortSignal): Promise<ChainTail> {
     for (;;) {
       const highest = (await listEpochs(runDir)).at(-1) ?? 0;

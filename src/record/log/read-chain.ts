@@ -28,7 +28,7 @@ interface ReadChainOptions extends ChainWalkOptions {
 /**
  * Reads the verdict log of a run: the chain up to the highest epoch whose claim is complete. Lines of older epochs
  * beyond the point where the next one took over are void, and the newest may end in a torn line.
- * Failure('internal') names file and line when a line that others build on does not hold.
+ * Failure('internal') names file and line when a line that others build on fails verification.
  */
 export async function readChain(runDir: string, options: ReadChainOptions): Promise<Chain> {
   const genesis = createHash('sha256')
@@ -103,7 +103,7 @@ class ChainWalk {
     this.position = { epoch: 0, lines: 0, head: genesis };
   }
 
-  /** Takes the next epoch on the path. Failure('internal') names the first line that does not hold. */
+  /** Takes the next epoch on the path. Failure('internal') names the first line that fails verification. */
   async take(step: Step): Promise<void> {
     const { claim, until, isVoid } = step;
     const { newestLines, plannedShards: planned = Number.POSITIVE_INFINITY, signal } = this.#options;

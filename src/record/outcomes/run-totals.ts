@@ -45,7 +45,7 @@ export interface RunTotals {
 /**
  * Passes the outcomes of a run on, in corpus order, and adds them up: the tallies of its shards, corrected by what was
  * superseded and by the outcomes of copies. Of a complete run it checks that every planned item has one outcome.
- * Failure('internal') when the log does not hold, or a complete run does not add up.
+ * Failure('internal') when the log fails verification, or a complete run does not add up.
  */
 export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, check } = input;

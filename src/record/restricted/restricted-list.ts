@@ -70,7 +70,7 @@ export class RestrictedList {
     return this.#judged.size === 0 && this.#found.size === 0;
   }
 
-  /** Reads what was added since, by other processes too. Failure('internal') when the file does not hold. */
+  /** Reads what was added since, by other processes too. Failure('internal') when the file fails verification. */
   read(signal: AbortSignal): Promise<void> {
     return this.#file.read(signal);
   }

@@ -28,7 +28,7 @@ export class Restrictions {
     this.#own = { run, isFound: (seq) => reviews.isFoundRestricted(seq) };
   }
 
-  /** As the reviews of the run and the list beside it are now. Failure('internal') when one of them does not hold. */
+  /** As the reviews of the run and the list beside it are now. Failure('internal') when one of them fails verification. */
   static async read(
     runDir: string,
     { run, policy }: Pick<RestrictionParts, 'run' | 'policy'>,

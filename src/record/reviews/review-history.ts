@@ -43,7 +43,7 @@ export class ReviewHistory {
   readonly #released = new Map<string, Release>();
   readonly #progress = { flagged: 0, reviewed: 0, overturned: 0 };
 
-  /** The reviews of a run as they are now. Failure('internal') when the file does not hold. */
+  /** The reviews of a run as they are now. Failure('internal') when the file fails verification. */
   static async read(runDir: string, signal: AbortSignal): Promise<ReviewHistory> {
     const history = new ReviewHistory();
     const chain = await openReviewChain(runDir, 'reviews', (entry) => void history.take(entry));

@@ -68,7 +68,7 @@ export async function verifySignature(runDir: string, publicKey: KeyObject | nul
 
 /**
  * Checks the chains of what people decided and were shown, if there are any: each follows from run.json, and every line
- * from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that does not hold.
+ * from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that fails verification.
  */
 export async function checkReviews(runDir: string, signal: AbortSignal): Promise<void> {
   if (!(await hasReviews(runDir))) return;

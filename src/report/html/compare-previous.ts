@@ -10,7 +10,7 @@ import { diffRuns, type DiffResult } from '../../analysis/diff-runs.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import type { PreviousChanges, PreviousRun } from './report-data.ts';
 
-/** Run directories that are looked at, newest first. */
+/** Run directories to examine, newest first. */
 const MAX_LOOKED_AT = 200;
 /** Largest verdicts.jsonl of either run that is compared item by item: some 200,000 items. */
 const MAX_COMPARED_BYTES = 200 * 1024 * 1024;

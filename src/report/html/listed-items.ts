@@ -11,7 +11,7 @@ import type { ReportItem } from './report-data.ts';
 
 const MAX_LISTED = 20;
 const MAX_EXAMPLES = 5;
-/** Items that are looked at before a list goes without those that people or other runs restrict. */
+/** Items examined before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
 
 /** A file of which nothing was judged, by its first item. */

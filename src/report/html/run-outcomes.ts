@@ -72,7 +72,7 @@ async function readSummary(runDir: string): Promise<Summary> {
 
 /**
  * Reads a run that is not finished, and writes its committed outcome lines to a new file. Another process may be adding to
- * the run. Failure('internal') for a log that does not hold.
+ * the run. Failure('internal') for a log that fails verification.
  */
 export async function readUnfinished(
   runDir: string,

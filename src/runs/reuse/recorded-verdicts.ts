@@ -32,7 +32,7 @@ export class RecordedRuns {
     return this.#read;
   }
 
-  /** Names of this user's runs that it has passed over: they are not finished, or their records do not hold. */
+  /** Names of this user's runs that it has passed over: they are not finished, or their records failed verification. */
   get others(): readonly string[] {
     return this.#others;
   }

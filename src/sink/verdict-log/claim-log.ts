@@ -39,8 +39,8 @@ export interface ClaimOptions {
  * 3. read the chain as far as it holds, and report damage;
  * 4. write the claim, which names that position. Until then the epoch is void: a crash loses nothing.
  *
- * Throws Failure('internal') when the log does not hold, Failure('service') when the disk stays full,
- * Failure('superseded') when the record does not hold because a later epoch was taken meanwhile.
+ * Throws Failure('internal') when the log fails verification, Failure('service') when the disk stays full,
+ * Failure('superseded') when the record fails verification because a later epoch was taken meanwhile.
  */
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
   const logDir = join(runDir, RUN_FILES.log);

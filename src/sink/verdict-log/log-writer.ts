@@ -133,7 +133,7 @@ export class LogWriter {
     if (this.#table.has(shard)) return;
     let done = this.#underWay.get(shard);
     if (done === undefined) {
-      // Finishing needs it: it loads while a guard judges the next shards. A failure is said then.
+      // Finishing needs it: it loads while a guard judges the next shards. A failure is reported then.
       this.#duckdb ??= loadDuckDB().catch(() => undefined);
       const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
       done = this.#write(result, text).finally(() => {
@@ -211,7 +211,7 @@ export class LogWriter {
     await this.#restrict(entries);
     try {
       const group = entries.map(({ encoded }) => encoded.bytes);
-      // Nobody reads these before their commit lines are appended, for which the epoch is looked at.
+      // Nobody reads these before their commit lines are appended, which check the epoch.
       const write = (): Promise<Placement[]> =>
         this.#segments.write(group).catch(async (error: unknown) => {
           await this.assertCurrent();

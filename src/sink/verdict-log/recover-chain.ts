@@ -23,9 +23,9 @@ interface Loss {
 
 /**
  * Reads the chain below an epoch as far as it holds, and what was lost. A crash leaves only a torn last line in the
- * newest epoch's commits file, which was never acknowledged. Damage looks different: a complete line that does not hold,
+ * newest epoch's commits file, which was never acknowledged. Damage looks different: a complete line that fails verification,
  * a segment without the committed bytes, a commit of a shard that is not planned.
- * Failure('internal') when something that others build on does not hold, or the log is gone.
+ * Failure('internal') when a line that others build on fails verification, or the log is gone.
  */
 export async function recoverChain(runDir: string, below: number, signal: AbortSignal): Promise<Recovered> {
   const plan = await readPlanState(join(runDir, RUN_FILES.plan), signal);

@@ -116,7 +116,7 @@ function Asked({ state, show, run, detail }: AskedProps) {
         {state.kind === 'reading' ? 'Reading …' : 'Show content'} <kbd>s</kbd>
       </Button>
       <p class="hint">
-        It is read from its source now, and kept nowhere. The log of the run says who looked at it, and when.
+        It is read from its source now, and kept nowhere. The log of the run records who viewed it, and when.
       </p>
     </div>
   );

@@ -66,7 +66,7 @@ function Body({ run, detail, content }: ShownProps) {
       ) : (
         <div class="unavailable">
           <p>{content.message}</p>
-          {/* Why it was not judged is why it is not shown; what to do is said above. */}
+          {/* Why it was not judged is why it is not shown; what to do is stated above. */}
           {detail.line.error === null && <p>{ADVICE[content.reason]}</p>}
         </div>
       );

@@ -11,7 +11,7 @@ export type Detail =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ready'; readonly detail: ItemDetail };
 
-/** What the record says of the items that somebody looked at lately, and of the next one. */
+/** What the record says about recently viewed items, and of the next one. */
 export class Details {
   readonly #run: string;
   readonly #fetching = new Map<number, AbortController>();

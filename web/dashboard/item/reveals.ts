@@ -4,7 +4,7 @@ import { signal } from '@preact/signals';
 
 const REVEALED = 'guardsweep.revealed';
 
-/** Items of which it is known whether they were looked at; the oldest is forgotten. */
+/** Items known to be viewed or not; the oldest is forgotten. */
 const MAX_LOOKS = 10_000;
 
 const looks = new Map<string, boolean>();
@@ -43,7 +43,7 @@ function setting(name: string) {
 /** Whether texts are shown as somebody moves through the list. Each of them is logged as well. */
 export const showTexts = setting('show-texts');
 
-/** Whether items can be decided that were not looked at. */
+/** Whether items can be decided without viewing them. */
 export const decideUnseen = setting('decide-unseen');
 
 /** How fast clips can be played; 1: as they were recorded. */

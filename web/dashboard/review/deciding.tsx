@@ -23,7 +23,7 @@ const NOTHING_TO_AGREE_WITH =
   'This item was not judged: there is nothing to agree with. Decide with 1, 2 or 3.';
 
 /**
- * Deciding on the selected item, by keys or by buttons: not before it was looked at, and on a restricted item with a
+ * Deciding on the selected item, by keys or by buttons: not before it was viewed, and on a restricted item with a
  * confirmation and a note. Give it the seq as its key.
  */
 export function Deciding({ reviewing, item, readable, review }: DecidingProps) {

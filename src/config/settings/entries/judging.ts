@@ -73,7 +73,7 @@ export const TRUST_DECLARED = setting({
   help: 'reuse verdicts of guards that only declare which model they run, as long as they declare the same',
   kind: SWITCH,
   default: 'false',
-  shown: 'they judge every item anew',
+  shown: 'they judge every item again',
 });
 
 export const REHASH = setting({

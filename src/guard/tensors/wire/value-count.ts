@@ -23,7 +23,7 @@ const MAX_VARINT = 10;
  * Whether a protobuf message (https://protobuf.dev/programming-guides/encoding) is well framed and holds at most
  * MAX_VALUES fields and numbers. Trap: two bytes can encode a whole message inside it, from which a decoder makes an
  * object of hundreds of bytes. Linear in the number of fields; a value takes a byte at least, so most messages are too
- * short to be looked at.
+ * short to be examined.
  */
 export function hasFewValues(message: Buffer, fields: MessageFields): boolean {
   return message.length <= MAX_VALUES || new ValueCount(message).add(0, message.length, fields);

@@ -31,7 +31,7 @@ export function RevealTile({ row, run, cleared }: RevealTileProps) {
       <Button class="button-small" onClick={toggle} disabled={!possible}>
         {isClear ? 'Blur the thumbnail again' : 'Show the thumbnail clearly'} <kbd>t</kbd>
       </Button>
-      <span class="hint">It is logged, and counts as looked at.</span>
+      <span class="hint">This is logged, and counts as viewed.</span>
     </div>
   );
 }
