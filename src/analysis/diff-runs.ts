@@ -6,7 +6,7 @@ import { Database } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
 import type { LineFile } from './line-file.ts';
 import { judgedVerdicts } from './judged-verdicts.ts';
-import { DECISION_NUMBER, VERDICTS_IN_TABLE } from './verdict-columns.ts';
+import { DECISION_NUMBER, verdictsInTable } from './verdict-columns.ts';
 import { ScoreColumns } from './score-columns.ts';
 import { scoreShift, type ScoreShift } from './score-shift.ts';
 
@@ -118,11 +118,22 @@ export function diffRuns(
   { out, signal }: DiffOptions,
 ): Promise<DiffResult> {
   return Database.temporary(async (database) => {
-    await database.load(sideTable('a'), [join(runA.dir, RUN_FILES.verdictsParquet)], signal);
-    await database.load(sideTable('b'), [join(runB.dir, RUN_FILES.verdictsParquet)], signal);
-    await database.load('CREATE TABLE pairs (a UBIGINT, b UBIGINT)', [], signal);
-    for (const equal of [OUTCOME, ['result'], []]) await database.load(pairEqual(equal), [], signal);
-    await database.load(COMPARED, [], signal);
+    const tables = [runA, runB].map(({ dir }) => verdictsInTable(join(dir, RUN_FILES.verdictsParquet)));
+    const [tableA, tableB] = tables as [string, string];
+    for (const sql of [
+      modelsTable(tables),
+      sideTable('a', tableA),
+      sideTable('b', tableB),
+      REPEATED,
+      `CREATE TABLE compared AS ${compared('a JOIN b USING (content, kind) ANTI JOIN repeated USING (content, kind)', true)}`,
+      repeatedOf('a'),
+      repeatedOf('b'),
+      'CREATE TABLE pairs (a UBIGINT, b UBIGINT)',
+      ...[OUTCOME, ['result'], []].map(pairEqual),
+      `INSERT INTO compared ${compared('pairs JOIN a ON a.seq = pairs.a JOIN b ON b.seq = pairs.b', false)}`,
+    ]) {
+      await database.load(sql, [], signal);
+    }
 
     const query = (sql: string): Promise<number[][]> =>
       database.query(sql, [], signal).then((rows) => rows.map((row) => row.map(Number)));
@@ -146,12 +157,21 @@ export function diffRuns(
     const verdicts = (of: (result: Decision) => number): number =>
       DECISIONS.reduce((sum, result) => sum + of(result), 0);
     if (out !== null) {
-      for await (const rows of database.stream(named(ANY_DIFFERENCE, 'first_a'), [], signal)) {
+      for await (const rows of database.stream(
+        named(tableA, tableB, ANY_DIFFERENCE, 'first_a'),
+        [],
+        signal,
+      )) {
         await out.write(rows.map(([text]) => `${text as string}\n`));
       }
     }
-    const top = named('shift <> 0', `abs(shift) DESC, first_a LIMIT ${MAX_NAMED}`);
-    const different = named(ANY_DIFFERENCE, `result_b - result_a DESC, first_a LIMIT ${MAX_DIFFERENT}`);
+    const top = named(tableA, tableB, 'shift <> 0', `abs(shift) DESC, first_a LIMIT ${MAX_NAMED}`);
+    const different = named(
+      tableA,
+      tableB,
+      ANY_DIFFERENCE,
+      `result_b - result_a DESC, first_a LIMIT ${MAX_DIFFERENT}`,
+    );
     const pairsOf = async (sql: string): Promise<DiffPair[]> =>
       (await database.query(sql, [], signal)).map(([text]) => JSON.parse(text as string) as DiffPair);
     return {
@@ -179,23 +199,41 @@ const CATEGORIES: readonly string[] = [...CATEGORY_KEYS, OTHER_CATEGORIES];
 /** What says the same, whichever model said it. */
 const OUTCOME = ['result', 'code', 'flagged', 'categories', 'score'] as const;
 
-/** The items of a run. Parameter 1: path of its verdicts.parquet. Error codes and scores that are missing are '' and -1, to be equal. */
-function sideTable(name: 'a' | 'b'): string {
+/** The fingerprints of both runs, numbered: a table of these is smaller, and quicker to compare. */
+function modelsTable(tables: readonly string[]): string {
+  const all = tables.map((table) => `SELECT DISTINCT fingerprint FROM ${table}`).join(' UNION ');
+  return `CREATE TABLE models AS SELECT row_number() OVER ()::INTEGER AS model, fingerprint FROM (${all})`;
+}
+
+/**
+ * What is compared of the items of a run; what is only named is read when it is wanted. Error codes and scores that are missing are
+ * '' and -1, to be equal.
+ */
+function sideTable(name: 'a' | 'b', table: string): string {
   return `
     CREATE TABLE ${name} AS
     SELECT seq, unhex(content_sha256) AS content, request_type || modality AS kind, ${DECISION_NUMBER} AS result,
       coalesce(error_code, '') AS code, coalesce(flagged, false) AS flagged, coalesce(score, -1) AS score,
-      (known | CASE WHEN other_flag THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories, fingerprint,
-      id, path, "row", part, turn, decision, decided_by, subcategory_flags
-    FROM ${judgedVerdicts(VERDICTS_IN_TABLE, ScoreColumns.ofTaxonomy([]))}`;
+      (known | CASE WHEN other_flag THEN ${1 << CATEGORY_KEYS.length} ELSE 0 END)::USMALLINT AS categories,
+      coalesce(model, 0) AS model
+    FROM ${judgedVerdicts(table, ScoreColumns.ofTaxonomy([]))} LEFT JOIN models USING (fingerprint)`;
 }
 
-/** Pairs the items that have no partner yet and are equal in these columns, in corpus order. */
+/** Contents that a run has several times. All others have one possible partner. */
+const REPEATED = `
+  CREATE TABLE repeated AS
+  SELECT content, kind FROM a WHERE content IS NOT NULL GROUP BY ALL HAVING count(*) > 1
+  UNION SELECT content, kind FROM b WHERE content IS NOT NULL GROUP BY ALL HAVING count(*) > 1`;
+
+const repeatedOf = (side: 'a' | 'b'): string =>
+  `CREATE TABLE repeated_${side} AS FROM ${side} SEMI JOIN repeated USING (content, kind)`;
+
+/** Pairs the items of repeated contents that have no partner yet and are equal in these columns, in corpus order. */
 function pairEqual(columns: readonly string[]): string {
   const key = ['content', 'kind', ...columns].join(', ');
   const left = (side: 'a' | 'b'): string => `(
     SELECT seq, ${key}, row_number() OVER (PARTITION BY ${key} ORDER BY seq) AS n
-    FROM ${side} ANTI JOIN (SELECT ${side} AS seq FROM pairs) USING (seq) WHERE content IS NOT NULL)`;
+    FROM repeated_${side} ANTI JOIN (SELECT ${side} AS seq FROM pairs) USING (seq))`;
   return `INSERT INTO pairs SELECT a.seq, b.seq FROM ${left('a')} a JOIN ${left('b')} b USING (${key}, n)`;
 }
 
@@ -203,17 +241,19 @@ const ANY_DIFFERENCE = DIFFERENCES.join(' OR ');
 
 const BOTH_VERDICTS = 'a.result >= 0 AND b.result >= 0';
 
-const COMPARED = `
-  CREATE TABLE compared AS
-  SELECT a.seq AS a, b.seq AS b, a.content, a.kind, a.result AS result_a, b.result AS result_b,
-    a.categories AS categories_a, b.categories AS categories_b, a.fingerprint AS model_a, b.fingerprint AS model_b,
-    CASE WHEN ${BOTH_VERDICTS} THEN b.score - a.score END AS shift, a.score AS score_a,
-    ${BOTH_VERDICTS} AND b.flagged AND NOT a.flagged AS newly_flagged,
-    ${BOTH_VERDICTS} AND a.flagged AND NOT b.flagged AS cleared,
-    ${BOTH_VERDICTS} AND a.flagged AND b.flagged AND a.categories <> b.categories AS category_moved,
-    ${BOTH_VERDICTS} AND a.result <> b.result AS decision,
-    NOT (${BOTH_VERDICTS}) AND (a.result <> b.result OR a.code <> b.code) AS error
-  FROM pairs JOIN a ON a.seq = pairs.a JOIN b ON b.seq = pairs.b`;
+/** Pairs, and in what they differ. `alone`: no other pair has the same content. */
+function compared(pairs: string, alone: boolean): string {
+  return `
+    SELECT a.seq AS a, b.seq AS b, a.content, a.kind, ${alone} AS alone, a.result AS result_a, b.result AS result_b,
+      a.categories AS categories_a, b.categories AS categories_b, a.model AS model_a, b.model AS model_b,
+      CASE WHEN ${BOTH_VERDICTS} THEN b.score - a.score END AS shift, a.score AS score_a,
+      ${BOTH_VERDICTS} AND b.flagged AND NOT a.flagged AS newly_flagged,
+      ${BOTH_VERDICTS} AND a.flagged AND NOT b.flagged AS cleared,
+      ${BOTH_VERDICTS} AND a.flagged AND b.flagged AND a.categories <> b.categories AS category_moved,
+      ${BOTH_VERDICTS} AND a.result <> b.result AS decision,
+      NOT (${BOTH_VERDICTS}) AND (a.result <> b.result OR a.code <> b.code) AS error
+    FROM ${pairs}`;
+}
 
 const countIf = (condition: string): string => `count(*) FILTER (WHERE ${condition})`;
 
@@ -238,8 +278,11 @@ async function movedCategories(query: Query): Promise<DiffResult['category_moved
 
 async function byModels(database: Database, signal: AbortSignal): Promise<DiffResult['by_fingerprint']> {
   const rows = await database.query(
-    `SELECT model_a, model_b, count(*), ${countIf('newly_flagged')}, ${countIf('cleared')}, avg(shift)
-     FROM compared WHERE shift IS NOT NULL GROUP BY model_a, model_b ORDER BY min(a) LIMIT ${MAX_FINGERPRINT_PAIRS}`,
+    `SELECT a.fingerprint, b.fingerprint, pairs, new, gone, shift FROM (
+       SELECT model_a, model_b, count(*) AS pairs, ${countIf('newly_flagged')} AS new, ${countIf('cleared')} AS gone,
+         avg(shift) AS shift, min(a) AS first
+       FROM compared WHERE shift IS NOT NULL GROUP BY model_a, model_b ORDER BY first LIMIT ${MAX_FINGERPRINT_PAIRS})
+     LEFT JOIN models a ON a.model = model_a LEFT JOIN models b ON b.model = model_b ORDER BY first`,
     [],
     signal,
   );
@@ -250,22 +293,23 @@ async function byModels(database: Database, signal: AbortSignal): Promise<DiffRe
 }
 
 /** Pairs as JSON, those of the same content and outcomes as one. */
-function named(condition: string, order: string): string {
+function named(tableA: string, tableB: string, condition: string, order: string): string {
   const item = (side: 'a' | 'b'): string => `{
     seq: ${side}.seq, id: ${side}.id, path: ${side}.path, "row": ${side}.row, part: ${side}.part, turn: ${side}.turn,
-    decision: ${side}.decision, decided_by: ${side}.decided_by,
-    score: CASE WHEN ${side}.result >= 0 THEN ${side}.score END,
-    flagged: CASE WHEN ${side}.result >= 0 THEN ${side}.flagged END,
-    subcategory_flags: ${side}.subcategory_flags, fingerprint: ${side}.fingerprint, error: nullif(${side}.code, '')}`;
+    decision: ${side}.decision, decided_by: ${side}.decided_by, score: ${side}.score, flagged: ${side}.flagged,
+    subcategory_flags: ${side}.subcategory_flags, fingerprint: ${side}.fingerprint, error: ${side}.error_code}`;
   const differences = DIFFERENCES.map((each) => `CASE WHEN found.${each} THEN '${each}' END`).join(', ');
   return `
     WITH alike AS (
+      SELECT a AS first_a, b AS first_b, 1 AS times, * EXCLUDE (a, b)
+      FROM compared WHERE alone AND (${condition})
+      UNION ALL
       SELECT min(a) AS first_a, min(b) AS first_b, count(*) AS times, * EXCLUDE (a, b)
-      FROM compared WHERE ${condition} GROUP BY ALL
+      FROM compared WHERE NOT alone AND (${condition}) GROUP BY ALL
     ), found AS (SELECT * FROM alike ORDER BY ${order})
     SELECT to_json({
       content_sha256: lower(hex(found.content)), times: times,
       differences: list_filter([${differences}], lambda each: each IS NOT NULL), shift: shift,
       a: ${item('a')}, b: ${item('b')}})::VARCHAR
-    FROM found JOIN a ON a.seq = first_a JOIN b ON b.seq = first_b ORDER BY ${order}`;
+    FROM found JOIN ${tableA} a ON a.seq = first_a JOIN ${tableB} b ON b.seq = first_b ORDER BY ${order}`;
 }

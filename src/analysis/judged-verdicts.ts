@@ -12,9 +12,9 @@ const KNOWN_FLAGS = CATEGORY_KEYS.map(
 export function judgedVerdicts(from: string, scored: ScoreColumns): string {
   const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;
   return `(
-    SELECT *, any_flag AND len(list_distinct(subcategory_flags)) > bit_count(known) AS other_flag,
-      other_flag AND len(list_distinct(list_filter(subcategory_flags, ${foreign}))) + bit_count(known)
-        < len(list_distinct(subcategory_flags)) AS unknown
+    SELECT *, CASE WHEN any_flag THEN len(list_distinct(subcategory_flags)) > bit_count(known) ELSE false END AS other_flag,
+      CASE WHEN other_flag THEN len(list_distinct(list_filter(subcategory_flags, ${foreign}))) + bit_count(known)
+        < len(list_distinct(subcategory_flags)) ELSE false END AS unknown
     FROM (
       SELECT *, CASE WHEN subcategory_flags IS NULL THEN 0 ELSE ${KNOWN_FLAGS} END AS known,
         coalesce(len(subcategory_flags), 0) > 0 AS any_flag, subcategory_flags[1] AS first_flag,

@@ -177,8 +177,8 @@ async function counts(
   /** What an item counts for in the review queue. */
   const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
   const conditions = [
-    ...queuedConditions(before, scored),
-    ...queuedConditions(after, scored),
+    ...queuedConditions(before, scored).map((condition) => `before = 1 AND (${condition})`),
+    ...queuedConditions(after, scored).map((condition) => `after = 1 AND (${condition})`),
     ...own.map((key) => `${scored.columnOf(key)} < 0`),
   ];
   const rows = await database.query(

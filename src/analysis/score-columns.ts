@@ -79,7 +79,8 @@ export class ScoreColumns {
     const alike = foreignIn(this.#taxonomy).filter((foreign) => this.#taxonomy[foreign] === name);
     const scored = [name, ...alike].filter((each) => this.#isInTable(each));
     if (scored.length === 0) return '-1::DOUBLE';
-    return `greatest(${scored.map((each) => `coalesce("${each}", -1)`).join(', ')})`;
+    const known = scored.map((each) => `coalesce("${each}", -1)`);
+    return known.length === 1 ? known[0]! : `greatest(${known.join(', ')})`;
   }
 
   /** Those that verdicts.parquet has columns of, by name, with null for no score. */

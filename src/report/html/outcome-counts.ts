@@ -120,15 +120,23 @@ export class OutcomeCounts {
     const binOf = (column: string, bins: number): string =>
       `least(${bins - 1}, floor(${column} * ${bins}))::INTEGER`;
     const { names } = this.#scored;
-    const binned = (name: string, column: string, bins: number, condition: string): string =>
-      `SELECT ${name}, ${binOf(column, bins)}, count(*) FROM outcomes WHERE ${condition} GROUP BY ALL`;
-    // One after the other: together they would read all columns at once.
-    const found = [...(await this.#query(binned('decision', 'score', SCORE_BINS, 'decision IS NOT NULL')))];
-    for (const name of this.#scored.inTable) {
-      found.push(
-        ...(await this.#query(binned(`'${name}'`, `"${name}"`, CATEGORY_BINS, `"${name}" IS NOT NULL`))),
-      );
-    }
+    const found = [
+      ...(await this.#query(
+        `SELECT decision, ${binOf('score', SCORE_BINS)}, count(*) FROM outcomes WHERE decision IS NOT NULL GROUP BY ALL`,
+      )),
+    ];
+    const { inTable } = this.#scored;
+    const counts = inTable.map(
+      (name) =>
+        `map_entries(histogram(${binOf(`"${name}"`, CATEGORY_BINS)}) FILTER (WHERE "${name}" IS NOT NULL))`,
+    );
+    const [row] = await this.#query(
+      `SELECT ${counts.map((each) => `to_json(${each})`).join(', ')} FROM outcomes`,
+    );
+    inTable.forEach((name, at) => {
+      const bins = JSON.parse((row![at] ?? '[]') as string) as readonly { key: number; value: number }[];
+      found.push(...bins.map(({ key, value }) => [name, key, value] as const));
+    });
     const spread = new Map<string, number[]>();
     const empty = (name: string): number[] =>
       new Array<number>(DECISIONS.some((decision) => decision === name) ? SCORE_BINS : CATEGORY_BINS).fill(0);
