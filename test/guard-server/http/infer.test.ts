@@ -227,31 +227,16 @@ describe('a body', () => {
 describe('an error', () => {
   test.each<[what: string, request: object, error: RegExp]>([
     ['no inputs', {}, /needs at least one input/],
-    ['an unknown input', { inputs: [strings('WORDS', ['a'])] }, /unexpected input 'WORDS'/],
-    ['an input twice', { inputs: [...textInputs(['a']), strings('TEXT', ['b'])] }, /given more than once/],
-    ['a wrong shape', { inputs: [{ ...strings('TEXT', ['a']), shape: [1] }] }, /has shape \[1\], expected/],
     [
       'a shape of fractions',
       { inputs: [{ ...strings('TEXT', ['a']), shape: [0.5, 1] }] },
       /has shape \[0.5,1\]/,
     ],
     [
-      'another data type',
-      { inputs: [{ ...strings('TEXT', []), datatype: 'FP32', data: [1.5] }] },
-      /has data type/,
-    ],
-    [
       'too few elements',
       { inputs: [{ ...strings('TEXT', ['a']), shape: [2, 1] }] },
       /has 1 elements, its shape/,
     ],
-    ['too many rows', { inputs: [strings('TEXT', Array<string>(9).fill('a'))] }, /batch size 9/],
-    [
-      'an unknown output',
-      { inputs: textInputs(['a']), outputs: [{ name: 'SENSE' }] },
-      /unexpected output 'SENSE'/,
-    ],
-    ['a reserved parameter', { parameters: { triton_x: 1 }, inputs: textInputs(['a']) }, /is reserved/],
     [
       'shared memory',
       {

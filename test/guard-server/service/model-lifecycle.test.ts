@@ -51,21 +51,6 @@ const refusal = (version: string): unknown => {
   }
 };
 
-describe('a model that was never loaded', () => {
-  it('is unknown and does not count against the server', () => {
-    expect(lifecycle.state.name).toBe('UNKNOWN');
-    expect(lifecycle.isSettled()).toBe(true);
-    expect(lifecycle.isReady('guard', '')).toBe(false);
-    for (const version of ['', '1']) expect(refusal(version)).toMatchObject({ code: 'MODEL_NOT_FOUND' });
-  });
-
-  it('is unloaded at once', async () => {
-    await lifecycle.unload();
-    expect(lifecycle.state.name).toBe('UNKNOWN');
-    expect(closes).toBe(0);
-  });
-});
-
 describe('loading', () => {
   it('is shared by all who ask for it', async () => {
     const both = [lifecycle.load(), lifecycle.load()];
@@ -103,21 +88,6 @@ describe('loading', () => {
 });
 
 describe('unloading', () => {
-  it('refuses requests at once, and closes the model once no request runs', async () => {
-    await ready();
-    const both = [lifecycle.unload(), lifecycle.unload()];
-    expect(lifecycle.state.name).toBe('UNLOADING');
-    expect(lifecycle.isSettled()).toBe(false);
-    for (const version of ['', '1']) expect(refusal(version)).toMatchObject({ code: 'UNAVAILABLE' });
-    expect(closes).toBe(0);
-    draining.resolve();
-    await Promise.all(both);
-    expect(closes).toBe(1);
-    expect(lifecycle.isSettled()).toBe(true);
-    expect(refusal('')).toMatchObject({ code: 'MODEL_NOT_FOUND' });
-    expect(refusal('1')).toMatchObject({ code: 'UNAVAILABLE' });
-  });
-
   it('is finished before the model is loaded again', async () => {
     await ready();
     const [unloaded, loaded] = [lifecycle.unload(), lifecycle.load()];

@@ -5,14 +5,7 @@ import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import {
-  closeAfterEach,
-  connect,
-  guard,
-  restGuard,
-  socketServer,
-  stateOf,
-} from '../../helpers/guards/guard-pool.ts';
+import { closeAfterEach, connect, guard, socketServer, stateOf } from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 
@@ -264,11 +257,6 @@ describe('many streams', () => {
     expect(Math.abs(counts[0]! - counts[1]!)).toBeLessThan(2);
     await setImmediate();
     await (await open(pool)).send('a');
-  });
-
-  it('cannot be opened where no guard has streams', async () => {
-    const pool = await connect([await guard(), await restGuard()]);
-    expect(codeOf(await open(pool).catch((reason: unknown) => reason))).toBe('UNIMPLEMENTED');
   });
 
   it('give a slow reader the latest verdict, and hold no more than it can use', async () => {
