@@ -31,7 +31,7 @@ interface Consumed {
 
 function queueOn(link: RedisLink, name: string, unreadable: string[] = []): RedisQueue<number> {
   const queue = new RedisQueue(link, {
-    ...{ name, codec: numbers, bound: 1000, lockMs: 1500 },
+    ...{ name, codec: numbers, bound: 1000, lockMs: 5000 },
     unreadable: async (id) => void unreadable.push(id),
   });
   onTestFinished(() => queue.close());
