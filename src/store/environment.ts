@@ -133,17 +133,16 @@ export class Environment {
 
   async #commit(fill: () => void): Promise<void> {
     if (this.#state !== 'open') return;
-    const over = new AbortController();
-    const late = delay(WRITE_MS, true, { signal: over.signal }).catch(() => false);
     try {
-      const written = this.#root.batch(fill).then(() => false);
-      if (await Promise.race([written, late])) this.#fail('write', { code: 'EBUSY' });
+      const written = await within(
+        WRITE_MS,
+        this.#root.batch(fill).then(() => true),
+      );
+      if (written === null) this.#fail('write', { code: 'EBUSY' });
     } catch (error) {
       // The library gives the cause as a second promise.
       const cause: unknown = (error as { commitError?: unknown } | undefined)?.commitError ?? error;
       this.#fail('write', await Promise.resolve(cause).catch((reason: unknown) => reason));
-    } finally {
-      over.abort();
     }
   }
 
@@ -157,14 +156,11 @@ export class Environment {
     await this.#last;
     if (this.#state !== 'open') return false;
     this.#state = 'off';
-    const over = new AbortController();
-    // Keeps the process: one that waits for the library alone would end here.
-    const late = delay(CLOSE_MS, false, { signal: over.signal }).catch(() => false);
     const closed = this.#root.close().then(
       () => true,
       () => false,
     );
-    return Promise.race([closed, late]).finally(() => over.abort());
+    return (await within(CLOSE_MS, closed)) ?? false;
   }
 
   #fail(what: 'read' | 'write', error: unknown): void {
@@ -173,6 +169,13 @@ export class Environment {
     this.#state = what === 'read' ? 'off' : 'read-only';
     this.#onFailure(what, error);
   }
+}
+
+/** What a promise resolves to; null when that takes longer. Keeps the process: one that waits for the library alone would end. */
+async function within<T>(ms: number, result: Promise<T>): Promise<T | null> {
+  const over = new AbortController();
+  const late = delay(ms, null, { signal: over.signal }).catch(() => null);
+  return Promise.race([result, late]).finally(() => over.abort());
 }
 
 /**

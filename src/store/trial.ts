@@ -12,8 +12,9 @@ import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 const WAIT_MS = 5000;
 
 /**
- * Opens the data, reads all of it, and takes all free pages in a transaction that it gives up: damage to the list of them
- * shows only there. Its exit status is 0 if the library found nothing wrong.
+ * Opens the data and reads all of it. In transactions that it gives up, it takes each entry out and puts it back, and takes
+ * all free pages: damage to what a page holds beside its entries, and to the list of free pages, shows only there. Its exit
+ * status is 0 if the library found nothing wrong.
  */
 const TRIAL = `
   const [library, path, options, binary] = process.argv.slice(1).map((text) => JSON.parse(text));
@@ -22,8 +23,22 @@ const TRIAL = `
   root.putSync(Buffer.from('trial'), Buffer.from('trial'));
   root.removeSync(Buffer.from('trial'));
   process.stdout.write('opened');
-  for (const { key } of root.getRange())
-    for (const entry of root.openDB(key.toString(), binary).getRange()) entry.value.length;
+  const LIMIT = 50_000;
+  for (const { key: name } of root.getRange()) {
+    const table = root.openDB(name.toString(), binary);
+    for (let start, count = LIMIT; count === LIMIT;) {
+      const entries = Array.from(table.getRange({ start, limit: LIMIT }), ({ key, value }) => [key, Buffer.from(value)]);
+      count = entries.length;
+      start = entries.at(-1)?.[0];
+      root.transactionSync(() => {
+        for (const [key, value] of entries) {
+          table.removeSync(key);
+          table.putSync(key, value);
+        }
+        return ABORT;
+      });
+    }
+  }
   const pages = Math.min(root.getStats().lastPageNumber, 50_000);
   const halfAPage = Buffer.alloc(1900);
   root.transactionSync(() => {
@@ -39,7 +54,7 @@ const TRIAL = `
  * Whether the data in a folder can be opened here. The library maps its file and trusts it: damage can end the process.
  * And opening waits without end, and without giving way to anything else, for a process that was stopped (Ctrl-Z) while
  * it wrote. So unless the data is as it was when it was last closed, a process of its own tries first: some seconds per
- * ten million verdicts. `held`: another process does not let go of it. Rejects with the signal's reason when aborted.
+ * million verdicts. `held`: another process does not let go of it. Rejects with the signal's reason when aborted.
  */
 export async function tryData(folder: string, signal: AbortSignal): Promise<'usable' | 'held' | 'damaged'> {
   signal.throwIfAborted();

@@ -127,7 +127,7 @@ export class VerdictStore {
 
   /** The first item with each content in a pass of a run. To be opened once per pass. */
   firstSeqs(run: string, pass: number): FirstSeqs {
-    const prefix = hash('sha256', `${run}\n${pass}`, 'buffer').subarray(0, 16);
+    const prefix = hash('sha256', `${run}\n${pass}`, 'buffer').subarray(0, 8);
     return new FirstSeqs(this.#environment, this.#firsts, prefix);
   }
 

@@ -51,7 +51,8 @@ type Row = readonly [
   latencyMs: number,
   attempts: number,
   cacheUsage: Judgement['cacheUsage'],
-  moderatedAt: string,
+  /** In milliseconds since the Unix epoch. */
+  moderatedAt: number,
   coverage: readonly [unit: Coverage['unit'], judged: number, total: number, worstAt: number | null],
 ];
 
@@ -87,7 +88,8 @@ export class Verdicts {
     const [, , , , , , , cacheUsage, moderatedAt, [unit, judged, total, worst_at]] = row;
     const subcategoryScores = scores && unpackScores(scores);
     const scored = { score, flagged, subcategoryScores, subcategoryFlags };
-    const how = { fingerprint: judgedBy.fingerprint, endpoint, latencyMs, attempts, cacheUsage, moderatedAt };
+    const when = { moderatedAt: new Date(moderatedAt).toISOString() };
+    const how = { fingerprint: judgedBy.fingerprint, endpoint, latencyMs, attempts, cacheUsage, ...when };
     const coverage = { unit, judged, total, worst_at };
     return { judgement: { ...scored, ...how, coverage, stream: null }, fingerprint: from.fingerprint, run };
   }
@@ -101,7 +103,8 @@ export class Verdicts {
       for (const { contentSha256, judgement } of verdicts) {
         const { endpoint, stream, coverage, ...own } = judgement;
         const model = models.get(own.fingerprint ?? '');
-        if (model === undefined || stream !== null) continue;
+        const moderatedMs = Date.parse(own.moderatedAt);
+        if (model === undefined || stream !== null || Number.isNaN(moderatedMs)) continue;
         const from = `${model.id} ${endpoint}`;
         let mark = marks.get(from);
         if (mark === undefined) marks.set(from, (mark = this.#putOrigin(run, endpoint, model)));
@@ -110,7 +113,7 @@ export class Verdicts {
         const { unit, judged, total, worst_at } = coverage;
         this.#rows.put(verdictKey(contentSha256, by.get(model.id)!), [
           ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
-          ...([own.cacheUsage, own.moderatedAt, [unit, judged, total, worst_at]] as const),
+          ...([own.cacheUsage, moderatedMs, [unit, judged, total, worst_at]] as const),
         ]);
       }
     });
