@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 
@@ -35,21 +34,6 @@ test('a run at a guard over REST has verdicts without a fingerprint, and says wh
   expect(records[3]).toMatchObject({ status: 'error', error: { code: 'PROBE_NOT_LOADED' } });
   expect(server.seen.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   expect((await guardsweep(['verify', dir])).status).toBe(0);
-});
-
-test('judges over HTTPS, with the key, at a guard whose certificate is trusted', async () => {
-  const tls = await makeCertificate(await temporaryFolder(), '127.0.0.1');
-  const server = await restGuard({ tls });
-  const env = { NODE_EXTRA_CA_CERTS: tls.path, GUARD_API_KEY: 'secret' };
-  const { stdout, stderr, dir } = await run(server.address, env);
-  expect(stdout).toContain('Judged 3 of 4 items');
-  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual([
-    'Bearer secret',
-    'Bearer secret',
-    'Bearer secret',
-  ]);
-  const kept = await readFile(join(dir, 'run.json'), 'utf8');
-  expect(stdout + stderr + kept).not.toContain('secret');
 });
 
 test('an expected fingerprint rules out a guard over REST before anything is written', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { issueCertificate, makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { closeAfterEach, connect, guard } from '../helpers/guards/guard-pool.ts';
+import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 
@@ -25,22 +25,6 @@ test('judges over TLS, with a token, at a guard whose certificate is trusted', a
   expect({ status, stderr }).toMatchObject({ status: 0 });
   expect(server.seen.flatMap(({ inputs }) => inputs['TEXT'])).toEqual(['one', 'two']);
   expect(server.seen[0]!.authorization).toBe('Bearer secret');
-});
-
-test('gives nothing to a guard whose certificate is not trusted', async () => {
-  const folder = await temporaryFolder();
-  const server = await guard({ tls: await makeCertificate(folder, '127.0.0.1') });
-  const { status, stderr } = await guardsweep(['fingerprint', '--guard', server.address], {
-    env: { GUARD_TOKEN: 'secret' },
-  });
-  expect(status).toBe(4);
-  expect(stderr).toContain('its certificate is not trusted: see --guard-ca');
-  expect(server.readings()).toBe(0);
-  // Named at once, not waited for: only a changed setting helps.
-  await expect(connect([server])).rejects.toMatchObject({
-    kind: 'service',
-    message: `guard ${server.address}: its certificate is not trusted: see --guard-ca`,
-  });
 });
 
 test('presents a certificate, of which nothing gets into the run directory; resume names it again', async () => {

@@ -14,6 +14,7 @@ import {
   connect,
   guard,
   judge,
+  kserveHttpServer,
   prompt,
   restGuard,
   verdict,
@@ -56,6 +57,7 @@ function presenting(identity: Certificate | null, trusted: Certificate = authori
 describe.each([
   ['gRPC', guard],
   ['REST', restGuard],
+  ['KServe HTTP', kserveHttpServer],
 ] as const)('a guard over %s that asks for a certificate', (_, start) => {
   it('judges for a client that presents one of its authority, with the token', async () => {
     const server = await start({ tls });

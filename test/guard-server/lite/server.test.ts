@@ -55,25 +55,6 @@ it('judges every kind of request, each the same in any company', async () => {
   expect(output(conversation, 'SCORE')).toHaveLength(1);
 });
 
-it('writes nothing to a session for a request of which it refuses a row', async () => {
-  const conversation = messages([['user', 'hello']]);
-  const clip = Buffer.from('fLaC').toString('base64');
-  const refused = client.infer({
-    tensors: [
-      column('REQUEST_TYPE', ['multiturn', 'prompt']),
-      column('MODALITY', ['text', 'audio']),
-      column('AUDIO', ['', clip]),
-      column('SESSION_ID', ['s', '']),
-      { ...conversation, shape: [2, 1, 2], raw: Buffer.concat([conversation.raw, conversation.raw]) },
-    ],
-  });
-  await expect(refused).rejects.toThrow('PROBE_NOT_LOADED');
-  const reply = await client.infer({
-    tensors: [column('REQUEST_TYPE', ['multiturn']), conversation, column('SESSION_ID', ['s'])],
-  });
-  expect(output(reply, 'CACHE_USAGE')).toEqual([0, 1, 0, 2, 1, 0, 0, 0]);
-});
-
 it('answers health checks in the midst of a long execution', async () => {
   const long = Array.from({ length: 64 }, (_, index) => `paragraph ${index} of a long report. `.repeat(900));
   let judged = false;

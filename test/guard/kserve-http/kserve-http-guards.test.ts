@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { MultiturnRequest } from '../../../src/domain/request.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
-import { issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
 import {
   closeAfterEach,
   connect,
@@ -77,26 +73,6 @@ describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
     expect(verdict((await judge(pool, [prompt('a')]))[0])).toMatchObject({ fingerprint: id });
     const other = connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` });
     await expect(other).rejects.toMatchObject({ kind: 'service' });
-  });
-
-  test('presents and checks certificates', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'kserve-http-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const authority = await makeCertificate(folder, '127.0.0.1');
-    const own = await issueCertificate(folder, 'server', authority, '127.0.0.1');
-    const client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
-    const server = await kserveHttpServer({
-      form,
-      tls: { ...own, clientAuthority: authority.certificate },
-    });
-    const ca = authority.certificate.toString();
-    await expect(connect([server], { tls: { ca } })).rejects.toThrow(
-      'it requires a certificate that it trusts',
-    );
-    await expect(connect([server])).rejects.toThrow('its certificate is not trusted: see --guard-ca');
-    expect(server.paths).toEqual([]);
-    const tls = { ca, cert: client.certificate.toString(), key: client.key.toString() };
-    verdict((await judge(await connect([server], { tls }), [prompt('a')]))[0]);
   });
 });
 
