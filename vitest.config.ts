@@ -24,9 +24,9 @@ export default defineConfig({
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    expect: { poll: { timeout: 50_000 } },
-    hookTimeout: 30_000,
+    testTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
+    hookTimeout: 120_000,
     projects: [
       // Test files share a process, which saves loading the same modules for each.
       {

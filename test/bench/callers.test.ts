@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DOORS } from '../../bench/traffic/doors.ts';
-import { runLoad } from '../../bench/traffic/load.ts';
+import { type Load, runLoad } from '../../bench/traffic/load.ts';
 import { guardMetrics } from '../../src/guard-server/service/guard-metrics.ts';
 import { startGuardServer, type GuardServer } from '../../src/guard-server/server.ts';
 import { settled } from '../helpers/settled.ts';
@@ -35,11 +35,17 @@ describe('many callers at a time, some of whose requests are bad', () => {
   it.each(DOORS)(`all get their own verdict or error over $name (seed ${seed})`, async (door) => {
     const guard = { grpc: server.address, http: server.httpAddress! };
     const callers = await door.callers(guard, CALLERS, seed);
-    const load = await runLoad(callers, MS, new AbortController().signal);
+    const kinds = new Set<boolean>();
+    let load: Load;
+    // On a loaded machine, nobody may get as far as a good request in this time.
+    do {
+      load = await runLoad(callers, MS, new AbortController().signal);
+      for (const { isBad } of Object.values(load.kinds)) kinds.add(isBad);
+    } while (!kinds.has(false) && load.examples.length === 0);
     for (const caller of callers) caller.close();
     expect(load.examples).toEqual([]);
     expect(Object.keys(load.kinds)).toEqual(expect.arrayContaining([...door.badKinds]));
-    expect(Object.values(load.kinds).some(({ isBad }) => !isBad)).toBe(true);
+    expect(kinds).toContain(false);
     await settled(async () => {
       const metrics = await guardMetrics(server.observed).getMetricsAsJSON();
       const open = metrics.filter(({ name }) => OPEN.includes(name));

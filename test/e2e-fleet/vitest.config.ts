@@ -14,8 +14,8 @@ export default defineConfig({
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
     maxWorkers: 3,
-    testTimeout: 240_000,
-    expect: { poll: { timeout: 50_000 } },
-    hookTimeout: 30_000,
+    testTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
+    hookTimeout: 120_000,
   },
 });

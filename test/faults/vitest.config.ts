@@ -11,7 +11,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 480_000,
-    expect: { poll: { timeout: 50_000 } },
-    hookTimeout: 30_000,
+    expect: { poll: { timeout: 120_000 } },
+    hookTimeout: 120_000,
   },
 });

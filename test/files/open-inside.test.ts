@@ -70,13 +70,16 @@ test('nothing outside is read while a folder is exchanged for a link', async () 
     }
   })();
   const found = new Set<string>();
-  for (let round = 0; round < 3000; round++) {
-    found.add(await textIn(join(sub, 'a.txt')).catch((error: { code: string }) => error.code));
-    const names = await readFolder(sub).catch(() => []);
-    for (const { name } of names) found.add(name.toString());
+  try {
+    for (let round = 0; round < 3000; round++) {
+      found.add(await textIn(join(sub, 'a.txt')).catch((error: { code: string }) => error.code));
+      const names = await readFolder(sub).catch(() => []);
+      for (const { name } of names) found.add(name.toString());
+    }
+  } finally {
+    stopped = true;
+    await exchange;
   }
-  stopped = true;
-  await exchange;
   found.delete('ENOENT');
   found.delete('EOUTSIDE');
   found.delete('ENOTFILE');

@@ -132,7 +132,7 @@ describe('a moderation stream through the gateway', () => {
     stream.leave();
   });
 
-  it('may be one of 64 per guard, and again after an overload', { timeout: 60_000 }, async () => {
+  it('may be one of 64 per guard, and again after an overload', async () => {
     let isOverloaded = false;
     const server = await guard({
       streams: (stream, message) => {

@@ -44,7 +44,7 @@ describe('a malformed reply', () => {
     ['outputs without contents', (reply) => ({ ...reply, raw_output_contents: [] })],
     ['contents without outputs', (reply) => ({ ...reply, outputs: [] })],
   ];
-  test.each(replies)('costs one item: %s', { timeout: 60_000 }, async (_what, change) => {
+  test.each(replies)('costs one item: %s', async (_what, change) => {
     const server = await guard({
       maxBatchSize: 8,
       script: ({ inputs }) =>
@@ -129,7 +129,7 @@ describe('a configuration', () => {
       },
     ],
   ];
-  test.each(refused)('with %s is no guard', { timeout: 30_000 }, async (_what, options) => {
+  test.each(refused)('with %s is no guard', async (_what, options) => {
     const { address } = await guard(options);
     const asked = { timeoutMs: 20_000, signal: new AbortController().signal };
     await expect(readEndpoint({ name: address, address }, asked)).rejects.toMatchObject({ kind: 'service' });

@@ -148,7 +148,7 @@ test('an abort also rejects calls that were admitted because others gave up', as
   for (const { status } of await Promise.allSettled([...inside, ...outside])) expect(status).toBe('rejected');
 });
 
-test('an idle guard of any kind that is killed is out without any request', { timeout: 30_000 }, async () => {
+test('an idle guard of any kind that is killed is out without any request', async () => {
   const kinds = {
     contract: guard,
     kserve: kserveServer,
@@ -169,7 +169,7 @@ test('an idle guard of any kind that is killed is out without any request', { ti
   }
 });
 
-test('an idle guard that is no longer ready is out until it is', { timeout: 30_000 }, async () => {
+test('an idle guard that is no longer ready is out until it is', async () => {
   let isReady = true;
   const pool = await connect([await guard({ ready: () => isReady })]);
   const out = stateOf(pool, 'out');

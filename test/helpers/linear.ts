@@ -4,17 +4,17 @@ const SMALL = 50_000;
 const TIMES = 4;
 /** Generous: linear work takes four times as long, quadratic sixteen times. */
 const MAX_RATIO = 10;
-/** In milliseconds: what a busy machine and a garbage collector may add; quadratic work takes seconds. */
+/** In milliseconds: what a garbage collector may add; quadratic work takes seconds. */
 const NOISE_MS = 250;
 
-/** Expects that work on a text of four times the length takes about four times as long. */
+/** Expects that work on a text of four times the length takes about four times the processor time. */
 export function expectLinear(textOf: (length: number) => string, work: (text: string) => unknown): void {
   const fastest = (length: number): number => {
     const text = textOf(length);
     const times = Array.from({ length: 3 }, () => {
-      const begunAt = performance.now();
+      const begun = process.cpuUsage();
       work(text);
-      return performance.now() - begunAt;
+      return process.cpuUsage(begun).user / 1000;
     });
     return Math.min(...times);
   };

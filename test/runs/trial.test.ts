@@ -198,7 +198,7 @@ describe('a trial that is continued', () => {
       }),
       { seed: SEED, numRuns: 8 },
     );
-  }, 60_000);
+  });
 });
 
 it('leaves the plan of other runs as it is', async () => {

@@ -139,7 +139,7 @@ const WRITER = `
 const BUILT = new URL('../../dist/src/store/verdict-store.js', import.meta.url).href;
 const node = [process.execPath, '--input-type=module', '-e', WRITER] as const;
 
-it('keeps what was stored when the process is killed, wherever it is', { timeout: 60_000 }, async () => {
+it('keeps what was stored when the process is killed, wherever it is', async () => {
   const { open, dir, key, said } = await keptStore();
   const given = `${dir}.json`;
   await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded }));

@@ -46,7 +46,7 @@ const OURS = [
   /^sha256:[0-9a-f]{64}$/,
   /^ {2}[0-9a-f]{64} {2}\S/,
   /^(\d{8}T\d{6}Z-\S+|"[^"]*"): (running|paused|stopped|cancelled|finished|unreadable)/,
-  /^ {2}(\d+%|[\d.,]+ items\/s|\d+ block|read )/,
+  /^( {2})?((about )?\d+%|[\d.,]+ items\/s|\d+ block|read )/,
 ];
 
 /** Fails unless everything that was written is lines of ours, none of them forged, without a character that acts. */

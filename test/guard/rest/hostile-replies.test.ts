@@ -59,7 +59,7 @@ describe('a malformed reply costs one item', () => {
       'INVALID_REPLY',
     ],
   ];
-  test.each(replies)('%s', { timeout: 60_000 }, async (_what, scripted, code) => {
+  test.each(replies)('%s', async (_what, scripted, code) => {
     const server = await restGuard({ script: ({ content }) => (content === BAD ? scripted : undefined) });
     const outcomes = await judge(await connect([server]), prompts(30));
     outcomes.forEach((outcome, index) => {
@@ -70,7 +70,7 @@ describe('a malformed reply costs one item', () => {
   });
 });
 
-test('a reply that trickles in runs into the timeout', { timeout: 60_000 }, async () => {
+test('a reply that trickles in runs into the timeout', async () => {
   const server = await restGuard({ script: ({ content }) => (content === BAD ? 'drip' : undefined) });
   const outcomes = await judge(await connect([server], { requestTimeoutMs: 2000 }), prompts(30));
   expect(failure(outcomes[17])).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });

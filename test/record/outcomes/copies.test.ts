@@ -214,7 +214,7 @@ describe('copies', () => {
       ),
       { seed: SEED, numRuns: 10 },
     );
-  }, 60_000);
+  });
 
   it('have all of the original outcome, and what is their own', async () => {
     const { dir, summary } = await finishedRun([

@@ -39,7 +39,7 @@ async function filesOf(dir: string): Promise<string[]> {
 it.each([
   ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
   ['a link to /dev/zero', (path: string) => symlink('/dev/zero', path)],
-] as const)('%s in the place of any file keeps nobody waiting', { timeout: 60_000 }, async (_, put) => {
+] as const)('%s in the place of any file keeps nobody waiting', async (_, put) => {
   const run = await finished();
   const names = await filesOf(run.dir);
   expect(names).toContain('log/0001-commits.jsonl');
