@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,20 +22,20 @@ export async function compareTables(
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'guardsweep-'));
   const opened: FileComparison[] = [];
+  const nothing = async (): Promise<void> => undefined;
   const create = async (name: string): Promise<TableFile> => {
     const temporary = join(folder, name);
     if (isFlaggedWorkbook(name) || name === RUN_FILES.verdictsParquet) {
-      const write = async (): Promise<void> => undefined;
-      return { temporary, write, fill: (work) => work(), complete: write };
+      return { temporary, write: nothing, fill: (work) => work(), complete: nothing };
     }
     const file = await FileComparison.open(runDir, name);
     opened.push(file);
-    return {
-      temporary,
-      write: (content) => file.write(content),
-      fill: (work) => work(),
-      complete: () => file.complete(),
+    const complete = async (): Promise<void> => {
+      for await (const chunk of createReadStream(temporary)) await file.write([chunk as Buffer]);
+      await file.complete();
+      await rm(temporary);
     };
+    return { temporary, write: nothing, fill: (work) => work(), complete };
   };
   try {
     const verdicts = join(runDir, RUN_FILES.verdicts);

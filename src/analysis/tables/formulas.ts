@@ -43,13 +43,21 @@ export function inertText(text: string): string {
   return PATTERNS.leadingControl.test(marked) ? `'${marked}` : marked;
 }
 
-/** The same as a macro, `inert(text)`; DuckDB's patterns differ in how they name a character only. */
-export const INERT_MACRO = `
-  CREATE OR REPLACE TEMP MACRO marked(text) AS CASE WHEN regexp_matches(text, ${inSql(`[${SIGN}]`)})
-    THEN regexp_replace(regexp_replace(text, ${inSql(FIRST)}, '\\1\\2''\\3', 'g'),
-      ${inSql(FIRST_IN_WORDS)}, '\\1''\\2\\3', 'g') ELSE text END;
-  CREATE OR REPLACE TEMP MACRO inert(text) AS CASE WHEN regexp_matches(text, ${inSql(LEADING_CONTROL)})
-    THEN '''' || marked(text) ELSE marked(text) END;`;
+/**
+ * `cell(text)` as a macro: the same, in quotation marks where RFC 4180 wants them. Most texts have no character that matters, so
+ * that one test is all they cost. DuckDB's patterns differ in how they name a character only.
+ */
+export function cellMacro(separator: string): string {
+  const quoted = `"\\r\\n${separator}`;
+  return `
+    CREATE OR REPLACE TEMP MACRO inert(text) AS if(regexp_matches(text, ${inSql(LEADING_CONTROL)}), '''', '') ||
+      regexp_replace(regexp_replace(text, ${inSql(FIRST)}, '\\1\\2''\\3', 'g'),
+        ${inSql(FIRST_IN_WORDS)}, '\\1''\\2\\3', 'g');
+    CREATE OR REPLACE TEMP MACRO cell(text) AS CASE
+      WHEN NOT regexp_matches(text, ${inSql(`[${SIGN}\\t${quoted}]`)}) THEN text
+      WHEN regexp_matches(text, ${inSql(`[${quoted}]`)}) THEN '"' || replace(inert(text), '"', '""') || '"'
+      ELSE inert(text) END;`;
+}
 
 function inSql(pattern: string): string {
   const named = pattern.replaceAll(/\\u\{?([0-9a-f]{4,5})\}?/g, '\\x{$1}');

@@ -1,10 +1,10 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { flaggedCsv, flaggedWorkbook, RUN_FILES } from '../../files/run-files.ts';
-import { Database, type Row } from '../database.ts';
+import { Database } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
-import { INERT_MACRO } from './formulas.ts';
+import { cellMacro } from './formulas.ts';
 import { WorkbookMaker } from './make-workbook.ts';
 import {
   flaggedColumns,
@@ -27,9 +27,9 @@ export interface FlaggedBounds {
 /** Spreadsheets take 1,048,576 rows, including the header. */
 const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000, workbooks: 5 };
 
-/** Of DuckDB's buffers. Most of it is never used. */
+/** Of DuckDB's buffers; the larger one where the smaller does not suffice. */
+const LITTLE_MEMORY = '128MB';
 const MEMORY = '768MB';
-const SORT_MEMORY = '128MB';
 
 /** Rows that are held while they are written: so few that those with the longest ids, paths and snippets fit into memory. */
 const GROUP_ROWS = 4096;
@@ -84,86 +84,80 @@ class Tables {
     const { config, signal } = this.#input;
     await this.#database.load(macros(config.output.csvSeparator), [], signal);
     await this.#makeParquet();
-    if ((await this.#count(RESTRICTED)) > 0) {
-      await this.#makeCsv(
-        (part) => (part === 1 ? RUN_FILES.restricted : null),
-        RESTRICTED_COLUMNS,
-        RESTRICTED,
-      );
+    const restricted = await this.#count(RESTRICTED);
+    if (restricted > 0) {
+      const from = `(FROM ${VERDICTS_IN_TABLE} WHERE ${RESTRICTED})`;
+      await this.#makeCsv(RUN_FILES.restricted, RESTRICTED_COLUMNS, from, restricted);
     }
     if (!config.output.formats.includes('csv')) return Object.fromEntries(this.#rows);
-    await this.#makeCsv(
-      (part) => (part === 1 ? RUN_FILES.verdictsCsv : null),
-      verdictColumns(config, this.#input.foreign),
-      'true',
-    );
-    const columns = flaggedColumns(config);
-    await this.#makeCsv(flaggedCsv, columns, FLAGGED, BY_SEVERITY);
-    await this.#makeWorkbooks(columns, await this.#count(FLAGGED));
+    const items = this.#rows.get(RUN_FILES.verdictsParquet)!;
+    const columns = verdictColumns(config, this.#input.foreign);
+    await this.#makeCsv(RUN_FILES.verdictsCsv, columns, VERDICTS_IN_TABLE, items);
+    await this.#makeFlagged(flaggedColumns(config));
     return Object.fromEntries(this.#rows);
   }
 
   async #makeParquet(): Promise<void> {
     const { config, verdicts, create, signal } = this.#input;
     const file = await create(RUN_FILES.verdictsParquet);
-    const to = `'${file.temporary.replaceAll("'", "''")}'`;
-    const copy = `COPY (FROM ${verdictsInLines(config.policy, this.#input.foreign)}) 
-      TO ${to} (FORMAT parquet, ROW_GROUP_SIZE ${GROUP_ROWS}, USE_TMP_FILE false)`;
+    const copy = `COPY (FROM ${verdictsInLines(config.policy, this.#input.foreign)})
+      TO ${quoted(file.temporary)} (FORMAT parquet, ROW_GROUP_SIZE ${GROUP_ROWS}, USE_TMP_FILE false)`;
     await file.fill(() => loadLines(this.#database, copy, verdicts, signal));
     await file.complete();
     this.#parquet = file.temporary;
     this.#rows.set(RUN_FILES.verdictsParquet, await this.#count('true'));
   }
 
-  /** `nameOf`: the name of each part; null: there is one only. */
-  async #makeCsv(
-    nameOf: (part: number) => string | null,
-    columns: readonly TableColumn[],
-    condition: string,
-    order = '',
-  ): Promise<void> {
+  /** `from`: rows of verdicts.parquet, and how many. Each line is made as one text, which is written as it is. */
+  async #makeCsv(name: string, columns: readonly TableColumn[], from: string, rows: number): Promise<void> {
     const { create, config } = this.#input;
     const separator = config.output.csvSeparator;
-    const cells = columns.map(({ value, type }) =>
-      type === 'number' ? `plain(${value})` : `cell(${value})`,
-    );
-    const row = `concat_ws('${separator}', ${cells.map((cell) => `coalesce(${cell}, '')`).join(', ')})`;
-    const head = `\ufeff${columns.map(({ name }) => name).join(separator)}\r\n`;
-    let part = 1;
-    let file = await create(nameOf(part)!);
-    await file.write(head);
-    let rows = 0;
-    for await (const batch of this.#select(`${row} || chr(13) || chr(10)`, condition, order)) {
-      for (let from = 0; from < batch.length;) {
-        if (rows === this.#bounds.csvRows && nameOf(part + 1) !== null) {
-          await file.complete();
-          this.#rows.set(nameOf(part)!, rows);
-          file = await create(nameOf(++part)!);
-          await file.write(head);
-          rows = 0;
-        }
-        const room = nameOf(part + 1) === null ? Infinity : this.#bounds.csvRows - rows;
-        const now = batch.slice(from, from + room);
-        await file.write(now.map(([text]) => text as string));
-        rows += now.length;
-        from += now.length;
-      }
-    }
+    const cells = columns.map(({ value, type }) => {
+      const cell = { text: `cell(${value})`, number: `plain(${value})`, digits: value }[type];
+      return `coalesce(${cell}, '')`;
+    });
+    const head = `\ufeff${columns.map((column) => column.name).join(separator)}\r`;
+    const file = await create(name);
+    const copy = `
+      COPY (SELECT concat_ws('${separator}', ${cells.join(', ')}) || chr(13) AS "${head}" FROM ${from})
+      TO ${quoted(file.temporary)} (FORMAT csv, HEADER true, QUOTE '', ESCAPE '', USE_TMP_FILE false)`;
+    await file.fill(() => this.#run(copy));
     await file.complete();
-    this.#rows.set(nameOf(part)!, rows);
+    this.#rows.set(name, rows);
+  }
+
+  /** The flagged items in order of severity: flagged.csv, in parts if need be, and workbooks. */
+  async #makeFlagged(columns: readonly FlaggedColumn[]): Promise<void> {
+    const { signal } = this.#input;
+    const { csvRows } = this.#bounds;
+    await this.#run(`
+      CREATE OR REPLACE TEMP TABLE ranks AS
+      SELECT seq, row_number() OVER (ORDER BY decision = 'block' DESC, score DESC, seq) AS rank
+      FROM ${VERDICTS_IN_TABLE} WHERE decision IN ('review', 'block') AND restricted_by IS NULL`);
+    const [row] = await this.#database.query('SELECT count(*) FROM ranks', [], signal);
+    const total = Number(row![0]);
+    let before = 0;
+    for (let part = 1; part === 1 || before < total; part++) {
+      const rows = Math.min(csvRows, total - before);
+      await this.#makeCsv(flaggedCsv(part), columns, ranked(before, before + rows), rows);
+      before += rows;
+    }
+    await this.#makeWorkbooks(columns, total);
   }
 
   /** None when nothing was flagged. */
   async #makeWorkbooks(columns: readonly FlaggedColumn[], total: number): Promise<void> {
+    const { signal } = this.#input;
     const { workbookRows, workbooks } = this.#bounds;
     if (total === 0) return;
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
-    const order = `${BY_SEVERITY} LIMIT ${workbookRows * workbooks}`;
+    const sql = `SELECT ${cells.join(', ')} FROM ${ranked(0, workbookRows * workbooks)}`;
     let rows: (readonly WorkbookCell[])[] = [];
     let part = 1;
-    const maker = new WorkbookMaker(columns, this.#input.signal);
+    const maker = new WorkbookMaker(columns, signal);
     try {
-      for await (const batch of this.#select(cells.join(', '), FLAGGED, order)) {
+      await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
+      for await (const batch of this.#database.stream(sql, [this.#parquet], signal)) {
         for (const row of batch as WorkbookCell[][]) {
           if (rows.length === workbookRows) {
             await this.#makeWorkbook(maker, rows, part++, total);
@@ -195,21 +189,16 @@ class Tables {
     this.#rows.set(flaggedWorkbook(part), rows.length);
   }
 
-  /** Sorts with little memory, which takes what it gets; goes on with more where rows are so long that it does not suffice. */
-  async *#select(what: string, condition: string, order: string): AsyncGenerator<Row[], void> {
+  /**
+   * Runs a statement about verdicts.parquet with little memory, of which sorting takes what it gets, and with more where rows are
+   * so long that it does not suffice.
+   */
+  async #run(sql: string): Promise<void> {
     const { signal } = this.#input;
-    let given = 0;
-    for (const memory of order === '' ? [MEMORY] : [SORT_MEMORY, MEMORY]) {
+    for (const memory of [LITTLE_MEMORY, MEMORY]) {
       await this.#database.load(`SET memory_limit = '${memory}'`, [], signal);
-      // Cells are made behind the order: only of the rows that are wanted, and out of what was sorted.
-      const sql = `
-        SELECT ${what} FROM (FROM ${VERDICTS_IN_TABLE} WHERE ${condition} ${order}) OFFSET ${given}`;
       try {
-        for await (const batch of this.#database.stream(sql, [this.#parquet], signal)) {
-          given += batch.length;
-          yield batch;
-        }
-        return;
+        return await this.#database.load(sql, [this.#parquet], signal);
       } catch (error) {
         if (memory === MEMORY || !(error instanceof Failure)) throw error;
       }
@@ -224,15 +213,19 @@ class Tables {
 }
 
 const RESTRICTED = 'restricted_by IS NOT NULL';
-const FLAGGED = `decision IN ('review', 'block') AND restricted_by IS NULL`;
-const BY_SEVERITY = `ORDER BY decision = 'block' DESC, score DESC, seq`;
+
+/** The flagged items of these ranks, in their order. */
+function ranked(after: number, to: number): string {
+  return `(FROM ${VERDICTS_IN_TABLE} JOIN ranks USING (seq) WHERE rank > ${after} AND rank <= ${to} ORDER BY rank)`;
+}
 
 /** What cells are written with: RFC 4180, and numbers as JSON has them where that is short. */
 function macros(separator: string): string {
-  return `${INERT_MACRO}
-    CREATE OR REPLACE TEMP MACRO quoted(text) AS CASE WHEN regexp_matches(text, '["\\r\\n${separator}]')
-      THEN '"' || replace(text, '"', '""') || '"' ELSE text END;
-    CREATE OR REPLACE TEMP MACRO cell(text) AS quoted(inert(text));
+  return `${cellMacro(separator)}
     CREATE OR REPLACE TEMP MACRO plain(number) AS
       CASE WHEN number = trunc(number) AND abs(number) < 1e15 THEN number::BIGINT::VARCHAR ELSE number::VARCHAR END;`;
+}
+
+function quoted(path: string): string {
+  return `'${path.replaceAll("'", "''")}'`;
 }

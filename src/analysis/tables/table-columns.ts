@@ -6,9 +6,9 @@ import { STREAM_KEYS } from '../verdict-columns.ts';
 /** A column of a table, over the columns of verdicts.parquet. */
 export interface TableColumn {
   readonly name: string;
-  /** Its value: a text, or a number. */
+  /** Its value: a text, a number, or a text of digits that needs no escaping. */
   readonly value: string;
-  readonly type: 'text' | 'number';
+  readonly type: 'text' | 'number' | 'digits';
 }
 
 /** A column of flagged.csv and flagged.xlsx. */
@@ -25,7 +25,11 @@ export interface FlaggedColumn extends TableColumn {
 const COVERAGE = `plain(coverage_judged) || ' of ' || plain(coverage_total) || ' ' || coverage_unit`;
 
 /** A time that spreadsheets recognise, to the second. */
-const TIME = `strftime(moderated_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')`;
+const TIME: TableColumn = {
+  name: 'moderated_at_utc',
+  value: `strftime(moderated_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')`,
+  type: 'digits',
+};
 
 function text(name: string, value = `"${name}"`): TableColumn {
   return { name, value, type: 'text' };
@@ -47,7 +51,7 @@ export function verdictColumns(
     ...[text('decision'), text('decided_by'), number('score'), ...CATEGORY_KEYS.map((key) => number(key))],
     ...[...foreign].sort().map((name) => number(name)),
     ...[text('coverage', COVERAGE), text('guard'), text('fingerprint'), text('error_code')],
-    ...[text('error_message'), text('moderated_at_utc', TIME)],
+    ...[text('error_message'), TIME],
     ...(replaysGenerations(config) ? STREAM : []),
   ];
 }
@@ -112,7 +116,7 @@ export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): r
     column(number('same_as'), 'Copy of seq', 10),
     column(text('guard'), 'Guard', 24),
     column(text('fingerprint'), 'Fingerprint', 20),
-    column(text('moderated_at_utc', TIME), 'Judged at (UTC)', 19, 'time'),
+    column(TIME, 'Judged at (UTC)', 19, 'time'),
     ...streams.map((of) => column(of, titleOf(of.name), 14)),
   ];
 }
