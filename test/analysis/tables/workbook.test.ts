@@ -99,6 +99,9 @@ describe('flagged.xlsx', () => {
     const other = join(await temporaryFolder(), 'flagged.xlsx');
     await writeFile(other, 'PK\x03\x04 of somebody');
     expect(await isFileOfRun(other, 'flagged.xlsx', summary.run)).toBe(false);
+    // The time and the checksum in front of the name can be any bytes, of UTF-8 as well.
+    await writeFile(other, `PK\x03\x04${'é'.repeat(13)}[Content_Types].xml`);
+    expect(await isFileOfRun(other, 'flagged.xlsx', summary.run)).toBe(true);
   });
 
   it('is split, and says where the other rows are', async () => {

@@ -92,8 +92,8 @@ function startOf(relative: string, run: string): RegExp | null {
   // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
   if (isFlaggedCsv(final)) return flagged;
-  // A ZIP archive whose first file is that of a workbook.
-  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{26}\[Content_Types\]\.xml/;
+  // A ZIP archive whose first file is that of a workbook; the 26 bytes between may be fewer characters.
+  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{7,26}\[Content_Types\]\.xml/;
   if (passOfManifest(final) !== null) return manifest;
   switch (final) {
     case RUN_FILES.run:
