@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import type * as Undici from 'undici';
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
@@ -25,6 +25,13 @@ interface HttpRequest {
   readonly maxReplyBytes: number;
 }
 
+/** Keep-alive connections, and one that opens a new connection per request. */
+interface Connections {
+  readonly undici: typeof Undici;
+  readonly kept: Undici.Pool;
+  readonly fresh: Undici.Pool;
+}
+
 export interface HttpReply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -39,9 +46,8 @@ export interface HttpReply {
 export class HttpClient {
   readonly #path: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #pool: Pool;
-  /** Opens a new connection per request. */
-  readonly #fresh: Pool;
+  readonly #open: () => Promise<Connections>;
+  #opened: Promise<Connections> | null = null;
 
   /** Does not connect before the first request. */
   constructor(base: BaseAddress, { token, tls }: Credentials, maxConnections: number) {
@@ -53,17 +59,22 @@ export class HttpClient {
     };
     const host = base.host.includes(':') ? `[${base.host}]` : base.host;
     const origin = `${base.secure ? 'https' : 'http'}://${host}:${base.port}`;
-    const options: Pool.Options = {
-      connections: maxConnections,
-      // The timeout of the call covers everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      keepAliveTimeout: IDLE_MS,
-      keepAliveMaxTimeout: IDLE_MS,
-      connect: connector(base.secure ? tls : {}),
+    this.#open = async () => {
+      // Loaded late: most runs have no guard over HTTP.
+      const undici = await import('undici');
+      const options: Undici.Pool.Options = {
+        connections: maxConnections,
+        // The timeout of the call covers everything.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: IDLE_MS,
+        keepAliveMaxTimeout: IDLE_MS,
+        connect: connector(undici, base.secure ? tls : {}),
+      };
+      const kept = new undici.Pool(origin, { ...options, pipelining: 1 });
+      const fresh = new undici.Pool(origin, { ...options, pipelining: 0 });
+      return { undici, kept, fresh };
     };
-    this.#pool = new Pool(origin, { ...options, pipelining: 1 });
-    this.#fresh = new Pool(origin, { ...options, pipelining: 0 });
   }
 
   /**
@@ -72,6 +83,8 @@ export class HttpClient {
    */
   async send(request: HttpRequest, { timeoutMs, signal }: CallOptions): Promise<HttpReply> {
     signal.throwIfAborted();
+    const { undici, kept, fresh } = await (this.#opened ??= this.#open());
+    signal.throwIfAborted();
     const ended = new AbortController();
     const abort = (): void => ended.abort(signal.reason);
     const timer = setTimeout(() => {
@@ -79,15 +92,15 @@ export class HttpClient {
     }, timeoutMs);
     signal.addEventListener('abort', abort, { once: true });
     try {
-      const reply = await this.#attempt(this.#pool, request, ended.signal).catch((error: unknown) => {
-        if (ended.signal.aborted || !isUnseen(error)) throw error;
-        return this.#attempt(this.#fresh, request, ended.signal);
+      const reply = await this.#attempt(kept, request, ended.signal).catch((error: unknown) => {
+        if (ended.signal.aborted || !isUnseen(error, undici)) throw error;
+        return this.#attempt(fresh, request, ended.signal);
       });
       const body = await readBody(reply, request.maxReplyBytes);
       return { status: reply.statusCode, headers: reply.headers, body };
     } catch (error) {
       if (ended.signal.aborted) throw ended.signal.reason;
-      throw error instanceof errors.HTTPParserError ? unreadableReply() : connectionFailed(error);
+      throw error instanceof undici.errors.HTTPParserError ? unreadableReply() : connectionFailed(error);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', abort);
@@ -96,10 +109,10 @@ export class HttpClient {
 
   /** Resolves with the head of the reply. */
   #attempt(
-    pool: Pool,
+    pool: Undici.Pool,
     { method, path, headers, body }: HttpRequest,
     signal: AbortSignal,
-  ): Promise<Dispatcher.ResponseData> {
+  ): Promise<Undici.Dispatcher.ResponseData> {
     return pool.request({
       method,
       path: `${this.#path}${path}`,
@@ -109,10 +122,11 @@ export class HttpClient {
     });
   }
 
-  /** Closes all connections. */
+  /** Closes all connections; no request is sent from here on. */
   close(): void {
-    void this.#pool.destroy();
-    void this.#fresh.destroy();
+    void (this.#opened ??= this.#open()).then(({ kept, fresh }) =>
+      Promise.all([kept.destroy(), fresh.destroy()]),
+    );
   }
 }
 
@@ -120,18 +134,18 @@ export class HttpClient {
  * Connections that end with their first error: after the alert by which a server rejects a certificate comes its end, which
  * would otherwise be reported in place of the alert.
  */
-function connector(tls: ClientTls): buildConnector.connector {
-  const connect = buildConnector({ ...tls, timeout: 0 });
+function connector(undici: typeof Undici, tls: ClientTls): Undici.buildConnector.connector {
+  const connect = undici.buildConnector({ ...tls, timeout: 0 });
   return (options, connected) => {
     connect(options, (...[error, socket]) => {
       socket?.prependOnceListener('error', (first: Error) => socket.destroy(first));
-      connected(...([error, socket] as Parameters<buildConnector.Callback>));
+      connected(...([error, socket] as Parameters<Undici.buildConnector.Callback>));
     });
   };
 }
 
 /** The body; null when it is too large. Rejects when the connection ends early. */
-async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | null> {
+async function readBody({ body }: Undici.Dispatcher.ResponseData, maxBytes: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -147,7 +161,7 @@ async function readBody({ body }: Dispatcher.ResponseData, maxBytes: number): Pr
  * Whether a connection ended before it began to reply, and may have been a kept one that the server had closed. One that
  * has received nothing is new: the server may have ended it because of the request.
  */
-function isUnseen(error: unknown): boolean {
+function isUnseen(error: unknown, { errors }: typeof Undici): boolean {
   if (error instanceof errors.SocketError) return (error.socket?.bytesRead ?? 0) > 0;
   const code = error instanceof Error && 'code' in error ? error.code : '';
   return code === 'ECONNRESET' || code === 'EPIPE';
