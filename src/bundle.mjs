@@ -1,6 +1,6 @@
 /**
  * Bundles the programs into dist, with the modules that they share as chunks: hundreds of small files would take Node half
- * a second to load. Packages stay outside. Types are not checked here (npm run typecheck). Plain JavaScript, a step of the
+ * a second to load. Packages stay outside, but for one of a hundred modules. Types are not checked here (npm run typecheck). Plain JavaScript, a step of the
  * bootstrap.
  *
  *   dist/src            the command line, the library, threads and child processes
@@ -21,6 +21,9 @@ const ENTRIES = [
   ...['confinement/confined.ts', 'normalize/normalizer.ts', 'store/verdict-store.ts'],
   'guard-server/synthetic/version-record.ts',
 ];
+
+/** Packages that are bundled as well. */
+const BUNDLED = new Set(['zod']);
 
 const DEVELOPERS = {
   bench: [
@@ -45,7 +48,7 @@ async function bundle(target, entries) {
     input: Object.fromEntries(
       entries.map(([name, path]) => [name.slice(0, -'.ts'.length), join(root, path)]),
     ),
-    external: (id) => !id.startsWith('.') && !isAbsolute(id),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !BUNDLED.has(id),
     transform: { target: 'node20.19' },
     output: {
       dir: join(root, target),
