@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as DuckDB from '@duckdb/node-api';
@@ -233,7 +234,8 @@ export class Database {
  */
 export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {
-    return await import('@duckdb/node-api');
+    // An import would first parse all its modules for their names, which takes as long as to load them.
+    return createRequire(import.meta.url)('@duckdb/node-api') as typeof DuckDB;
   } catch (cause) {
     throw new Failure('service', 'this needs DuckDB, which has no build for this platform', { cause });
   }
