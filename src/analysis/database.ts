@@ -281,7 +281,7 @@ function translated(error: unknown): unknown {
     return error;
   }
   if (said.exception_type === 'Out of Memory') {
-    return new Failure('service', 'a query has not enough memory, or disk space to spill to', {
+    return new Failure('service', 'a query ran out of memory, or of disk space for temporary data', {
       cause: error,
     });
   }

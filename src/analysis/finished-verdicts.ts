@@ -26,6 +26,7 @@ export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Pr
   await assertRunDirectory(dir);
   const manifest = await checkedManifest(dir, READ, signal);
   const record = await readRecord(dir);
-  if (record.run !== manifest.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+  if (record.run !== manifest.run)
+    throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
   return { dir, record, manifest };
 }

@@ -17,7 +17,7 @@ export class LineFile {
    */
   static async create(path: string, flag = '--out'): Promise<LineFile> {
     if ((await runDirectoryAround(path)) !== null) {
-      throw new Failure('usage', `${flag}: the file would be in a run directory; name a place outside`);
+      throw new Failure('usage', `${flag}: the file would be in a run directory; choose a place outside`);
     }
     try {
       return new LineFile(await createFile(path));

@@ -28,7 +28,7 @@ export async function loadLines(
     } catch (cause) {
       signal.throwIfAborted();
       if (!isAboutLines(cause)) throw cause;
-      throw new Failure('internal', `${RUN_FILES.verdicts} has a line that is no outcome`, { cause });
+      throw new Failure('internal', `${RUN_FILES.verdicts} has a line that is not an outcome`, { cause });
     }
   }
 }

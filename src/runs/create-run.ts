@@ -73,9 +73,13 @@ export async function createRun(
   } catch (error) {
     await rm(making, { recursive: true, force: true }).catch(() => undefined);
     if (isDiskFull(error)) {
-      throw new Failure('service', `the disk is full: no run directory can be made in ${config.output.dir}`, {
-        cause: error,
-      });
+      throw new Failure(
+        'service',
+        `the disk is full: no run directory can be created in ${config.output.dir}`,
+        {
+          cause: error,
+        },
+      );
     }
     throw new Failure('usage', `cannot write a run directory in ${config.output.dir} (${codeOf(error)})`, {
       cause: error,

@@ -28,7 +28,7 @@ it('a query without room to spill is a failure that says so, and not a line that
   });
   await expect(starved).rejects.toMatchObject({
     kind: 'service',
-    message: 'a query has not enough memory, or disk space to spill to',
+    message: 'a query ran out of memory, or of disk space for temporary data',
   });
 });
 

@@ -97,7 +97,7 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     await redis.boot();
     const done = await feeder.finished();
     expectStatus(done, 0);
-    expect(done.stderr.match(/is away/g)).toHaveLength(1);
+    expect(done.stderr.match(/is unavailable; waiting/g)).toHaveLength(1);
     await expectUndisturbed(run, all);
   });
 

@@ -34,7 +34,7 @@ it('preflight writes a job file and nothing else, and enqueue then does what was
   const text = await readFile(join(folder, 'job.yaml'), 'utf8');
   const again = await guardsweep(['preflight', ...paths, ...flags], { cwd: folder });
   expect(again).toMatchObject({ status: 2 });
-  expect(again.stderr).toContain('exists already, and is not replaced');
+  expect(again.stderr).toContain('already exists and is not replaced');
   expect(await readFile(join(folder, 'job.yaml'), 'utf8')).toBe(text);
   const inRun = [...flags.slice(0, -2), join(summary.dir, 'job.yaml')];
   const refused = await guardsweep(['preflight', ...paths, ...inRun], { cwd: folder });

@@ -76,5 +76,5 @@ async function compareRows(found: string, made: string, spill: string, signal: A
     });
   });
   if (Number(rows[0]![0]) === 0) return;
-  throw new Failure('internal', `${RUN_FILES.verdictsParquet} has other rows than the verdict log`);
+  throw new Failure('internal', `${RUN_FILES.verdictsParquet} does not have the rows of the verdict log`);
 }

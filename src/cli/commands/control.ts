@@ -19,10 +19,10 @@ interface ControlCommand {
 export function pauseCommand(context: CommandContext): Command {
   return controlCommand(context, {
     name: 'pause',
-    summary: 'hold a run until it is continued',
+    summary: 'pause a run until it is continued',
     description:
-      'Hold a run until it is continued: no new work of it starts. What workers already have ' +
-      'is judged and kept. Works on any machine that sees the run directory.',
+      'Pause a run until it is continued: no new work starts. What workers already have ' +
+      'is judged and kept. Works on any machine that can access the run directory.',
     example: 'free the guards for another run',
     ask: async (runDir) => {
       await setMarker(runDir, 'paused');
@@ -37,8 +37,8 @@ export function continueCommand(context: CommandContext): Command {
     name: 'continue',
     summary: 'continue a paused run',
     description:
-      'Continue a paused run. Works on any machine that sees the run directory.\n' +
-      'A run that is no longer fed (status: stopped) needs guardsweep resume instead.',
+      'Continue a paused run. Works on any machine that can access the run directory.\n' +
+      'If status says stopped, use guardsweep resume instead.',
     example: 'continue this run',
     ask: async (runDir) => {
       await clearMarker(runDir, 'paused');
@@ -54,7 +54,7 @@ export function cancelCommand(context: CommandContext): Command {
     summary: 'end a run before it is finished',
     description:
       'End a run before it is finished: the command that feeds it stops with status 130. What was judged ' +
-      'is kept, and guardsweep resume continues the run. Works on any machine that sees the run ' +
+      'is kept, and guardsweep resume continues the run. Works on any machine that can access the run ' +
       'directory.',
     example: 'this was the wrong folder',
     ask: async (runDir) => {

@@ -37,8 +37,8 @@ export function doctorCommand(context: CommandContext): Command {
     .summary('check that this machine has everything a run needs')
     .description(
       'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
-        'and the Redis and the key of a fleet where one is named. Also tell how far this system confines decoders of media, and whether its NVIDIA driver, if any, can serve a guard.\n' +
-        'Each line says ok or missing, and what to do. Status 4 when anything is missing. Leaves nothing behind.',
+        'and the Redis and key of a fleet if one is given. Also show how far this system confines media decoders, and whether its NVIDIA driver, if any, can serve a guard.\n' +
+        'Each line says ok, or missing and what to do. Status 4 when anything is missing. Leaves no files behind.',
     )
     .addHelpText(
       'after',

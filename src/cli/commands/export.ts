@@ -34,11 +34,11 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
     .summary('write the clean rows of a run, all rows with what was found, or labels')
     .description(
       'Write the clean rows of a finished run, or all rows with what was found, in the layout of their files.\n' +
-        'One table becomes a file; anything else becomes a folder. What is left out is listed beside it, with the reasons, ' +
-        'in .rejected.jsonl. What was not judged is never in the clean file, nor what a person blocked or found to be of a category. ' +
-        'Restricted rows are in neither. ' +
+        'One table becomes a file; anything else becomes a folder. Rows left out are listed beside it, with the reasons, ' +
+        'in .rejected.jsonl. The clean file never has rows that were not judged, or that a reviewer blocked or put in a category. ' +
+        'Neither file has restricted rows. ' +
         'Status 5 when something was left out because it was not judged or has changed. ' +
-        'Or write what people decided on its items in the dashboard as labels. Overwrites nothing.',
+        'Can also write the decisions of reviewers as labels. Overwrites nothing.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(

@@ -20,7 +20,7 @@ export function gcCommand(context: CommandContext): Command {
       'Remove from the verdict store what no run in --out uses, and make its file smaller.\n' +
         'The store is rebuilt from the finished runs that you created here and whose records pass verification; entries of ' +
         'other runs are copied from the old store, which the new one then replaces in one step. ' +
-        'A run that is working meanwhile keeps using the old one: what it adds is lost, and judged again when needed.',
+        'A run in progress keeps using the old one: what it adds is lost, and judged again when needed.',
     )
     .addHelpText(
       'after',

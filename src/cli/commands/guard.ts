@@ -33,7 +33,7 @@ export function guardCommand(context: CommandContext): Command {
     .summary('serve the embedded demonstration guard over gRPC and HTTP')
     .description(
       'Serve the embedded demonstration guard over gRPC and HTTP (KServe v2) until interrupted.\n' +
-        'It keeps the whole contract of a guard, but its "allow" does not mean harmless.',
+        'It implements the full guard contract, but its "allow" does not mean harmless.',
     )
     .addHelpText(
       'after',

@@ -19,10 +19,10 @@ export function normalizeCommand(context: CommandContext): Command {
   return newCommand('normalize', context, SETTINGS)
     .summary('write the normal form of images and audio')
     .description(
-      'Write the form in which the guard gets media: PNG of the first frame of an image (RGB, longest\n' +
-        'edge at most 512 pixels), WAV of the first 300 s of a clip (16 kHz, mono). Where a file has none,\n' +
-        'NAME.error holds the code of why. photo.jpg becomes photo.png; of files with one name the later\n' +
-        'ones are numbered, and names that would be too long are cut.',
+      'Write media in the form that the guard receives: PNG of the first frame of an image (RGB, longest\n' +
+        'edge at most 512 pixels), WAV of the first 300 s of a clip (16 kHz, mono). If a file has no such form,\n' +
+        'NAME.error holds the error code. photo.jpg becomes photo.png; further files of the same name\n' +
+        'are numbered, and names that would be too long are cut.',
     )
     .argument('<file...>', 'images and audio files')
     .addHelpText('after', examples([['guardsweep normalize photo.jpg clip.mp3 --out normal', 'two files']]))
@@ -91,8 +91,7 @@ async function unlessBroken<T>(
     return await work();
   } catch (error) {
     signal.throwIfAborted();
-    if (isDiskFull(error))
-      throw new Failure('service', 'there is no room left to write in', { cause: error });
+    if (isDiskFull(error)) throw new Failure('service', 'no disk space is left', { cause: error });
     if (error instanceof Failure) return { wrong: error.message };
     if (error instanceof Error && 'code' in error)
       return { wrong: `no normal form could be written (${String(error.code)})` };

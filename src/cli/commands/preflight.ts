@@ -87,9 +87,9 @@ export function preflightCommand(context: CommandContext): Command {
   return newCommand('preflight', context, { ...RUN_SETTINGS, ...OWN_SETTINGS })
     .summary('forecast a run: items, columns, time, flags, space')
     .description(
-      'Look into the sources of a run, have the guard judge a random sample, and forecast the run: items and bad rows, ' +
-        'columns that are judged and not, time, flags, and space on disk and in Redis. Large sources are read in part; the ' +
-        'forecast says how much. Writes nothing but the job file of --write-job, and opens the verdict store if there is one.',
+      'Inspect the sources of a run, have the guard judge a random sample, and forecast the run: items and bad rows, ' +
+        'columns that will and will not be judged, time, flags, and space on disk and in Redis. Large sources are read in part; the ' +
+        'forecast says how much. Writes only the job file of --write-job, and opens the verdict store if there is one.',
     )
     .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
     .addHelpText(
@@ -111,7 +111,7 @@ export function preflightCommand(context: CommandContext): Command {
       const runFlags = { ...flags, sample: undefined, seed: undefined };
       const { config, guardTls, startWaitMs } = await resolveRunConfig({ paths, flags: runFlags, env, cwd });
       if (own.writeJob !== null && isJobFile(paths[0]!)) {
-        throw new Failure('usage', `--write-job: ${shownName(paths[0]!)} is a job file already`);
+        throw new Failure('usage', `--write-job: ${shownName(paths[0]!)} is already a job file`);
       }
       if (own.writeJob !== null) await assertWritable(own.writeJob);
       const guards = own.noGuard ? await openerOf(config, { guardTls, startWaitMs }, env) : null;
@@ -153,7 +153,10 @@ async function openerOf(
 async function assertWritable(path: string): Promise<void> {
   if (await isThere(path)) throw notReplaced(path);
   if ((await runDirectoryAround(path)) !== null) {
-    throw new Failure('usage', `--write-job: ${shownName(path)} is in a run directory; name a place outside`);
+    throw new Failure(
+      'usage',
+      `--write-job: ${shownName(path)} is in a run directory; choose a place outside`,
+    );
   }
   if (await isThere(dirname(path))) return;
   throw new Failure('usage', `--write-job: there is no folder ${shownName(dirname(path))}`);
@@ -178,5 +181,5 @@ async function writeJob(path: string, text: string): Promise<void> {
 }
 
 function notReplaced(path: string): Failure {
-  return new Failure('usage', `--write-job: ${shownName(path)} exists already, and is not replaced`);
+  return new Failure('usage', `--write-job: ${shownName(path)} already exists and is not replaced`);
 }

@@ -24,8 +24,8 @@ export function replayCommand(context: CommandContext): Command {
     .summary('apply another policy to the scores of a finished run')
     .description(
       'Apply another policy to the scores that a finished run recorded, without a guard: which decisions change, and how ' +
-        'the review queue grows or shrinks. With labels also the precision and recall of thresholds. ' +
-        'A score that the guard did not give is never taken as zero. Changes nothing.',
+        'the review queue grows or shrinks. With labels, also show the precision and recall of thresholds. ' +
+        'A score that the guard did not give never counts as zero. Changes nothing.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(

@@ -16,9 +16,9 @@ export function reportCommand(context: CommandContext): Command {
   return newCommand('report', context, SETTINGS)
     .summary('write the results of a run as one HTML file')
     .description(
-      'Write what a run found as one HTML file that loads nothing from elsewhere: what was and was not judged, what was ' +
-        'flagged, scores, errors, guards, and the items to look at first. A run that is not finished is reported as far ' +
-        'as it is. The file holds no content, but paths and ids; --share replaces them. Its path is the last line on stdout.',
+      'Write what a run found as one self-contained HTML file: what was and was not judged, what was ' +
+        'flagged, scores, errors, guards, and the items to look at first. An unfinished run is reported as far ' +
+        'as it got. The file holds paths and ids, but no content; --share replaces them. Its path is the last line on stdout.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(

@@ -116,7 +116,7 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
     return await RedisLink.open(address, { say, signal, startTimeoutMs: REDIS_WITHIN_MS });
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'service') throw error;
-    say(`${error.message}; what follows is from the run directories alone`);
+    say(`${error.message}; the following is from the run directories alone`);
     return null;
   }
 }

@@ -31,7 +31,7 @@ export function releaseTokenOf(env: NodeJS.ProcessEnv): string | null {
     throw new Failure('usage', `${name} contains characters that are not valid in a token`);
   }
   if (token !== null && token === env[GATEWAY_TOKEN.name]) {
-    throw new Failure('usage', `${name} must be another token than ${GATEWAY_TOKEN.name}`);
+    throw new Failure('usage', `${name} must differ from ${GATEWAY_TOKEN.name}`);
   }
   return token;
 }
@@ -66,7 +66,7 @@ export async function metricsPlaceOf(
   const variable = METRICS_TOKEN.name;
   const token = env[variable] || null;
   if (token !== null && !isToken(token)) {
-    throw new Failure('usage', `${variable} holds characters no token has`);
+    throw new Failure('usage', `${variable} contains characters that are not valid in a token`);
   }
   if (token !== null && metricsOpen) {
     throw new Failure('usage', `--metrics-open and ${variable} contradict each other: keep one of them`);

@@ -19,7 +19,7 @@ export class Reveals {
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       const why = cause instanceof Failure ? `: ${cause.message}` : code;
-      throw new Failure('service', `nothing is shown, because it cannot be logged${why}`, { cause });
+      throw new Failure('service', `nothing is shown, because viewing cannot be logged${why}`, { cause });
     }
   }
 

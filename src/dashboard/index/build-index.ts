@@ -46,7 +46,8 @@ export async function buildIndex({ runDir, folder, signal, progress }: BuildOpti
   let done = 0;
   if (finished) {
     const manifest = await checkedManifest(runDir, READ, signal);
-    if (manifest.run !== record.run) throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+    if (manifest.run !== record.run)
+      throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
     sha256 = manifest.files.find((file) => file.path === RUN_FILES.verdicts)?.sha256 ?? null;
     if (sha256 === null)
       throw new Failure('internal', `${RUN_FILES.manifest} does not list ${RUN_FILES.verdicts}`);

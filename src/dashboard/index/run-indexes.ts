@@ -134,7 +134,7 @@ export class RunIndexes {
       const build = this.#builds.get(runDir) ?? this.#begin(runDir);
       if (!(await this.#wait(runDir, build, signal))) return { indexing: build.share };
     }
-    throw new Failure('service', 'the record of the run changes while it is read: try again');
+    throw new Failure('service', 'the record of the run changed while it was being read: try again');
   }
 
   /** The open index of a run, if it is of use. */

@@ -34,7 +34,7 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
     full: "longer than the guard's context; split it, or judge it in windows (--long-text windows)",
   },
   UNSUPPORTED_TYPE: {
-    brief: 'a type that is not read: convert it',
+    brief: 'an unsupported type: convert it',
     full: 'a type of file or content that is not supported; convert it, or review it by hand',
   },
   MALFORMED_ROW: {
@@ -50,15 +50,15 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
     full: "larger than the limit for one item, or than the message size limit of the guard's server (errors.jsonl says which); split it, or raise that limit",
   },
   CORRUPT_MEDIA: {
-    brief: 'damaged image or audio: get it again',
-    full: 'cannot be decoded; get the original again',
+    brief: 'damaged image or audio: replace it',
+    full: 'cannot be decoded; replace it with the original',
   },
   MEDIA_TOO_LARGE: {
     brief: 'image or audio too large: make it smaller',
     full: 'too large to decode; make it smaller',
   },
   UNREADABLE_SOURCE: {
-    brief: 'cannot be read: check the file and its rights',
+    brief: 'unreadable: check the file and its permissions',
     full: 'the file is missing or could not be read completely; check it, its permissions or the manifest, then start a new run (media that could not be opened when they were judged: retry)',
   },
   SOURCE_CHANGED: {
@@ -85,7 +85,7 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
     full: 'the guard did not answer, or a file was not decoded, in time',
   },
   INTERNAL: {
-    brief: 'our error: see errors.jsonl, then retry',
+    brief: 'internal error: see errors.jsonl, then retry',
     full: 'an error in guardsweep or on its machine; errors.jsonl has the details',
   },
 };
@@ -93,11 +93,11 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
 /** The same by cause, for items of one of the codes above. */
 export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
   no_text_column: {
-    brief: 'tables of which no column is text: name one',
+    brief: 'tables without a text column: name one',
     full: 'no column of the table is recognised as text; name it with --text-column in a new run',
   },
   file_type: {
-    brief: 'files of types that are not read: convert them',
+    brief: 'files of unsupported types: convert them',
     full: 'a file of a type that is not judged; convert it, or review it by hand',
   },
   encoded_content: {
@@ -105,7 +105,7 @@ export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
     full: 'a text that is base64, hex or the like; decode it in the export',
   },
   parquet_codec: {
-    brief: 'Parquet in the old LZ4 codec: rewrite it with another codec',
+    brief: 'Parquet in the old LZ4 codec: rewrite the file',
     full: 'a Parquet file in a codec that is not read, such as the old LZ4; rewrite it with Zstandard, for example with pyarrow: pq.write_table(pq.read_table(old), new, compression="zstd")',
   },
   no_generation: {

@@ -57,7 +57,7 @@ export class PlanWriter {
         for (const line of lines) state.takeBytes(line);
       }
       if (state.epoch !== options.epoch) {
-        throw new Failure('superseded', 'another process continues this run: this one plans nothing more');
+        throw new Failure('superseded', 'another process has taken over this run: this one stops planning');
       }
       return writer;
     } catch (error) {

@@ -96,7 +96,7 @@ export class RedisLink {
   #lost(): void {
     if (this.#away || this.#closed) return;
     this.#away = true;
-    this.#say(`Redis at ${this.address.shown} is away; waiting for it`);
+    this.#say(`Redis at ${this.address.shown} is unavailable; waiting for it`);
   }
 
   #found(): void {

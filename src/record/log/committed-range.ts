@@ -30,7 +30,10 @@ export class RangeReader {
     const bytes = await this.#checked(range);
     if (bytes === null) {
       const place = `${range.offset} to ${range.offset + range.length}`;
-      throw new Failure('internal', `log/${range.segment}: bytes ${place} are not those that were committed`);
+      throw new Failure(
+        'internal',
+        `log/${range.segment}: bytes ${place} differ from those that were committed`,
+      );
     }
     return bytes;
   }

@@ -25,7 +25,7 @@ export function parseSignature(bytes: Buffer): ManifestSignature {
   try {
     return SIGNATURE.parse(JSON.parse(bytes.toString()));
   } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.manifestSignature} does not have the form of a signature`, {
+    throw new Failure('internal', `${RUN_FILES.manifestSignature} is not a valid signature file`, {
       cause,
     });
   }

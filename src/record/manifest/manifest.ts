@@ -129,7 +129,7 @@ export function manifestHashLine(sha256: string): string {
 
 /**
  * Reads the manifest of a finished run and checks it against manifest.sha256. Failure('internal') when it is missing
- * (the run was never finished), does not match, or does not have the form of a manifest.
+ * (the run was never finished), does not match, or is not a valid manifest.
  */
 export async function readManifest(runDir: string): Promise<Manifest> {
   const bytes = await readPart(runDir, RUN_FILES.manifest);
@@ -143,7 +143,7 @@ export async function readManifest(runDir: string): Promise<Manifest> {
   try {
     return MANIFEST.parse(JSON.parse(bytes.toString()));
   } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.manifest} does not have the form of a manifest`, { cause });
+    throw new Failure('internal', `${RUN_FILES.manifest} is not a valid manifest`, { cause });
   }
 }
 

@@ -113,7 +113,7 @@ export interface CommittedLinesInput {
 /**
  * The committed lines of a run in corpus order: a merge over lanes and passes, each of which ascends in seq. Seqs are those
  * of the plan, so no line is parsed; a shard without gaps that lies apart from all others is one piece. Memory: one shard per lane and
- * pass. Failure('internal') for bytes that are not those that were committed.
+ * pass. Failure('internal') for bytes that differ from those that were committed.
  */
 export async function* committedLines(
   lanes: readonly PlannedLane[],

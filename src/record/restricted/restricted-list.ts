@@ -103,7 +103,7 @@ export class RestrictedList {
   #take(line: unknown): void {
     const parsed = ENTRY.safeParse(line);
     if (!parsed.success)
-      throw new Failure('internal', `${RESTRICTED_LIST} has a line that is none of the list`);
+      throw new Failure('internal', `${RESTRICTED_LIST} has a line that does not belong to the list`);
     const { contents, ...entry } = parsed.data;
     for (const number of contents.map(hashNumber)) {
       if (entry.run === undefined || entry.seq === undefined) {

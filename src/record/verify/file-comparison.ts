@@ -45,7 +45,7 @@ export class FileComparison {
       let same = 0;
       while (same < found.length && found[same] === expected[same]) same++;
       const line = this.#lines + newlines(expected.subarray(0, same)) + 1;
-      throw new Failure('internal', `${this.#name} line ${line} is not what the verdict log says`);
+      throw new Failure('internal', `${this.#name} line ${line} does not match the verdict log`);
     }
     this.#hash.update(expected);
     this.#position += expected.length;

@@ -31,7 +31,7 @@ export function shardCheck({ record, chain, plan }: ShardCheckInput) {
     }
     const tally = new Tally();
     for (const line of lines) {
-      if (line.run !== record.run) throw broken(`the outcome of item ${line.seq} is of another run`);
+      if (line.run !== record.run) throw broken(`the outcome of item ${line.seq} belongs to another run`);
       accounts?.check(line);
       if (line.status === 'same') {
         tally.addWaiting(line);

@@ -27,7 +27,7 @@ export async function openFinishedRun(runDir: string, signal: AbortSignal): Prom
   const run = await openRun(runDir, signal);
   const manifest = await checkedManifest(run.dir, READ, signal);
   if (manifest.run !== run.record.run || manifest.sources.length !== run.sources.length) {
-    throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+    throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
   }
   const manifestSha256 = createHash('sha256')
     .update(await readRunFile(run.dir, RUN_FILES.manifest))

@@ -48,7 +48,7 @@ export async function readFinished(runDir: string, signal: AbortSignal): Promise
   const record = await readRecord(runDir);
   const summary = await readSummary(runDir);
   if (record.run !== manifest.run || summary.run !== manifest.run) {
-    throw new Failure('internal', `${RUN_FILES.manifest} is of another run`);
+    throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
   }
   const bytes = await readRunFile(runDir, RUN_FILES.manifest);
   return {
@@ -66,7 +66,7 @@ async function readSummary(runDir: string): Promise<Summary> {
   try {
     return SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
   } catch (cause) {
-    throw new Failure('internal', `${RUN_FILES.summary} does not have the form of a summary`, { cause });
+    throw new Failure('internal', `${RUN_FILES.summary} is not a valid summary`, { cause });
   }
 }
 

@@ -37,7 +37,7 @@ export async function writeBatchFolder(
   if ((await runDirectoryAround(join(folder, BATCH_FILES.batch))) !== null)
     throw new Failure(
       'usage',
-      `--requests: ${shownName(folder)} is in a run directory; name a place outside`,
+      `--requests: ${shownName(folder)} is in a run directory; choose a place outside`,
     );
   try {
     await mkdir(folder, DIRECTORY_MODE);
@@ -76,7 +76,7 @@ export async function readBatchFolder(folder: string): Promise<RunConfig> {
   } catch {
     // It is none of ours.
   }
-  throw new Failure('usage', `${shownName(folder)} is no folder that batch export wrote completely`);
+  throw new Failure('usage', `${shownName(folder)} is not a folder that batch export completed`);
 }
 
 /** The result files of a batch as they are now. Failure('usage') for one that cannot be read. */

@@ -81,7 +81,7 @@ export async function noteFinished(
     signal.throwIfAborted();
     const { code } = cause as NodeJS.ErrnoException;
     if (code === undefined) throw cause;
-    throw new Failure('service', `the head of the run ${run} cannot be noted in ${headFile} (${code})`, {
+    throw new Failure('service', `the head of the run ${run} cannot be written to ${headFile} (${code})`, {
       cause,
     });
   }

@@ -33,7 +33,7 @@ export async function openStoreOf(
     return await openIn(storeFolderOf(run), dirname(run.dir), options);
   } catch (error) {
     if (!(error instanceof Failure) || options.signal.aborted) throw error;
-    options.say(`${error.message}; the run goes on without it`);
+    options.say(`${error.message}; the run continues without it`);
     return null;
   }
 }

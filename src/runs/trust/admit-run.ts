@@ -56,7 +56,7 @@ export async function admitRun(
       `this run was not created by you on this machine: ${what}; if that is what you want, say so with --trust-run`,
     );
   }
-  say(`this run was not created by you on this machine, and is trusted as you said: ${what}`);
+  say(`this run was not created by you on this machine, and is trusted because of --trust-run: ${what}`);
   const key = known ?? (await runKey(keyFile));
   if (key !== null) await sealRun(runDir, runJson, key);
 }

@@ -90,7 +90,7 @@ export class FinalFile {
     } catch (error) {
       if (error instanceof Failure) throw error;
       await assertHighestEpoch(runDir, epoch);
-      throw new Failure('internal', `${this.name} cannot be put in place`, { cause: error });
+      throw new Failure('internal', `${this.name} cannot be moved into place`, { cause: error });
     }
   }
 

@@ -27,7 +27,7 @@ export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; co
  */
 export async function assertHighestEpoch(runDir: string, epoch: number): Promise<void> {
   if (await isTaken(runDir, epoch + 1)) {
-    throw new Failure('superseded', 'another process continues this run: this one writes nothing more');
+    throw new Failure('superseded', 'another process has taken over this run: this one stops writing');
   }
   if (await isTaken(runDir, epoch)) return;
   const what = `log/${commitsName(epoch)} was deleted or moved while it was being written: put it back and resume the run`;

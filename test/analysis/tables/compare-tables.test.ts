@@ -17,7 +17,7 @@ it('tables that somebody made anew with other content are found, by what is in t
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
   expect(await verifyRun(dir, { compareTables })).toEqual({
     ok: false,
-    problem: 'flagged.csv line 2 is not what the verdict log says',
+    problem: 'flagged.csv line 2 does not match the verdict log',
   });
   await writeFile(path, text);
 
@@ -27,6 +27,6 @@ it('tables that somebody made anew with other content are found, by what is in t
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
   expect(await verifyRun(dir, { compareTables })).toEqual({
     ok: false,
-    problem: 'verdicts.parquet has other rows than the verdict log',
+    problem: 'verdicts.parquet does not have the rows of the verdict log',
   });
 });

@@ -122,7 +122,7 @@ describe('the sources of a run', () => {
     const response = await asking.ask(0, 'content');
     expect(response.status).toBe(503);
     const text = await response.text();
-    expect(text).toContain('nothing is shown, because it cannot be logged');
+    expect(text).toContain('nothing is shown, because viewing cannot be logged');
     expect(text).not.toContain('alert');
     await rm(join(run.dir, 'review'), { recursive: true });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });

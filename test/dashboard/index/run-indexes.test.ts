@@ -189,7 +189,7 @@ describe('the index of a run that goes on', () => {
     const segment = join(run.dir, 'log', '0001-000001.jsonl');
     await writeFile(segment, (await readFile(segment, 'utf8')).replace('0.07', '0.77'));
     const indexes = opened();
-    await expect(listed(indexes, run.dir)).rejects.toThrow('are not those that were committed');
+    await expect(listed(indexes, run.dir)).rejects.toThrow('differ from those that were committed');
   });
 });
 

@@ -296,7 +296,7 @@ describe('copies', () => {
       await reseal(dir);
       expect(await verifyRun(dir)).toMatchObject({
         ok: false,
-        problem: expect.stringMatching(/^verdicts.jsonl line \d is not what the verdict log says$/) as string,
+        problem: expect.stringMatching(/^verdicts.jsonl line \d does not match the verdict log$/) as string,
       });
     }
     await writeFile(path, text);

@@ -172,8 +172,8 @@ describe('the summary for people', () => {
     const counts = { by_error_code: { UNSUPPORTED_TYPE: 9 }, by_error_reason };
     expect(summaryText({ ...SUMMARY, ...counts })).toContain(
       [
-        '        4  tables of which no column is text: name one (UNSUPPORTED_TYPE)',
-        '        3  a type that is not read: convert it (UNSUPPORTED_TYPE)',
+        '        4  tables without a text column: name one (UNSUPPORTED_TYPE)',
+        '        3  an unsupported type: convert it (UNSUPPORTED_TYPE)',
         '        2  nothing to replay: judge without --as-stream (UNSUPPORTED_TYPE)',
       ].join('\n'),
     );

@@ -105,13 +105,13 @@ describe('verify', () => {
       return report.ok ? 'holds' : report.problem;
     };
     expect(await problem('verdicts.jsonl', (text) => text.replace('MALFORMED', 'malformed'))).toBe(
-      'verdicts.jsonl line 2 is not what the verdict log says',
+      'verdicts.jsonl line 2 does not match the verdict log',
     );
     expect(await problem('verdicts.csv', (text) => text.replace('0.93', '0.03'))).toBe(
       'verdicts.csv does not have the hash that manifest.json names',
     );
     expect(await problem('log/0001-000001.jsonl', (text) => text.replace('0.93', '0.03'))).toMatch(
-      /^log\/0001-000001\.jsonl: bytes 0 to \d+ are not those that were committed$/,
+      /^log\/0001-000001\.jsonl: bytes 0 to \d+ differ from those that were committed$/,
     );
     expect(await problem('log/0001-commits.jsonl', (text) => text.replace('"items":1', '"items":9'))).toBe(
       'log/0001-commits.jsonl line 3 does not follow from the line before it',
@@ -125,7 +125,7 @@ describe('verify', () => {
     const summary = (await readFile(join(dir, 'summary.json'), 'utf8')).split('\n');
     const line = summary.findIndex((text) => text.includes('"verdicts": 1')) + 1;
     expect(await problem('summary.json', (text) => text.replace('"verdicts": 1', '"verdicts": 2'))).toBe(
-      `summary.json line ${line} is not what the verdict log says`,
+      `summary.json line ${line} does not match the verdict log`,
     );
     expect(await problem('manifest.json', (text) => text.replace('"items": 2', '"items": 3'))).toBe(
       'manifest.json is not the file whose hash manifest.sha256 names',

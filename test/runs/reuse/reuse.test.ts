@@ -236,7 +236,7 @@ describe('a folder that is no store', () => {
     await expect(scan({}, { stop: stop.signal, report })).rejects.toMatchObject({ kind: 'interrupted' });
     await writeFile(join(folder, 'runs', '.store', 'notes.txt'), 'of somebody');
     const { taken, said, summary } = await resumed(await onlyRun(join(folder, 'runs')), guard);
-    expect(said.at(-1)).toMatch(/is not a verdict store: .*; the run goes on without it$/);
+    expect(said.at(-1)).toMatch(/is not a verdict store: .*; the run continues without it$/);
     expect(taken).toEqual(['one', 'one']);
     expect(summary).toMatchObject({ verdicts: 2, copies: 0 });
   });

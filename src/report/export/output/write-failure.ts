@@ -9,5 +9,5 @@ export function writeFailure(cause: unknown): Failure {
     });
   }
   const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
-  return new Failure('usage', `the export cannot be written${code}: name another place for it`, { cause });
+  return new Failure('usage', `the export cannot be written${code}: choose another place for it`, { cause });
 }
