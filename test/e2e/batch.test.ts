@@ -371,7 +371,7 @@ describe('what cannot be a batch is refused before anything is written', () => {
       'does not take it',
     ],
     ['no results', ['import', 'docs'], 'result files'],
-    ['no export', ['import', 'docs', 'README.md'], 'no folder that batch export wrote'],
+    ['no export', ['import', 'docs', 'README.md'], 'not a folder that batch export completed'],
     ['a flag of export', ['import', 'docs', 'README.md', '--guard', 'openai+https://a'], 'does not take it'],
   ])('%s', async (_, args, why) => {
     const folder = join(await temporaryFolder(), 'new');
