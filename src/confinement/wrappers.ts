@@ -1,7 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { isNoRoom } from './no-room.ts';
+
+const NO_ROOM: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** Whether an error of `spawn` means that the system can start no process at the moment: it lacks memory or descriptors. */
+export function isNoRoom(error: unknown): boolean {
+  return NO_ROOM.has((error as NodeJS.ErrnoException).code);
+}
 
 /** Every wrapper runs this shell, which sets the limits. */
 export const SHELL = '/bin/sh';

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, open, rename, rm } from 'node:fs/promises';
+import { lstat, open, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { createTemporary } from '../files/create-file.ts';
+import { FILE_MODE } from '../files/create-file.ts';
 import { readWholeFile } from '../files/open-file.ts';
 import { BINARY, FILE_OPTIONS } from './environment.ts';
-import { STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
+import { STORE_FILES } from '../files/store-files.ts';
 
 /** How long another process may hold the lock of writers, in milliseconds: a write takes well under a second. */
 const WAIT_MS = 5000;
@@ -99,15 +99,11 @@ export async function noteOpened(folder: string): Promise<void> {
   await rm(join(folder, STORE_FILES.closed), { force: true });
 }
 
-/** Notes what the data file is like after it was closed. All of it is on disk before the note. */
+/** Notes what the data file is like after it was closed. All of it is on disk before the note; half a note is none. */
 export async function noteClosed(folder: string): Promise<void> {
   const data = await open(join(folder, STORE_FILES.data), 'r+');
   await data.datasync().finally(() => data.close());
-  const path = join(folder, STORE_FILES.closed);
-  const temporary = temporaryStoreFile(path);
-  const file = await createTemporary(temporary);
-  await file.writeFile(await stateOf(folder)).finally(() => file.close());
-  await rename(temporary, path);
+  await writeFile(join(folder, STORE_FILES.closed), await stateOf(folder), { mode: FILE_MODE });
 }
 
 async function stateOf(folder: string): Promise<string> {

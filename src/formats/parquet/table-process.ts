@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import type { z } from 'zod';
-import { confined } from '../../confinement/confined.ts';
-import { CRASHES } from '../../confinement/crashes.ts';
+import { confined, CRASHES } from '../../confinement/confined.ts';
 import { processorTime } from '../../confinement/processor-time.ts';
 import { TimeLimit } from '../../confinement/time-limit.ts';
 import type { Problem, Request } from './child/messages.ts';

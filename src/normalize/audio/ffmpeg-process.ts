@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { confined } from '../../confinement/confined.ts';
-import { CRASHES } from '../../confinement/crashes.ts';
-import { isNoRoom } from '../../confinement/no-room.ts';
+import { confined, CRASHES } from '../../confinement/confined.ts';
+import { isNoRoom } from '../../confinement/wrappers.ts';
 import { processorTime } from '../../confinement/processor-time.ts';
 import { TimeLimit } from '../../confinement/time-limit.ts';
 import type { ItemError } from '../../domain/item-error.ts';
@@ -23,7 +22,7 @@ type ProcessEnd =
   | { readonly how: 'signalled'; readonly signal: NodeJS.Signals }
   /** It is not in PATH, or cannot be executed. */
   | { readonly how: 'missing' }
-  /** The operating system cannot start a process at the moment (EAGAIN, EMFILE, ENFILE, ENOMEM). */
+  /** The operating system cannot start a process at the moment. */
   | { readonly how: 'no room' };
 
 export interface FfmpegProcess {

@@ -44,8 +44,7 @@ function startOf(place: 'top' | 'data', name: string): ((head: Buffer) => boolea
   const magicAt = (at: number) => (head: Buffer) => head.subarray(at, at + MAGIC.length).equals(MAGIC);
   if (place === 'top') return name === STORE_FILES.marker ? text(MARKER_START) : null;
   if (name === temporaryStoreFile(STORE_FILES.marker)) return text(MARKER_START);
-  if (name === STORE_FILES.closed || name === temporaryStoreFile(STORE_FILES.closed))
-    return text(CLOSED_START);
+  if (name === STORE_FILES.closed) return text(CLOSED_START);
   if (name === STORE_FILES.data) return magicAt(MAGIC_IN_DATA);
   return name === STORE_FILES.lock ? magicAt(MAGIC_IN_LOCK) : null;
 }
