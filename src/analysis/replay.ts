@@ -107,7 +107,10 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
         after: { decided: queued('after'), min: queued('after') - leaving, max: queued('after') + review },
       },
       by_category: counted.byCategory,
-      changed: { items: counted.changed, first: await changedItems(database, out, signal) },
+      changed: {
+        items: counted.changed,
+        first: counted.changed === 0 ? [] : await changedItems(database, out, signal),
+      },
       unknown: {
         verdicts: counted.unknown,
         by_decision: { review, block },
@@ -120,7 +123,7 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
 
 /**
  * The outcomes with both decisions: `before`, the run's; `after`, the policy's, with its `rule`; and `severest`, the one if
- * the scores that are missing were as high as can be. `may_review`: whether some of them would then mean a review and no block.
+ * the scores that are missing were as high as can be. `in_queue`: whether one of both is a review. `may_review`: whether some of them would then mean a review and no block.
  */
 function viewOf(policy: Policy, scored: ScoreColumns, table: string): string {
   const rules = [...thresholdRules(policy, scored), ...floorRules(policy)];
@@ -145,6 +148,7 @@ function viewOf(policy: Policy, scored: ScoreColumns, table: string): string {
       SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
     )
     SELECT * EXCLUDE (first_flag, partial, caution, flagged),
+      before = 1 OR after = 1 AS in_queue,
       greatest(${['after', ...severest].join(', ')}) AS severest, ${mayReview.join(' OR ') || 'false'} AS may_review
     FROM decided`;
 }
@@ -176,9 +180,9 @@ async function counts(
   const own = ownCategories(after, scored);
   /** What an item counts for in the review queue. */
   const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
+  const queued = [...queuedConditions(before, scored), ...queuedConditions(after, scored)];
   const conditions = [
-    ...queuedConditions(before, scored).map((condition) => `before = 1 AND (${condition})`),
-    ...queuedConditions(after, scored).map((condition) => `after = 1 AND (${condition})`),
+    ...queued.map((condition) => `in_queue AND ${condition}`),
     ...own.map((key) => `${scored.columnOf(key)} < 0`),
   ];
   const rows = await database.query(
@@ -189,7 +193,7 @@ async function counts(
     signal,
   );
   const none = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
-  const queued = queues.map((category) => ({ category, before: 0, after: 0 }));
+  const byCategory = queues.map((category) => ({ category, before: 0, after: 0 }));
   const without = own.map(() => 0);
   const counted = { items: 0, verdicts: 0, changed: 0, unknown: 0, review: 0, block: 0, leaving: 0 };
   const decisions = { allow: none(), review: none(), block: none() };
@@ -209,14 +213,14 @@ async function counts(
       if (severest === 2) counted.block += items;
       if (to === 1) counted.leaving += items;
     }
-    queued.forEach((category, index) => {
+    byCategory.forEach((category, index) => {
       if (from === 1) category.before += found[index]!;
       if (to === 1) category.after += found[queues.length + index]!;
     });
     own.forEach((_, index) => (without[index]! += found[2 * queues.length + index]!));
   }
   return {
-    ...{ ...counted, decisions, byCategory: queued.filter((each) => each.before + each.after > 0) },
+    ...{ ...counted, decisions, byCategory: byCategory.filter((each) => each.before + each.after > 0) },
     withoutScore: Object.fromEntries(
       own.map((key, index) => [key, without[index]!] as const).filter(([, items]) => items > 0),
     ),
