@@ -43,7 +43,7 @@ it('filters and searches, and keeps the place while an item is open', async () =
   await page.keyboard.press('k');
   await page.getByText(/^3 of /).waitFor();
   await page.keyboard.press('Escape');
-  await page.waitForURL(`**${pages}/review`);
+  await page.waitForURL(`**${pages}/review#decisions=block`);
   await page.locator(`${selected}#${row}`).waitFor();
   expect(await page.locator('.total').textContent()).toBe(found);
 
@@ -54,6 +54,25 @@ it('filters and searches, and keeps the place while an item is open', async () =
   expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain('comments');
   await page.getByRole('button', { name: 'Clear' }).click();
   await expect.poll(() => page.locator('.total').textContent()).not.toBe(found);
+});
+
+it('is filtered by its address, which can be kept and shared, unless that asks for something else', async () => {
+  const filter = '#decisions=review,block&categories=hate&minScore=0.2&sort=corpus';
+  const { page } = await openDashboard(browser, run(), '/review');
+  await listOf(page);
+  const origin = new URL(page.url()).href;
+  await page.goto(`${origin}${filter}`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Filters (3)' }).waitFor();
+  expect(await page.getByLabel('Order').inputValue()).toBe('corpus');
+  await page.keyboard.press('v');
+  await page.waitForURL(`**/review/grid${filter}`);
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await page.waitForURL('**/review/grid#sort=corpus');
+
+  await page.goto(`${origin}#decisions=%3Cimg%3E&minScore=x`);
+  await page.reload();
+  await page.getByRole('alert').waitFor();
 });
 
 it('shows at least 20 rows on a screen of 900 pixels', async () => {
@@ -146,7 +165,7 @@ it('opens the flagged items from the overview, open ones first, and says how far
   const before = Number(/^\d+/.exec(words!)![0]);
   await link.click();
   await listOf(page);
-  await page.waitForURL(`**${pages}/review`);
+  await page.waitForURL(`**${pages}/review#decisions=review,block&sort=open`);
   await expect.poll(() => page.locator('.total').textContent()).toBe(`${flagged} items`);
   const row = page.locator('.item-row:not(:has(.restricted-mark))').first();
   const id = (await row.getAttribute('id'))!;

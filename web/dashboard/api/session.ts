@@ -21,7 +21,7 @@ onLoggedOut(() => {
 /** Takes a token out of the address bar, `#token=…`, so that it is neither shown nor kept in the history. */
 function tokenInAddress(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  if (location.hash !== '') history.replaceState(null, '', location.pathname);
+  if (token !== null) history.replaceState(null, '', location.pathname);
   return token;
 }
 

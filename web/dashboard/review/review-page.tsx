@@ -1,4 +1,4 @@
-import { useSignal } from '@preact/signals';
+import { effect, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { reviewerName } from '../api/session.ts';
@@ -9,6 +9,7 @@ import { BulkDialog } from './bulk/bulk-dialog.tsx';
 import { BulkNotice } from './bulk/bulk-notice.tsx';
 import { Deciding } from './deciding.tsx';
 import { FilterBar } from './filter-bar.tsx';
+import { hashOf, placeIn } from './filter-link.ts';
 import { FilterPanel } from './filter-panel.tsx';
 import { ListBody } from './list-body.tsx';
 import { PageBar } from './page-bar.tsx';
@@ -35,10 +36,18 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
   const { list } = reviewing;
   useEffect(() => {
     if (!flagged) return;
-    list.ask({ filter: { ...NO_FILTER, decisions: ['review', 'block'] }, sort: 'open' });
     // From here on, the list is where somebody leaves it.
     navigate({ page: 'run', run: run.run, tab: 'review' }, { replace: true });
+    list.ask({ filter: { ...NO_FILTER, decisions: ['review', 'block'] }, sort: 'open' });
   }, [flagged]);
+  const linked = useRef(placeIn(location.hash));
+  useEffect(() => {
+    const { filter, sort } = list;
+    if (linked.current !== null && location.hash !== hashOf(filter.value, sort.value))
+      list.ask(linked.current);
+    linked.current = null;
+    return effect(() => history.replaceState(null, '', location.pathname + hashOf(filter.value, sort.value)));
+  }, [list, grid]);
   useEffect(() => {
     reviewing.grid = grid;
   }, [reviewing, grid]);
