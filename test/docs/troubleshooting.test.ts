@@ -19,15 +19,23 @@ it.each(messages)('the heading "%s" is a message of ours', (message) => {
   expect(sources).toContain(message);
 });
 
-it.each(['README.md', 'docs/README.md', 'docs/troubleshooting.md'])('what %s links to is there', (page) => {
-  const links = [...read(page).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)].map(([, path]) => path!);
-  expect(links.filter((path) => !existsSync(join(root, dirname(page), path)))).toEqual([]);
-});
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+
+it.each(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...pages.map((name) => `docs/${name}`)])(
+  'the files that %s links to or names exist',
+  (page) => {
+    const text = read(page);
+    const linked = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, path]) =>
+      join(dirname(page), path!),
+    );
+    const named = [...text.matchAll(/`((?:src|test|workers|bench|training|web|jobs)\/[^`\s*<>{}$]+)`/g)].map(
+      ([, path]) => path!,
+    );
+    expect([...linked, ...named].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  },
+);
 
 it('the index names every page', () => {
   const index = read('docs/README.md');
-  const pages = readdirSync(join(root, 'docs')).filter(
-    (name) => name.endsWith('.md') && name !== 'README.md',
-  );
-  expect(pages.filter((name) => !index.includes(`(${name})`))).toEqual([]);
+  expect(pages.filter((name) => name !== 'README.md' && !index.includes(`(${name})`))).toEqual([]);
 });
