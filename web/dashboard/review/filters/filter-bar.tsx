@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ComponentChildren, RefObject } from 'preact';
-import { Button } from '../ui/button.tsx';
-import { count } from '../ui/format.ts';
-import { filtersSet, NO_FILTER, type ItemSort } from './place.ts';
-import type { ReviewList } from './review-list.ts';
+import { Button } from '../../ui/button.tsx';
+import { count } from '../../ui/format.ts';
+import { filtersSet, NO_FILTER, type ItemSort } from '../place.ts';
+import type { ReviewList } from '../review-list.ts';
 
 const SORTS: readonly (readonly [ItemSort, string])[] = [
   ['open', 'Open first'],

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Facets, ItemFilter } from '../../../src/dashboard/api/items.ts';
-import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
-import { MODALITIES } from '../../../src/domain/request.ts';
-import { ITEM_CODES } from '../../../src/domain/item-error.ts';
-import { categoryLabel } from '../item/words.ts';
-import { Foreign } from '../ui/foreign.tsx';
-import { count } from '../ui/format.ts';
-import { Histogram } from './histogram.tsx';
-import type { ReviewList } from './review-list.ts';
+import type { Facets, ItemFilter } from '../../../../src/dashboard/api/items.ts';
+import { CATEGORY_KEYS } from '../../../../src/domain/taxonomy.ts';
+import { MODALITIES } from '../../../../src/domain/request.ts';
+import { ITEM_CODES } from '../../../../src/domain/item-error.ts';
+import { categoryLabel } from '../../item/words.ts';
+import { Foreign } from '../../ui/foreign.tsx';
+import { count } from '../../ui/format.ts';
+import { Histogram } from '../histogram.tsx';
+import type { ReviewList } from '../review-list.ts';
 import { useFacets } from './use-facets.ts';
 
 interface Choice<T extends string> {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Facets, ItemFilter } from '../../../src/dashboard/api/items.ts';
-import { fetchFacets, indexed, messageOf } from './review-api.ts';
+import type { Facets, ItemFilter } from '../../../../src/dashboard/api/items.ts';
+import { fetchFacets, indexed, messageOf } from '../review-api.ts';
 
 export interface KnownFacets {
   /** Those of the filter before, until those of this one are there. */

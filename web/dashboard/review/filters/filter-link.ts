@@ -1,5 +1,5 @@
-import type { ItemFilter } from '../../../src/dashboard/api/items.ts';
-import { NO_FILTER, type ItemSort } from './place.ts';
+import type { ItemFilter } from '../../../../src/dashboard/api/items.ts';
+import { NO_FILTER, type ItemSort } from '../place.ts';
 
 /**
  * A filter in the address, behind the `#`, which browsers send nowhere: to be kept as a bookmark, or given to a colleague.
