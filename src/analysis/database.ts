@@ -101,11 +101,14 @@ export class Database {
     return new Database(folder, limits.queryTimeoutMs, instance, connections);
   }
 
-  /** A database in a temporary folder, for as long as `work` takes. */
-  static async temporary<T>(work: (database: Database) => Promise<T>): Promise<T> {
+  /** A database in a temporary folder, for as long as `work` takes. `keep` as in `create`. */
+  static async temporary<T>(
+    work: (database: Database) => Promise<T>,
+    keep: 'on disk' | 'in memory' = 'on disk',
+  ): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'guardsweep-analysis-'));
     try {
-      const database = await Database.create(folder, ONE_BY_ONE);
+      const database = await Database.create(folder, ONE_BY_ONE, keep);
       try {
         return await work(database);
       } finally {

@@ -122,7 +122,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
       previous: await comparePrevious(runDir, record, signal),
       reviews: (await ReviewHistory.read(runDir, signal)).progress,
     };
-  });
+  }, 'in memory');
 }
 
 function quoted(path: string): string {

@@ -18,12 +18,13 @@ const RUNTIME = '#report-runtime/report.js';
  * `sharedReport` makes it. Failure('internal') when the package is not complete.
  */
 export async function renderReport(data: ReportData, options: { readonly share: boolean }): Promise<string> {
-  const runtime = await load();
+  const runtime = await loadReportRuntime();
   const shown = options.share ? sharedReport(data) : data;
   return runtime.renderReport(shown, { ...options, start: reportStart(shown.run) });
 }
 
-async function load(): Promise<ReportRuntime> {
+/** Loads what `renderReport` needs, where there is time for it. */
+export async function loadReportRuntime(): Promise<ReportRuntime> {
   try {
     return (await import(RUNTIME)) as ReportRuntime;
   } catch (cause) {

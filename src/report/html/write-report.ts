@@ -6,7 +6,7 @@ import { isThere } from '../../files/folders.ts';
 import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
-import { renderReport } from './render-report.ts';
+import { loadReportRuntime, renderReport } from './render-report.ts';
 
 /** The epoch in the name of its temporary file: lower than any, so that the next writer removes what a crash left. */
 const BEFORE_ALL = 0;
@@ -18,7 +18,9 @@ const BEFORE_ALL = 0;
  */
 export async function writeReport(runDir: string, signal: AbortSignal): Promise<string> {
   await assertOwnRun(runDir);
-  const html = await renderReport(await collectReport(runDir, { signal }), { share: false });
+  // It loads while DuckDB counts.
+  const [data] = await Promise.all([collectReport(runDir, { signal }), loadReportRuntime()]);
+  const html = await renderReport(data, { share: false });
   const path = join(runDir, RUN_FILES.report);
   const temporary = join(runDir, temporaryName(RUN_FILES.report, BEFORE_ALL));
   try {
