@@ -18,6 +18,25 @@ import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 
+test('a guard that is killed and comes back: the work waits and finishes at the first attempt', async () => {
+  const first = await guard({
+    script: ({ number, cancelled }) => {
+      if (number !== 3) return undefined;
+      first.kill();
+      return cancelled;
+    },
+  });
+  const pool = await connect([first]);
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, prompts(64 * 6));
+  await out;
+  const back = stateOf(pool, 'ready');
+  const second = await guard({ port: first.port });
+  await back;
+  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  expect(second.seen.length).toBeGreaterThan(0);
+});
+
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({
     script: ({ number, cancelled }) => {
