@@ -153,22 +153,23 @@ class Tables {
     const { workbookRows, workbooks } = this.#bounds;
     if (total === 0) return;
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
-    const sql = `SELECT ${cells.join(', ')} FROM ${ranked(0, workbookRows * workbooks)}`;
-    let rows: (readonly WorkbookCell[])[] = [];
-    let part = 1;
+    // A table of its own, made with little memory, so that no sorting goes on while workbooks are made.
+    await this.#run(`
+      CREATE OR REPLACE TEMP TABLE listed AS
+      SELECT rank, ${cells.map((cell, index) => `${cell} AS c${index}`).join(', ')}
+      FROM ${ranked(0, workbookRows * workbooks)}`);
     const maker = new WorkbookMaker(columns, signal);
     try {
-      await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
-      for await (const batch of this.#database.stream(sql, [this.#parquet], signal)) {
-        for (const row of batch as WorkbookCell[][]) {
-          if (rows.length === workbookRows) {
-            await this.#makeWorkbook(maker, rows, part++, total);
-            rows = [];
-          }
-          rows.push(row);
-        }
+      const parts = Math.min(workbooks, Math.ceil(total / workbookRows));
+      for (let part = 1; part <= parts; part++) {
+        const before = (part - 1) * workbookRows;
+        const rows = await this.#database.query(
+          `SELECT * EXCLUDE (rank) FROM listed WHERE rank > ${before} AND rank <= ${before + workbookRows} ORDER BY rank`,
+          [],
+          signal,
+        );
+        await this.#makeWorkbook(maker, rows as WorkbookCell[][], part, total);
       }
-      await this.#makeWorkbook(maker, rows, part, total);
     } finally {
       await maker.close();
     }
