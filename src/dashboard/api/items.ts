@@ -119,6 +119,8 @@ export interface ItemDetail {
   /** Who released its content; null if nobody did. */
   readonly released: Release | null;
   readonly reviews: readonly Review[];
+  /** Other items with the same content, which are decided with it. */
+  readonly copies: number;
   /** For a turn of a conversation: the turn that tipped it; null if none did. */
   readonly tipped_by: { readonly turn: number; readonly seq: number } | null;
 }

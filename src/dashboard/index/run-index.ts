@@ -54,6 +54,9 @@ export interface IndexedItem {
 }
 
 /** Loading takes most memory; queries of a million rows take a tenth. */
+/** Copies that one review covers. */
+const MAX_COPIES = 10_000;
+
 const limits = (): DatabaseLimits => ({
   ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, returnMemory: false },
   threads: Math.min(4, availableParallelism()),
@@ -170,6 +173,16 @@ export class RunIndex {
     if (line === undefined) return null;
     const restricted_by = (await this.currentRestrictions(signal)).by(line);
     return { line, reviews: this.reviews.of(seq), restricted_by };
+  }
+
+  /** The other items with the content of this one, in ascending order: one review is of all. At most 10,000. */
+  async copiesOf({ seq, same_as: original }: OutcomeLine, signal: AbortSignal): Promise<number[]> {
+    const rows = await this.#database.query(
+      `SELECT seq FROM items WHERE (seq = $1 OR same_as = $1) AND seq <> $2 ORDER BY seq LIMIT ${MAX_COPIES}`,
+      [BigInt(original ?? seq), BigInt(seq)],
+      signal,
+    );
+    return rows.map(([copy]) => Number(copy));
   }
 
   /** The files of which nothing was judged; `limit` of them are named. */

@@ -45,8 +45,7 @@ export class Reviews extends ReviewHistory {
   static async open(run: { readonly dir: string; readonly run: string }): Promise<Reviews> {
     const changed = new Set<number>();
     const file = await ReviewFile.open(run, 'reviews', (entry) => {
-      const review = reviews.take(entry);
-      if (review !== null) changed.add(review.seq);
+      for (const seq of reviews.take(entry)) changed.add(seq);
     });
     const reviews = new Reviews(run.dir, file, changed);
     return reviews;
@@ -70,11 +69,16 @@ export class Reviews extends ReviewHistory {
   }
 
   /**
-   * Adds a review by `reviewer`, null for the user of this process; it is on disk when this resolves. What it restricts is on
-   * the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a review that the reviewer does not
+   * Adds a review by `reviewer`, null for the user of this process, of an item and its copies; it is on disk when this
+   * resolves. What it restricts is on the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a review that the reviewer does not
    * know. Failures: see ReviewFile.
    */
-  async add(line: OutcomeLine, review: AddedReview, reviewer: string | null = null): Promise<Review> {
+  async add(
+    line: OutcomeLine,
+    review: AddedReview,
+    reviewer: string | null = null,
+    copies: readonly number[] = [],
+  ): Promise<Review> {
     const { run, seq, decision: run_decision } = line;
     const { decision, categories, note, seen = false, after = null } = review;
     const admit = (): void => {
@@ -86,7 +90,11 @@ export class Reviews extends ReviewHistory {
     if (decision !== null && categories?.includes(CHILDREN) === true) {
       await RestrictedList.beside(this.#dir).addFound({ run, seq }, hashesOf(line));
     }
-    await this.#file.append({ reviewer, seq, decision, run_decision, categories, note, seen }, admit);
+    const covered = copies.length === 0 ? {} : { copies };
+    await this.#file.append(
+      { reviewer, seq, ...covered, decision, run_decision, categories, note, seen },
+      admit,
+    );
     return this.of(seq).at(-1)!;
   }
 

@@ -101,5 +101,6 @@ async function detailOf(
     released: index.reviews.releaseOf(line.content_sha256),
     reviews,
     tipped_by: await conversationTip(index.lines, line, signal),
+    copies: (await index.copiesOf(line, signal)).length,
   };
 }

@@ -39,6 +39,9 @@ const NOT_RELEASED = new DashboardError(
   'only an item that is restricted for Sexual Content can be released',
 );
 
+/** Copies of a reviewed item of which open pages are told at once; they see the others when they ask again. */
+const MAX_TOLD = 100;
+
 export interface ReviewParts extends ItemParts {
   readonly events: Pick<LiveEvents, 'reviewed'>;
 }
@@ -58,8 +61,15 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
       if (restrictedBy !== null && review.decision !== null && review.note.trim() === '') {
         throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
       }
-      const added = await index.reviews.add(line, review, request.session?.reviewer ?? null);
-      events.reviewed({ run: request.params.run, review: added, progress: index.reviews.progress });
+      const copies = await index.copiesOf(line, signal);
+      const added = await index.reviews.add(line, review, request.session?.reviewer ?? null, copies);
+      for (const copy of [seq, ...copies.slice(0, MAX_TOLD)]) {
+        events.reviewed({
+          run: request.params.run,
+          review: index.reviews.of(copy).at(-1)!,
+          progress: index.reviews.progress,
+        });
+      }
       return added;
     } finally {
       release();
@@ -92,8 +102,14 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
     const { index, release } = await indexes.patientLease(dir, signal);
     const saved: Review[] = [];
     const left: number[] = [];
+    /** Copies of items that were decided before them. */
+    const covered = new Set<number>();
     try {
       for (const { seq, ...said } of items) {
+        if (covered.has(seq)) {
+          saved.push(index.reviews.of(seq).at(-1)!);
+          continue;
+        }
         const item = await index.item(seq, signal);
         if (item === null) throw noSuchItem();
         // One by one, with a note about each: nobody decides on these in passing.
@@ -102,8 +118,9 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
           continue;
         }
         const review = { ...said, note, categories: null };
+        const copies = await index.copiesOf(item.line, signal);
         const added = await index.reviews
-          .add(item.line, review, request.session?.reviewer ?? null)
+          .add(item.line, review, request.session?.reviewer ?? null, copies)
           .catch((error: unknown) => {
             if (error instanceof ReviewedMeanwhile) return null;
             throw error;
@@ -113,6 +130,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
           continue;
         }
         saved.push(added);
+        for (const copy of copies) covered.add(copy);
         events.reviewed({ run, review: added, progress: index.reviews.progress });
       }
     } catch (error) {

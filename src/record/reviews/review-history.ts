@@ -18,6 +18,8 @@ const ENTRY = z.object({
   by: z.string(),
   reviewer: z.string().nullable(),
   seq: z.int().min(0),
+  /** Items with the same content, which are decided with it. */
+  copies: z.array(z.int().min(0)).default([]),
   decision: z.enum(DECISIONS).nullable(),
   run_decision: z.enum(DECISIONS).nullable(),
   categories: z.array(z.enum(CATEGORY_KEYS)).nullable(),
@@ -36,7 +38,7 @@ const RELEASE = z.object({
   note: z.string(),
 });
 
-/** What people decided on the items of a run, as far as it was read. The last review of an item counts. */
+/** What people decided on the items of a run, as far as it was read. The last review of an item counts; one of copies counts for each. */
 export class ReviewHistory {
   readonly #bySeq = new Map<number, Review[]>();
   /** By the hashes of their contents. */
@@ -51,13 +53,13 @@ export class ReviewHistory {
     return history;
   }
 
-  /** Takes an entry of the file; null for a release. Failure('internal') for one that is no review. */
-  take(entry: unknown): Review | null {
+  /** Takes an entry of the file. Returns the items that it reviews; none for a release. Failure('internal') for one that is neither. */
+  take(entry: unknown): readonly number[] {
     const release = RELEASE.safeParse(entry);
     if (release.success) {
       const { contents, by, reviewer, at, note } = release.data;
       for (const sha256 of contents) this.#released.set(sha256, { at, by: reviewer ?? by, note });
-      return null;
+      return [];
     }
     const parsed = ENTRY.safeParse(entry);
     if (!parsed.success) {
@@ -66,19 +68,20 @@ export class ReviewHistory {
         `${RUN_FILES.review}/${REVIEW_FILES.reviews} has a line that is no review`,
       );
     }
-    const { by, reviewer, ...said } = parsed.data;
+    const { by, reviewer, copies, ...said } = parsed.data;
+    const agrees = said.decision !== null && said.decision === said.run_decision;
+    const reviewed = [...new Set([said.seq, ...copies])];
+    for (const seq of reviewed) this.#add({ ...said, seq, by: reviewer ?? by, agrees });
+    return reviewed;
+  }
+
+  #add(said: Omit<Review, 'number'>): void {
     const earlier = this.#bySeq.get(said.seq);
-    const review = {
-      ...said,
-      by: reviewer ?? by,
-      number: (earlier?.length ?? 0) + 1,
-      agrees: said.decision !== null && said.decision === said.run_decision,
-    };
+    const review = { ...said, number: (earlier?.length ?? 0) + 1 };
     this.#count(earlier?.at(-1), -1);
     this.#count(review, 1);
     if (earlier === undefined) this.#bySeq.set(review.seq, [review]);
     else earlier.push(review);
-    return review;
   }
 
   /** All reviews of an item, oldest first. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
-import { count, localTime } from '../ui/format.ts';
+import { count, counted, localTime } from '../ui/format.ts';
 import { WholeForeign } from './whole-foreign.tsx';
 import { coverageInWords } from './words.ts';
 
@@ -43,6 +43,9 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
         <Fact name="Judged as">{kind === '' ? 'nothing' : kind}</Fact>
         {line.coverage !== null && <Fact name="Coverage">{coverageInWords(line.coverage)}</Fact>}
         {line.same_as !== null && <Fact name="Copy of">item {line.same_as}, which was judged for both</Fact>}
+        {detail.copies > 0 && (
+          <Fact name="Same content">{counted(detail.copies, 'other item')}: one decision is for all</Fact>
+        )}
         {line.reused_from !== null && (
           <Fact name="Judged in">
             the earlier run <WholeForeign text={line.reused_from} />

@@ -1,0 +1,97 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
+import type { Review, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
+import { ReviewHistory } from '../../../src/record/reviews/review-history.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { embeddedRun, serveDashboard } from '../../helpers/dashboard.ts';
+import { NEVER } from '../../helpers/judged-run.ts';
+
+const TEXTS = ['I will kill you', 'two', 'I will kill you', 'three', 'I will kill you', 'two', 'four'];
+/** The items that have the content of each. */
+const groupOf = (seq: number): number[] =>
+  TEXTS.flatMap((text, other) => (text === TEXTS[seq] ? [other] : []));
+
+async function served() {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), `id,text\n${TEXTS.map((text, at) => `i${at},${text}\n`).join('')}`);
+  const out = join(folder, 'runs');
+  const dir = await embeddedRun(out, [join(folder, 'a.csv')], []);
+  const { fetch } = await serveDashboard({ out, roots: [folder] });
+  const pages = `/api/runs/${basename(dir)}`;
+  const json = async <T>(path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(`${pages}${path}`, body === undefined ? {} : { method: 'POST', body });
+    expect(answer.status, path).toBeLessThan(300);
+    if (answer.status === 202) return json(path, body);
+    return (await answer.json()) as T;
+  };
+  return { dir, json, fetch, pages };
+}
+
+it('an item says how many others have its content, and one decision on any of them is of all', async () => {
+  const { dir, json, fetch, pages } = await served();
+  expect((await json<ItemDetail>('/items/0')).copies).toBe(2);
+  expect((await json<ItemDetail>('/items/3')).copies).toBe(0);
+  await json<Review>('/items/4/reviews', { decision: 'block', note: 'a quotation', after: 0 });
+  for (const seq of [0, 2, 4]) {
+    const { reviews } = await json<ItemDetail>(`/items/${seq}`);
+    expect(reviews).toMatchObject([{ seq, decision: 'block', note: 'a quotation' }]);
+  }
+  const open = await json<ItemPage>('/items', { filter: { review: 'open' } });
+  expect(open.rows.map(({ seq }) => seq).sort()).toEqual([1, 3, 5, 6]);
+  const { progress } = await ReviewHistory.read(dir, NEVER);
+  expect(progress.reviewed).toBe(3);
+
+  // Whoever saw none of this is told.
+  const late = await fetch(`${pages}/items/0/reviews`, {
+    method: 'POST',
+    body: { decision: 'block', after: 0 },
+  });
+  expect(late.status).toBe(409);
+
+  const labels = await (await fetch(`${pages}/labels/labels.jsonl`)).text();
+  expect(labels.trimEnd().split('\n')).toHaveLength(3);
+});
+
+it('after any decisions, each copy has the last one made on any of them', async () => {
+  const { json, dir } = await served();
+  const seq = fc.nat({ max: TEXTS.length - 1 });
+  const decision = fc.constantFrom('allow', 'review', 'block', null);
+  const step = fc.record({
+    seqs: fc.uniqueArray(seq, { minLength: 1, maxLength: 5 }),
+    decision,
+    one: fc.boolean(),
+  });
+  const expected = new Map<number, string | null>();
+  const counts = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
+      for (const { seqs, decision: said, one } of steps) {
+        const decided = one ? seqs.slice(0, 1) : seqs;
+        if (one) await json(`/items/${decided[0]}/reviews`, { decision: said });
+        else {
+          const items = decided.map((each) => ({
+            ...{ seq: each, decision: said, seen: false },
+            after: counts.get(each) ?? 0,
+          }));
+          const { saved, left } = await json<SavedReviews>('/reviews', { items });
+          expect(left).toEqual([]);
+          expect(saved.map((review) => review.seq)).toEqual(decided);
+        }
+        const groups = new Set(decided.map((each) => groupOf(each)[0]!));
+        for (const copy of [...groups].flatMap(groupOf)) {
+          expected.set(copy, said);
+          counts.set(copy, (counts.get(copy) ?? 0) + 1);
+        }
+      }
+      const history = await ReviewHistory.read(dir, NEVER);
+      for (const at of TEXTS.keys()) {
+        expect(history.last(at)?.decision ?? null).toBe(expected.get(at) ?? null);
+        expect(history.of(at)).toHaveLength(counts.get(at) ?? 0);
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
