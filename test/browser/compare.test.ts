@@ -56,7 +56,7 @@ it('compares a run with an earlier one: what is flagged now, what no longer is, 
   });
   const different = page.getByRole('region', { name: 'Items with another result' });
   expect(await different.getByRole('row').count()).toBe(3);
-  expect(await page.getByLabel('Compare with another run').inputValue()).toBe(before.name);
+  await expect.poll(() => page.getByLabel('Compare with another run').inputValue()).toBe(before.name);
   await checkPage(page);
   await screenshot(page, 'dashboard-compare');
 

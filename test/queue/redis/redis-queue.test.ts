@@ -69,13 +69,13 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   await settled(() => seen.length === 1);
   await redis.kill();
   const adding = queue.put(2, never);
-  await settled(() => said.some((line) => line.includes('away')));
+  await settled(() => said.some((line) => line.includes('unavailable')));
   await redis.boot();
   await adding;
   await settled(() => seen.includes(2));
   end.abort(new Error('enough'));
   await expect(consuming).rejects.toThrow('enough');
-  expect(said.filter((line) => line.includes('away'))).toHaveLength(1);
+  expect(said.filter((line) => line.includes('unavailable'))).toHaveLength(1);
   expect(said.filter((line) => line.includes('back'))).toHaveLength(1);
 });
 
@@ -91,7 +91,7 @@ it('whose consumer begins while Redis is away takes what comes when it is back',
     concurrency: 1,
     signal: end.signal,
   });
-  await settled(() => said.some((line) => line.includes('away')));
+  await settled(() => said.some((line) => line.includes('unavailable')));
   await redis.boot();
   await queue.put(2, never);
   await settled(() => seen.includes(2));

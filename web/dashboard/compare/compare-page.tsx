@@ -50,6 +50,11 @@ function ChooseRun({ run, before }: Props) {
           }
         >
           <option value="">Choose a run</option>
+          {before !== undefined && !others.some(({ run: other }) => other === before) && (
+            <option value={before} selected>
+              {shown(before, 60)}
+            </option>
+          )}
           {others.map(({ run: other, name, created_at: at }) => (
             <option key={other} value={other} selected={other === before}>
               {at === null ? '' : `${localTime(at)} · `}
