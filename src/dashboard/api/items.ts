@@ -14,6 +14,9 @@ import type { Release, Review } from './reviews.ts';
 const share = z.number().min(0).max(1);
 
 /** Which items of a run. Lists: any of these; an empty list: all. */
+/** Items that a search in texts finds at most. */
+export const MAX_HITS = 1000;
+
 export const ITEM_FILTER = z.strictObject({
   /** `error`: items that were not judged. */
   decisions: z
@@ -34,6 +37,8 @@ export const ITEM_FILTER = z.strictObject({
   /** Part of an id or a path, in any case. */
   search: z.string().max(200).default(''),
   review: z.enum(['any', 'open', 'agreed', 'overturned']).default('any'),
+  /** Only these items, such as those in whose texts something was found; null: all. */
+  seqs: z.array(z.int().min(0)).max(MAX_HITS).nullable().default(null),
 });
 
 export type ItemFilter = z.output<typeof ITEM_FILTER>;
@@ -53,6 +58,26 @@ export const ITEM_QUERY = z.strictObject({
 });
 
 export type ItemQuery = z.input<typeof ITEM_QUERY>;
+
+/** Body of `POST /api/runs/:run/text-search`: what to look for in the texts of the items that pass a filter. */
+export const TEXT_SEARCH = z.strictObject({
+  /** Found in any case, as it is. */
+  text: z.string().min(2).max(200),
+  filter: ITEM_FILTER.prefault({}),
+  /** The first item to search. */
+  from: z.int().min(0).default(0),
+});
+
+export type TextSearch = z.input<typeof TEXT_SEARCH>;
+
+/** Restricted items are not searched. */
+export interface TextHits {
+  /** Items whose texts were searched, in corpus order. */
+  readonly searched: number;
+  readonly seqs: readonly number[];
+  /** Where to search on, after so many hits or so long; null: everything was searched. */
+  readonly next: number | null;
+}
 
 /** An item as a row of the review list. */
 export interface ItemRow {

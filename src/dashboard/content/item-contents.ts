@@ -1,10 +1,18 @@
 import type { ItemError } from '../../domain/item-error.ts';
-import { type EmbeddedImageRequest, isEmbedded, isMedia, type MediaRequest } from '../../domain/request.ts';
+import {
+  type EmbeddedImageRequest,
+  history,
+  isEmbedded,
+  isMedia,
+  type ItemRequest,
+  type MediaRequest,
+} from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type ItemAgain, ItemReader } from '../../ingest/again/item-reader.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
-import type { ItemContent } from '../api/items.ts';
+import { type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
+import type { Run } from '../../runs/create-run.ts';
 import { type Admitted, ContentGate } from './content-gate.ts';
 import { decodedAudio, decodedImage, type DecodedMedia, type Look } from './decoded-media.ts';
 import { OpenedRuns } from './opened-runs.ts';
@@ -21,6 +29,9 @@ const MAX_THUMBNAILS = 2;
 
 /** How long an item may take to read and decode, waiting included. */
 const READING_TIME_MS = 120_000;
+
+/** How long a search goes on before it answers with what it has found. */
+const SEARCH_TIME_MS = 20_000;
 
 const NO_MEDIA = unavailable('not_readable', 'It is neither an image nor a clip.');
 
@@ -51,6 +62,7 @@ export class ItemContents {
   readonly #reveals = new Reveals();
   readonly #readings = new ByteBudget(MAX_READINGS);
   readonly #thumbnails = new ByteBudget(MAX_THUMBNAILS);
+  readonly #searches = new ByteBudget(1);
   readonly #normalizer = Normalizer.open({
     image: { processes: MAX_READINGS },
     audio: { decoders: MAX_READINGS },
@@ -99,6 +111,40 @@ export class ItemContents {
       if ('kind' in found) return found;
       if (look !== 'blurred') await this.#reveals.add(admitted.opened.run, seq, 'media', reviewer);
       return found.media;
+    });
+  }
+
+  /**
+   * The items of `seqs` in whose texts something is found, in any case. Restricted ones are not searched. Ends after
+   * SEARCH_TIME_MS or MAX_HITS. One search at a time; rejections as for `content`.
+   */
+  search(
+    runDir: string,
+    { text, seqs }: { readonly text: string; readonly seqs: readonly number[] },
+    { client, reviewer }: Viewer,
+  ): Promise<TextHits | Unavailable> {
+    return this.#inTurn(this.#searches, client, async (signal) => {
+      const endsAt = performance.now() + SEARCH_TIME_MS;
+      const wanted = text.toLowerCase();
+      const found: number[] = [];
+      let searched = 0;
+      let run: Run | null = null;
+      let next: number | null = null;
+      for (const seq of seqs) {
+        if (performance.now() > endsAt || found.length === MAX_HITS) {
+          next = seq;
+          break;
+        }
+        const admitted = await this.#gate.admit(runDir, seq, signal);
+        if (admitted === null || 'problem' in admitted) continue;
+        run = admitted.opened.run;
+        const again = await this.#again(admitted, signal);
+        if ('kind' in again) continue;
+        searched++;
+        if (textsOf(again.item.request).some((each) => each.toLowerCase().includes(wanted))) found.push(seq);
+      }
+      if (run !== null) await this.#reveals.addSearch(run, searched, found, reviewer);
+      return { searched, seqs: found, next };
     });
   }
 
@@ -197,6 +243,21 @@ export class ItemContents {
     } finally {
       await handle.close();
     }
+  }
+}
+
+/** Everything in a request that somebody wrote. */
+function textsOf(request: ItemRequest): readonly string[] {
+  if (isMedia(request) || isEmbedded(request)) return [];
+  switch (request.requestType) {
+    case 'prompt':
+      return [request.text];
+    case 'response':
+      return [request.prompt ?? '', request.response];
+    case 'generation':
+      return [request.prompt, request.chunks.join('')];
+    case 'multiturn':
+      return history(request).map(([, content]) => content);
   }
 }
 

@@ -11,11 +11,20 @@ export class Reveals {
   readonly #files = new Map<string, Promise<ReviewFile>>();
 
   /** `reviewer`: the name they gave; null: none. It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
-  async add(run: Run, seq: number, kind: 'content' | 'media', reviewer: string | null): Promise<void> {
+  add(run: Run, seq: number, kind: 'content' | 'media', reviewer: string | null): Promise<void> {
+    return this.#append(run, { reviewer, seq, kind });
+  }
+
+  /** The same for a search: how many texts were searched, and in which something was found. What for is content. */
+  addSearch(run: Run, searched: number, found: readonly number[], reviewer: string | null): Promise<void> {
+    return this.#append(run, { reviewer, kind: 'search', searched, found });
+  }
+
+  async #append(run: Run, entry: Readonly<Record<string, unknown>>): Promise<void> {
     try {
       const file = await this.#fileOf(run);
       // A file that was cut off is refused as long as this process lives, so it stays known.
-      await file.append({ reviewer, seq, kind });
+      await file.append(entry);
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       const why = cause instanceof Failure ? `: ${cause.message}` : code;

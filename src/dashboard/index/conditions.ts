@@ -52,10 +52,13 @@ export function conditionsOf(filter: ItemFilter): Conditions {
       ...(maxScore === null ? [] : [`score <= ${parameter(maxScore)}::DOUBLE`]),
     ],
   };
+  // Conditions that are not counted by what they would find.
   const search: string[] = [];
   if (filter.search !== '') {
     const needle = `lower(${parameter(filter.search)})`;
     search.push(`(contains(id, ${needle}) OR contains(path, ${needle}))`);
   }
+  if (filter.seqs !== null)
+    search.push(filter.seqs.length === 0 ? 'false' : `seq IN (${filter.seqs.join(', ')})`);
   return { by, search, values };
 }

@@ -21,6 +21,7 @@ import type { Review } from '../../record/reviews/review.ts';
 import { RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Reviews } from '../reviews/reviews.ts';
+import { allOf, conditionsOf } from './conditions.ts';
 import { queryFacets } from './facets-query.ts';
 import { itemRow } from './item-row.ts';
 import { createItems, REVIEW_NUMBERS } from './items-table.ts';
@@ -141,6 +142,19 @@ export class RunIndex {
       return itemRow(line, this.reviews.of(seq), this.#restrictions.by(line) !== null);
     });
     return { total, offset: query.offset, rows };
+  }
+
+  /** The texts that pass a filter and were judged, from an item on, in corpus order. */
+  async texts(filter: ItemFilter, from: number, limit: number, signal: AbortSignal): Promise<number[]> {
+    await this.#readReviews(signal);
+    const conditions = conditionsOf(filter);
+    const rows = await this.#database.query(
+      `SELECT seq FROM items WHERE ${allOf(conditions)} AND modality = 'text' AND decision >= 0 AND seq >= ${from}
+       ORDER BY seq LIMIT ${limit}`,
+      conditions.values,
+      signal,
+    );
+    return rows.map(([seq]) => Number(seq));
   }
 
   async facets(filter: ItemFilter, signal: AbortSignal): Promise<Facets> {

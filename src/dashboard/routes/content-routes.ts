@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type ItemContent, THUMBNAIL } from '../api/items.ts';
+import { type ItemContent, TEXT_SEARCH, type TextHits, THUMBNAIL } from '../api/items.ts';
 import type { ApiFailure } from '../api/runs.ts';
+import { DashboardError } from '../errors.ts';
+import type { RunIndexes } from '../index/run-indexes.ts';
 import { bodyOf } from '../body.ts';
 import type { DecodedMedia } from '../content/decoded-media.ts';
 import type { ItemContents, Viewer } from '../content/item-contents.ts';
@@ -9,9 +11,13 @@ import type { Unavailable } from '../content/unavailable.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 
+/** Texts that one search looks at, at most. */
+const MAX_SEARCHED = 100_000;
+
 export interface ContentParts {
   readonly runs: RunFolder;
   readonly contents: ItemContents;
+  readonly indexes: RunIndexes;
 }
 
 const NOTHING = z.strictObject({}).optional();
@@ -19,8 +25,8 @@ const NOTHING = z.strictObject({}).optional();
 /** Whatever it is opened with, it must not run as a page. */
 const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
 
-/** `content`, `media` and `thumbnail` of an item. They are POST because they answer with content, which is logged as a reveal. */
-export function addContentRoutes(app: FastifyInstance, { runs, contents }: ContentParts): void {
+/** `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they answer with content, which is logged as a reveal. */
+export function addContentRoutes(app: FastifyInstance, { runs, contents, indexes }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/content', async (request, reply): Promise<ItemContent> => {
     const { dir, seq } = await itemOf(request, runs);
     const content = await contents.content(dir, seq, viewerOf(request, reply));
@@ -28,6 +34,10 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents }: Conte
     reply.headers(ONLY_SHOWN).header('content-disposition', 'inline');
     return content;
   });
+
+  app.post<{ Params: { run: string } }>('/api/runs/:run/text-search', (request, reply) =>
+    searchTexts(request, reply, { runs, contents, indexes }),
+  );
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/media', async (request, reply) => {
     const { dir, seq } = await itemOf(request, runs);
@@ -42,6 +52,27 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents }: Conte
   });
 }
 
+async function searchTexts(
+  request: FastifyRequest<{ Params: { run: string } }>,
+  reply: FastifyReply,
+  { runs, contents, indexes }: ContentParts,
+): Promise<TextHits> {
+  const { text, filter, from } = bodyOf(TEXT_SEARCH, request.body);
+  const dir = await runs.find(request.params.run);
+  const viewer = viewerOf(request, reply);
+  const { index, release } = await indexes.patientLease(dir, viewer.client);
+  let seqs: number[];
+  try {
+    seqs = await index.texts(filter, from, MAX_SEARCHED + 1, viewer.client);
+  } finally {
+    release();
+  }
+  const left = seqs.length > MAX_SEARCHED ? seqs.pop()! : null;
+  const hits = await contents.search(dir, { text, seqs }, viewer);
+  if ('kind' in hits) throw new DashboardError('UNAVAILABLE', hits.message);
+  return { ...hits, next: hits.next ?? left };
+}
+
 function sendMedia(reply: FastifyReply, media: DecodedMedia | Unavailable | null): FastifyReply {
   if (media === null) throw noSuchItem();
   reply.headers(ONLY_SHOWN);
@@ -53,7 +84,7 @@ function sendMedia(reply: FastifyReply, media: DecodedMedia | Unavailable | null
   return reply.type(media.type).header('content-disposition', `inline; filename="${name}"`).send(media.bytes);
 }
 
-function viewerOf({ session }: FastifyRequest<ItemRoute>, reply: FastifyReply): Viewer {
+function viewerOf({ session }: Pick<FastifyRequest, 'session'>, reply: FastifyReply): Viewer {
   return { client: whileOpen(reply), reviewer: session?.reviewer ?? null };
 }
 

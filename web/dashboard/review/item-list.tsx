@@ -5,6 +5,7 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import type { Reviewing } from './reviewing.ts';
 import { idOf, Row, type RowProps } from './rows/row.tsx';
+import { useSnippets } from './rows/snippets.ts';
 import { RevealTile } from './rows/reveal-tile.tsx';
 import { Tile } from './rows/tile.tsx';
 
@@ -24,6 +25,7 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
   const box = useRef<HTMLDivElement>(null);
   const first = list.page.value * PAGE_ROWS;
   const selected = rows[list.position.value - first];
+  const snippets = useSnippets(list.run, selected, first);
   const cleared = useSignal<ReadonlySet<number>>(new Set());
   // Whoever comes back to a page begins with blurred tiles again.
   useEffect(() => void (cleared.value = new Set()), [first]);
@@ -51,6 +53,7 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
 
   const option = (row: ItemRow, index: number): RowProps => ({
     row,
+    snippet: snippets.get(row.seq),
     review: reviewing.shownReview(row),
     saving: reviewing.queue.unsaved.value.get(row.seq)?.state ?? null,
     position: first + index,

@@ -20,6 +20,7 @@ export const NO_FILTER: ItemFilter = {
   maxScore: null,
   search: '',
   review: 'any',
+  seqs: null,
 };
 
 export const FIRST_PLACE: Place = { filter: NO_FILTER, sort: 'severity', position: 0 };
@@ -47,7 +48,7 @@ export function savedPlace(run: string): Place {
 
 /** How many parts of a filter are set. */
 export function filtersSet(filter: ItemFilter): number {
-  const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search, review } =
+  const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search, review, seqs } =
     filter;
   const lists = [decisions, categories, modalities, corpora, errorCodes];
   return [
@@ -55,5 +56,6 @@ export function filtersSet(filter: ItemFilter): number {
     minScore !== null || maxScore !== null,
     search !== '',
     review !== 'any',
+    seqs !== null,
   ].filter(Boolean).length;
 }

@@ -7,6 +7,8 @@ import type {
   ItemPage,
   ItemQuery,
   ScoreHistograms,
+  TextHits,
+  TextSearch,
   ThresholdEffect,
   ThresholdQuery,
 } from '../../../src/dashboard/api/items.ts';
@@ -55,6 +57,10 @@ export const postReviews = (run: string, reviews: NewReviews): Promise<SavedRevi
 /** Reads the content of an item; the server logs that it was revealed. */
 export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>
   post(runApi(run, `/items/${seq}/content`), {}, signal);
+
+/** Looks for a text in those of the items that pass a filter; the server logs that somebody did, and not for what. */
+export const searchTexts = (run: string, search: TextSearch, signal: AbortSignal): Promise<TextHits> =>
+  post(runApi(run, '/text-search'), search, signal);
 
 const postForBlob = async (path: string, body: unknown, signal: AbortSignal): Promise<Blob> =>
   (await request(path, { method: 'POST', body, signal })).blob();

@@ -9,6 +9,7 @@ import { Foreign } from '../../ui/foreign.tsx';
 import { count } from '../../ui/format.ts';
 import { Histogram } from '../histogram.tsx';
 import type { ReviewList } from '../review-list.ts';
+import { TextSearch } from './text-search.tsx';
 import { useFacets } from './use-facets.ts';
 
 interface Choice<T extends string> {
@@ -81,6 +82,7 @@ export function FilterPanel({ list, close }: { readonly list: ReviewList; readon
     >
       {problem !== null && <p role="alert">The filters could not be counted: {problem}</p>}
       {facets !== null && <Groups list={list} facets={facets} />}
+      {facets !== null && <TextSearch list={list} />}
     </aside>
   );
 }

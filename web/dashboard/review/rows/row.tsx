@@ -1,5 +1,6 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
 import { categoryLabel, probability } from '../../item/words.ts';
+import { shownText } from '../../item/text-content.tsx';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
 import { Foreign } from '../../ui/foreign.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -11,6 +12,8 @@ export const idOf = (row: ItemRow): string => `row-${row.seq}`;
 
 export interface RowProps {
   readonly row: ItemRow;
+  /** The beginning of its text, if somebody asked for it. */
+  readonly snippet: string | undefined;
   readonly review: ItemRow['review'];
   readonly saving: 'saving' | 'failed' | null;
   readonly position: number;
@@ -35,7 +38,7 @@ export function optionOf({ row, position, total, selected, press, open }: RowPro
 
 /** An item as a line of the list. */
 export function Row(props: RowProps) {
-  const { row, review, saving } = props;
+  const { row, snippet, review, saving } = props;
   return (
     <div {...optionOf(props)} class="item-row">
       <span class="row-decision">
@@ -52,6 +55,7 @@ export function Row(props: RowProps) {
         · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
         {row.row !== null && `:${row.row}`}
         {row.turn !== null && ` turn ${row.turn}`}
+        {snippet !== undefined && <q class="row-snippet">{shownText(snippet)}</q>}
       </span>
       <span class="row-review">
         <ReviewState review={review} saving={saving} />

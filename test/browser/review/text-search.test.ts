@@ -1,0 +1,88 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { useBrowser } from '../../helpers/browser/browser.ts';
+import { checkPage } from '../../helpers/browser/check-page.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { judgedRun } from '../../helpers/judged-run.ts';
+import { listOf, openDashboard } from './dashboard-page.ts';
+
+const browser = useBrowser();
+
+async function harbour() {
+  const corpus = await temporaryFolder();
+  const texts = [
+    'a Harbour at night',
+    'the mountains',
+    'RESTRICTED harbour',
+    'HATE in the harbour <b>',
+    'rain',
+  ];
+  await writeFile(join(corpus, 'a.csv'), `id,text\n${texts.map((text, at) => `i${at},${text}\n`).join('')}`);
+  return { ...(await judgedRun(corpus, join(corpus, 'a.csv'))), corpus };
+}
+
+it('finds items by what is in their texts, none that is restricted, and logs that somebody searched, not for what', async () => {
+  const run = await harbour();
+  const { page, served, api } = await openDashboard(browser, run, '/review', {
+    size: 'phone',
+    scheme: 'dark',
+  });
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Search in the texts').fill('HARBOUR');
+  await page.getByLabel('Search in the texts').press('Enter');
+  await page.getByText('2 hits in 4 texts.').waitFor();
+  await page.getByText('2 items', { exact: true }).waitFor();
+  await checkPage(page);
+  expect(page.url()).not.toContain('arbour');
+  await page.getByRole('button', { name: 'All texts again' }).click();
+  await page.getByText('5 items', { exact: true }).waitFor();
+
+  const log = await readFile(join(run.dir, 'review/reveals.jsonl'), 'utf8');
+  expect(log.toLowerCase()).not.toContain('harbour');
+  expect(
+    log
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+  ).toMatchObject([{ kind: 'search', searched: 4, found: [0, 3] }]);
+
+  const search = (body: unknown) => served.fetch(`${api}/text-search`, { method: 'POST', body });
+  const hated = { filter: { decisions: ['block'] }, text: 'harbour' };
+  expect(await (await search(hated)).json()).toEqual({ searched: 1, seqs: [3], next: null });
+  expect(await (await search({ text: 'harbour', from: 1 })).json()).toMatchObject({ searched: 3, seqs: [3] });
+  expect((await search({ text: 'h' })).status).toBe(400);
+  expect((await search({ text: 'a'.repeat(201) })).status).toBe(400);
+});
+
+it('nothing is searched for somebody who may not read the contents of a run', async () => {
+  const corpus = await temporaryFolder();
+  await writeFile(join(corpus, 'a.csv'), 'text\nharbour\n');
+  const run = await judgedRun(corpus, join(corpus, 'a.csv'), { own: false });
+  const { served } = await openDashboard(browser, { ...run, corpus }, '/review');
+  const path = `/api/runs/${basename(run.dir)}/text-search`;
+  const answer = await served.fetch(path, { method: 'POST', body: { text: 'harbour' } });
+  expect(await answer.json()).toEqual({ searched: 0, seqs: [], next: null });
+});
+
+it('shows the beginning of a text in its row when asked, and logs it', async () => {
+  const run = await harbour();
+  const { page } = await openDashboard(browser, run, '/review');
+  await listOf(page);
+  const row = page.locator('.item-row', { hasText: 'i3' });
+  await row.click();
+  await page.keyboard.press('e');
+  await row.getByText('HATE in the harbour <b>').waitFor();
+  await checkPage(page);
+  await page.keyboard.press('e');
+  await expect.poll(() => page.locator('.row-snippet').count()).toBe(0);
+  // A restricted one has none.
+  await page.locator('.item-row', { hasText: 'i2' }).click();
+  await page.keyboard.press('e');
+  await page.locator('.item-row', { hasText: 'i0' }).click();
+  await page.keyboard.press('e');
+  await page.locator('.row-snippet').waitFor();
+  expect(await page.locator('.row-snippet').count()).toBe(1);
+  const log = (await readFile(join(run.dir, 'review/reveals.jsonl'), 'utf8')).trimEnd().split('\n');
+  expect(log.map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([3, 0]);
+});
