@@ -13,10 +13,10 @@ import type { Release, Review } from './reviews.ts';
 
 const share = z.number().min(0).max(1);
 
-/** Which items of a run. Lists: any of these; an empty list: all. */
 /** Items that a search in texts finds at most. */
 export const MAX_HITS = 1000;
 
+/** Which items of a run. Lists: any of these; an empty list: all. */
 export const ITEM_FILTER = z.strictObject({
   /** `error`: items that were not judged. */
   decisions: z

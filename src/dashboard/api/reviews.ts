@@ -22,6 +22,11 @@ export const NEW_REVIEW = z.strictObject({
   after: z.int().min(0).nullable().default(null),
 });
 
+/** Answer to it: the review, and the other items that it is of, which have as many reviews as its own. */
+export interface SavedReview extends Review {
+  readonly copies: readonly number[];
+}
+
 /** Body of `POST /api/runs/:run/items/:seq/release`: why an item restricted for Sexual Content may be shown. */
 export const NEW_RELEASE = z.strictObject({ note: z.string().max(2000).regex(/\S/, 'a note is needed') });
 

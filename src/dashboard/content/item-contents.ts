@@ -130,20 +130,25 @@ export class ItemContents {
       let searched = 0;
       let run: Run | null = null;
       let next: number | null = null;
-      for (const seq of seqs) {
-        if (performance.now() > endsAt || found.length === MAX_HITS) {
-          next = seq;
-          break;
+      try {
+        for (const seq of seqs) {
+          if (performance.now() > endsAt || found.length === MAX_HITS) {
+            next = seq;
+            break;
+          }
+          const admitted = await this.#gate.admit(runDir, seq, signal);
+          if (admitted === null || 'problem' in admitted) continue;
+          run = admitted.opened.run;
+          const again = await this.#again(admitted, signal);
+          if ('kind' in again) continue;
+          searched++;
+          if (textsOf(again.item.request).some((each) => each.toLowerCase().includes(wanted)))
+            found.push(seq);
         }
-        const admitted = await this.#gate.admit(runDir, seq, signal);
-        if (admitted === null || 'problem' in admitted) continue;
-        run = admitted.opened.run;
-        const again = await this.#again(admitted, signal);
-        if ('kind' in again) continue;
-        searched++;
-        if (textsOf(again.item.request).some((each) => each.toLowerCase().includes(wanted))) found.push(seq);
+      } finally {
+        // A search that was given up has read texts as well.
+        if (run !== null) await this.#reveals.addSearch(run, searched, found, reviewer);
       }
-      if (run !== null) await this.#reveals.addSearch(run, searched, found, reviewer);
       return { searched, seqs: found, next };
     });
   }

@@ -54,10 +54,10 @@ export interface IndexedItem {
   readonly restricted_by: Restriction | null;
 }
 
-/** Loading takes most memory; queries of a million rows take a tenth. */
 /** Copies that one review covers. */
 const MAX_COPIES = 10_000;
 
+/** Loading takes most memory; queries of a million rows take a tenth. */
 const limits = (): DatabaseLimits => ({
   ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, returnMemory: false },
   threads: Math.min(4, availableParallelism()),

@@ -82,9 +82,12 @@ export class Reviews extends ReviewHistory {
     const { run, seq, decision: run_decision } = line;
     const { decision, categories, note, seen = false, after = null } = review;
     const admit = (): void => {
-      const newest = this.of(seq).at(-1);
-      if (after !== null && newest !== undefined && newest.number > after)
-        throw new ReviewedMeanwhile(newest);
+      if (after === null) return;
+      // A copy may be in the record later than the others, and have none of their reviews.
+      for (const each of [seq, ...copies]) {
+        const newest = this.of(each).at(-1);
+        if (newest !== undefined && newest.number > after) throw new ReviewedMeanwhile({ ...newest, seq });
+      }
     };
     admit();
     if (decision !== null && categories?.includes(CHILDREN) === true) {

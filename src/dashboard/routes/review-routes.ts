@@ -7,12 +7,15 @@ import {
   NEW_REVIEW,
   NEW_REVIEWS,
   type Review,
+  type SavedReview,
   type SavedReviews,
 } from '../api/reviews.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import type { LiveEvents } from '../events/live-events.ts';
+import type { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { labelFile } from '../reviews/label-files.ts';
+import { userOfProcess } from '../reviews/review-file.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 import type { ItemParts } from './item-routes.ts';
@@ -39,7 +42,7 @@ const NOT_RELEASED = new DashboardError(
   'only an item that is restricted for Sexual Content can be released',
 );
 
-/** Copies of a reviewed item of which open pages are told at once; they see the others when they ask again. */
+/** Items of one review of which open pages are told at once; they see the others when they ask again. */
 const MAX_TOLD = 100;
 
 export interface ReviewParts extends ItemParts {
@@ -48,7 +51,13 @@ export interface ReviewParts extends ItemParts {
 
 /** What people decide on items, and files of it. A restricted item can be reviewed too: that shows nothing of it. */
 export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }: ReviewParts): void {
-  app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<Review> => {
+  const tell = (run: string, reviews: ReviewHistory, seqs: readonly number[]): void => {
+    for (const seq of seqs.slice(0, MAX_TOLD)) {
+      events.reviewed({ run, review: reviews.of(seq).at(-1)!, progress: reviews.progress });
+    }
+  };
+
+  app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
     const seq = seqOf(request.params.seq);
     const review = bodyOf(NEW_REVIEW, request.body);
     const dir = await runs.findOwn(request.params.run);
@@ -63,14 +72,8 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
       }
       const copies = await index.copiesOf(line, signal);
       const added = await index.reviews.add(line, review, request.session?.reviewer ?? null, copies);
-      for (const copy of [seq, ...copies.slice(0, MAX_TOLD)]) {
-        events.reviewed({
-          run: request.params.run,
-          review: index.reviews.of(copy).at(-1)!,
-          progress: index.reviews.progress,
-        });
-      }
-      return added;
+      tell(request.params.run, index.reviews, [seq, ...copies]);
+      return { ...added, copies };
     } finally {
       release();
     }
@@ -97,6 +100,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
   app.post<RunRoute>('/api/runs/:run/reviews', async (request, reply): Promise<SavedReviews> => {
     const { items, note } = bodyOf(NEW_REVIEWS, request.body);
     const { run } = request.params;
+    const by = request.session?.reviewer ?? userOfProcess();
     const dir = await runs.findOwn(run);
     const signal = whileOpen(reply);
     const { index, release } = await indexes.patientLease(dir, signal);
@@ -122,8 +126,11 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
         const added = await index.reviews
           .add(item.line, review, request.session?.reviewer ?? null, copies)
           .catch((error: unknown) => {
-            if (error instanceof ReviewedMeanwhile) return null;
-            throw error;
+            if (!(error instanceof ReviewedMeanwhile)) throw error;
+            // An earlier request may have decided a copy of it, and so this one.
+            const newest = index.reviews.of(seq).at(-1)!;
+            const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
+            return isSaid ? newest : null;
           });
         if (added === null) {
           left.push(seq);
@@ -131,7 +138,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
         }
         saved.push(added);
         for (const copy of copies) covered.add(copy);
-        events.reviewed({ run, review: added, progress: index.reviews.progress });
+        tell(run, index.reviews, [seq, ...copies]);
       }
     } catch (error) {
       if (saved.length === 0) throw error;

@@ -22,6 +22,11 @@ it('one decision is of all items with the same content, and the list and the pro
   await checkPage(page);
   await decide(page, '1');
   await page.getByText('3 of 3 flagged reviewed, 0 left, 3 overturned').waitFor();
+  // Another copy is decided otherwise, and both decisions are taken back.
+  await page.keyboard.press('j');
+  await decide(page, '2');
+  await page.getByText('3 of 3 flagged reviewed, 0 left, 3 overturned').waitFor();
+  await page.keyboard.press('u');
   await page.keyboard.press('u');
   await page.getByText('0 of 3 flagged reviewed, 3 left').waitFor();
 });

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
-import type { Review, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
+import type { Review, SavedReview, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
 import { ReviewHistory } from '../../../src/record/reviews/review-history.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { embeddedRun, serveDashboard } from '../../helpers/dashboard.ts';
@@ -53,6 +53,17 @@ it('an item says how many others have its content, and one decision on any of th
 
   const labels = await (await fetch(`${pages}/labels/labels.jsonl`)).text();
   expect(labels.trimEnd().split('\n')).toHaveLength(3);
+});
+
+it('a copy that an earlier request decided is no conflict for whoever made it, and is one for others', async () => {
+  const { json } = await served();
+  const ask = (seq: number, after: number, note = '') =>
+    json<SavedReviews>('/reviews', { items: [{ seq, decision: 'block', seen: false, after }], note });
+  expect(await ask(0, 0)).toMatchObject({ saved: [{ seq: 0, number: 1 }], left: [] });
+  expect(await ask(2, 0)).toMatchObject({ saved: [{ seq: 2, number: 1 }], left: [] });
+  expect(await ask(4, 0, 'another opinion')).toMatchObject({ saved: [], left: [4] });
+  const one = await json<SavedReview>('/items/4/reviews', { decision: 'allow', after: 1 });
+  expect(one).toMatchObject({ seq: 4, number: 2, copies: [0, 2] });
 });
 
 it('after any decisions, each copy has the last one made on any of them', async () => {

@@ -116,7 +116,9 @@ export class ReviewQueue {
   async #send(mine: Unsaved): Promise<void> {
     try {
       const after = Math.max(mine.review.after ?? 0, this.lastSaved(mine.seq));
-      this.#saved(mine, await postReview(this.#run, mine.seq, { ...mine.review, after }));
+      const saved = await postReview(this.#run, mine.seq, { ...mine.review, after });
+      for (const copy of saved.copies) this.#known.set(copy, saved.number);
+      this.#saved(mine, saved);
     } catch (error) {
       const newer = error instanceof ApiError ? error.review : null;
       // It was saved, but the answer was lost.

@@ -51,6 +51,7 @@ export class Reviewing {
   /** Whether the list is shown as tiles. */
   grid = false;
   readonly #done: Done[] = [];
+  #undoing: Promise<void> = Promise.resolve();
 
   constructor(run: string) {
     this.run = run;
@@ -93,8 +94,16 @@ export class Reviewing {
     this.#goOn(item.seq, `${capital(review.decision)}${agrees ? ', as the run decided' : ''}.`);
   }
 
-  /** Takes back the decision that was made last, by another review that restores what was before, and selects its item. */
-  async undo(): Promise<void> {
+  /**
+   * Takes back the decision that was made last, by another review that restores what was before, and selects its item. One
+   * after another: two may be of copies.
+   */
+  undo(): Promise<void> {
+    this.#undoing = this.#undoing.then(() => this.#undo());
+    return this.#undoing;
+  }
+
+  async #undo(): Promise<void> {
     const last = this.#done.pop();
     if (last === undefined) {
       this.announced.value = 'Nothing to undo.';

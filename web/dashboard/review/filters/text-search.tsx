@@ -6,6 +6,9 @@ import { count, counted } from '../../ui/format.ts';
 import { messageOf, searchTexts } from '../review-api.ts';
 import type { ReviewList } from '../review-list.ts';
 
+/** As the API takes them. */
+const MAX_HITS = 1000;
+
 /** Finds items by what is in their texts, among those that pass the other filters. What was looked for is kept nowhere. */
 export function TextSearch({ list }: { readonly list: ReviewList }) {
   const input = useRef<HTMLInputElement>(null);
@@ -22,10 +25,10 @@ export function TextSearch({ list }: { readonly list: ReviewList }) {
       const filter = { ...list.filter.value, seqs: null };
       const body = { text: input.current!.value, filter, from: before?.next ?? 0 };
       const hits = await searchTexts(list.run, body, signal);
-      const all = { ...hits, searched: (before?.searched ?? 0) + hits.searched };
-      found.value = all;
+      const seqs = [...(before?.seqs ?? []), ...hits.seqs].slice(-MAX_HITS);
+      found.value = { ...hits, seqs, searched: (before?.searched ?? 0) + hits.searched };
       state.value = 'idle';
-      list.ask({ filter: { ...filter, seqs: [...hits.seqs] } });
+      list.ask({ filter: { ...filter, seqs } });
     } catch (error) {
       state.value = signal.aborted ? 'idle' : { failed: messageOf(error) };
     }
