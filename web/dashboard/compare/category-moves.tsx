@@ -1,5 +1,5 @@
 import type { DiffResult } from '../../../src/dashboard/api/runs.ts';
-import { categoryLabel } from '../ui/category-label.ts';
+import { categoryLabel } from '../item/words.ts';
 import { DataTable } from '../ui/data-table.tsx';
 import { count, counted } from '../ui/format.ts';
 

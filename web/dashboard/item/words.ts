@@ -1,13 +1,14 @@
 import type { ContentProblem } from '../../../src/dashboard/api/items.ts';
 import type { Coverage } from '../../../src/domain/coverage.ts';
 import { count } from '../ui/format.ts';
-import { CATEGORIES, isCategoryKey } from '../../../src/domain/taxonomy.ts';
+import { CATEGORIES, isCategoryKey, OTHER_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 
 const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
 
 /** A category as people read it. A guard may name others than those of the taxonomy: these stay as they are. */
 export function categoryLabel(key: string): string {
   if (isCategoryKey(key)) return LABELS.get(key)!;
+  if (key === OTHER_CATEGORIES) return 'Other categories';
   if (key === 'none') return 'No category';
   return key === 'other' ? 'Outside the taxonomy' : key;
 }

@@ -1,5 +1,5 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { categoryLabel } from '../../ui/category-label.ts';
+import { categoryLabel } from '../../item/words.ts';
 import { count, counted, percent } from '../../ui/format.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Foreign } from '../../ui/foreign.tsx';
