@@ -9,6 +9,7 @@ export const RUN_FILES = {
   verdicts: 'verdicts.jsonl',
   verdictsCsv: 'verdicts.csv',
   verdictsParquet: 'verdicts.parquet',
+  flaggedWorkbook: 'flagged.xlsx',
   /** What may show children in sexual contexts, apart from the flagged items. */
   restricted: 'restricted.csv',
   /** Results of the requests of OpenAI Batch files. */
@@ -50,16 +51,6 @@ export function flaggedCsv(part: number): string {
   return part === 1 ? 'flagged.csv' : `flagged-${part}.csv`;
 }
 
-/** The part-th workbook of flagged items, from 1: `flagged.xlsx`, `flagged-2.xlsx`, … */
-export function flaggedWorkbook(part: number): string {
-  return part === 1 ? 'flagged.xlsx' : `flagged-${part}.xlsx`;
-}
-
-/** Whether a name is one that `flaggedWorkbook` returns. */
-export function isFlaggedWorkbook(name: string): boolean {
-  return /^flagged(-\d+)?\.xlsx$/.test(name);
-}
-
 /** Whether a name is one that `flaggedCsv` returns. */
 export function isFlaggedCsv(name: string): boolean {
   return /^flagged(-\d+)?\.csv$/.test(name);
@@ -67,11 +58,10 @@ export function isFlaggedCsv(name: string): boolean {
 
 /** Whether a final file is written only if there is something for it, so that one of an earlier pass may be outdated. */
 export function isOccasional(name: string): boolean {
-  const { restricted, batchOutput, batchErrors } = RUN_FILES;
+  const { flaggedWorkbook, restricted, batchOutput, batchErrors } = RUN_FILES;
   return (
     isFlaggedCsv(name) ||
-    isFlaggedWorkbook(name) ||
-    [restricted, batchOutput, batchErrors].some((each) => each === name)
+    [flaggedWorkbook, restricted, batchOutput, batchErrors].some((each) => each === name)
   );
 }
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isForeignCategory } from '../../domain/taxonomy.ts';
-import { isFlaggedWorkbook, RUN_FILES } from '../../files/run-files.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { FileComparison } from '../../record/verify/file-comparison.ts';
 import { Database } from '../database.ts';
 import { makeTables, type TableFile } from './make-tables.ts';
 
 /**
  * Compares the tables of a run with its verdicts.jsonl, by content: makes them again, and compares the rows of
- * verdicts.parquet, in any order, and the lines of the others. Workbooks are checked by their hashes only. Failure('internal')
+ * verdicts.parquet, in any order, and the lines of the others. The workbook is checked by its hash only. Failure('internal')
  * names the first file that has other content.
  */
 export async function compareTables(
@@ -25,7 +25,7 @@ export async function compareTables(
   const nothing = async (): Promise<void> => undefined;
   const create = async (name: string): Promise<TableFile> => {
     const temporary = join(folder, name);
-    if (isFlaggedWorkbook(name) || name === RUN_FILES.verdictsParquet) {
+    if (name === RUN_FILES.flaggedWorkbook || name === RUN_FILES.verdictsParquet) {
       return { temporary, write: nothing, fill: (work) => work(), complete: nothing };
     }
     const file = await FileComparison.open(runDir, name);

@@ -1,11 +1,11 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { flaggedCsv, flaggedWorkbook, RUN_FILES } from '../../files/run-files.ts';
+import { flaggedCsv, RUN_FILES } from '../../files/run-files.ts';
 import { Database } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { cellMacro } from './formulas.ts';
-import { WorkbookMaker } from './make-workbook.ts';
+import { makeWorkbook } from './make-workbook.ts';
 import {
   flaggedColumns,
   RESTRICTED_COLUMNS,
@@ -19,13 +19,12 @@ import type { WorkbookCell } from './workbook.ts';
 export interface FlaggedBounds {
   /** Max rows of one flagged.csv, without the header. */
   readonly csvRows: number;
-  /** Max rows of one workbook, which is made in memory, and max number of workbooks: the rest is in flagged.csv only. */
+  /** Max rows of flagged.xlsx, which is made in memory: the rest is in flagged.csv only. */
   readonly workbookRows: number;
-  readonly workbooks: number;
 }
 
 /** Spreadsheets take 1,048,576 rows, including the header. */
-const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000, workbooks: 5 };
+const BOUNDS: FlaggedBounds = { csvRows: 999_999, workbookRows: 10_000 };
 
 /** Of DuckDB's buffers; the larger one where the smaller does not suffice. */
 const LITTLE_MEMORY = '128MB';
@@ -128,7 +127,7 @@ class Tables {
     this.#rows.set(name, rows);
   }
 
-  /** The flagged items in order of severity: flagged.csv, in parts if need be, and workbooks. */
+  /** The flagged items in order of severity: flagged.csv, in parts if need be, and flagged.xlsx. */
   async #makeFlagged(columns: readonly FlaggedColumn[]): Promise<void> {
     const { signal } = this.#input;
     const { csvRows } = this.#bounds;
@@ -144,52 +143,20 @@ class Tables {
       await this.#makeCsv(flaggedCsv(part), columns, ranked(before, before + rows), rows);
       before += rows;
     }
-    await this.#makeWorkbooks(columns, total);
+    if (total > 0) await this.#makeWorkbook(columns, total);
   }
 
-  /** None when nothing was flagged. */
-  async #makeWorkbooks(columns: readonly FlaggedColumn[], total: number): Promise<void> {
-    const { signal } = this.#input;
-    const { workbookRows, workbooks } = this.#bounds;
-    if (total === 0) return;
+  /** The workbook of the most severe items. */
+  async #makeWorkbook(columns: readonly FlaggedColumn[], total: number): Promise<void> {
+    const { create, signal } = this.#input;
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
-    // A table of its own, made with little memory, so that no sorting goes on while workbooks are made.
-    await this.#run(`
-      CREATE OR REPLACE TEMP TABLE listed AS
-      SELECT rank, ${cells.map((cell, index) => `${cell} AS c${index}`).join(', ')}
-      FROM ${ranked(0, workbookRows * workbooks)}`);
-    const maker = new WorkbookMaker(columns, signal);
-    try {
-      const parts = Math.min(workbooks, Math.ceil(total / workbookRows));
-      for (let part = 1; part <= parts; part++) {
-        const before = (part - 1) * workbookRows;
-        const rows = await this.#database.query(
-          `SELECT * EXCLUDE (rank) FROM listed WHERE rank > ${before} AND rank <= ${before + workbookRows} ORDER BY rank`,
-          [],
-          signal,
-        );
-        await this.#makeWorkbook(maker, rows as WorkbookCell[][], part, total);
-      }
-    } finally {
-      await maker.close();
-    }
-  }
-
-  async #makeWorkbook(
-    maker: WorkbookMaker,
-    rows: readonly (readonly WorkbookCell[])[],
-    part: number,
-    total: number,
-  ): Promise<void> {
-    const { create } = this.#input;
-    const { workbookRows, workbooks } = this.#bounds;
-    const before = (part - 1) * workbookRows;
-    const isLast = before + rows.length === total;
-    const next = isLast ? null : part === workbooks ? flaggedCsv(1) : flaggedWorkbook(part + 1);
-    const file = await create(flaggedWorkbook(part));
-    await file.write([await maker.make({ rows, before, total, next })]);
+    const top = `SELECT ${cells.join(', ')} FROM ${ranked(0, this.#bounds.workbookRows)}`;
+    await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
+    const rows = await this.#database.query(top, [this.#parquet], signal);
+    const file = await create(RUN_FILES.flaggedWorkbook);
+    await file.write([await makeWorkbook(columns, { rows: rows as WorkbookCell[][], total }, signal)]);
     await file.complete();
-    this.#rows.set(flaggedWorkbook(part), rows.length);
+    this.#rows.set(RUN_FILES.flaggedWorkbook, rows.length);
   }
 
   /**

@@ -1,9 +1,6 @@
-/** Entry point of a thread that makes workbooks: takes a part, and posts the bytes of its workbook. */
-import { on } from 'node:events';
+/** Entry point of a thread that makes one workbook, and posts its bytes. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { workbookBytes, type WorkbookColumn, type WorkbookPart } from './workbook.ts';
+import { workbookBytes, type FlaggedRows, type WorkbookColumn } from './workbook.ts';
 
-const columns = workerData as readonly WorkbookColumn[];
-for await (const [part] of on(parentPort!, 'message') as AsyncIterable<[WorkbookPart]>) {
-  parentPort!.postMessage(await workbookBytes(columns, part));
-}
+const [columns, flagged] = workerData as [readonly WorkbookColumn[], FlaggedRows];
+parentPort!.postMessage(await workbookBytes(columns, flagged));

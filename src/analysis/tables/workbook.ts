@@ -1,5 +1,6 @@
 import type { CellObject } from 'write-excel-file/node';
 import { escaped } from '../../domain/text/shown.ts';
+import { flaggedCsv } from '../../files/run-files.ts';
 import type { FlaggedColumn } from './table-columns.ts';
 
 export type WorkbookCell = string | number | null;
@@ -7,15 +8,11 @@ export type WorkbookCell = string | number | null;
 /** What a workbook needs of a column. */
 export type WorkbookColumn = Pick<FlaggedColumn, 'title' | 'width' | 'format'>;
 
-/** Which of the flagged items a workbook holds. */
-export interface WorkbookPart {
+/** The most severe of a run's flagged items. */
+export interface FlaggedRows {
   readonly rows: readonly (readonly WorkbookCell[])[];
-  /** Rows in earlier workbooks. */
-  readonly before: number;
   /** Flagged items of the run. */
   readonly total: number;
-  /** The file that has the next rows; null: none. */
-  readonly next: string | null;
 }
 
 /** UTF-16 units in a cell; Excel takes 32,767. */
@@ -36,12 +33,15 @@ const HEADER_STYLE = {
 } as const;
 
 /**
- * The bytes of a workbook with flagged items.  Numbers and times are such; texts are
- * texts, whatever they begin with, and nothing is a link. Memory: about 10 KB for each row.
+ * The bytes of a workbook of flagged items. Numbers and times are such; texts are texts, whatever they begin with, and
+ * nothing is a link. Memory: about 10 KB for each row.
  */
-export async function workbookBytes(columns: readonly WorkbookColumn[], part: WorkbookPart): Promise<Buffer> {
+export async function workbookBytes(
+  columns: readonly WorkbookColumn[],
+  flagged: FlaggedRows,
+): Promise<Buffer> {
   const header = columns.map(({ title }): CellObject => ({ ...textCell(title), ...HEADER_STYLE }));
-  const rows = part.rows.map((cells) => cells.map((cell, index) => cellOf(cell, columns[index]!)));
+  const rows = flagged.rows.map((cells) => cells.map((cell, index) => cellOf(cell, columns[index]!)));
   const { default: writeExcelFile } = await import('write-excel-file/node');
   return writeExcelFile([
     {
@@ -50,16 +50,15 @@ export async function workbookBytes(columns: readonly WorkbookColumn[], part: Wo
       columns: columns.map(({ width }) => ({ width })),
       stickyRowsCount: 1,
     },
-    { sheet: 'About', data: about(part), columns: [{ width: 16 }, { width: 90 }] },
+    { sheet: 'About', data: about(flagged), columns: [{ width: 16 }, { width: 90 }] },
   ]).toBuffer();
 }
 
-function about({ rows, before, total, next }: WorkbookPart): CellObject[][] {
-  const from = total === 0 ? 0 : before + 1;
+function about({ rows, total }: FlaggedRows): CellObject[][] {
   const number = (value: number): string => value.toLocaleString('en-US');
   const lines = [
-    ['Rows', `${number(from)} to ${number(before + rows.length)} of ${number(total)}, the most severe first`],
-    ['More rows', next === null ? 'None' : `In ${next}`],
+    ['Rows', `${number(rows.length)} of ${number(total)}, the most severe first`],
+    ['More rows', rows.length === total ? 'None' : `In ${flaggedCsv(1)}`],
     ['Not listed', 'Items that may show children in sexual contexts: restricted.csv'],
     ['Columns', 'docs/reading-runs.md of guardsweep explains them'],
   ];

@@ -2,6 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
+import { MANY_ROWS, makeWorkbook } from '../../../src/analysis/tables/make-workbook.ts';
+import { flaggedColumns } from '../../../src/analysis/tables/table-columns.ts';
+import { workbookBytes } from '../../../src/analysis/tables/workbook.ts';
 import { isFileOfRun } from '../../../src/ingest/discover/walk/run-directory.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
@@ -104,24 +107,35 @@ describe('flagged.xlsx', () => {
     expect(await isFileOfRun(other, 'flagged.xlsx', summary.run)).toBe(true);
   });
 
-  it('is split, and says where the other rows are', async () => {
+  it('says where the other rows are', async () => {
     const flagged = resultOf(shardOf(0, [0, 1, 2, 3, 4]), (item) => verdict(item, { flagged: true }));
-    const bounds = { csvRows: 999_999, workbookRows: 2, workbooks: 2 };
-    const { dir, summary } = await finishedRun([flagged], { flaggedBounds: bounds });
-    expect(summary.files.filter((name) => name.endsWith('.xlsx'))).toEqual([
-      'flagged.xlsx',
-      'flagged-2.xlsx',
-    ]);
-    const about = async (name: string) => sheetsIn(await readFile(join(dir, name)))[1]!.cells;
-    expect([...(await about('flagged.xlsx')).values()].slice(1, 4)).toEqual([
-      '1 to 2 of 5, the most severe first',
-      'More rows',
-      'In flagged-2.xlsx',
-    ]);
-    expect([...(await about('flagged-2.xlsx')).values()].slice(1, 4)).toEqual([
-      '3 to 4 of 5, the most severe first',
+    const bounds = { csvRows: 999_999, workbookRows: 2 };
+    const { dir } = await finishedRun([flagged], { flaggedBounds: bounds });
+    const about = sheetsIn(await readFile(join(dir, 'flagged.xlsx')))[1]!.cells;
+    expect([...about.values()].slice(1, 4)).toEqual([
+      '2 of 5, the most severe first',
       'More rows',
       'In flagged.csv',
     ]);
+  });
+
+  it('of many rows is made in a thread, which ends when the run is aborted', async () => {
+    const columns = flaggedColumns({
+      sources: [],
+      output: { dir: '', formats: [], csvSeparator: ',', includeContent: false },
+    });
+    const rows = Array.from({ length: MANY_ROWS + 1 }, (_, seq) =>
+      columns.map(({ type }) => (type === 'number' ? seq : 'block')),
+    );
+    const flagged = { rows, total: rows.length };
+    const abort = new AbortController();
+    const [made, here] = [
+      await makeWorkbook(columns, flagged, abort.signal),
+      await workbookBytes(columns, flagged),
+    ].map((bytes) => unzipSync(bytes)['xl/worksheets/sheet1.xml']);
+    expect(made).toEqual(here);
+    const making = makeWorkbook(columns, flagged, abort.signal);
+    abort.abort(new Error('enough'));
+    await expect(making).rejects.toThrow('enough');
   });
 });

@@ -55,7 +55,7 @@ export const HEADS_TO_HOLD = setting({
 
 export const COMPARE_TABLES = setting({
   flag: '--tables',
-  help: 'also make the tables again and compare their content, except workbooks; takes longer',
+  help: 'also make the tables again and compare their content, except the workbook; takes longer',
   kind: SWITCH,
   default: 'false',
   shown: 'checked by their hashes',

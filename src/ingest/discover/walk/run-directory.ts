@@ -7,7 +7,6 @@ import {
   epochOf,
   finalNameOf,
   isFlaggedCsv,
-  isFlaggedWorkbook,
   passOfManifest,
   reportStart,
   REVIEW_FILES,
@@ -92,8 +91,6 @@ function startOf(relative: string, run: string): RegExp | null {
   // A temporary name stands for the final file that was being written.
   const final = finalNameOf(relative) ?? relative;
   if (isFlaggedCsv(final)) return flagged;
-  // A ZIP archive whose first file is that of a workbook; the 26 bytes between may be fewer characters.
-  if (isFlaggedWorkbook(final)) return /^PK\x03\x04[^]{7,26}\[Content_Types\]\.xml/;
   if (passOfManifest(final) !== null) return manifest;
   switch (final) {
     case RUN_FILES.run:
@@ -113,6 +110,9 @@ function startOf(relative: string, run: string): RegExp | null {
       return table;
     case RUN_FILES.verdictsParquet:
       return new RegExp(`^PAR1[^]{1,64}(?:${escaped(run)}|duckdb_schema[^]{1,16}run)`);
+    case RUN_FILES.flaggedWorkbook:
+      // A ZIP archive whose first file is that of a workbook.
+      return /^PK\x03\x04[^]{26}\[Content_Types\]\.xml/;
     case RUN_FILES.restricted:
       return /^\xef\xbb\xbfseq([,;\t])path\1row\1line\1id\1part\1turn\1decision\1category\1file_sha256\r\n/;
     case RUN_FILES.batchOutput:
