@@ -112,7 +112,7 @@ class Tables {
     const { create, config } = this.#input;
     const separator = config.output.csvSeparator;
     const cells = columns.map(({ value, type }) => {
-      const cell = { text: `cell(${value})`, number: `plain(${value})`, digits: value }[type];
+      const cell = { text: `cell(${value})`, number: `plain(${value})`, plain: value }[type];
       return `coalesce(${cell}, '')`;
     });
     const head = `\ufeff${columns.map((column) => column.name).join(separator)}\r`;

@@ -6,9 +6,9 @@ import { STREAM_KEYS } from '../verdict-columns.ts';
 /** A column of a table, over the columns of verdicts.parquet. */
 export interface TableColumn {
   readonly name: string;
-  /** Its value: a text, a number, or a text of digits that needs no escaping. */
+  /** Its value: any text, a number, or one of our own texts, in which nothing is ever to be escaped. */
   readonly value: string;
-  readonly type: 'text' | 'number' | 'digits';
+  readonly type: 'text' | 'number' | 'plain';
 }
 
 /** A column of flagged.csv and flagged.xlsx. */
@@ -27,12 +27,16 @@ const COVERAGE = `plain(coverage_judged) || ' of ' || plain(coverage_total) || '
 /** A time that spreadsheets recognise, to the second. */
 const TIME: TableColumn = {
   name: 'moderated_at_utc',
-  value: `strftime(moderated_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S')`,
-  type: 'digits',
+  value: `strftime(make_timestamp(epoch_us(moderated_at)), '%Y-%m-%d %H:%M:%S')`,
+  type: 'plain',
 };
 
 function text(name: string, value = `"${name}"`): TableColumn {
   return { name, value, type: 'text' };
+}
+
+function plain(name: string, value = `"${name}"`): TableColumn {
+  return { name, value, type: 'plain' };
 }
 
 function number(name: string, value = `"${name}"`): TableColumn {
@@ -48,9 +52,9 @@ export function verdictColumns(
 ): readonly TableColumn[] {
   return [
     ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
-    ...[text('decision'), text('decided_by'), number('score'), ...CATEGORY_KEYS.map((key) => number(key))],
+    ...[plain('decision'), text('decided_by'), number('score'), ...CATEGORY_KEYS.map((key) => number(key))],
     ...[...foreign].sort().map((name) => number(name)),
-    ...[text('coverage', COVERAGE), text('guard'), text('fingerprint'), text('error_code')],
+    ...[plain('coverage', COVERAGE), text('guard'), plain('fingerprint'), plain('error_code')],
     ...[text('error_message'), TIME],
     ...(replaysGenerations(config) ? STREAM : []),
   ];
@@ -59,7 +63,7 @@ export function verdictColumns(
 /** The columns of restricted.csv: where an item is, and nothing of what it holds. */
 export const RESTRICTED_COLUMNS: readonly TableColumn[] = [
   ...[number('seq'), text('path'), number('row'), number('line'), text('id'), text('part'), number('turn')],
-  ...[text('decision'), text('category', 'restricted_by'), text('file_sha256')],
+  ...[plain('decision'), plain('category', 'restricted_by'), plain('file_sha256')],
 ];
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -95,11 +99,11 @@ export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): r
   const content = config.output.includeContent ? [column(text('snippet'), 'Snippet', 60)] : [];
   const streams = replaysGenerations(config) ? STREAM : [];
   return [
-    column(text('decision'), 'Decision', 10),
+    column(plain('decision'), 'Decision', 10),
     column(text('decided_by', IN_WORDS), 'Decided by', 34),
     column(number('score'), 'Score', 8, 'score'),
     column(text('flagged_categories', CATEGORY_NAMES), 'Flagged categories', 30),
-    column(text('guard_flagged', `if(flagged, 'yes', 'no')`), 'Flagged by the guard', 12),
+    column(plain('guard_flagged', `if(flagged, 'yes', 'no')`), 'Flagged by the guard', 12),
     ...content,
     column(text('path'), 'File', 30),
     column(number('row'), 'Row', 8),
@@ -108,14 +112,14 @@ export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): r
     column(number('turn'), 'Turn', 6),
     column(text('id'), 'Id', 24),
     column(number('seq'), 'Seq', 10),
-    column(text('modality'), 'Modality', 10),
-    column(text('coverage', COVERAGE), 'Judged', 20),
+    column(plain('modality'), 'Modality', 10),
+    column(plain('coverage', COVERAGE), 'Judged', 20),
     column(number('worst_at', 'coverage_worst_at'), 'Worst part at', 12),
     ...CATEGORIES.map(({ key, label }) => column(number(key), label, 12, 'score')),
     column(text('rule', 'decided_by'), 'Rule', 20),
     column(number('same_as'), 'Copy of seq', 10),
     column(text('guard'), 'Guard', 24),
-    column(text('fingerprint'), 'Fingerprint', 20),
+    column(plain('fingerprint'), 'Fingerprint', 20),
     column(TIME, 'Judged at (UTC)', 19, 'time'),
     ...streams.map((of) => column(of, titleOf(of.name), 14)),
   ];

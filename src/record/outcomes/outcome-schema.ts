@@ -92,7 +92,11 @@ export const OUTCOME = z
     same_as: count
       .nullable()
       .describe('Seq of an earlier item of the run with equal content, whose outcome this is.'),
-    fingerprint: z.string().nullable().describe('Id of the model that judged; null if it is not known.'),
+    fingerprint: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .nullable()
+      .describe('Id of the model that judged; null if it is not known.'),
     endpoint: z.string().nullable().describe('The guard that judged, as configured; null if there was none.'),
     latency_ms: z.number().min(0).nullable().describe('Milliseconds from the request to its reply.'),
     attempts: count.describe('Requests that counted against the item.'),

@@ -32,6 +32,10 @@ describe('an error line', () => {
   });
 });
 
+it('an outcome line has no fingerprint in any other form', () => {
+  expect(() => parseOutcomeLine(JSON.stringify(outcomeLine({ fingerprint: '=1+1' })))).toThrow();
+});
+
 describe('the stream of an outcome line', () => {
   const stream = {
     chunks: 3,
