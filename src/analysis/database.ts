@@ -24,24 +24,21 @@ export interface DatabaseLimits {
   readonly queryTimeoutMs: number | null;
   /** Rows of a query without an order come as they are read, which takes more memory. */
   readonly inOrder: boolean;
-  /** Give memory back to the system after each step, instead of keeping it for the next one. */
-  readonly returnMemory: boolean;
+  /**
+   * Freed memory that each of Node's threads may keep for its next step; null: up to 128 MB, as is the default. Less takes more
+   * time.
+   */
+  readonly keptMemory: string | null;
 }
 
 /** For one analysis after another: more threads would cost memory, and little would be gained. */
 const ONE_BY_ONE: DatabaseLimits = {
   ...{ memory: '128MB', threads: 1, connections: 1 },
-  ...{ queryTimeoutMs: null, inOrder: false, returnMemory: true },
+  ...{ queryTimeoutMs: null, inOrder: false, keptMemory: '1MB' },
 };
 
 /** For what is written in the order in which it is read. */
-const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true };
-
-/** The allocator keeps up to 128 MB per thread by default, and each step runs on another of Node's threads. */
-const RETURN_MEMORY = {
-  allocator_flush_threshold: '1MB',
-  allocator_bulk_deallocation_flush_threshold: '1MB',
-};
+const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true, keptMemory: '64MB' };
 
 /**
  * A DuckDB database in a private folder. While it is loaded, SQL can read files; `lock` ends that for good. All SQL is ours,
@@ -90,7 +87,10 @@ export class Database {
       temp_directory: join(folder, 'spilled'),
       max_temp_directory_size: MAX_SPILLED,
       preserve_insertion_order: String(limits.inOrder),
-      ...(limits.returnMemory ? RETURN_MEMORY : {}),
+      ...(limits.keptMemory !== null && {
+        allocator_flush_threshold: limits.keptMemory,
+        allocator_bulk_deallocation_flush_threshold: limits.keptMemory,
+      }),
       // So that an error has the system's number.
       errors_as_json: 'true',
       autoinstall_known_extensions: 'false',

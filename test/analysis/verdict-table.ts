@@ -14,7 +14,7 @@ const LIMITS = {
     connections: 1,
     queryTimeoutMs: null,
     inOrder: true,
-    returnMemory: false,
+    keptMemory: null,
   },
 } as const;
 

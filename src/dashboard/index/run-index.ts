@@ -59,7 +59,7 @@ const MAX_COPIES = 10_000;
 
 /** Loading takes most memory; queries of a million rows take a tenth. */
 const limits = (): DatabaseLimits => ({
-  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, returnMemory: false },
+  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, keptMemory: null },
   threads: Math.min(4, availableParallelism()),
 });
 
