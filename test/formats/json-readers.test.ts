@@ -192,37 +192,34 @@ describe('a JSON array', () => {
     expect(records[3]!.error!.message).toMatch(/ bytes were not read$/);
   });
 
-  test('whose elements begin on lines of their own loses no more than an element and its neighbour to any damage in it', () => {
+  test('whose elements begin on lines of their own loses none of the others to a damaged byte', () => {
     fc.assert(
       fc.property(
         fc.array(object, { minLength: 3, maxLength: 30 }),
         fc.constantFrom(undefined, 2, '\t'),
         fc.nat(),
-        fc.nat(),
-        fc.integer({ min: 0, max: 3 }),
-        fc.string({
-          unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ',', ':', 'x', '\u0000'),
-          maxLength: 3,
-        }),
+        fc.oneof(fc.constant(0), fc.nat()),
+        fc.constantFrom(0, 1),
+        fc.constantFrom('', '"', '\\', ']', '}', ',', ':', 'x', '\u0000'),
         pieceSizes,
         (objects, indent, which, where, removed, added, sizes) => {
-          const written = roundTripped(objects).map((value) => JSON.stringify(value, null, indent));
+          const numbered = roundTripped(objects).map((value, index) => ({ ...value, number: 1000 + index }));
+          const written = numbered.map((value) => JSON.stringify(value, null, indent));
           const damagedAt = which % written.length;
           const text = written[damagedAt]!;
-          // Its first byte stays: that is what tells the reader where an element begins.
-          const at = 1 + (where % (text.length - 1));
+          const at = where % text.length;
           written[damagedAt] = text.slice(0, at) + added + text.slice(at + removed);
           const bytes = Buffer.from(`[\n${written.join(',\n')}\n]\n`);
           const records = readAll(new JsonReader('array', LIMIT), bytes, sizes);
-          const read = records
-            .filter(({ error }) => error === null)
-            .map((record) => (plain(record) as { content: unknown }).content);
-          const others = expected(roundTripped(objects), () => 0).map(({ content }) => content);
-          expect(read.length).toBeGreaterThanOrEqual(objects.length - 2);
-          for (const [index, content] of others.entries()) {
-            if (index === damagedAt || index === damagedAt + 1) continue;
-            expect(read).toContainEqual(content);
-          }
+          const read = records.flatMap(({ content }) => (isFields(content) ? [content.get('number')] : []));
+          const all = numbered.map(({ number }) => number);
+          const isOther = (number: unknown): boolean => number !== 1000 + damagedAt;
+          expect(read.filter((number) => all.includes(number as number) && isOther(number))).toEqual(
+            all.filter(isOther),
+          );
+          // Behind an element that was read, the reader knows how lines open one.
+          const isOneError = at === 0 && damagedAt > 0 && removed === 1 && added === 'x';
+          if (isOneError) expect(records.filter(({ error }) => error !== null)).toHaveLength(1);
         },
       ),
     );

@@ -29,6 +29,8 @@ interface Place {
   readonly line: number;
   /** Bytes before it on its line. */
   readonly column: number;
+  /** Whether nothing but white space is before it on its line. */
+  readonly isFirst: boolean;
 }
 
 /**
@@ -36,12 +38,13 @@ interface Place {
  * `limit` bytes) and one piece of the file.
  *
  * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. A line break in a
- * string, a bracket out of place, text behind a string and an object without a name in an object are damage. A damaged
- * value ends where its brackets do, or at the next line that opens another value: one that starts with the bracket that
- * values start with, and is not indented further than this one. If such a line came before the damage showed, or the value
- * has no end, reading goes back to it; then each such line ends a value, up to where reading had come. So nothing is
- * scanned more than twice. Values that share a line are lost to the end of it if the first of them has no end. A bracket
- * that closes the array too early is a bad record of its own.
+ * string, a bracket out of place, text behind a string and an object without a name in an object are damage.
+ *
+ * After damage, reading goes on at the next line that opens another value: one that starts with a bracket, or a quote where
+ * records are strings, and is not indented further than the last good record. If such a line came before the damage showed, or the value has no end, reading goes back to it; then each such line ends a value, up to where reading had come.
+ * So nothing is scanned more than twice. A damaged value that shares its line with the value before it ends where its
+ * brackets do; if it has no end, the rest of that line is lost. A bracket that closes the array too early is a bad record
+ * of its own.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -50,16 +53,22 @@ export class JsonReader implements RecordReader {
   readonly #window = new ByteWindow();
   readonly #stack = new BracketStack();
   readonly #isMember: boolean;
-  #phase: 'before' | 'between' | 'value' | 'after' | 'outside';
+  #phase: 'before' | 'between' | 'value' | 'lost' | 'after' | 'outside';
   #at = 0;
   #line = 1;
   #row = 0;
   #lineStart = 0;
   /** Whether only white space was seen on the current line. */
   #lineIsBlank = true;
-  #value: Place = { offset: 0, line: 1, column: 0 };
-  /** The byte that the first value starts with. */
+  #value: Place = { offset: 0, line: 1, column: 0, isFirst: false };
+  /** The byte that the last good record starts with. */
   #opener: number | null = null;
+  /** Bytes before the last good record that is the first on its line; as long as there is none, before the first value. */
+  #indent: number | null = null;
+  /** Whether there was such a record. */
+  #isLinewise = false;
+  /** Offset of the first byte on the current line that is neither white space nor a comma. */
+  #firstAt = -1;
   #inString = false;
   #escaped = false;
   /** The last byte of the value outside strings that is not white space; a quote after a string. */
@@ -215,6 +224,7 @@ export class JsonReader implements RecordReader {
         this.#afterArray(byte, records);
         return;
       case 'value':
+      case 'lost':
       case 'outside':
     }
   }
@@ -244,12 +254,12 @@ export class JsonReader implements RecordReader {
     }
     if (byte === COMMA || byte === CLOSE_BRACKET || byte === CLOSE_BRACE) return;
     this.#phase = 'between';
-    if (byte !== OPEN_BRACKET) this.#openValue(byte, records);
+    if (byte !== OPEN_BRACKET || this.#opener === OPEN_BRACKET) this.#openValue(byte, records);
   }
 
   #openValue(byte: number, records: SourceRecord[]): void {
     this.#value = this.#here();
-    this.#opener ??= byte;
+    this.#indent ??= this.#value.column;
     this.#phase = 'value';
     this.#stack.clear();
     this.#isDamaged = this.#isSkipped = this.#escaped = false;
@@ -314,19 +324,46 @@ export class JsonReader implements RecordReader {
   /** Whether the value ends before this byte, the first on its line, because it opens another value. */
   #beginLine(byte: number, records: SourceRecord[]): boolean {
     this.#lineIsBlank = false;
+    this.#firstAt = this.#at - 1;
     const here = this.#here();
-    const isInside = this.#phase === 'value' && (this.#stack.depth > 0 || this.#inString);
-    if (!isInside || byte !== this.#opener || here.column > this.#value.column) return false;
+    const isOutermost = here.column <= this.#outermost();
+    const opensValue =
+      byte === QUOTE
+        ? this.#opener === QUOTE
+          ? isOutermost
+          : this.#opener === null && here.column === this.#value.column
+        : isOutermost && (byte === OPEN_BRACE || byte === OPEN_BRACKET);
+    if (this.#phase === 'lost') {
+      if (opensValue || (byte === CLOSE_BRACKET && isOutermost)) this.#phase = 'between';
+      return false;
+    }
+    if (this.#phase !== 'value' || !opensValue) return false;
+    if (this.#stack.depth === 0 && !this.#inString) {
+      this.#goTo(here);
+      this.#finish(here.offset, records);
+      return true;
+    }
     const isEnd = this.#isDamaged || this.#isSkipped || this.#value.offset < this.#linewiseUntil;
     if (isEnd) this.#endAt(this.#restart ?? here, NOT_CLOSED, records);
     else this.#restart ??= here;
     return isEnd;
   }
 
+  /** How far a line that opens a value is indented at most. */
+  #outermost(): number {
+    const indent = this.#indent ?? 0;
+    return this.#isLinewise ? indent : Math.max(indent, this.#value.column);
+  }
+
   /** The place of the byte that was scanned last. */
   #here(): Place {
     const offset = this.#at - 1;
-    return { offset, line: this.#line, column: offset - this.#lineStart };
+    return {
+      offset,
+      line: this.#line,
+      column: offset - this.#lineStart,
+      isFirst: offset === this.#firstAt,
+    };
   }
 
   /** Ends the current value at `end`. */
@@ -338,15 +375,20 @@ export class JsonReader implements RecordReader {
     } else {
       const span = { start: this.#inputStart + offset, end: this.#inputStart + end };
       const record = jsonRecord(this.#window.slice(offset, end), this.#row + 1, line, span);
-      const isOther = this.#window.slice(offset, offset + 1)[0] !== this.#opener;
-      if (record.error !== null && (this.#isDamaged || isOther) && this.#restart !== null) {
+      if (record.error !== null && this.#restart !== null) {
         this.#endAt(this.#restart, record.error.message, records);
         return;
       }
       this.#row++;
       records.push(record);
+      const { isFirst, column } = this.#value;
+      if (record.error === null) {
+        this.#opener = this.#window.slice(offset, offset + 1)[0]!;
+        if (isFirst) this.#indent = column;
+        this.#isLinewise ||= isFirst;
+      } else if (record.isBroken === true && isFirst && this.#isLinewise) this.#phase = 'lost';
     }
-    this.#phase = 'between';
+    if (this.#phase === 'value') this.#phase = 'between';
     this.#inString = false;
   }
 
@@ -371,11 +413,18 @@ export class JsonReader implements RecordReader {
   #endAt(place: Place, what: string, records: SourceRecord[]): void {
     records.push(this.#unread(what, place.offset));
     if (place.offset < this.#at - 1) this.#linewiseUntil = Math.max(this.#linewiseUntil, this.#at);
-    this.#at = place.offset;
-    this.#line = place.line;
-    this.#lineStart = place.offset - place.column;
-    this.#lineIsBlank = this.#inString = this.#escaped = false;
+    this.#goTo(place);
+    this.#inString = this.#escaped = false;
     this.#phase = 'between';
+  }
+
+  /** Goes on at a place. */
+  #goTo({ offset, line, column }: Place): void {
+    this.#at = offset;
+    this.#line = line;
+    this.#lineStart = offset - column;
+    this.#lineIsBlank = false;
+    this.#firstAt = offset;
   }
 
   /** The value as a bad record, whose bytes up to `end` were not read. */

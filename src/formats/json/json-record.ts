@@ -20,7 +20,10 @@ export function jsonRecord(bytes: Buffer, row: number, line: number, span?: Byte
     value = JSON.parse(text);
   } catch {
     // The parser's message quotes the text around the error, so it must not be reported.
-    return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON'));
+    return {
+      ...badRecord(row, line, itemError('MALFORMED_ROW', 'the record is not valid JSON')),
+      isBroken: true,
+    };
   }
   if (hasRepeatedNames(text, value)) {
     return badRecord(row, line, itemError('MALFORMED_ROW', 'an object in the record has a duplicate name'));
