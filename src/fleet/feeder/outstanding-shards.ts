@@ -10,7 +10,7 @@ import type { EncodedJob, RedisQueue, ValueState } from '../../queue/redis/redis
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import type { Landmark, Landmarks, ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
-import { Turns } from './turns.ts';
+import { FairTurns } from './fair-turns.ts';
 import { OverdueDelays } from './overdue-delays.ts';
 
 /**
@@ -71,7 +71,7 @@ export class OutstandingShards {
   readonly #submitting = new Set<number>();
   readonly #changes = new WaitList();
   readonly #delays = new OverdueDelays();
-  readonly #turns = new Map<Lane, Turns>();
+  readonly #turns = new Map<Lane, FairTurns>();
   #bytes = 0;
   #settled = 0;
   #held = false;
@@ -232,10 +232,10 @@ export class OutstandingShards {
     if (this.#held) await queue.remove(id, signal);
   }
 
-  #turnsOf(lane: Lane): Turns {
+  #turnsOf(lane: Lane): FairTurns {
     let turns = this.#turns.get(lane);
     if (turns === undefined) {
-      turns = new Turns(this.#options.priority, MAX_OUTSTANDING_SHARDS);
+      turns = new FairTurns(this.#options.priority, MAX_OUTSTANDING_SHARDS);
       this.#turns.set(lane, turns);
     }
     return turns;

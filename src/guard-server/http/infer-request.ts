@@ -6,7 +6,7 @@ import {
 } from '../../guard/tensors/wire/infer-messages.ts';
 import { invalidRequest } from '../contract/request-error.ts';
 import { encodeData, holdsOnly, NO_DATA, readData } from './json-data.ts';
-import { JsonReader, MalformedJson } from './json-reader.ts';
+import { JsonCursor, MalformedJson } from './json-cursor.ts';
 
 /** The model that the path of a request names. `version` '': the current one. */
 export interface ModelRef {
@@ -62,14 +62,14 @@ function readLength(header: string, bodyLength: number): number {
 }
 
 class InferBody {
-  readonly #reader: JsonReader;
+  readonly #reader: JsonCursor;
   #id = '';
   #parameters: Parameters = new Map();
   readonly #inputs: JsonInput[] = [];
   readonly #outputs: JsonOutput[] = [];
 
   constructor(json: Buffer) {
-    this.#reader = new JsonReader(json, MAX_VALUES);
+    this.#reader = new JsonCursor(json, MAX_VALUES);
   }
 
   read(model: ModelRef, binary: Buffer): InferCall {
@@ -181,7 +181,7 @@ class InferBody {
   }
 }
 
-function readParameters(reader: JsonReader): Parameters {
+function readParameters(reader: JsonCursor): Parameters {
   const parameters = new Map<string, ParameterValue>();
   reader.members((name) => {
     const type = reader.type();

@@ -1,6 +1,6 @@
 import type { ReceivedTensor } from '../../guard/tensors/wire/infer-messages.ts';
 import { encodeBooleans, encodeByteStrings } from '../../guard/tensors/raw.ts';
-import type { JsonReader } from './json-reader.ts';
+import type { JsonCursor } from './json-cursor.ts';
 
 type Contents = ReceivedTensor['contents'];
 
@@ -11,7 +11,7 @@ export const NO_DATA: Contents = { booleans: [], bytes: [], longs: [], hasOthers
  * elements of BYTES, true and false of BOOL. Numbers are only checked: no input of the guard's contract holds any.
  * Throws MalformedJson for anything else.
  */
-export function readData(reader: JsonReader): Contents {
+export function readData(reader: JsonCursor): Contents {
   const data = { booleans: [] as boolean[], bytes: [] as Buffer[], longs: [], hasOthers: false };
   const readElement = (): void => {
     const type = reader.type();

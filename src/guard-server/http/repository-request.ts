@@ -1,5 +1,5 @@
 import { invalidRequest } from '../contract/request-error.ts';
-import { JsonReader, MalformedJson } from './json-reader.ts';
+import { JsonCursor, MalformedJson } from './json-cursor.ts';
 
 /** The bodies of requests to the model repository; an empty body stands for an empty object. */
 
@@ -32,9 +32,9 @@ export function readParameterNames(body: Buffer): readonly string[] {
   return names;
 }
 
-function readMembers(body: Buffer, read: (name: string, reader: JsonReader) => void): void {
+function readMembers(body: Buffer, read: (name: string, reader: JsonCursor) => void): void {
   if (body.length === 0) return;
-  const reader = new JsonReader(body, MAX_VALUES);
+  const reader = new JsonCursor(body, MAX_VALUES);
   try {
     reader.members((name) => read(name, reader));
     reader.end();

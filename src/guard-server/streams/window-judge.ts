@@ -5,7 +5,7 @@ import type { StreamEvent } from '../../http/streams/stream-state.ts';
 import { RequestError, type RequestErrorCode } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { type Generation, judgeWindows, type WindowScore } from './judge-windows.ts';
-import type { Turns } from './turns.ts';
+import type { EvaluationSlots } from './evaluation-slots.ts';
 import { Windows } from './windows.ts';
 
 /** Max windows of one evaluation. */
@@ -14,7 +14,7 @@ export const MAX_WINDOWS = 8;
 /** What the streams of a server share to judge their texts. */
 export interface JudgingResources {
   readonly service: GuardService;
-  readonly turns: Turns;
+  readonly slots: EvaluationSlots;
 }
 
 /** The windows of one due point that are still to be judged. */
@@ -64,7 +64,7 @@ export class WindowJudge implements PrefixJudge {
 
   advance(): void {
     if (this.#isStopped || this.isBusy || this.#due.points.length === 0) return;
-    this.#endTurn = this.#resources.turns.take(() => this.#evaluate());
+    this.#endTurn = this.#resources.slots.take(() => this.#evaluate());
   }
 
   stop(): void {

@@ -5,7 +5,7 @@ import type { StreamSettings } from '../../http/streams/stream-settings.ts';
 import { tokensOfBytes, tokensOfText } from '../contract/context-window.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
-import { Turns } from './turns.ts';
+import { EvaluationSlots } from './evaluation-slots.ts';
 import { type JudgingResources, MAX_WINDOWS, WindowJudge } from './window-judge.ts';
 import { MAX_WINDOW_BYTES } from './windows.ts';
 
@@ -23,8 +23,8 @@ export class WindowJudging implements StreamJudging {
   readonly #maxPromptTokens: number;
 
   constructor({ service, contextTokens, maxQueueSize }: WindowJudgingOptions) {
-    const turns = new Turns(Math.max(1, Math.floor(maxQueueSize / 2 / MAX_WINDOWS)));
-    this.#resources = { service, turns };
+    const slots = new EvaluationSlots(Math.max(1, Math.floor(maxQueueSize / 2 / MAX_WINDOWS)));
+    this.#resources = { service, slots };
     this.#maxPromptTokens = contextTokens - tokensOfBytes(MAX_WINDOW_BYTES);
   }
 

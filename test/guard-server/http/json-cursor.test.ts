@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { JsonReader, MalformedJson } from '../../../src/guard-server/http/json-reader.ts';
+import { JsonCursor, MalformedJson } from '../../../src/guard-server/http/json-cursor.ts';
 
 /** Builds what JSON.parse would. */
 function parsed(text: Buffer, maxValues = 1_000_000): unknown {
-  const reader = new JsonReader(text, maxValues);
+  const reader = new JsonCursor(text, maxValues);
   const value = valueOf(reader);
   reader.end();
   return value;
 }
 
-function valueOf(reader: JsonReader): unknown {
+function valueOf(reader: JsonCursor): unknown {
   switch (reader.type()) {
     case 'object': {
       const members: [string, unknown][] = [];
@@ -118,7 +118,7 @@ test.each([
   ['{"a":"\\ud800\\u0061"}', 'unpaired surrogate'],
   ['{"a":"\\udc00\\ud800"}', 'unpaired surrogate'],
 ])('says what is wrong with %j, and where', (text, error) => {
-  const reader = new JsonReader(Buffer.from(text), 100);
+  const reader = new JsonCursor(Buffer.from(text), 100);
   expect(() => {
     reader.members(() => reader.skip());
     reader.end();
@@ -130,7 +130,7 @@ describe('limits', () => {
     const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth));
     expect(() => parsed(nested(32))).not.toThrow();
     expect(() => parsed(nested(33))).toThrow('nested too deeply');
-    expect(() => new JsonReader(nested(1_000_000), 1).skip()).toThrow(MalformedJson);
+    expect(() => new JsonCursor(nested(1_000_000), 1).skip()).toThrow(MalformedJson);
   });
 
   it('hold for the number of values', () => {
@@ -140,15 +140,15 @@ describe('limits', () => {
 
   it('hold for names and ids, not for data', () => {
     const long = Buffer.from(`"${'a'.repeat(1024 * 1024 + 1)}"`);
-    expect(() => new JsonReader(long, 1).text()).toThrow('name or id too long');
-    expect(new JsonReader(long, 1).bytes()).toHaveLength(long.length - 2);
+    expect(() => new JsonCursor(long, 1).text()).toThrow('name or id too long');
+    expect(new JsonCursor(long, 1).bytes()).toHaveLength(long.length - 2);
   });
 });
 
 it('gives strings without escapes as views into the text', () => {
   const text = Buffer.from('["plain","\\n"]');
   const strings: Buffer[] = [];
-  const reader = new JsonReader(text, 10);
+  const reader = new JsonCursor(text, 10);
   reader.elements(() => void strings.push(reader.bytes()));
   text.fill('x');
   expect(strings.map(String)).toEqual(['xxxxx', '\n']);

@@ -14,7 +14,7 @@ const RESTART_AT = 2 ** 20;
  * the turn that is due now. So a run that comes later is next, runs that wait take turns in proportion to their priority,
  * and none can be overtaken for ever.
  */
-export class Turns {
+export class FairTurns {
   readonly #step: number;
   readonly #maxLead: number;
   #next = FIRST;

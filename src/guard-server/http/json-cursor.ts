@@ -30,7 +30,7 @@ const CLOSE_ARRAY = 0x5d;
  * escapes. Linear in the size of the text, with a limit on values and nesting. Strings with escapes must be UTF-8 and have no
  * unpaired surrogates; whether others are UTF-8 is not checked. Every method throws MalformedJson.
  */
-export class JsonReader {
+export class JsonCursor {
   readonly #text: Buffer;
   #at = 0;
   #depth = 0;

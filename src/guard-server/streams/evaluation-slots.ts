@@ -2,7 +2,7 @@
  * Lets a number of evaluations run at a time, the others in the order they came, so that streams neither fill the queue
  * of the model nor overtake each other. At most one evaluation of each open stream waits.
  */
-export class Turns {
+export class EvaluationSlots {
   readonly #waiting = new Set<() => void>();
   #free: number;
 
