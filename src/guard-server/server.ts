@@ -4,7 +4,6 @@ import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
 import { ModerationStreams } from '../http/streams/moderation-streams.ts';
-import { responseStreams } from '../http/streams/response-stream.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
 import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
@@ -136,7 +135,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     closeGraceMs: CLOSE_GRACE_MS,
   };
   const grpc = new Listener({ services: grpcServices(service, streams), ...access });
-  const http = new HttpListener({ service, upgrade: responseStreams(streams), ...access });
+  const http = new HttpListener({ service, streams, ...access });
   if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
   let grpcPort: number;
   let httpPort: number | null = null;

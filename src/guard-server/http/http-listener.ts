@@ -1,5 +1,6 @@
 import type { AppSite } from '../../http/app.ts';
 import { type HttpServer, startHttpServer } from '../../http/http-server.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import type { UpgradeHandler } from '../../http/upgrades.ts';
 import { urlHost } from '../../http/url-host.ts';
 import type { GuardAppOptions } from './guard-app.ts';
@@ -10,14 +11,15 @@ interface HttpListenerOptions extends Omit<GuardAppOptions, 'isExiting'> {
   readonly token: string | null;
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
-  /** Takes WebSocket handshakes. */
-  readonly upgrade: UpgradeHandler;
+  /** Take WebSocket handshakes. */
+  readonly streams: ModerationStreams;
 }
 
 /** Serves the guard over HTTP on a port, which it can release and bind again. */
 export class HttpListener {
   readonly #options: HttpListenerOptions;
   #site: AppSite | null = null;
+  #upgrade: UpgradeHandler | null = null;
   #server: HttpServer | null = null;
   #isExiting = false;
 
@@ -27,9 +29,11 @@ export class HttpListener {
 
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
   async open(port: number): Promise<number> {
-    const { host, token, limits, closeGraceMs, upgrade } = this.#options;
-    // It takes 0.1 s to load, which runs with the embedded guard have no use for.
+    const { host, token, limits, closeGraceMs, streams } = this.#options;
+    // They take 0.1 s to load, and runs with the embedded guard have no use for them.
     const { openGuardApp } = await import('./guard-app.ts');
+    const { responseStreams } = await import('../../http/streams/response-stream.ts');
+    this.#upgrade ??= responseStreams(streams);
     this.#site ??= await openGuardApp({ ...this.#options, isExiting: () => this.#isExiting });
     this.#server = await startHttpServer({
       ...this.#site,
@@ -45,7 +49,7 @@ export class HttpListener {
         keepAliveMs: limits.idleMs,
         closeGraceMs,
       },
-      upgrade,
+      upgrade: this.#upgrade,
     });
     const { port: bound } = new URL(this.#server.origin);
     // Closed meanwhile, as a scripted outage may listen again at any time.

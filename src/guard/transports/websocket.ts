@@ -7,7 +7,6 @@ import { GuardStreams } from '../streams/guard-streams.ts';
 import { polledAhead } from '../streams/send-ahead.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
-import { WebSocketStream } from '../websocket/websocket-stream.ts';
 import type { Transport } from './transport.ts';
 
 /** Path of moderation streams below the base address. */
@@ -46,6 +45,8 @@ class WebSocketConnection implements Connection {
 
   /** There is no readiness check: the guard must judge a harmless generation. */
   async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
+    // Loaded only where a guard is behind a WebSocket.
+    const { WebSocketStream } = await import('../websocket/websocket-stream.ts');
     const streams = new GuardStreams(
       (events) => new WebSocketStream(this.#url, this.#credentials, events),
       polledAhead,
