@@ -5,23 +5,19 @@ import { describe, expect, it, test } from 'vitest';
 const docs = new URL('../../docs', import.meta.url).pathname;
 const read = (path: string): string => readFileSync(join(docs, path), 'utf8');
 
-/** The sections of a page: their headings, and the rows of their tables as cells. */
+/** The sections of a page: their headings, and their entries: what each begins with in bold, its text, and its second level. */
 function sectionsOf(page: string): { heading: string; rows: string[][] }[] {
   return page
     .split(/^## /m)
     .slice(1)
     .map((section) => {
-      const lines = section.split('\n');
-      const rows = lines
-        .filter((line) => line.startsWith('|'))
-        .slice(2)
-        .map((line) =>
-          line
-            .slice(1, -1)
-            .split(' | ')
-            .map((cell) => cell.trim()),
-        );
-      return { heading: lines[0]!, rows };
+      const entries = section.split(/\n(?=- \*\*|\n)/).filter((entry) => entry.startsWith('- **'));
+      const rows = entries.map((entry) => {
+        const [own, ...below] = entry.split('\n  - ').map((part) => part.replaceAll(/\s*\n\s*/g, ' '));
+        const [, name, text] = /^- \*\*(.+?)(?::\*\*|\*\*) (.*)$/.exec(own!)!;
+        return [name!, text!, ...below];
+      });
+      return { heading: section.split('\n', 1)[0]!, rows };
     });
 }
 
