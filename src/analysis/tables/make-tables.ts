@@ -13,7 +13,7 @@ import {
   type FlaggedColumn,
   type TableColumn,
 } from './table-columns.ts';
-import type { WorkbookCell } from './workbook.ts';
+import type { WorkbookRow } from './workbook.ts';
 
 /** Bounds of the tables of flagged items; tests set smaller ones. */
 export interface FlaggedBounds {
@@ -152,11 +152,12 @@ class Tables {
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
     const top = `SELECT ${cells.join(', ')} FROM ${ranked(0, this.#bounds.workbookRows)}`;
     await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
-    const rows = await this.#database.query(top, [this.#parquet], signal);
+    const batches = this.#database.stream(top, [this.#parquet], signal) as AsyncGenerator<WorkbookRow[]>;
+    const rows = Math.min(total, this.#bounds.workbookRows);
     const file = await create(RUN_FILES.flaggedWorkbook);
-    await file.write([await makeWorkbook(columns, { rows: rows as WorkbookCell[][], total }, signal)]);
+    await file.write([await makeWorkbook(columns, { batches, rows, total }, signal)]);
     await file.complete();
-    this.#rows.set(RUN_FILES.flaggedWorkbook, rows.length);
+    this.#rows.set(RUN_FILES.flaggedWorkbook, rows);
   }
 
   /**

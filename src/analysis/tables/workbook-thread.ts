@@ -1,6 +1,12 @@
-/** Entry point of a thread that makes one workbook, and posts its bytes. */
+/** Entry point of a thread that takes the rows of one workbook in batches, and posts its bytes. */
+import { on } from 'node:events';
 import { parentPort, workerData } from 'node:worker_threads';
-import { workbookBytes, type FlaggedRows, type WorkbookColumn } from './workbook.ts';
+import { workbookBytes, type WorkbookColumn, type WorkbookRow } from './workbook.ts';
 
-const [columns, flagged] = workerData as [readonly WorkbookColumn[], FlaggedRows];
-parentPort!.postMessage(await workbookBytes(columns, flagged));
+const [columns, expected, total] = workerData as [readonly WorkbookColumn[], number, number];
+const rows: WorkbookRow[] = [];
+for await (const [batch] of on(parentPort!, 'message') as AsyncIterable<[readonly WorkbookRow[]]>) {
+  rows.push(...batch);
+  if (rows.length >= expected) break;
+}
+parentPort!.postMessage(await workbookBytes(columns, rows, total));

@@ -8,12 +8,7 @@ export type WorkbookCell = string | number | null;
 /** What a workbook needs of a column. */
 export type WorkbookColumn = Pick<FlaggedColumn, 'title' | 'width' | 'format'>;
 
-/** The most severe of a run's flagged items. */
-export interface FlaggedRows {
-  readonly rows: readonly (readonly WorkbookCell[])[];
-  /** Flagged items of the run. */
-  readonly total: number;
-}
+export type WorkbookRow = readonly WorkbookCell[];
 
 /** UTF-16 units in a cell; Excel takes 32,767. */
 const MAX_CELL_UNITS = 1000;
@@ -33,32 +28,33 @@ const HEADER_STYLE = {
 } as const;
 
 /**
- * The bytes of a workbook of flagged items. Numbers and times are such; texts are texts, whatever they begin with, and
- * nothing is a link. Memory: about 10 KB for each row.
+ * The bytes of a workbook with the most severe of `total` flagged items. Numbers and times are such; texts are texts,
+ * whatever they begin with, and nothing is a link. Memory: about 10 KB for each row.
  */
 export async function workbookBytes(
   columns: readonly WorkbookColumn[],
-  flagged: FlaggedRows,
+  rows: readonly WorkbookRow[],
+  total: number,
 ): Promise<Buffer> {
   const header = columns.map(({ title }): CellObject => ({ ...textCell(title), ...HEADER_STYLE }));
-  const rows = flagged.rows.map((cells) => cells.map((cell, index) => cellOf(cell, columns[index]!)));
+  const cells = rows.map((row) => row.map((cell, index) => cellOf(cell, columns[index]!)));
   const { default: writeExcelFile } = await import('write-excel-file/node');
   return writeExcelFile([
     {
       sheet: 'Flagged items',
-      data: [header, ...rows],
+      data: [header, ...cells],
       columns: columns.map(({ width }) => ({ width })),
       stickyRowsCount: 1,
     },
-    { sheet: 'About', data: about(flagged), columns: [{ width: 16 }, { width: 90 }] },
+    { sheet: 'About', data: about(rows.length, total), columns: [{ width: 16 }, { width: 90 }] },
   ]).toBuffer();
 }
 
-function about({ rows, total }: FlaggedRows): CellObject[][] {
+function about(rows: number, total: number): CellObject[][] {
   const number = (value: number): string => value.toLocaleString('en-US');
   const lines = [
-    ['Rows', `${number(rows.length)} of ${number(total)}, the most severe first`],
-    ['More rows', rows.length === total ? 'None' : `In ${flaggedCsv(1)}`],
+    ['Rows', `${number(rows)} of ${number(total)}, the most severe first`],
+    ['More rows', rows === total ? 'None' : `In ${flaggedCsv(1)}`],
     ['Not listed', 'Items that may show children in sexual contexts: restricted.csv'],
     ['Columns', 'docs/reading-runs.md of guardsweep explains them'],
   ];

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { MANY_ROWS, makeWorkbook } from '../../../src/analysis/tables/make-workbook.ts';
@@ -127,14 +128,18 @@ describe('flagged.xlsx', () => {
     const rows = Array.from({ length: MANY_ROWS + 1 }, (_, seq) =>
       columns.map(({ type }) => (type === 'number' ? seq : 'block')),
     );
-    const flagged = { rows, total: rows.length };
+    const flagged = () => ({
+      batches: Readable.from([rows.slice(0, 9), rows.slice(9)]),
+      rows: rows.length,
+      total: rows.length,
+    });
     const abort = new AbortController();
     const [made, here] = [
-      await makeWorkbook(columns, flagged, abort.signal),
-      await workbookBytes(columns, flagged),
+      await makeWorkbook(columns, flagged(), abort.signal),
+      await workbookBytes(columns, rows, rows.length),
     ].map((bytes) => unzipSync(bytes)['xl/worksheets/sheet1.xml']);
     expect(made).toEqual(here);
-    const making = makeWorkbook(columns, flagged, abort.signal);
+    const making = makeWorkbook(columns, flagged(), abort.signal);
     abort.abort(new Error('enough'));
     await expect(making).rejects.toThrow('enough');
   });
