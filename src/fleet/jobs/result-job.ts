@@ -87,8 +87,8 @@ export const sinkJobCodec: JobContent<SinkJob> = {
     return pack(packed(job));
   },
 
-  decode(bytes) {
-    const job = JOB.parse(unpack(bytes));
+  decode(encoded) {
+    const job = JOB.parse(unpack(typeof encoded === 'string' ? Buffer.from(encoded) : encoded));
     const { run, record, epoch } = job;
     if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
     const { settledMark, shard, pass, lane, names, fingerprints, canaries, snippets } = job;

@@ -181,8 +181,8 @@ export const shardJobCodec: JobContent<ShardJob> = {
     return Buffer.from(JSON.stringify(job));
   },
 
-  decode(bytes) {
-    const job = JOB.parse(JSON.parse(bytes.toString()));
+  decode(encoded) {
+    const job = JOB.parse(JSON.parse(encoded.toString()));
     const unpack = (request: EncodedRequest | string): ItemRequest => {
       if (typeof request === 'string') return { requestType: 'prompt', modality: 'text', text: request };
       if ('embedded' in request) return { ...request, embedded: Buffer.from(request.embedded, 'base64') };

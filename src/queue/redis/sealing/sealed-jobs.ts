@@ -31,8 +31,8 @@ export interface JobContent<T> {
   /** The job ID of a value, unique in its queue. */
   id(value: T): string;
   encode(value: T): Buffer;
-  /** Throws if these are not the bytes of such a value. */
-  decode(bytes: Buffer): T;
+  /** Throws if this is not such a value: its bytes, or their text if `plainAs` is UTF-8. */
+  decode(encoded: Buffer | string): T;
 }
 
 const SEALED = z.strictObject({ sealed: z.string() });
@@ -54,7 +54,7 @@ export function runOfJob(jobId: string): string | null {
  * job; without one `{"plain": …}`. A job is accepted only if its name matches its content.
  */
 export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: FleetSeal | null): JobCodec<T> {
-  const opened = (data: unknown, jobId: string): Buffer => {
+  const opened = (data: unknown, jobId: string): Buffer | string => {
     const run = runOfJob(jobId);
     if (run === null) throw new UnreadableJob('misnamed');
     const { data: envelope } = SEALED.safeParse(data);
@@ -62,7 +62,7 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
       if (envelope !== undefined) throw new UnreadableJob('sealed');
       const { data: plain } = PLAIN.safeParse(data);
       if (plain === undefined) throw new UnreadableJob('malformed');
-      return Buffer.from(plain.plain, content.plainAs);
+      return content.plainAs === 'utf8' ? plain.plain : Buffer.from(plain.plain, content.plainAs);
     }
     const place = { run, folder: queue, name: jobId };
     const bytes = envelope && seal.openBytes(place, Buffer.from(envelope.sealed, 'base64'));
@@ -82,10 +82,10 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
     envelope: (bytes) =>
       seal === null ? { plain: bytes.toString(content.plainAs) } : { sealed: bytes.toString('base64') },
     decode: (data, jobId) => {
-      const bytes = opened(data, jobId);
+      const encoded = opened(data, jobId);
       let value: T;
       try {
-        value = content.decode(bytes);
+        value = content.decode(encoded);
       } catch (cause) {
         throw new UnreadableJob('malformed', { cause });
       }
