@@ -7,7 +7,7 @@ import { absentText, flagHelp, flagSyntax } from '../../src/config/settings/desc
 import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { allSettings } from '../config/settings/all-settings.ts';
-import { markdownTable, withTable } from '../config/settings/markdown-table.ts';
+import { markdownList, withList } from '../config/settings/markdown-list.ts';
 import { output, runsWith, typed } from './terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -46,33 +46,30 @@ describe('the flags of all commands', () => {
   });
 });
 
-// `npx vitest run test/cli/settings.test.ts -u` writes the tables again.
-it('the documentation has the tables of flags and environment variables', async () => {
+// `npx vitest run test/cli/settings.test.ts -u` writes the lists again.
+it('the documentation has the lists of flags and environment variables', async () => {
   const file = resolve(root, 'docs/settings.md');
   const text = await readFile(file, 'utf8');
-  const flags = markdownTable(['flag', 'commands', 'meaning', 'default'], await flagRows());
-  const variables = markdownTable(
-    ['variable', 'meaning'],
-    ENVIRONMENT.map(({ name, help }) => [`\`${name}\``, help]),
+  const flags = markdownList(await flagItems());
+  const variables = markdownList(
+    ENVIRONMENT.map(({ name, help }) => ({ name: `\`${name}\``, text: `${help}.` })),
   );
-  const filled = withTable(withTable(text, 'flags', flags), 'variables', variables);
+  const filled = withList(withList(text, 'flags', flags), 'variables', variables);
   const style = await resolveConfig(resolve(root, 'package.json'));
   await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);
 });
 
-async function flagRows(): Promise<string[][]> {
+async function flagItems(): Promise<{ name: string; text: string }[]> {
   const options = optionsOfCommands();
   const commandsOf = (setting: Setting): string[] =>
     options.filter(({ option }) => option === shown(setting)).map(({ command }) => command);
   const settings = [...(await allSettings()).values()].filter(
     ({ flag, key }) => flag !== null && key === null,
   );
-  return settings.map((setting) => [
-    `\`${flagSyntax(setting)}\``,
-    commandsOf(setting).join(', '),
-    setting.help,
-    absentText(setting),
-  ]);
+  return settings.map((setting) => ({
+    name: `\`${flagSyntax(setting)}\` (${commandsOf(setting).join(', ')})`,
+    text: `${setting.help}. Default: ${absentText(setting)}.`,
+  }));
 }
 
 describe('environment variables', () => {

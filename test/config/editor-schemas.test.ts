@@ -7,7 +7,7 @@ import { POLICY_SCHEMA } from '../../src/config/job-file/policy-file.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
 import { keyAbsentText } from '../../src/config/settings/describe.ts';
 import { JOB_SETTINGS } from '../../src/config/settings/job-settings.ts';
-import { markdownTable, withTable } from './settings/markdown-table.ts';
+import { markdownList, withList } from './settings/markdown-list.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -21,20 +21,25 @@ async function asJsonSchema(schema: typeof JOB_SCHEMA | typeof POLICY_SCHEMA): P
 
 const code = (text: string | null): string => (text === null ? '' : `\`${text}\``);
 
-function keysTable(): string {
-  const rows = JOB_SETTINGS.map((setting) => {
-    const { key, flag, help, keyNote } = setting;
-    const meaning = keyNote === null ? help : `${help}; ${keyNote}`;
-    return [code(key), code(flag), meaning, setting.absent.is === 'required' ? '–' : keyAbsentText(setting)];
-  });
-  return markdownTable(['key', 'flag', 'meaning', 'default'], rows);
+function keysList(): string {
+  return markdownList(
+    JOB_SETTINGS.map((setting) => {
+      const { key, flag, help, keyNote } = setting;
+      const meaning = keyNote === null ? help : `${help}; ${keyNote}`;
+      const absent = setting.absent.is === 'required' ? 'Required.' : `Default: ${keyAbsentText(setting)}.`;
+      return {
+        name: flag === null ? code(key) : `${code(key)} (${code(flag)})`,
+        text: `${meaning}. ${absent}`,
+      };
+    }),
+  );
 }
 
 // `npx vitest run test/config/editor-schemas.test.ts -u` writes the files again.
-describe('the table of keys in the documentation', () => {
+describe('the list of keys in the documentation', () => {
   it('is the one of the settings', async () => {
     const text = await readFile(resolve(root, 'docs/job-files.md'), 'utf8');
-    const derived = await format(withTable(text, 'keys', keysTable()), { ...style, parser: 'markdown' });
+    const derived = await format(withList(text, 'keys', keysList()), { ...style, parser: 'markdown' });
     await expect(derived).toMatchFileSnapshot('../../docs/job-files.md');
   });
 });
