@@ -104,9 +104,9 @@ export function packScores(scores: CategoryScores): (number | string | null)[] {
 
 export function unpackScores(row: readonly (number | string | null)[]): CategoryScores {
   const scores: Partial<Record<CategoryName, number>> = {};
-  for (const [index, key] of CATEGORY_KEYS.entries()) {
+  for (let index = 0; index < CATEGORY_COUNT; index++) {
     const score = row[index];
-    if (typeof score === 'number') scores[key] = score;
+    if (typeof score === 'number') scores[CATEGORY_KEYS[index]!] = score;
   }
   for (let at = CATEGORY_COUNT; at < row.length; at += 2) {
     scores[row[at] as ForeignCategory] = row[at + 1] as number;

@@ -84,14 +84,24 @@ export class Verdicts {
     const from = row && this.#originOf(row[0]);
     if (!from || from.fingerprint.id !== judgedBy.fingerprint) return null;
     const [run, endpoint] = from.origin;
-    const [, score, flagged, scores, subcategoryFlags, latencyMs, attempts] = row;
-    const [, , , , , , , cacheUsage, moderatedAt, [unit, judged, total, worst_at]] = row;
-    const subcategoryScores = scores && unpackScores(scores);
-    const scored = { score, flagged, subcategoryScores, subcategoryFlags };
-    const when = { moderatedAt: new Date(moderatedAt).toISOString() };
-    const how = { fingerprint: judgedBy.fingerprint, endpoint, latencyMs, attempts, cacheUsage, ...when };
-    const coverage = { unit, judged, total, worst_at };
-    return { judgement: { ...scored, ...how, coverage, stream: null }, fingerprint: from.fingerprint, run };
+    const scores = row[3];
+    const coverage = row[9];
+    // By index, since taking a long array apart is slow.
+    const judgement: Judgement = {
+      score: row[1],
+      flagged: row[2],
+      subcategoryScores: scores && unpackScores(scores),
+      subcategoryFlags: row[4],
+      fingerprint: judgedBy.fingerprint,
+      endpoint,
+      latencyMs: row[5],
+      attempts: row[6],
+      cacheUsage: row[7],
+      moderatedAt: new Date(row[8]).toISOString(),
+      coverage: { unit: coverage[0], judged: coverage[1], total: coverage[2], worst_at: coverage[3] },
+      stream: null,
+    };
+    return { judgement, fingerprint: from.fingerprint, run };
   }
 
   /** Adds verdicts, in one transaction. Resolves when they are stored, or cannot be. */
@@ -101,20 +111,26 @@ export class Verdicts {
       const marks = new Map<string, number>();
       const by = new Map(fingerprints.map(({ id }) => [id, { fingerprint: id, judging }]));
       for (const { contentSha256, judgement } of verdicts) {
-        const { endpoint, stream, coverage, ...own } = judgement;
-        const model = models.get(own.fingerprint ?? '');
-        const moderatedMs = Date.parse(own.moderatedAt);
-        if (model === undefined || stream !== null || Number.isNaN(moderatedMs)) continue;
+        const { fingerprint, endpoint, coverage, subcategoryScores: scores } = judgement;
+        const model = models.get(fingerprint ?? '');
+        const moderatedMs = Date.parse(judgement.moderatedAt);
+        if (model === undefined || judgement.stream !== null || Number.isNaN(moderatedMs)) continue;
         const from = `${model.id} ${endpoint}`;
         let mark = marks.get(from);
         if (mark === undefined) marks.set(from, (mark = this.#putOrigin(run, endpoint, model)));
-        const { score, flagged, subcategoryScores, subcategoryFlags, latencyMs, attempts } = own;
-        const scores = subcategoryScores && packScores(subcategoryScores);
-        const { unit, judged, total, worst_at } = coverage;
-        this.#rows.put(verdictKey(contentSha256, by.get(model.id)!), [
-          ...([mark, score, flagged, scores, subcategoryFlags, latencyMs, attempts] as const),
-          ...([own.cacheUsage, moderatedMs, [unit, judged, total, worst_at]] as const),
-        ]);
+        const row: Row = [
+          mark,
+          judgement.score,
+          judgement.flagged,
+          scores && packScores(scores),
+          judgement.subcategoryFlags,
+          judgement.latencyMs,
+          judgement.attempts,
+          judgement.cacheUsage,
+          moderatedMs,
+          [coverage.unit, coverage.judged, coverage.total, coverage.worst_at],
+        ];
+        this.#rows.put(verdictKey(contentSha256, by.get(model.id)!), row);
       }
     });
   }

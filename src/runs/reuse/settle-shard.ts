@@ -37,9 +37,7 @@ function settled(
   const found = verdictOn(contentSha256);
   if (found !== null) return known(item, found, snippetOf);
   const first = firstSeqOf(contentSha256, seq);
-  return first < seq
-    ? { ...withoutRequest(item), settled: { judgement: null, error: null, sameAs: first } }
-    : item;
+  return first < seq ? settledItem(item, { judgement: null, error: null, sameAs: first }) : item;
 }
 
 function known(
@@ -48,11 +46,12 @@ function known(
   snippetOf: Earlier['snippetOf'],
 ): KnownItem {
   const snippet = snippetOf(item.request, judgement);
-  const settled = { judgement, fingerprint, reusedFrom: run, snippet, error: null };
-  return { ...withoutRequest(item), settled };
+  return settledItem(item, { judgement, fingerprint, reusedFrom: run, snippet, error: null });
 }
 
-function withoutRequest(item: JudgedItem): Omit<KnownItem, 'settled'> {
+/** The item without its content. */
+function settledItem<S>(item: JudgedItem, settled: S): Omit<KnownItem, 'settled'> & { settled: S } {
+  const { seq, id, source, roles, part, turn, contentSha256 } = item;
   const { modality, requestType } = item.request;
-  return { ...item, request: null, modality, requestType };
+  return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
 }
