@@ -5,7 +5,7 @@ import { exportStatus } from '../report/export/export-status.ts';
 import { openFinishedRun } from '../report/export/finished-record.ts';
 import { assertFree, destinationOf } from '../report/export/output/destination.ts';
 
-/** The clean rows of a run, written as `exportClean` asks for. */
+/** The clean rows that `exportClean` asked for. */
 export interface CleanRows {
   /** Absolute paths: the clean rows (null if the source is a single file that was refused), and the list of the others with the reasons. */
   readonly out: string | null;
@@ -13,7 +13,7 @@ export interface CleanRows {
   readonly rows: { readonly kept: number; readonly rejected: number };
 }
 
-/** Failure('usage') unless the clean rows can be written where they are asked for; called before a run is created. */
+/** Failure('usage') unless the clean rows can be written at the requested path; called before a run is created. */
 export async function assertExportable(
   clean: CleanExport | null,
   corpora: readonly SourceConfig[],

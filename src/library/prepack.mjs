@@ -14,7 +14,7 @@ const types = join(root, 'dist', 'types');
 
 const begunAt = Date.now();
 await import('../bundle.mjs');
-// Afterwards, since a command may be running: what it loads later must be there all the time.
+// Last, because a running command may still load chunks.
 for (const folder of ['src', 'bench', 'training']) {
   const built = join(root, 'dist', folder);
   if (!existsSync(built)) continue;

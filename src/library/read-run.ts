@@ -8,7 +8,7 @@ import { readRecord } from '../record/read-record.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 import type { Summary } from '../record/summary/summary.ts';
 
-/** What a run directory says of its run. */
+/** The contents of a run directory. */
 export interface RunDirectory {
   /** Absolute. */
   readonly dir: string;
@@ -16,12 +16,12 @@ export interface RunDirectory {
   readonly record: RunRecord;
   /** summary.json; null while the run is not finished. */
   readonly summary: Summary | null;
-  /** manifest.json of the last pass that was finished; null if there is none yet. */
+  /** manifest.json of the last finished pass; null if there is none yet. */
   readonly manifest: Manifest | null;
 }
 
 /**
- * Reads what a run directory says, and checks its form and the hash of its manifest. It does not check the verdicts against
+ * Reads a run directory, and checks its form and the hash of its manifest. It does not check the verdicts against
  * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is no run directory, `internal`
  * for a damaged one.
  */
@@ -35,7 +35,7 @@ export async function readRun(dir: string): Promise<RunDirectory> {
   return { dir: runDir, record, summary: await finishedSummary(runDir), manifest };
 }
 
-/** The absolute path of a run directory. Failure('usage') when it is none. */
+/** The absolute path of a run directory. Failure('usage') for any other directory. */
 export function assertRunDirectory(dir: string): string {
   const runDir = resolve(dir);
   if (existsSync(join(runDir, RUN_FILES.run))) return runDir;

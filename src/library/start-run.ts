@@ -19,35 +19,35 @@ import { DRAIN_MS, type Interrupts } from '../terminal/interrupt.ts';
 import { assertExportable, type CleanRows, writeCleanRows } from './clean-rows.ts';
 import type { GivenFlags } from './given-flags.ts';
 
-/** What to moderate, and how. What is absent is as for `guardsweep enqueue`. */
+/** What to moderate, and how. Defaults are those of `guardsweep enqueue`. */
 export interface StartRunOptions {
   /** Files, folders and globs, relative to `cwd`. Either these or `jobFile`. */
   readonly paths?: readonly string[];
-  /** A job file (.yaml, .yml); the other options win over it. */
+  /** A job file (.yaml, .yml); the other options override it. */
   readonly jobFile?: string;
   /** URLs of guards: `embedded:`, `grpc://gpu-1:8001`. */
   readonly guard?: string | readonly string[];
   /** Path of a policy file. */
   readonly policy?: string;
-  /** Folder in which the run directory is made. */
+  /** Folder in which the run directory is created. */
   readonly out?: string;
   /** Any other flag of `enqueue`, by its name in camel case: `{ textColumn: 'body', failIf: ['hate=0.01'] }`. */
   readonly flags?: GivenFlags;
-  /** Folder that paths are relative to; default: that of the process. */
+  /** Base of relative paths; default: the working directory of the process. */
   readonly cwd?: string;
-  /** Environment with tokens and other variables; default: that of the process. `REDIS_URL` is not used. */
+  /** Environment with tokens and other variables; default: that of the process. `REDIS_URL` is ignored. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Aborted to interrupt the run: what is in flight is finished for at most 10 s. `guardsweep resume` continues it. */
+  /** Abort to interrupt the run: requests in flight get up to 10 s to finish. `guardsweep resume` continues it. */
   readonly signal?: AbortSignal;
-  /** Called with the absolute run directory as soon as it is there. */
+  /** Called with the absolute run directory as soon as it exists. */
   readonly onCreated?: (dir: string) => void;
-  /** Called about once a second while items are judged, and once when they are. */
+  /** Called about once a second while items are judged, and once at the end. */
   readonly onProgress?: (progress: RunView) => void;
-  /** Called with one line for people, such as that a guard is not ready. */
+  /** Called with one line to show to users, such as that a guard is not ready. */
   readonly onNotice?: (line: string) => void;
 }
 
-/** A run that came to its end. */
+/** A run that has ended. */
 export interface EndedRun {
   /** The run directory, absolute. */
   readonly dir: string;
@@ -116,12 +116,12 @@ function pathsOf({ paths = [], jobFile }: StartRunOptions): readonly string[] {
   throw new Failure('usage', 'give either paths or jobFile: a job file names its own sources');
 }
 
-/** The compiler of a caller in JavaScript checks nothing. */
+/** JavaScript callers have no compiler that checks their options. */
 function isListOfTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((each) => typeof each === 'string');
 }
 
-/** Passes on what a run reports. */
+/** Forwards what a run reports. */
 class Reporter {
   readonly #options: StartRunOptions;
   #view: (() => RunView) | null = null;
@@ -158,11 +158,11 @@ class Reporter {
   }
 }
 
-/** Turns one signal into the two steps in which a run ends: it drains for at most 10 s, then stops. `end` lets go of it. */
+/** Turns one signal into the two steps of an interrupt: drain for at most 10 s, then stop. `end` releases it. */
 function interruptsOf(signal: AbortSignal | undefined): Interrupts & { end(): void } {
   const drain = new AbortController();
   const stop = new AbortController();
-  // Everything in flight listens to them; Node would warn of a leak.
+  // Every request in flight listens to them, which Node would report as a leak.
   setMaxListeners(0, drain.signal, stop.signal);
   let timer: NodeJS.Timeout | undefined;
   const begin = (): void => {
@@ -194,12 +194,12 @@ const KNOWN = [...JOB_SETTINGS, FAIL_IF, RUN_START_WAIT].flatMap(({ flag }) =>
   flag === null ? [] : [flagName(flag)],
 );
 
-/** The flags that options stand for. Failure('usage') for one that is not known. */
+/** The command-line flags for the options. Failure('usage') for an unknown one. */
 function flagsOf({ guard, policy, out, flags = {} }: Options): Flags {
   const given: Record<string, Flags[string]> = {};
   for (const [name, value] of Object.entries(flags)) {
     const known = oneOf(KNOWN, { value: name, place: 'flags' });
-    // A flag such as --no-reuse says the same whatever its value, so that false means it is not given.
+    // A flag such as --no-reuse takes no value: false means that it is not given.
     if (value === false && /^no[A-Z]/.test(known)) continue;
     given[known] = typeof value === 'number' ? String(value) : value;
   }

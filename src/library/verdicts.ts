@@ -9,7 +9,7 @@ import { assertRunDirectory } from './read-run.ts';
 
 /**
  * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against the
- * format. The file is read while the lines are taken, so memory does not depend on its size.
+ * format. The file is streamed, so memory does not depend on its size.
  *
  * Throws a Failure: `usage` for a directory that is no run directory or whose run is not finished, `internal` for a line
  * that does not have the form of an outcome; rejects with the reason of `signal` when it is aborted.
@@ -41,7 +41,7 @@ export async function* verdicts(
   }
 }
 
-/** What keeps the lines from being read, in our own words: a parser's message can quote content. */
+/** The reason why the lines cannot be read, in our own words: a parser's message can quote content. */
 function unreadable(cause: unknown, line: number): Failure {
   const name = RUN_FILES.verdicts;
   if (cause instanceof NotAnOrdinaryFile || cause instanceof FileTooLarge) {

@@ -8,7 +8,7 @@ export interface StreamFindings {
   readonly firstCautionSeq: number | null;
   /** `processed_until_seq` of the first verdict with `flagged`; null without one. */
   readonly firstFlaggedSeq: number | null;
-  /** How far verdicts were behind at most: chunks that were sent but not covered when a verdict arrived. */
+  /** Maximum lag of verdicts: chunks that were sent but not covered when a verdict arrived. */
   readonly lagChunks: number;
   /** The longest time from sending a chunk to the verdict that covers it, in milliseconds. */
   readonly lagMs: number;

@@ -4,14 +4,14 @@ import { graphemeBoundary } from './grapheme-boundary.ts';
 
 /** UTF-16 units of content in a snippet. */
 const SNIPPET_UNITS = 300;
-/** With a sign for what is left out on either side. */
+/** Including an ellipsis on either side. */
 export const MAX_SNIPPET_UNITS = SNIPPET_UNITS + 2;
-/** Units of a content that are examined: white space takes up less room in a snippet. */
+/** Units of a content that are examined: more than fit, because white space is collapsed. */
 const LOOKED_AT = 4 * SNIPPET_UNITS;
 
 const LEFT_OUT = '…';
 
-/** Control characters, halves of pairs, controls that reorder text, and what is no character. */
+/** Control characters, halves of pairs, bidirectional controls, and noncharacters. */
 const UNREADABLE = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\p{Noncharacter_Code_Point}]/gu;
 const SPACE = /[\p{White_Space}]+/gu;
 

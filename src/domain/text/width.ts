@@ -1,4 +1,4 @@
-/** Characters that take no column of a terminal: combining marks, joiners, variation selectors. */
+/** Zero-width characters: combining marks, joiners, variation selectors. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
 /** Characters that take two: East Asian wide and fullwidth ones (Unicode Standard Annex 11), and emoji shown as pictures. */
@@ -14,7 +14,7 @@ function columnsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** Columns that a line takes on a terminal. Terminals differ in rare characters; control characters must be escaped before. */
+/** Columns that a line takes on a terminal. Terminals differ in rare characters; escape control characters first. */
 export function columnsIn(line: string): number {
   let columns = 0;
   for (const character of line) columns += columnsOf(character);
@@ -35,7 +35,7 @@ export function fitted(line: string, columns: number): string {
   return columns > 0 ? `${line.slice(0, end)}…` : '';
 }
 
-/** The text with spaces behind it, up to `columns` columns. */
+/** The text, padded with spaces to `columns` columns. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsIn(text)));
 }

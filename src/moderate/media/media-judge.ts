@@ -96,7 +96,7 @@ export class MediaJudge {
   }
 
   /**
-   * Returns the outcome of one file. Whatever is wrong with the file is its outcome, and so is a bug met while decoding
+   * Returns the outcome of one file. Any fault of the file becomes its outcome, as does a bug while decoding
    * it. Rejects on abort, and as the judge does.
    */
   moderate(request: MediaRequest | EmbeddedImageRequest, options: MediaOptions): Promise<Outcome> {
@@ -172,7 +172,7 @@ export class MediaJudge {
     const kind = { modality: 'audio', described: request.caption !== null } as const;
     const notJudged = await this.#notJudged(kind, signal);
     if (notJudged !== null) {
-      // What is no clip at all is not for want of a probe.
+      // A file that is not a clip at all keeps its own error.
       return failed((await recogniseContainer(file)) === null ? REFUSALS.notAudio : notJudged);
     }
     const outcome = await judgeParts(
@@ -180,11 +180,11 @@ export class MediaJudge {
       this.#options.judge,
       options,
     );
-    // The decoder opened the file anew after it was hashed.
+    // The decoder opened the file again after it was hashed.
     return (await stateOf(file)) === before ? outcome : failed(changedMeanwhile());
   }
 
-  /** Avoids decoding a file that no guard judges. Call it after the file was checked to be as planned. */
+  /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
   async #notJudged(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null> {
     return (await this.#options.judge.notJudged?.(kind, signal)) ?? null;
   }
@@ -228,7 +228,7 @@ export class MediaJudge {
   }
 }
 
-/** A decoder returns errors. If one throws, that is a bug, and costs this item only. Throws on abort. */
+/** Decoders return errors. One that throws has a bug, which costs only this item. Throws on abort. */
 function bugInDecoding(error: unknown, signal: AbortSignal): ItemError {
   signal.throwIfAborted();
   if (!(error instanceof Error)) throw error;

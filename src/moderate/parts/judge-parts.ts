@@ -52,7 +52,7 @@ export async function judgeParts(
   );
 }
 
-/** The outcome of an item that fails without an answer of a guard. */
+/** The outcome of an item that fails without a reply from a guard. */
 export function failed(error: ItemError): Outcome {
   const moderatedAt = new Date().toISOString();
   return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt } };

@@ -10,7 +10,7 @@ class Moved extends Error {}
 /**
  * Has the windows of one item judged by one endpoint, the one that refused the item: others may accept other sizes. If
  * another endpoint answers because that one is out of use, the search for a window size starts over with the one that
- * answered. After `MAX_MOVES` of these, answers of any endpoint count.
+ * answered. After `MAX_MOVES` restarts, answers of any endpoint are accepted.
  */
 export class SameGuard {
   readonly #judge: Judge;

@@ -3,9 +3,9 @@ import { roomFor } from './response-windows.ts';
 import { type Span, textSpans } from './text-spans.ts';
 import { windowSizes } from './windowed.ts';
 
-/** In bytes of UTF-8. Of a longer text, windows of every size take seconds to find. */
+/** In bytes of UTF-8. For longer texts, trying windows of every size takes seconds. */
 const MAX_SEARCHED_BYTES = 512 * 1024;
-/** Length of what is taken for the window of a longer text, in UTF-16 units. */
+/** Assumed window length of a longer text, in UTF-16 units. */
 const USUAL_LENGTH = 2048;
 
 /**
@@ -45,7 +45,7 @@ function usualWindow(text: string, at: number): Span | null {
   return from === null ? null : { from, to: Math.min(text.length, from + USUAL_LENGTH) };
 }
 
-/** Position of a code point in UTF-16 units; null behind the end of the text. */
+/** Position of a code point in UTF-16 units; null past the end of the text. */
 function unitOf(text: string, at: number): number | null {
   let unit = 0;
   for (let point = 0; point < at && unit < text.length; point++) {

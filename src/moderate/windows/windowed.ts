@@ -13,7 +13,7 @@ export interface Windowed {
 
 /** Smaller windows would hold no sentence: a guard that refuses this size refuses for another reason. */
 const MIN_WINDOW_BYTES = 256;
-/** A window size at which an item would have more windows is not tried. */
+/** Window sizes that would give an item more windows than this are not tried. */
 const MAX_WINDOWS = 16_384;
 
 /** Window sizes to try for an item of this size, in bytes: powers of two, from the largest below it down. */
