@@ -101,14 +101,14 @@ export class Database {
     return new Database(folder, limits.queryTimeoutMs, instance, connections);
   }
 
-  /** A database in a temporary folder, for as long as `work` takes. `keep` as in `create`. */
+  /** A database in a temporary folder, for as long as `work` takes. `keep` as in `create`, `connections` as in its limits. */
   static async temporary<T>(
     work: (database: Database) => Promise<T>,
-    keep: 'on disk' | 'in memory' = 'on disk',
+    { keep = 'on disk', connections = 1 }: { keep?: 'on disk' | 'in memory'; connections?: number } = {},
   ): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'guardsweep-analysis-'));
     try {
-      const database = await Database.create(folder, ONE_BY_ONE, keep);
+      const database = await Database.create(folder, { ...ONE_BY_ONE, connections }, keep);
       try {
         return await work(database);
       } finally {

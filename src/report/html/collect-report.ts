@@ -32,6 +32,9 @@ import { readFinished, readUnfinished } from './run-outcomes.ts';
 /** Guards, models and checks that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
 
+/** Each takes one of Node's four threads; the other one reads files. */
+const QUERIES_AT_ONCE = 3;
+
 interface CollectOptions {
   readonly signal: AbortSignal;
 }
@@ -48,81 +51,96 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
   const { policy } = config;
   const restrictions = await Restrictions.read(runDir, { run, policy }, signal);
   const isFinished = (await finishedSummary(runDir)) !== null;
-  return Database.temporary(async (database) => {
-    const lines = join(database.folder, RUN_FILES.verdicts);
-    const facts = await (isFinished ? readFinished(runDir, signal) : readUnfinished(runDir, lines, signal));
-    const { record, summary, canaryChecks } = facts;
-    let table = join(runDir, RUN_FILES.verdictsParquet);
-    if (!isFinished) {
-      table = join(database.folder, RUN_FILES.verdictsParquet);
-      const from = verdictsInLines(policy, Object.keys(summary.foreign_scored ?? {}));
-      await loadLines(database, `COPY (FROM ${from}) TO '${quoted(table)}' (FORMAT parquet)`, lines, signal);
-    }
-    const scored = await ScoreColumns.of(database, table, [policy], signal);
-    const outcomes = `SELECT *, ${scored.expressions.join(', ')} FROM ${verdictsInTable(table)}`;
-    await database.load(`CREATE VIEW outcomes AS ${outcomes}`, [], signal);
-    const counts = new OutcomeCounts(database, scored, signal);
-    const listed = new ListedItems({ database, scored }, restrictions, signal);
+  return Database.temporary(
+    async (database) => {
+      const lines = join(database.folder, RUN_FILES.verdicts);
+      const facts = await (isFinished ? readFinished(runDir, signal) : readUnfinished(runDir, lines, signal));
+      const { record, summary, canaryChecks } = facts;
+      let table = join(runDir, RUN_FILES.verdictsParquet);
+      if (!isFinished) {
+        table = join(database.folder, RUN_FILES.verdictsParquet);
+        const from = verdictsInLines(policy, Object.keys(summary.foreign_scored ?? {}));
+        await loadLines(
+          database,
+          `COPY (FROM ${from}) TO '${quoted(table)}' (FORMAT parquet)`,
+          lines,
+          signal,
+        );
+      }
+      const scored = await ScoreColumns.of(database, table, [policy], signal);
+      const outcomes = `SELECT *, ${scored.expressions.join(', ')} FROM ${verdictsInTable(table)}`;
+      await database.load(`CREATE VIEW outcomes AS ${outcomes}`, [], signal);
+      const counts = new OutcomeCounts(database, scored, signal);
+      const listed = new ListedItems({ database, scored }, restrictions, signal);
 
-    const [severe, uncertain, slow] = [await listed.severe(), await listed.uncertain(), await listed.slow()];
-    const errors: { readonly code: ItemCode; readonly items: number; readonly examples: ListedItem[] }[] = [];
-    for (const [name, items] of Object.entries(summary.by_error_code)) {
-      const code = name as ItemCode;
-      errors.push({ code, items, examples: await listed.examples(code) });
-    }
-    const unjudged = summary.errors === 0 ? [] : await listed.unjudgedFiles();
-    const named = [
-      severe,
-      uncertain,
-      slow,
-      ...errors.map(({ examples }) => examples),
-      unjudged.map(({ first }) => first),
-    ].flat();
-    const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
-    const linked = (items: readonly ListedItem[]): ReportItem[] =>
-      items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
-    return {
-      run: record.run,
-      name: record.config.name,
-      version: record.tool.version,
-      dir: runDir,
-      createdAt: record.created_at,
-      finishedAt: facts.finishedAt,
-      madeAt: new Date().toISOString(),
-      manifestSha256: facts.manifestSha256,
-      damagedAt: facts.damagedAt,
-      summary,
-      trial: summary.trial === null ? null : trialText(summary.trial),
-      again: againCommand(record.config, summary),
-      gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
-      canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
-      canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
-      categories: await counts.categories(),
-      corpora: await counts.corpora(),
-      modalities: await counts.modalities(),
-      scores: await counts.scores(policy),
-      errors: errors
-        .map((row) => ({
-          ...row,
-          retryable: isRetryable({ code: row.code }),
-          examples: linked(row.examples),
-        }))
-        .sort((a, b) => b.items - a.items),
-      toFix: unjudged.map(({ first, code, reason, items }) => ({
-        ...{ code, items, item: linked([first])[0]!, advice: adviceOn(first.path, { code, reason }) },
-      })),
-      coverage: await counts.coverage(),
-      guards: guardRows(summary, await counts.latencies()),
-      fingerprints: facts.fingerprints.slice(0, MAX_LISTED),
-      rate: await counts.rate(),
-      severe: linked(severe),
-      uncertain: linked(uncertain),
-      slow: linked(slow),
-      files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
-      previous: await comparePrevious(runDir, record, signal),
-      reviews: (await ReviewHistory.read(runDir, signal)).progress,
-    };
-  }, 'in memory');
+      // Of most reports, DuckDB takes longer to plan the queries than to answer them.
+      const [severe, uncertain, slow, categories, corpora, modalities, scores, coverage, latencyOf, rate] =
+        await Promise.all([
+          ...([listed.severe(), listed.uncertain(), listed.slow()] as const),
+          ...([counts.categories(), counts.corpora(), counts.modalities(), counts.scores(policy)] as const),
+          ...([counts.coverage(), counts.latencies(), counts.rate()] as const),
+        ]);
+      const errors: { readonly code: ItemCode; readonly items: number; readonly examples: ListedItem[] }[] =
+        [];
+      for (const [name, items] of Object.entries(summary.by_error_code)) {
+        const code = name as ItemCode;
+        errors.push({ code, items, examples: await listed.examples(code) });
+      }
+      const unjudged = summary.errors === 0 ? [] : await listed.unjudgedFiles();
+      const named = [
+        severe,
+        uncertain,
+        slow,
+        ...errors.map(({ examples }) => examples),
+        unjudged.map(({ first }) => first),
+      ].flat();
+      const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
+      const linked = (items: readonly ListedItem[]): ReportItem[] =>
+        items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
+      return {
+        run: record.run,
+        name: record.config.name,
+        version: record.tool.version,
+        dir: runDir,
+        createdAt: record.created_at,
+        finishedAt: facts.finishedAt,
+        madeAt: new Date().toISOString(),
+        manifestSha256: facts.manifestSha256,
+        damagedAt: facts.damagedAt,
+        summary,
+        trial: summary.trial === null ? null : trialText(summary.trial),
+        again: againCommand(record.config, summary),
+        gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
+        canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
+        canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
+        categories,
+        corpora,
+        modalities,
+        scores,
+        errors: errors
+          .map((row) => ({
+            ...row,
+            retryable: isRetryable({ code: row.code }),
+            examples: linked(row.examples),
+          }))
+          .sort((a, b) => b.items - a.items),
+        toFix: unjudged.map(({ first, code, reason, items }) => ({
+          ...{ code, items, item: linked([first])[0]!, advice: adviceOn(first.path, { code, reason }) },
+        })),
+        coverage,
+        guards: guardRows(summary, latencyOf),
+        fingerprints: facts.fingerprints.slice(0, MAX_LISTED),
+        rate,
+        severe: linked(severe),
+        uncertain: linked(uncertain),
+        slow: linked(slow),
+        files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
+        previous: await comparePrevious(runDir, record, signal),
+        reviews: (await ReviewHistory.read(runDir, signal)).progress,
+      };
+    },
+    { keep: 'in memory', connections: QUERIES_AT_ONCE },
+  );
 }
 
 function quoted(path: string): string {
