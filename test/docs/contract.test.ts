@@ -13,7 +13,7 @@ function sectionsOf(page: string): { heading: string; rows: string[][] }[] {
     .map((section) => {
       const entries = section.split(/\n(?=- \*\*|\n)/).filter((entry) => entry.startsWith('- **'));
       const rows = entries.map((entry) => {
-        const [own, ...below] = entry.split('\n  - ').map((part) => part.replaceAll(/\s*\n\s*/g, ' '));
+        const [own, ...below] = entry.split('\n  - ').map((part) => part.replaceAll(/\n */g, ' ').trim());
         const [, name, text] = /^- \*\*(.+?)(?::\*\*|\*\*) (.*)$/.exec(own!)!;
         return [name!, text!, ...below];
       });

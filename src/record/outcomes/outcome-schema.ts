@@ -94,7 +94,7 @@ export const OUTCOME = z
       .describe('Seq of an earlier item of the run with equal content, whose outcome this is.'),
     fingerprint: z
       .string()
-      .regex(/^sha256:[0-9a-f]{64}$/)
+      .regex(/^(?:sha256|declared):[0-9a-f]{64}$/)
       .nullable()
       .describe('Id of the model that judged; null if it is not known.'),
     endpoint: z.string().nullable().describe('The guard that judged, as configured; null if there was none.'),

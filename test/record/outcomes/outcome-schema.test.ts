@@ -32,7 +32,11 @@ describe('an error line', () => {
   });
 });
 
-it('an outcome line has no fingerprint in any other form', () => {
+it('an outcome line has a fingerprint, or a declaration, in no other form', () => {
+  for (const kind of ['sha256', 'declared']) {
+    const line = outcomeLine({ fingerprint: `${kind}:${'0a'.repeat(32)}` });
+    expect(parseOutcomeLine(JSON.stringify(line))).toEqual(line);
+  }
   expect(() => parseOutcomeLine(JSON.stringify(outcomeLine({ fingerprint: '=1+1' })))).toThrow();
 });
 
