@@ -40,11 +40,12 @@ interface Place {
  * The reader only finds the start and end of values; a value that is not valid JSON is one bad record. A line break in a
  * string, a bracket out of place, text behind a string and an object without a name in an object are damage.
  *
- * After damage, reading goes on at the next line that opens another value: one that starts with a bracket, or a quote where
- * records are strings, and is not indented further than the last good record. If such a line came before the damage showed, or the value has no end, reading goes back to it; then each such line ends a value, up to where reading had come.
- * So nothing is scanned more than twice. A damaged value that shares its line with the value before it ends where its
- * brackets do; if it has no end, the rest of that line is lost. A bracket that closes the array too early is a bad record
- * of its own.
+ * After damage, reading goes on at the next line that opens another value: one that starts with a bracket, or a quote
+ * where records are strings, and is not indented further than the damaged value. If such a line came before the damage
+ * showed, or the value has no end, reading goes back to it; then each such line ends a value, up to where reading had
+ * come. So nothing is scanned more than twice. A damaged value that shares its line with the value before it ends where
+ * its brackets do; if it has no end, the rest of that line is lost: brackets in a line tell an element from an object
+ * inside one only as long as they match. A bracket that closes the array too early is a bad record of its own.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;
@@ -326,15 +327,14 @@ export class JsonReader implements RecordReader {
     this.#lineIsBlank = false;
     this.#firstAt = this.#at - 1;
     const here = this.#here();
-    const isOutermost = here.column <= this.#outermost();
+    const own = this.#value.column;
+    const indent = this.#indent ?? 0;
+    const isOutermost = here.column <= Math.max(indent, own);
+    const opensString = this.#opener === QUOTE ? isOutermost : this.#opener === null && here.column === own;
     const opensValue =
-      byte === QUOTE
-        ? this.#opener === QUOTE
-          ? isOutermost
-          : this.#opener === null && here.column === this.#value.column
-        : isOutermost && (byte === OPEN_BRACE || byte === OPEN_BRACKET);
+      byte === QUOTE ? opensString : isOutermost && (byte === OPEN_BRACE || byte === OPEN_BRACKET);
     if (this.#phase === 'lost') {
-      if (opensValue || (byte === CLOSE_BRACKET && isOutermost)) this.#phase = 'between';
+      if (opensValue || (byte === CLOSE_BRACKET && here.column <= indent)) this.#phase = 'between';
       return false;
     }
     if (this.#phase !== 'value' || !opensValue) return false;
@@ -347,12 +347,6 @@ export class JsonReader implements RecordReader {
     if (isEnd) this.#endAt(this.#restart ?? here, NOT_CLOSED, records);
     else this.#restart ??= here;
     return isEnd;
-  }
-
-  /** How far a line that opens a value is indented at most. */
-  #outermost(): number {
-    const indent = this.#indent ?? 0;
-    return this.#isLinewise ? indent : Math.max(indent, this.#value.column);
   }
 
   /** The place of the byte that was scanned last. */
@@ -382,11 +376,15 @@ export class JsonReader implements RecordReader {
       this.#row++;
       records.push(record);
       const { isFirst, column } = this.#value;
+      const first = this.#window.slice(offset, offset + 1)[0]!;
       if (record.error === null) {
-        this.#opener = this.#window.slice(offset, offset + 1)[0]!;
+        this.#opener = first;
         if (isFirst) this.#indent = column;
         this.#isLinewise ||= isFirst;
-      } else if (record.isBroken === true && isFirst && this.#isLinewise) this.#phase = 'lost';
+      } else if (record.isBroken === true && isFirst && this.#isLinewise) {
+        // Its brackets cannot be trusted, nor what is left of it on its lines.
+        if (this.#isDamaged || first !== this.#opener) this.#phase = 'lost';
+      }
     }
     if (this.#phase === 'value') this.#phase = 'between';
     this.#inString = false;

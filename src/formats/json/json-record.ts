@@ -10,7 +10,8 @@ import { JsonFields } from './json-fields.ts';
 export function jsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
-    return badRecord(row, line, itemError('INVALID_ENCODING', 'the record holds bytes that are not text'));
+    const error = itemError('INVALID_ENCODING', 'the record holds bytes that are not text');
+    return { ...badRecord(row, line, error), isBroken: true };
   }
   if (isNestedTooDeeply(bytes)) {
     return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is nested too deeply'));
