@@ -15,8 +15,8 @@ const SOURCE_BYTES = 700;
 const MAX_SHARDS_IN_REDIS = 256;
 const MAX_CONTENT_IN_REDIS = 64 * 1024 * 1024;
 const MAX_WAITING_RESULTS = 64;
-/** Of a waiting result. */
-const RESULT_BYTES = 99_000;
+/** Of an item in a waiting result. */
+const RESULT_ITEM_BYTES = 387;
 /** What an item takes in Redis besides its content, and what each byte of its content takes. */
 const ITEM_OVERHEAD_BYTES = 220;
 const CONTENT_FACTOR = 1.2;
@@ -61,5 +61,7 @@ export function redisBytes({ limits }: RunConfig, items: number, itemBytes: numb
   const shards = Math.min(MAX_SHARDS_IN_REDIS, Math.ceil(items / perShard), Math.max(1, byContent));
   const shardBytes = perShard * (itemBytes * CONTENT_FACTOR + ITEM_OVERHEAD_BYTES);
   const results = Math.min(MAX_WAITING_RESULTS, shards);
-  return Math.round(Math.max(shards * shardBytes, (shards - results) * shardBytes + results * RESULT_BYTES));
+  return Math.round(
+    Math.max(shards * shardBytes, (shards - results) * shardBytes + results * perShard * RESULT_ITEM_BYTES),
+  );
 }

@@ -50,7 +50,7 @@ interface OutstandingOptions {
 
 const LOOK_FOR_ROOM_EVERY_MS = 200;
 
-/** As bytes, because 65,536 items as objects would take most of the heap. */
+/** As bytes, because 131,072 items as objects would take most of the heap. */
 interface Entry extends EncodedJob {
   readonly shard: number;
   readonly lane: Lane;

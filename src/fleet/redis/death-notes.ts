@@ -16,8 +16,8 @@ export interface Deaths {
 /** Notes outlive their jobs, since a later feeder uses other job ids. They are removed with the shard or run, or expire after a day. */
 const NOTES_TTL_SECONDS = 86_400;
 
-/** Maximum notes per shard: four deaths for each of its 256 items, the same number for the shard itself, and a few dozen workers. */
-const MAX_NOTES = 4096;
+/** Maximum notes per shard: four deaths for each of its 512 items, the same number for the shard itself, and a few dozen workers. */
+const MAX_NOTES = 8192;
 const MAX_FIELD = 128;
 /** An id and 64 seqs, sealed. */
 const MAX_NOTE = 2048;
