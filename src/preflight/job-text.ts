@@ -14,8 +14,7 @@ import { MAX_WAIT } from '../config/settings/entries/fleet.ts';
 import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
 import { shownName } from '../domain/text/shown.ts';
-import type { CorpusForecast, Forecast } from './forecast.ts';
-import { failedOf, judgedOf } from './tally.ts';
+import type { Forecast, SourceForecast } from './preflight.ts';
 
 /** Columns named in a comment. */
 const MAX_TABLES = 3;
@@ -78,7 +77,7 @@ function keptLines(settings: SettingTable, from: Sources, path: (absolute: strin
   });
 }
 
-function sourceLines(config: SourceConfig, path: string, found: CorpusForecast): string[] {
+function sourceLines(config: SourceConfig, path: string, found: SourceForecast): string[] {
   const { textColumns, idColumn, audit, asStream, encoding, layout, header } = config;
   const [table] = found.tables;
   const columns = textColumns?.map(text) ?? table?.judged.filter((label) => label.startsWith('"')) ?? [];
@@ -107,13 +106,18 @@ function sourceLines(config: SourceConfig, path: string, found: CorpusForecast):
   ];
 }
 
-function comments({ files, predicted, method, layouts, tables }: CorpusForecast): string[] {
-  const items = judgedOf(predicted) + failedOf(predicted);
-  const kinds = Object.entries(layouts).map(([layout, count]) => `${layout} ${count}`);
-  const errors = Object.entries(predicted.errors).map(([code, count]) => `${code} ${count}`);
+function comments({ files, kinds, to_judge, not_judged, estimated, tables }: SourceForecast): string[] {
+  const items = [...Object.values(to_judge), ...Object.values(not_judged)].reduce(
+    (all, count) => all + count,
+    0,
+  );
+  const listed = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([key, count]) => `${key} ${count}`)
+      .join(', ');
   return [
-    `${files} ${plural(files, 'file')} (${kinds.join(', ')}); ${method === 'counted' ? '' : 'about '}${items} ${plural(items, 'item')}`,
-    ...(errors.length > 0 ? [`not judged: ${errors.join(', ')}`] : []),
+    `${files} ${plural(files, 'file')} (${listed(kinds)}); ${estimated ? 'about ' : ''}${items} ${plural(items, 'item')}`,
+    ...(Object.keys(not_judged).length > 0 ? [`not judged: ${listed(not_judged)}`] : []),
     ...tables.slice(0, MAX_TABLES).map(({ path, judged, not_judged: others }) => {
       return `${shownName(path)}: judged ${judged.join(', ') || 'no column'}; not judged ${others.join(', ') || 'none'}`;
     }),

@@ -1,168 +1,246 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { RunConfig } from '../config/run-config.ts';
-import { type JudgedItem, LANES, laneOf } from '../domain/item.ts';
-import { isMedia, requestBytes } from '../domain/request.ts';
-import type { OpenGuards } from '../guard/pool/guard-session.ts';
+import { type Lane, LANES, laneOf } from '../domain/item.ts';
+import type { ItemCode } from '../domain/item-error.ts';
 import { expandSources } from '../ingest/discover/expand.ts';
+import { readSource } from '../ingest/items/read-source.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
-import { inspectSources } from '../ingest/recognise/inspect.ts';
+import { columnsOf, examineFile, inspectSources } from '../ingest/recognise/inspect.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
-import { expectations } from './expect.ts';
-import type { CorpusForecast, Forecast, GuardForecast } from './forecast.ts';
-import { failedOf, ItemTally, judgedOf } from './tally.ts';
-import { countReusable, type JudgedSample, judgeSample } from './judge-sample.ts';
-import { RESAMPLES, Reservoir, seededRandom, shuffled, withBounds } from './statistics.ts';
-import { readCorpus, type CorpusReading } from './read-corpus.ts';
-import { diskBytes, meanLineBytes, redisBytes } from './sizes.ts';
+import { finishedSummary } from '../record/summary/finished-summary.ts';
 
-/** Most bytes that are read of all corpora together, as stored. */
-const MAX_BYTES = 256 * 1024 * 1024;
-/** Of each corpus at least, in bytes. */
-const MIN_CORPUS_BYTES = 256 * 1024;
-/** Items of each lane that are timed, also where the sample has fewer. */
-const TIMED_PER_LANE = 8;
+/** Maximum number of files to read per source; the others are taken to be like them. */
+const MAX_FILES = 1000;
+/** The largest files of a source are always read: one large table can outweigh thousands of small files. */
+const LARGEST_FILES = 50;
+/** Maximum bytes to read per table, as stored; the rest is taken to be like its beginning. */
+const MAX_TABLE_BYTES = 8 * 1024 * 1024;
+/** Tables whose columns are listed, one per set of columns. */
+const MAX_TABLES = 20;
+/** Runs to search for the speed of a guard, the latest first. */
+const MAX_RUNS = 20;
 
-export interface PreflightOptions {
-  /** Connects to the guards; null: nothing is judged. */
-  readonly guards: OpenGuards | null;
-  /** Most items that are sent to the guards. */
-  readonly sample: number;
-  readonly seed: number;
-  /** Path of this user's key file, see runKeyFile. */
-  readonly keyFile: string | null;
-  readonly say: (line: string) => void;
-  readonly signal: AbortSignal;
+/** Mean size of an outcome line in verdicts.jsonl, in bytes; see docs/capacity.md. */
+const LINE_BYTES = 733;
+/** Size of verdicts.csv and verdicts.parquet relative to verdicts.jsonl. */
+const TABLES_SHARE = 0.4;
+/** Plan and commit lines of a shard, in bytes. */
+const SHARD_BYTES = 610;
+/** Entries of a file in sources.jsonl and the manifest, in bytes. */
+const SOURCE_BYTES = 700;
+
+/** Columns of a table. */
+interface TableColumns {
+  readonly path: string;
+  readonly judged: readonly string[];
+  readonly not_judged: readonly string[];
+}
+
+/** Numbers of items. */
+interface ItemCounts {
+  /** Items to judge, by lane. */
+  readonly to_judge: Readonly<Record<Lane, number>>;
+  /** Items that end as errors without asking a guard, by code. */
+  readonly not_judged: Readonly<Partial<Record<ItemCode, number>>>;
+}
+
+/** What one source of a run holds. */
+export interface SourceForecast extends ItemCounts {
+  /** As the user named it. */
+  readonly source: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Whether the numbers are scaled up from a part of the source. */
+  readonly estimated: boolean;
+  /** Files by kind, of those that were read. */
+  readonly kinds: Readonly<Record<string, number>>;
+  readonly tables: readonly TableColumns[];
+}
+
+/** The result of `preflight`. */
+export interface Forecast {
+  readonly schema: 1;
+  readonly sources: readonly SourceForecast[];
+  /** Skipped files, by reason. */
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly items: number;
+  /** Each takes at least one guard request; long texts, clips and animations take several. */
+  readonly to_judge: number;
+  /** Null if no speed is known. */
+  readonly time: {
+    readonly seconds: number;
+    readonly items_per_second: number;
+    /** The run that was as fast; null for `--rate`. */
+    readonly run: string | null;
+  } | null;
+  /** Size of the finished run directory. */
+  readonly disk_bytes: number;
 }
 
 /**
- * Looks into the sources of a run, has a random sample judged, and forecasts the run. Writes nothing. What is read is
- * bounded whatever the sources hold, and so is the memory that it takes. A verdict store is opened if there is one. Rejects with Failure `usage` for sources that a
- * run would not take either, and `service` as the guards do.
+ * Reads the sources of a run, of large ones a part, and forecasts the run. Asks no guard and writes nothing. `rate`: items
+ * per second; null takes the speed of the last run in the output folder that was judged by the same guards. Rejects with
+ * Failure `usage` for sources that a run would refuse.
  */
-export async function preflight(config: RunConfig, options: PreflightOptions): Promise<Forecast> {
-  const { guards, sample, seed, keyFile, say, signal } = options;
+export async function preflight(
+  config: RunConfig,
+  { rate, signal }: { readonly rate: number | null; readonly signal: AbortSignal },
+): Promise<Forecast> {
   const { sources, skipped } = await expandSources(config.sources, signal);
   await inspectSources(sources, config.sources, config.limits.itemBytes, signal);
-  const random = seededRandom(seed);
-  const maxBytes = Math.max(MIN_CORPUS_BYTES, Math.floor(MAX_BYTES / config.sources.length));
   const frozen = new FrozenSources(sources, config.sources);
-  const corpora: Corpus[] = [];
-  const ofCorpus = config.sources.map((): FrozenSource[] => []);
-  for (const source of sources) ofCorpus[source.corpus]!.push(source);
-  const ofLane = new Map(LANES.map((lane) => [lane, new Reservoir<JudgedItem>(TIMED_PER_LANE, random)]));
-  for (const [corpus, { given }] of config.sources.entries()) {
-    const files = ofCorpus[corpus]!;
-    const items = new Reservoir<JudgedItem>(sample, random);
-    const take = (item: JudgedItem): void => {
-      items.add(item);
-      ofLane.get(laneOf(item))!.add(item);
-    };
-    const reading = await readCorpus(files, { config, frozen, maxBytes, sample: take, random, signal });
-    corpora.push({ given, files, reading, items: items.values });
+  const forecasts: SourceForecast[] = [];
+  for (const [index, { given }] of config.sources.entries()) {
+    const files = sources.filter(({ corpus }) => corpus === index);
+    forecasts.push({ source: given, ...(await readFiles(files, config, frozen, signal)) });
   }
-  const predicted = new ItemTally();
-  for (const { reading } of corpora) predicted.addScaled(reading.predicted, 1);
-  const counts = predicted.counts;
-  const toJudge = judgedOf(counts);
-  const bytes = bytesOf(sources);
-  const chosen = drawn(corpora, sample, random);
-  let guard: GuardForecast | null = null;
-  let judged: readonly JudgedSample[] = [];
-  if (guards !== null) {
-    const session = await guards(signal, say);
-    try {
-      const { pool, died } = session;
-      const judging = AbortSignal.any([signal, died]);
-      const extra = [...ofLane.values()].flatMap(({ values }) => values);
-      const result = await judgeSample({ chosen, extra }, { config, sources, pool, signal: judging });
-      const readingSeconds = secondsToRead(corpora, bytes);
-      const fingerprints = pool.status().flatMap(({ fingerprint }) => fingerprint ?? []);
-      const reusable = await countReusable(
-        result.judged.map(({ item }) => item),
-        config,
-        { keyFile, fingerprints, say, signal },
-      );
-      const known = { config, pool, predicted: counts, readingSeconds, reusable, random };
-      guard = expectations(result, known);
-      judged = result.judged;
-    } finally {
-      await session.close();
-    }
-  }
-  const items = toJudge + failedOf(counts);
+  const toJudge = sum(forecasts.flatMap(({ to_judge }) => Object.values(to_judge)));
+  const items = toJudge + sum(forecasts.flatMap(({ not_judged }) => Object.values(not_judged)));
+  const speed = rate === null ? await lastSpeed(config) : { items_per_second: rate, run: null };
+  const tables = config.output.formats.includes('csv') ? TABLES_SHARE : TABLES_SHARE / 2;
+  const shards = Math.ceil(items / config.limits.shardItems);
   return {
     schema: 1,
-    seed,
-    sources: corpora.map(forecastOf),
-    files: sources.length,
-    bytes,
+    sources: forecasts,
     skipped,
-    method: corpora.every(({ reading }) => reading.method === 'counted') ? 'counted' : 'estimated',
     items,
-    items_interval: intervalOf(items, corpora),
     to_judge: toJudge,
-    predicted: counts,
-    guard,
-    disk_bytes: diskBytes(config, { items, files: sources.length, lineBytes: meanLineBytes(config, judged) }),
-    redis_bytes: redisBytes(config, items, meanBytes(chosen)),
+    time: speed && { seconds: toJudge / speed.items_per_second, ...speed },
+    // The log and verdicts.jsonl hold the same lines.
+    disk_bytes: Math.round(
+      items * LINE_BYTES * (2 + tables) + shards * SHARD_BYTES + sources.length * SOURCE_BYTES,
+    ),
   };
 }
 
-/** A corpus and a sample of it. */
-interface Corpus {
-  readonly given: string;
-  readonly files: readonly FrozenSource[];
-  readonly reading: CorpusReading;
-  readonly items: readonly JudgedItem[];
+/** The largest files, and others at even distances, each with the number of files that it stands for. */
+function chooseFiles(files: readonly FrozenSource[]): { source: FrozenSource; weight: number }[] {
+  if (files.length <= MAX_FILES) return files.map((source) => ({ source, weight: 1 }));
+  const bySize = files.toSorted((a, b) => b.bytes - a.bytes);
+  const largest = bySize.slice(0, LARGEST_FILES);
+  const others = bySize.slice(LARGEST_FILES);
+  const weight = others.length / (MAX_FILES - LARGEST_FILES);
+  return [
+    ...largest.map((source) => ({ source, weight: 1 })),
+    ...Array.from({ length: MAX_FILES - LARGEST_FILES }, (_, at) => ({
+      source: others[Math.floor(at * weight)]!,
+      weight,
+    })),
+  ];
 }
 
-function forecastOf({ given, files, reading }: Corpus): CorpusForecast {
-  const { read, layouts, tables, method, predicted } = reading;
+async function readFiles(
+  files: readonly FrozenSource[],
+  config: RunConfig,
+  frozen: FrozenSources,
+  signal: AbortSignal,
+): Promise<Omit<SourceForecast, 'source'>> {
+  const toJudge = new Map<Lane, number>(LANES.map((lane) => [lane, 0]));
+  const notJudged = new Map<ItemCode, number>();
+  const kinds: Record<string, number> = {};
+  const tables = new Map<string, TableColumns>();
+  let estimated = files.length > MAX_FILES;
+  for (const { source, weight } of chooseFiles(files)) {
+    const { kind, table } = await recognise(source, config, signal);
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+    const key = table && JSON.stringify([table.judged, table.not_judged]);
+    if (key !== null && tables.size < MAX_TABLES && !tables.has(key)) tables.set(key, table!);
+    if (kind === 'image' || kind === 'audio') {
+      toJudge.set(kind, toJudge.get(kind)! + weight);
+      continue;
+    }
+    const found = await countItems(source, config, frozen, signal);
+    estimated ||= found.scale > 1;
+    const factor = found.scale * weight;
+    for (const [lane, count] of found.toJudge) toJudge.set(lane, toJudge.get(lane)! + count * factor);
+    for (const [code, count] of found.notJudged) {
+      notJudged.set(code, (notJudged.get(code) ?? 0) + count * factor);
+    }
+  }
   return {
-    source: given,
     files: files.length,
-    bytes: bytesOf(files),
-    read: { files: read.files, bytes: read.bytes },
-    layouts,
-    tables,
-    method,
-    predicted: predicted.counts,
+    bytes: sum(files.map(({ bytes }) => bytes)),
+    estimated,
+    kinds,
+    tables: [...tables.values()],
+    to_judge: rounded(toJudge) as Record<Lane, number>,
+    not_judged: rounded(notJudged),
   };
 }
 
-/** The corpora are read independently of each other, so one resample of each makes one of all. */
-function intervalOf(items: number, corpora: readonly Corpus[]): Forecast['items_interval'] {
-  const totals = Array.from({ length: RESAMPLES }, (_, at) =>
-    corpora.reduce((sum, { reading: { totals } }) => sum + totals[at % totals.length]!, 0),
-  );
-  const { low, high } = withBounds(items, totals);
-  return { low: Math.round(low), high: Math.round(high) };
+async function recognise(
+  source: FrozenSource,
+  config: RunConfig,
+  signal: AbortSignal,
+): Promise<{ kind: string; table: TableColumns | null }> {
+  if (source.manifest === source.source) return { kind: 'manifest', table: null };
+  const corpus = config.sources[source.corpus]!;
+  const examined = await examineFile(source, corpus, config.limits.itemBytes, signal);
+  switch (examined?.kind) {
+    case undefined:
+      return { kind: 'unreadable', table: null };
+    case 'text':
+      return { kind: 'text', table: null };
+    case 'media':
+      return { kind: examined.modality, table: null };
+    case 'refused':
+      return { kind: `refused (${examined.error.code})`, table: null };
+    case 'records': {
+      const { judged, unjudged } = columnsOf(examined, source, corpus);
+      return { kind: examined.layout.kind, table: { path: source.path, judged, not_judged: unjudged } };
+    }
+  }
 }
 
-/** A sample of all corpora, of each in proportion to the items that are predicted, in random order. */
-function drawn(corpora: readonly Corpus[], size: number, random: () => number): JudgedItem[] {
-  const predicted = corpora.map(({ reading }) => judgedOf(reading.predicted.counts));
-  const all = predicted.reduce((sum, count) => sum + count, 0);
-  const chosen = corpora.flatMap(({ items }, index) => {
-    const share = all === 0 ? 0 : Math.ceil((size * predicted[index]!) / all);
-    return shuffled(items, random).slice(0, share);
-  });
-  return shuffled(chosen, random).slice(0, size);
+/** Items of a file. Of a large table only the beginning is read; `scale` is the size of the file relative to that. */
+async function countItems(
+  source: FrozenSource,
+  config: RunConfig,
+  frozen: FrozenSources,
+  signal: AbortSignal,
+) {
+  const toJudge = new Map<Lane, number>();
+  const notJudged = new Map<ItemCode, number>();
+  const { itemBytes, mediaBytes } = config.limits;
+  let bytes = 0;
+  const onBytes = (soFar: number): void => void (bytes = soFar);
+  const options = { frozen, itemBytes, mediaBytes, signal, onBytes };
+  let scale = 1;
+  for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
+    for (const item of items) {
+      const code = item.settled?.error?.code;
+      if (code === undefined) toJudge.set(laneOf(item), (toJudge.get(laneOf(item)) ?? 0) + 1);
+      else notJudged.set(code, (notJudged.get(code) ?? 0) + 1);
+    }
+    if (items.at(-1)?.source.row != null && bytes >= MAX_TABLE_BYTES && bytes < source.bytes) {
+      scale = source.bytes / bytes;
+      break;
+    }
+  }
+  return { toJudge, notJudged, scale };
 }
 
-function secondsToRead(corpora: readonly Corpus[], bytes: number): number {
-  const read = corpora.reduce((sum, { reading }) => sum + reading.read.bytes, 0);
-  const seconds = corpora.reduce((sum, { reading }) => sum + reading.read.seconds, 0);
-  return read === 0 ? 0 : (bytes / read) * seconds;
+/** Speed of the last run in the output folder with the same guards; null if there is none. */
+async function lastSpeed(
+  config: RunConfig,
+): Promise<{ readonly items_per_second: number; readonly run: string } | null> {
+  const names = await readdir(config.output.dir).catch(() => []);
+  for (const name of names.sort().reverse().slice(0, MAX_RUNS)) {
+    const summary = await finishedSummary(join(config.output.dir, name));
+    if (summary === null || summary.seconds <= 0) continue;
+    const judged = sum(summary.guards.map(({ verdicts }) => verdicts)) - summary.reused;
+    const endpoints = summary.guards.map(({ endpoint }) => endpoint);
+    if (judged <= 0 || !endpoints.some((endpoint) => config.guards.includes(endpoint))) continue;
+    return { items_per_second: judged / summary.seconds, run: summary.run };
+  }
+  return null;
 }
 
-/** Mean size of what travels with an item, in bytes. */
-function meanBytes(items: readonly JudgedItem[]): number {
-  if (items.length === 0) return 0;
-  const travels = ({ request }: JudgedItem): number =>
-    isMedia(request) ? Buffer.byteLength(request.caption ?? '') : requestBytes(request);
-  return items.reduce((sum, item) => sum + travels(item), 0) / items.length;
+function rounded(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].map(([key, count]) => [key, Math.round(count)]));
 }
 
-function bytesOf(sources: readonly FrozenSource[]): number {
-  return sources.reduce((sum, source) => sum + source.bytes, 0);
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

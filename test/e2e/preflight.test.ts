@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Forecast } from '../../src/preflight/forecast.ts';
+import type { Forecast } from '../../src/preflight/preflight.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
@@ -43,17 +43,7 @@ it('preflight writes a job file and nothing else, and enqueue then does what was
   // What the comments offer is valid, too.
   const uncommented = text.replace('# text:', 'text:').replaceAll('# audit:', 'audit:');
   await writeFile(join(folder, 'edited.yaml'), uncommented);
-  const edited = await guardsweep(['preflight', 'edited.yaml', '--no-guard'], { cwd: folder });
+  const edited = await guardsweep(['preflight', 'edited.yaml'], { cwd: folder });
   expect(edited, edited.stderr).toMatchObject({ status: 0 });
-  expect(edited.stdout).toMatch(/^Corpus: 51 items in 2 files/);
-});
-
-it('preflight ends with status 4 without a guard to ask, and with --no-guard does not need one', async () => {
-  const folder = await temporaryFolder();
-  await writeComments(folder, 'comments.csv', 5);
-  const args = ['preflight', 'comments.csv', '--guard', 'grpc://127.0.0.1:9', '--start-wait', '1s'];
-  expect(await guardsweep(args, { cwd: folder })).toMatchObject({ status: 4, stdout: '' });
-  const done = await guardsweep([...args, '--no-guard'], { cwd: folder });
-  expect(done).toMatchObject({ status: 0 });
-  expect(done.stdout).toContain('No guard was asked');
+  expect(edited.stdout).toMatch(/^Corpus: 51 items; 51 to judge/);
 });

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
-import { GUARD_TLS_SETTINGS, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
-import type { RunConfig } from '../../config/run-config.ts';
 import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import {
@@ -15,13 +14,7 @@ import {
   STORE,
 } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import {
-  ASK_GUARD,
-  JOB_REDIS,
-  PREFLIGHT_SAMPLE,
-  PREFLIGHT_SEED,
-  WRITE_JOB,
-} from '../../config/settings/entries/sampling.ts';
+import { JOB_REDIS, PREFLIGHT_RATE, WRITE_JOB } from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -33,14 +26,12 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import { MAX_WAIT, RUN_START_WAIT } from '../../config/settings/entries/fleet.ts';
+import { MAX_WAIT } from '../../config/settings/entries/fleet.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { createFile } from '../../files/create-file.ts';
 import { isThere, runDirectoryAround } from '../../files/folders.ts';
-import type { OpenGuards } from '../../guard/pool/guard-session.ts';
-import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -70,33 +61,29 @@ const RUN_SETTINGS = {
   guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
   maxWait: MAX_WAIT,
-  startWait: RUN_START_WAIT,
 };
 
 const OWN_SETTINGS = {
-  sample: PREFLIGHT_SAMPLE,
-  seed: PREFLIGHT_SEED,
-  noGuard: ASK_GUARD,
+  rate: PREFLIGHT_RATE,
   writeJob: WRITE_JOB,
   redis: JOB_REDIS,
   json: JSON_RESULT,
 };
 
-/** `preflight <path… or job.yaml>`: what a run would find, how long it would take, and what it would flag. */
+/** `preflight <path… or job.yaml>`: what a run would find, and how long it would take. */
 export function preflightCommand(context: CommandContext): Command {
   return newCommand('preflight', context, { ...RUN_SETTINGS, ...OWN_SETTINGS })
-    .summary('forecast a run: items, columns, time, flags, space')
+    .summary('forecast a run: items, columns, time, space')
     .description(
-      'Inspect the sources of a run, have the guard judge a random sample, and forecast the run: items and bad rows, ' +
-        'columns that will and will not be judged, time, flags, and space on disk and in Redis. Large sources are read in part; the ' +
-        'forecast says how much. Writes only the job file of --write-job, and opens the verdict store if there is one.',
+      'Read the sources of a run and forecast it: items by kind, what cannot be judged and why, columns, time and disk ' +
+        'space. Large sources are read in part. Asks no guard; writes only the job file of --write-job.',
     )
     .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
     .addHelpText(
       'after',
       examples([
-        ['guardsweep preflight ./uploads --guard grpc://gpu-1:8001', 'before a run on a real guard'],
-        ['guardsweep preflight ./uploads --no-guard', 'items and columns only'],
+        ['guardsweep preflight ./uploads', 'items, columns, and time as in the last run'],
+        ['guardsweep preflight ./uploads --rate 500', 'with a guard that judges 500 items a second'],
         ['guardsweep preflight ./uploads comments.csv --write-job job.yaml', 'a job file to edit'],
         [
           'guardsweep preflight ./uploads --redis redis://queue-1:6379 --write-job job.yaml',
@@ -105,25 +92,16 @@ export function preflightCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (paths: string[], flags: Flags) => {
-      const { env, cwd, stdout, stderr, interrupts } = context;
+      const { env, cwd, stdout, interrupts } = context;
       const own = await valuesOf(OWN_SETTINGS, { flags, env, cwd });
-      // For a run, the flag --sample means the records that it judges.
-      const runFlags = { ...flags, sample: undefined, seed: undefined };
-      const { config, guardTls, startWaitMs } = await resolveRunConfig({ paths, flags: runFlags, env, cwd });
+      const { config } = await resolveRunConfig({ paths, flags, env, cwd });
       if (own.writeJob !== null && isJobFile(paths[0]!)) {
         throw new Failure('usage', `--write-job: ${shownName(paths[0]!)} is already a job file`);
       }
       if (own.writeJob !== null) await assertWritable(own.writeJob);
-      const guards = own.noGuard ? await openerOf(config, { guardTls, startWaitMs }, env) : null;
       const { preflight } = await import('../../preflight/preflight.ts');
       const { forecastLines } = await import('../../preflight/forecast-text.ts');
-      const say = (line: string): void => stderr.line(`guardsweep: ${line}`);
-      const { sample, seed } = own;
-      const forecast = await preflight(config, {
-        ...{ guards, sample, seed, say },
-        keyFile: runKeyFile(env),
-        signal: interrupts.drain,
-      });
+      const forecast = await preflight(config, { rate: own.rate, signal: interrupts.drain });
       if (own.writeJob !== null) {
         const { jobText } = await import('../../preflight/job-text.ts');
         const options = {
@@ -138,18 +116,7 @@ export function preflightCommand(context: CommandContext): Command {
     });
 }
 
-async function openerOf(
-  config: RunConfig,
-  { guardTls, startWaitMs }: Pick<Awaited<ReturnType<typeof resolveRunConfig>>, 'guardTls' | 'startWaitMs'>,
-  env: NodeJS.ProcessEnv,
-): Promise<OpenGuards> {
-  const tls = await readGuardTls(guardTls, config.guards);
-  const { guardOpener } = await import('../../guard-setup/guard-session.ts');
-  // A verdict that names its model waits for the next reading of its version, which would count as time of the guard.
-  return guardOpener({ ...config, tls, startWaitMs, stampVerdicts: false }, env);
-}
-
-/** Before anything is judged. Failure('usage'); also in a run directory, whose record would no longer hold. */
+/** Failure('usage') if the file exists, or would be in a run directory: `verify` refuses files it does not know. */
 async function assertWritable(path: string): Promise<void> {
   if (await isThere(path)) throw notReplaced(path);
   if ((await runDirectoryAround(path)) !== null) {

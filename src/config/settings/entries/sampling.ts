@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseRedisUrl } from '../../values/redis-url.ts';
 import { parseShare } from '../../values/quantities.ts';
-import { single, SWITCH, wholeNumber } from '../kinds.ts';
+import { single, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { REDIS_URL } from './environment.ts';
 
@@ -37,28 +37,12 @@ export const SEED = setting({
   example: '7',
 });
 
-export const PREFLIGHT_SAMPLE = setting({
-  flag: '--sample',
-  help: 'maximum number of items sent to the guard, chosen at random',
-  kind: wholeNumber('count', 1, 10_000),
-  default: '256',
-  example: '1000',
-});
-
-export const PREFLIGHT_SEED = setting({
-  flag: '--seed',
-  help: 'random seed for choosing files and items',
-  kind: wholeNumber('number', 0, 999_999_999),
-  default: '1',
-  example: '7',
-});
-
-export const ASK_GUARD = setting({
-  flag: '--no-guard',
-  help: 'do not ask the guard to judge the sample, and forecast neither times nor flags',
-  kind: SWITCH,
-  default: 'true',
-  shown: 'it is asked',
+export const PREFLIGHT_RATE = setting({
+  flag: '--rate',
+  help: 'items that the guard judges per second',
+  kind: wholeNumber('items', 1, 1_000_000),
+  unset: 'the speed of the last run with the same guard',
+  example: '500',
 });
 
 export const WRITE_JOB = setting({
