@@ -5,7 +5,7 @@ import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
 describe('the report of a run', () => {
-  it('is written after a run, outside its record, and again or to be shared on demand', async () => {
+  it('is written after a run, outside its record, and again or elsewhere on demand', async () => {
     const cwd = await temporaryFolder();
     await writeFile(join(cwd, 'rows.csv'), 'id,text\nfirst-id,hello\nsecond-id,I will kill you\n');
     const enqueued = await guardsweep(['enqueue', 'rows.csv'], { cwd });
@@ -22,10 +22,9 @@ describe('the report of a run', () => {
 
     const again = await guardsweep(['report', dir], { cwd });
     expect([again.status, again.stdout]).toEqual([0, `${path}\n`]);
-    const shared = await guardsweep(['report', dir, '--share'], { cwd });
-    expect(shared.stdout).toBe(`${join(cwd, 'shared-report.html')}\n`);
-    expect(await readFile(join(cwd, 'shared-report.html'), 'utf8')).not.toContain('second-id');
-    const taken = await guardsweep(['report', dir, '--share'], { cwd });
+    const elsewhere = ['report', dir, '--out', join(cwd, 'other.html')];
+    expect((await guardsweep(elsewhere, { cwd })).stdout).toBe(`${join(cwd, 'other.html')}\n`);
+    const taken = await guardsweep(elsewhere, { cwd });
     expect([taken.status, taken.stderr]).toEqual([2, 'guardsweep: --out: the file already exists\n']);
     const inside = await guardsweep(['report', dir, '--out', join(dir, 'other.html')], { cwd });
     expect([inside.status, await readdir(dir)]).toMatchObject([

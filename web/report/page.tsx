@@ -28,10 +28,10 @@ const CONTENTS: readonly (readonly [id: string, title: string, isThere: (data: R
 ];
 
 /** The body of the report. */
-export function Page({ data, share }: { readonly data: ReportData; readonly share: boolean }): JSX.Element {
+export function Page({ data }: { readonly data: ReportData }): JSX.Element {
   return (
     <>
-      <Heading data={data} share={share} />
+      <Heading data={data} />
       <Brief data={data} />
       <nav aria-label="Contents">
         <ul>

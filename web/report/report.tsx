@@ -10,10 +10,7 @@ import { Page } from './page.tsx';
  * hash, and nothing else: no address can be loaded, and no markup in the data could run. `start` is how the file begins: the
  * document type, and a comment by which later runs over the folder know it.
  */
-export function renderReport(
-  data: ReportData,
-  { share, start }: { readonly share: boolean; readonly start: string },
-): string {
+export function renderReport(data: ReportData, start: string): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -32,7 +29,7 @@ export function renderReport(
 <style>${styles}</style>
 </head>
 <body>
-${renderToString(<Page data={data} share={share} />)}
+${renderToString(<Page data={data} />)}
 <script>${script}</script>
 </body>
 </html>

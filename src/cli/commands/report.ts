@@ -1,15 +1,11 @@
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { REPORT_OUT, SHARE } from '../../config/settings/entries/after-run.ts';
+import { REPORT_OUT } from '../../config/settings/entries/after-run.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
-const SETTINGS = { out: REPORT_OUT, share: SHARE };
-
-/** Where a shared report is written if no place is named: never beside the record. */
-const SHARED_REPORT = 'shared-report.html';
+const SETTINGS = { out: REPORT_OUT };
 
 /** `report <run dir>`: what a run found, as one HTML file. */
 export function reportCommand(context: CommandContext): Command {
@@ -17,26 +13,23 @@ export function reportCommand(context: CommandContext): Command {
     .summary('write the results of a run as one HTML file')
     .description(
       'Write what a run found as one self-contained HTML file: what was and was not judged, what was ' +
-        'flagged, scores, errors, guards, and the items to look at first. An unfinished run is reported as far ' +
-        'as it got. The file holds paths and ids, but no content; --share replaces them. Its path is the last line on stdout.',
+        'flagged, scores, errors, guards, and the items to look at first. The file holds paths and ids, but no content. Its ' +
+        'path is the last line on stdout.',
     )
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText(
       'after',
       examples([
         ['guardsweep report runs/20261121T020000Z-nightly-ab12', 'report.html in the run directory'],
-        [
-          'guardsweep report 20261121T020000Z-nightly-ab12 --share --out for-the-board.html',
-          'without paths and ids',
-        ],
+        ['guardsweep report 20261121T020000Z-nightly-ab12 --out nightly.html', 'to another file'],
       ]),
     )
     .action(async (given: string, flags: Flags) => {
-      const { out, share } = await valuesOf(SETTINGS, { flags, ...context });
+      const { out } = await valuesOf(SETTINGS, { flags, ...context });
       const { cwd, stdout, interrupts } = context;
       const runDir = runDirectoryOf(given, cwd);
       const signal = interrupts.drain;
-      if (out === null && !share) {
+      if (out === null) {
         const { writeReport } = await import('../../report/html/write-report.ts');
         stdout.line(await writeReport(runDir, signal));
         return;
@@ -46,14 +39,13 @@ export function reportCommand(context: CommandContext): Command {
         import('../../report/html/collect-report.ts'),
         import('../../report/html/render-report.ts'),
       ]);
-      const path = out ?? join(cwd, SHARED_REPORT);
-      const html = await renderReport(await collectReport(runDir, { signal }), { share });
-      const file = await LineFile.create(path);
+      const html = await renderReport(await collectReport(runDir, signal));
+      const file = await LineFile.create(out);
       try {
         await file.write([html]);
       } finally {
         await file.close();
       }
-      stdout.line(path);
+      stdout.line(out);
     });
 }

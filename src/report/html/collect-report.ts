@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { checkedManifest } from '../../analysis/checked-manifest.ts';
 import { Database } from '../../analysis/database.ts';
-import { loadLines } from '../../analysis/load-lines.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
-import { verdictsInLines, verdictsInTable } from '../../analysis/verdict-columns.ts';
+import { verdictsInTable } from '../../analysis/verdict-columns.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import { Failure } from '../../domain/failure.ts';
 import { systemPath } from '../../domain/file-path.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { ownCommand } from '../../domain/text/own-command.ts';
@@ -15,6 +17,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
 import { readRecord } from '../../record/read-record.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { canaryLine, countCanaries } from '../../record/summary/canary-counts.ts';
@@ -27,7 +30,6 @@ import { comparePrevious } from './compare-previous.ts';
 import { type ListedItem, ListedItems } from './listed-items.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
 import type { CanaryRow, GuardRow, ReportData, ReportItem } from './report-data.ts';
-import { readFinished, readUnfinished } from './run-outcomes.ts';
 
 /** Guards, models and checks that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
@@ -35,38 +37,40 @@ const MAX_LISTED = 100;
 /** Each takes one of Node's four threads; the other one reads files. */
 const QUERIES_AT_ONCE = 3;
 
-interface CollectOptions {
-  readonly signal: AbortSignal;
-}
+/** Files that are checked by hash before they are read; the others are checked by size. */
+const READ: ReadonlySet<string> = new Set([
+  RUN_FILES.run,
+  RUN_FILES.sources,
+  RUN_FILES.summary,
+  RUN_FILES.verdictsParquet,
+]);
 
 /**
- * Reads what a report shows from a run directory: of a finished run from its final files, which are checked by their hashes,
- * else from the committed part of its log. Memory does not depend on the size of the run. Writes nothing but temporary
- * files. Failure('usage') for a path that is no run directory, Failure('internal') for a record that failed verification.
+ * Reads what a report shows from a finished run. Memory does not depend on the size of the run. Failure('usage') for a path
+ * that is not a finished run, Failure('internal') for a record that fails verification.
  */
-export async function collectReport(dir: string, { signal }: CollectOptions): Promise<ReportData> {
+export async function collectReport(dir: string, signal: AbortSignal): Promise<ReportData> {
   const runDir = resolve(dir);
   await assertRunDirectory(runDir);
-  const { run, config } = await readRecord(runDir);
-  const { policy } = config;
-  const restrictions = await Restrictions.read(runDir, { run, policy }, signal);
-  const isFinished = (await finishedSummary(runDir)) !== null;
+  const summary = await finishedSummary(runDir);
+  if (summary === null) {
+    throw new Failure(
+      'usage',
+      'the run is not finished: guardsweep status shows it, guardsweep resume ends it',
+    );
+  }
+  const manifest = await checkedManifest(runDir, READ, signal);
+  const record = await readRecord(runDir);
+  if (record.run !== manifest.run || summary.run !== manifest.run) {
+    throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
+  }
+  const manifestBytes = await readRunFile(runDir, RUN_FILES.manifest);
+  const { policy } = record.config;
+  const canaryChecks = manifest.canaries.checks;
+  const restrictions = await Restrictions.read(runDir, { run: record.run, policy }, signal);
+  const table = join(runDir, RUN_FILES.verdictsParquet);
   return Database.temporary(
     async (database) => {
-      const lines = join(database.folder, RUN_FILES.verdicts);
-      const facts = await (isFinished ? readFinished(runDir, signal) : readUnfinished(runDir, lines, signal));
-      const { record, summary, canaryChecks } = facts;
-      let table = join(runDir, RUN_FILES.verdictsParquet);
-      if (!isFinished) {
-        table = join(database.folder, RUN_FILES.verdictsParquet);
-        const from = verdictsInLines(policy, Object.keys(summary.foreign_scored ?? {}));
-        await loadLines(
-          database,
-          `COPY (FROM ${from}) TO '${quoted(table)}' (FORMAT parquet)`,
-          lines,
-          signal,
-        );
-      }
       const scored = await ScoreColumns.of(database, table, [policy], signal);
       const outcomes = `SELECT *, ${scored.expressions.join(', ')} FROM ${verdictsInTable(table)}`;
       await database.load(`CREATE VIEW outcomes AS ${outcomes}`, [], signal);
@@ -103,10 +107,9 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
         version: record.tool.version,
         dir: runDir,
         createdAt: record.created_at,
-        finishedAt: facts.finishedAt,
+        finishedAt: manifest.finished_at,
         madeAt: new Date().toISOString(),
-        manifestSha256: facts.manifestSha256,
-        damagedAt: facts.damagedAt,
+        manifestSha256: createHash('sha256').update(manifestBytes).digest('hex'),
         summary,
         trial: summary.trial === null ? null : trialText(summary.trial),
         again: againCommand(record.config, summary),
@@ -129,7 +132,7 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
         })),
         coverage,
         guards: guardRows(summary, latencyOf),
-        fingerprints: facts.fingerprints.slice(0, MAX_LISTED),
+        fingerprints: manifest.fingerprints.slice(0, MAX_LISTED),
         rate,
         severe: linked(severe),
         uncertain: linked(uncertain),
@@ -141,10 +144,6 @@ export async function collectReport(dir: string, { signal }: CollectOptions): Pr
     },
     { keep: 'in memory', connections: QUERIES_AT_ONCE },
   );
-}
-
-function quoted(path: string): string {
-  return path.replaceAll("'", "''");
 }
 
 function againCommand(config: RunConfig, summary: Summary): string | null {

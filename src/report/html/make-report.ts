@@ -1,13 +1,10 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
-import type { MadeReport, ReportAnswer } from './report-thread.ts';
+import type { ReportAnswer } from './report-thread.ts';
 
-/**
- * Makes the report of a run off the event loop: reading hundreds of thousands of outcomes takes many seconds, and drawing the charts
- * alone would hold a server for half a second. Rejects as `collectReport` does.
- */
-export function makeReport(dir: string, signal: AbortSignal): Promise<MadeReport> {
+/** Makes the report of a run in a thread, since drawing the charts takes half a second. Rejects as `collectReport` does. */
+export function makeReport(dir: string, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const entry = createRequire(import.meta.url).resolve('#dist/src/report/html/report-thread.js');
@@ -17,7 +14,7 @@ export function makeReport(dir: string, signal: AbortSignal): Promise<MadeReport
     let failure: unknown = new Error('the thread that makes a report ended without an answer');
     thread.on('error', (error) => (failure = error));
     thread.on('message', (answer: ReportAnswer) => {
-      if (answer.made !== null) resolve(answer.made);
+      if (answer.html !== null) resolve(answer.html);
       else failure = new Failure(answer.failure.kind, answer.failure.message);
     });
     thread.on('exit', () => {

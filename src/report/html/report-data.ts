@@ -12,20 +12,18 @@ export interface ReportData {
   readonly name: string;
   /** Version of guardsweep that created the run. */
   readonly version: string;
-  /** Absolute path of the run directory; null in a shared report. */
-  readonly dir: string | null;
-  /** ISO 8601, UTC; `finishedAt` is null while the run is not finished. */
+  /** Absolute path of the run directory. */
+  readonly dir: string;
+  /** ISO 8601, UTC. */
   readonly createdAt: string;
-  readonly finishedAt: string | null;
+  readonly finishedAt: string;
   readonly madeAt: string;
-  /** SHA-256 of manifest.json; null while the run is not finished, and in a shared report. */
-  readonly manifestSha256: string | null;
-  /** Where the log of an unfinished run is damaged; else null. */
-  readonly damagedAt: string | null;
+  /** SHA-256 of manifest.json. */
+  readonly manifestSha256: string;
   readonly summary: Summary;
   /** Which part of the corpora was judged, as a sentence; null: everything. */
   readonly trial: string | null;
-  /** The command that would judge more of the sources; null if nothing is lacking that a flag gives, and in a shared report. */
+  /** The command that would judge more of the sources; null if no flag would help. */
   readonly again: string | null;
   /** The gates, as sentences. */
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
@@ -58,8 +56,8 @@ export interface ReportData {
   readonly previous: PreviousRun | null;
   /** What people decided in the dashboard. */
   readonly reviews: ReviewProgress;
-  /** The final files, with `file:` URLs; null in a shared report. */
-  readonly files: readonly { readonly name: string; readonly url: string | null }[];
+  /** The final files, with `file:` URLs. */
+  readonly files: readonly { readonly name: string; readonly url: string }[];
 }
 
 export interface CanaryRow {
@@ -175,7 +173,7 @@ export interface ReportItem {
   readonly latencyMs: number | null;
   /** In our own words; null for a verdict. */
   readonly error: string | null;
-  /** `file:` URL of its file; null if it is not known, and in a shared report. */
+  /** `file:` URL of its file; null if it is not known. */
   readonly file: string | null;
 }
 

@@ -19,8 +19,8 @@ const BEFORE_ALL = 0;
 export async function writeReport(runDir: string, signal: AbortSignal): Promise<string> {
   await assertOwnRun(runDir);
   // It loads while DuckDB counts.
-  const [data] = await Promise.all([collectReport(runDir, { signal }), loadReportRuntime()]);
-  const html = await renderReport(data, { share: false });
+  const [data] = await Promise.all([collectReport(runDir, signal), loadReportRuntime()]);
+  const html = await renderReport(data);
   const path = join(runDir, RUN_FILES.report);
   const temporary = join(runDir, temporaryName(RUN_FILES.report, BEFORE_ALL));
   try {

@@ -298,7 +298,7 @@ describe('restricted content', () => {
     expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });
     await rm(run.dir, { recursive: true });
     expect(await asking.content(3)).toMatchObject({ reason: 'restricted' });
-    const report = await collectReport(later.dir, { signal: NEVER });
+    const report = await collectReport(later.dir, NEVER);
     const named = [...report.severe, ...report.uncertain, ...report.slow].map(({ seq }) => seq);
     expect(new Set(named)).toEqual(new Set([2]));
     expect(report.errors.flatMap(({ examples }) => examples)).toEqual([]);

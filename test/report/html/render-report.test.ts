@@ -34,7 +34,7 @@ describe('a rendered report', () => {
   it('has the same elements and attributes whatever the strings of the record are', async () => {
     const page = await browser.newPage();
     const structure = async (text: (index: number) => string): Promise<string[]> => {
-      const html = await renderReport(sampleReport({ text }), { share: false });
+      const html = await renderReport(sampleReport({ text }));
       return page.evaluate(`{ const html = ${JSON.stringify(html)}; ${STRUCTURE} }`);
     };
     const plain = await structure((index) => `text-${index}`);
@@ -46,7 +46,7 @@ describe('a rendered report', () => {
   });
 
   it('loads nothing, and allows its own script and styles only', async () => {
-    const html = await renderReport(sampleReport(), { share: false });
+    const html = await renderReport(sampleReport());
     const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
@@ -74,7 +74,7 @@ describe('a rendered report', () => {
   ] as const)('can be read by everybody: %s', async (_what, sample, size, scheme) => {
     const page = await browser.newPage({ size, scheme });
     const path = join(await temporaryFolder(), 'report.html');
-    await writeFile(path, await renderReport(sampleReport(sample), { share: false }));
+    await writeFile(path, await renderReport(sampleReport(sample)));
     await page.goto(`file://${path}`);
     await checkPage(page);
   });
@@ -82,7 +82,7 @@ describe('a rendered report', () => {
   it('sorts a table by keyboard, and says how it is sorted', async () => {
     const page = await browser.newPage();
     const path = join(await temporaryFolder(), 'report.html');
-    await writeFile(path, await renderReport(sampleReport({ scale: 3 }), { share: false }));
+    await writeFile(path, await renderReport(sampleReport({ scale: 3 })));
     await page.goto(`file://${path}`);
     const table = page.locator('table', { has: page.locator('caption', { hasText: 'Most severe first' }) });
     const seqs = (): Promise<string[]> => table.locator('tbody th small').allTextContents();

@@ -67,7 +67,6 @@ export function sampleReport({
   return {
     ...{ run: next(), name: next(), version: next(), dir: next() },
     ...{ createdAt: '2026-11-21T02:00:00.000Z', finishedAt: '2026-11-21T02:10:00.000Z' },
-    damagedAt: null,
     ...{ madeAt: '2026-11-21T02:10:01.000Z', manifestSha256: 'a'.repeat(64) },
     summary,
     reviews: { flagged: scale, reviewed: 2 * scale, overturned: scale },

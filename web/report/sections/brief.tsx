@@ -122,15 +122,14 @@ function reviewed({ reviews, summary }: ReportData): string {
 }
 
 function NextSteps({ data }: { readonly data: ReportData }): JSX.Element {
-  const { summary, reviews, run, dir, again } = data;
+  const { summary, reviews, run, again } = data;
   const { block, review } = summary.by_decision;
   const steps: JSX.Element[] = [];
-  // A shared report does not name the run, so it has no commands.
   const step = (what: string, command?: string): void => {
     steps.push(
       <li>
         {what}
-        {command !== undefined && dir !== null && (
+        {command !== undefined && (
           <>
             : <code>{command}</code>
           </>

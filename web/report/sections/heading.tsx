@@ -4,13 +4,7 @@ import { counted, duration, number, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 
 /** What the report is of, and what must be known before anything else is read. */
-export function Heading({
-  data,
-  share,
-}: {
-  readonly data: ReportData;
-  readonly share: boolean;
-}): JSX.Element {
+export function Heading({ data }: { readonly data: ReportData }): JSX.Element {
   const { summary, name, run, createdAt, finishedAt, madeAt } = data;
   return (
     <header>
@@ -24,12 +18,11 @@ export function Heading({
         </Fact>
         <Fact term="Status">{summary.status === 'finished' ? 'Finished' : 'Not finished'}</Fact>
         <Fact term="Created">{time(createdAt)}</Fact>
-        {finishedAt && <Fact term="Finished">{time(finishedAt)}</Fact>}
+        <Fact term="Finished">{time(finishedAt)}</Fact>
         {summary.seconds > 0 && <Fact term="Time">{duration(summary.seconds)}</Fact>}
         {summary.pass > 1 && <Fact term="Pass">{number(summary.pass)}</Fact>}
         <Fact term="Report made">{time(madeAt)}</Fact>
       </dl>
-      {share && <p class="note">To be shared: paths, ids and hosts are replaced by random tokens.</p>}
       <Notices data={data} />
     </header>
   );
@@ -52,18 +45,13 @@ function Fact({
 
 /** A trial comes first: its numbers are not those of the corpus. */
 function Notices({ data }: { readonly data: ReportData }): JSX.Element | null {
-  const { summary, trial, gates, damagedAt } = data;
+  const { summary, trial, gates } = data;
   const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
   const known = [...models].filter((model) => model !== null).length;
   const notices: string[] = [];
   if (trial !== null) notices.push(trial);
   if (summary.status === 'incomplete') {
     notices.push('INCOMPLETE: the run is not finished. Items without a verdict must not be taken for clean.');
-  }
-  if (damagedAt !== null) {
-    notices.push(
-      `DAMAGED LOG: ${damagedAt} is damaged. Outcomes from there on are not in this report; resume judges them again.`,
-    );
   }
   if (summary.status === 'finished' && summary.items === 0)
     notices.push('EMPTY: there were no items to judge.');

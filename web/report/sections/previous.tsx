@@ -63,7 +63,7 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
       </p>
       {changes === null ? (
         <p>
-          The items of the two runs are not compared here: one of the runs is not finished, or too large.{' '}
+          The items of the two runs are not compared here: one of them is too large.{' '}
           <code>guardsweep diff</code> compares finished runs of any size.
         </p>
       ) : (

@@ -13,30 +13,24 @@ export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
         <code>guardsweep verify</code> confirms.
       </p>
       <dl class="rows">
-        {dir !== null && (
-          <div>
-            <dt>Run directory</dt>
-            <dd>
-              <Name text={dir} />
-            </dd>
-          </div>
-        )}
-        {manifestSha256 !== null && (
-          <div>
-            <dt>SHA-256 of manifest.json</dt>
-            <dd>
-              <code>{manifestSha256}</code>
-            </dd>
-          </div>
-        )}
-        {summary.chain_head !== '' && (
-          <div>
-            <dt>Chain head</dt>
-            <dd>
-              <Name text={summary.chain_head} />
-            </dd>
-          </div>
-        )}
+        <div>
+          <dt>Run directory</dt>
+          <dd>
+            <Name text={dir} />
+          </dd>
+        </div>
+        <div>
+          <dt>SHA-256 of manifest.json</dt>
+          <dd>
+            <code>{manifestSha256}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Chain head</dt>
+          <dd>
+            <Name text={summary.chain_head} />
+          </dd>
+        </div>
         <div>
           <dt>Made with</dt>
           <dd>
@@ -49,13 +43,9 @@ export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
             <dd>
               {files.map(({ name, url }) => (
                 <>
-                  {url?.startsWith('file:') ? (
-                    <a href={url} rel="noreferrer">
-                      <Name text={name} />
-                    </a>
-                  ) : (
+                  <a href={url} rel="noreferrer">
                     <Name text={name} />
-                  )}{' '}
+                  </a>{' '}
                 </>
               ))}
             </dd>

@@ -150,14 +150,6 @@ export const REPORT_OUT = setting({
   flag: '--out',
   help: 'write the report to this new file',
   kind: path('file'),
-  unset: '`report.html` in the run directory; with --share, `shared-report.html` in the current folder',
+  unset: '`report.html` in the run directory',
   example: 'report.html',
-});
-
-export const SHARE = setting({
-  flag: '--share',
-  help: 'write a report safe to share: random tokens for paths, ids and hosts, and no content hashes',
-  kind: SWITCH,
-  default: 'false',
-  shown: 'with paths and ids',
 });
