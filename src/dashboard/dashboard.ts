@@ -15,7 +15,6 @@ import { FleetLink } from './health/fleet-link.ts';
 import { RunIndexes } from './index/run-indexes.ts';
 import { readWebFiles, webFolder } from './pages/web-files.ts';
 import { Roots } from './runs/roots.ts';
-import { RunComparisons } from './runs/run-comparisons.ts';
 import { RunActions } from './runs/run-control.ts';
 import { RunFolder } from './runs/run-folder.ts';
 import { RunList } from './runs/run-list.ts';
@@ -95,7 +94,6 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     ...{ token, sessions, say, runs, roots, list, control, keyFile, events, health, signal, indexes },
     ...{ contents, web: files, releaseToken: options.releaseToken },
     reports: new RunReports(signal),
-    comparisons: new RunComparisons(),
     failedLogins: new FailedLogins(),
   });
   return {

@@ -106,8 +106,6 @@ export interface ToFix {
   readonly listed: readonly FileToFix[];
 }
 
-export type { DiffPair, DiffResult, Result } from '../../analysis/diff-runs.ts';
-
 /** A new run. */
 export const START_RUN = z.strictObject({
   /** Files, folders or globs, or one job file; absolute, or relative to the first --root. */

@@ -1,27 +1,17 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import {
-  type DiffResult,
-  type RunAction,
-  type RunDetail,
-  type RunRow,
-  START_RUN,
-  type Started,
-} from '../api/runs.ts';
+import { type RunAction, type RunDetail, type RunRow, START_RUN, type Started } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import type { RunActions } from '../runs/run-control.ts';
-import type { RunComparisons } from '../runs/run-comparisons.ts';
 import { runDetail } from '../runs/run-detail.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import type { RunList } from '../runs/run-list.ts';
 import type { Roots } from '../runs/roots.ts';
-import { whileOpen } from './item-request.ts';
 
 export interface RunParts {
   readonly runs: RunFolder;
   readonly list: RunList;
   readonly control: RunActions;
-  readonly comparisons: RunComparisons;
   readonly roots: Roots;
   /** Path of this user's key file, see runKeyFile. */
   readonly keyFile: string | null;
@@ -33,10 +23,6 @@ interface OfRun {
   Params: { run: string };
 }
 
-interface OfPair {
-  Params: { run: string; other: string };
-}
-
 interface OfAction {
   Params: { run: string; action: string };
 }
@@ -45,7 +31,7 @@ const ACTIONS: readonly RunAction[] = ['pause', 'continue', 'cancel', 'resume', 
 
 /** `/api/runs`: lists, starts and steers runs. */
 export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
-  const { runs, list, control, comparisons, signal } = parts;
+  const { runs, list, control, signal } = parts;
 
   app.get('/api/runs', async (): Promise<readonly RunRow[]> => (await list.look(signal)).rows);
 
@@ -56,11 +42,6 @@ export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
   app.get<OfRun>('/api/runs/:run', async ({ params: { run } }): Promise<RunDetail> => {
     const dir = await runs.find(run);
     return runDetail(await list.current(run, signal), dir, parts, signal);
-  });
-
-  app.get<OfPair>('/api/runs/:run/compare/:other', async ({ params }, reply): Promise<DiffResult> => {
-    const [before, after] = [await runs.find(params.other), await runs.find(params.run)];
-    return comparisons.of(before, after, AbortSignal.any([signal, whileOpen(reply)]));
   });
 
   app.post<OfAction>('/api/runs/:run/actions/:action', async (request, reply) => {

@@ -1,12 +1,5 @@
 import type { Indexing } from '../../../src/dashboard/api/items.ts';
-import type {
-  DiffResult,
-  RunAction,
-  RunDetail,
-  Started,
-  StartRun,
-  ToFix,
-} from '../../../src/dashboard/api/runs.ts';
+import type { RunAction, RunDetail, Started, StartRun, ToFix } from '../../../src/dashboard/api/runs.ts';
 import { request, requestJson } from './http.ts';
 
 /** The path of a run in the API; `rest` begins with a slash. */
@@ -20,10 +13,6 @@ export const runDetail = (run: string, signal: AbortSignal): Promise<RunDetail> 
 
 export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix | Indexing> =>
   requestJson(runApi(run, '/to-fix'), { signal });
-
-/** How a run differs from another one before it. */
-export const comparison = (run: string, before: string, signal: AbortSignal): Promise<DiffResult> =>
-  requestJson(runApi(run, `/compare/${encodeURIComponent(before)}`), { signal });
 
 export const startRun = (body: StartRun): Promise<Started> =>
   requestJson('/api/runs', { method: 'POST', body });

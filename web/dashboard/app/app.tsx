@@ -34,7 +34,7 @@ export function App() {
 /** A page that failed is gone when another one is shown. From item to item of a run, or from list to grid, it is the same page. */
 function boundaryOf(route: Route): string {
   if (route.page === 'item') return `item of ${route.run}`;
-  return route.page === 'run' ? `${route.run} ${route.tab} ${route.before ?? ''}` : pathOf(route);
+  return route.page === 'run' ? `${route.run} ${route.tab}` : pathOf(route);
 }
 
 function Content() {

@@ -1,5 +1,5 @@
 /** The pages and their paths. A path holds the name of a run and the seq of an item, never an id or content. */
-export const RUN_TABS = ['overview', 'report', 'review', 'thresholds', 'compare'] as const;
+export const RUN_TABS = ['overview', 'report', 'review', 'thresholds'] as const;
 
 export type RunTab = (typeof RUN_TABS)[number];
 
@@ -13,7 +13,6 @@ export type Route =
       readonly flagged?: true;
       /** Tab `review`: as tiles. */
       readonly grid?: true;
-      readonly before?: string;
     }
   | { readonly page: 'item'; readonly run: string; readonly seq: number }
   | { readonly page: 'unknown' };
@@ -34,10 +33,6 @@ export function routeOf(path: string): Route {
   }
   if (tab === 'review' && item === 'flagged') return { page: 'run', run, tab, flagged: true };
   if (tab === 'review' && item === 'grid') return { page: 'run', run, tab, grid: true };
-  if (tab === 'compare' && item !== undefined) {
-    const before = decoded(item);
-    return before === null || before === '' ? UNKNOWN : { page: 'run', run, tab, before };
-  }
   const known = RUN_TABS.find((name) => name === tab);
   return known === undefined || item !== undefined ? UNKNOWN : { page: 'run', run, tab: known };
 }
@@ -52,8 +47,7 @@ export function pathOf(route: Route): string {
         runPath(route.run) +
         (route.tab === 'overview'
           ? ''
-          : `/${route.tab}${route.flagged ? '/flagged' : ''}${route.grid ? '/grid' : ''}`) +
-        (route.before === undefined ? '' : `/${encodeURIComponent(route.before)}`)
+          : `/${route.tab}${route.flagged ? '/flagged' : ''}${route.grid ? '/grid' : ''}`)
       );
     case 'item':
       return `${runPath(route.run)}/items/${route.seq}`;

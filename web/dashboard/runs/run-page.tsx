@@ -6,7 +6,6 @@ import { useLoad } from '../api/use-load.ts';
 import { Link } from '../app/link.tsx';
 import { Page } from '../app/page.tsx';
 import { RUN_TABS, type RunTab } from '../app/route.ts';
-import { ComparePage } from '../compare/compare-page.tsx';
 import { ReviewPage } from '../review/review-page.tsx';
 import { ThresholdsPage } from '../thresholds/thresholds-page.tsx';
 import { Button } from '../ui/button.tsx';
@@ -22,12 +21,10 @@ interface Props {
   readonly tab: RunTab;
   readonly flagged?: true;
   readonly grid?: true;
-  /** The run to compare with. */
-  readonly before?: string;
 }
 
 /** A run, with what the server says of it as it goes on. */
-export function RunPage({ run: name, tab, flagged, grid, before }: Props) {
+export function RunPage({ run: name, tab, flagged, grid }: Props) {
   const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
   const row = liveRuns.value?.find(({ run }) => run === name);
   const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
@@ -59,7 +56,7 @@ export function RunPage({ run: name, tab, flagged, grid, before }: Props) {
       )}
       {run === null && error === null && <Skeleton lines={6} />}
       {run !== null && value !== null && (
-        <Tab {...{ tab, run, before }} loaded={value} flagged={flagged === true} grid={grid === true} />
+        <Tab {...{ tab, run }} loaded={value} flagged={flagged === true} grid={grid === true} />
       )}
     </Page>
   );
@@ -70,7 +67,6 @@ const TAB_WORDS: Readonly<Record<RunTab, string>> = {
   report: 'Report',
   review: 'Review',
   thresholds: 'Thresholds',
-  compare: 'Compare',
 };
 
 function Tabs({ run, tab }: Pick<Props, 'run' | 'tab'>) {
@@ -93,14 +89,13 @@ interface TabProps {
   readonly tab: RunTab;
   readonly flagged: boolean;
   readonly grid: boolean;
-  readonly before: string | undefined;
   /** As it goes on. */
   readonly run: RunDetail;
   /** As it was loaded, for what does not follow each change. */
   readonly loaded: RunDetail;
 }
 
-function Tab({ tab, run, loaded, flagged, grid, before }: TabProps) {
+function Tab({ tab, run, loaded, flagged, grid }: TabProps) {
   switch (tab) {
     case 'overview':
       return <Overview run={run} />;
@@ -110,7 +105,5 @@ function Tab({ tab, run, loaded, flagged, grid, before }: TabProps) {
       return <ReviewPage run={loaded} flagged={flagged} grid={grid} />;
     case 'thresholds':
       return <ThresholdsPage run={loaded} />;
-    case 'compare':
-      return <ComparePage run={loaded} before={before} />;
   }
 }
