@@ -104,13 +104,6 @@ export function thresholdsOf({ thresholds }: Policy, key: CategoryName): Thresho
 /** The categories whose flag blocks whatever the thresholds are. */
 export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/minors'] as const;
 
-const SEVERE: ReadonlySet<string> = new Set(SEVERE_CATEGORIES);
-
-/** Whether a flag raises the decision regardless of thresholds: a severe category, or an unknown one. */
-export function hasFloor(flag: string): boolean {
-  return SEVERE.has(flag) || !isCategoryName(flag);
-}
-
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
 /** What a guard said, with its scores and flags under our names as well, as far as a policy maps them. */

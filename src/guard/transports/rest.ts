@@ -1,5 +1,5 @@
 import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
-import { WorstPart } from '../../domain/worst-part.ts';
+import { CombinedParts } from '../../domain/combined-parts.ts';
 import { httpFailed } from '../faults/classify.ts';
 import type { Answer } from '../protocol/answer.ts';
 import { CallError } from '../protocol/call-error.ts';
@@ -121,7 +121,7 @@ class RestConnection implements Connection {
     return this.#post('text', jsonBody({ text }), options);
   }
 
-  /** REST has no field for a caption or transcript: it is judged as a text of its own, and the worse answer counts. */
+  /** REST has no field for a caption or transcript: it is judged as a text of its own. */
   async #media(request: ImageRequest | AudioRequest, options: CallOptions): Promise<Answer | null> {
     const isImage = request.modality === 'image';
     const text = isImage ? request.caption : request.transcript;
@@ -130,10 +130,10 @@ class RestConnection implements Connection {
     const bytes = isImage ? request.image : request.audio;
     const ofFile = await this.#post(request.modality, fileForm(bytes), options);
     if (ofFile === null || ofText === null) return ofFile;
-    const worst = new WorstPart<Answer>();
-    worst.add(ofFile);
-    worst.add(ofText);
-    return worst.combined;
+    const parts = new CombinedParts<Answer>();
+    parts.add(ofFile);
+    parts.add(ofText);
+    return parts.combined;
   }
 
   /** Null when the reply is not a verdict. */

@@ -1,8 +1,9 @@
 import type { Coverage } from '../../domain/coverage.ts';
+import { CombinedParts } from '../../domain/combined-parts.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Judgement, Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
-import { WorstPart } from '../../domain/worst-part.ts';
+import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 import type { Judge } from '../judge.ts';
 
 /** A part of an item, as it is sent to the guard. */
@@ -89,16 +90,21 @@ async function judgeOnce(
     throw error;
   }
   if ('code' in end) return failed(end);
+  if (combination.isOverfull) {
+    return failed(
+      itemError('INVALID_REPLY', `its parts have more than ${MAX_FOREIGN_CATEGORIES} categories`),
+    );
+  }
   const judgement = combination.judgement(end);
   if (judgement === null) throw new Error('an item without parts was judged');
   return { judgement, failure: null };
 }
 
-/** Combines the judgements of the parts of one item. The worst part counts. */
+/** Combines the judgements of the parts of one item. */
 class Combination {
-  readonly #worst = new WorstPart<Judgement>();
+  readonly #parts = new CombinedParts<Judgement>();
   #worstAt = 0;
-  #parts = 0;
+  #count = 0;
   #fingerprint: string | null | undefined;
   #latencyMs = 0;
   #attempts = 0;
@@ -106,11 +112,15 @@ class Combination {
 
   /** `at`: where in the item the part begins, in the unit of the item's coverage. */
   add(at: number, judgement: Judgement): void {
-    if (this.#worst.add(judgement)) this.#worstAt = at;
-    if (this.#parts++ === 0) this.#fingerprint = judgement.fingerprint;
+    if (this.#parts.add(judgement)) this.#worstAt = at;
+    if (this.#count++ === 0) this.#fingerprint = judgement.fingerprint;
     this.#latencyMs = Math.max(this.#latencyMs, judgement.latencyMs);
     this.#attempts = Math.max(this.#attempts, judgement.attempts);
     if (judgement.moderatedAt > this.#moderatedAt) this.#moderatedAt = judgement.moderatedAt;
+  }
+
+  get isOverfull(): boolean {
+    return this.#parts.isOverfull;
   }
 
   /** Of the first part added, null when its guard has none; undefined before that. */
@@ -119,18 +129,18 @@ class Combination {
   }
 
   /**
-   * The item's judgement: scores, categories and endpoint of the worst part, flagged if any part is, the longest
-   * latency, the most attempts and the latest time. Null without a part.
+   * The item's judgement: scores and flags as `CombinedParts`, the endpoint of the part with the highest score, the
+   * longest latency, the most attempts and the latest time. Null without a part.
    */
   judgement(covered: Omit<Coverage, 'worst_at'>): Judgement | null {
-    const worst = this.#worst.combined;
-    if (worst === null) return null;
+    const { combined } = this.#parts;
+    if (combined === null) return null;
     return {
-      ...worst,
+      ...combined,
       latencyMs: this.#latencyMs,
       attempts: this.#attempts,
       moderatedAt: this.#moderatedAt,
-      coverage: { ...covered, worst_at: this.#parts === 1 ? null : this.#worstAt },
+      coverage: { ...covered, worst_at: this.#count === 1 ? null : this.#worstAt },
     };
   }
 }

@@ -125,10 +125,14 @@ describe('an image', () => {
     expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 1, total: 1, worst_at: null });
   });
 
-  it('is flagged if any frame is, and keeps a grave flag of any', async () => {
+  it('has the highest score of its frames per category, and all their flags', async () => {
     const judge = guard((letter) =>
       letter === 'b'
-        ? judgement(0.3, { flagged: true, subcategoryFlags: ['child_sexual_exploitation', 'hate'] })
+        ? judgement(0.3, {
+            flagged: true,
+            subcategoryScores: { hate: 0.2, privacy: 0.3 },
+            subcategoryFlags: ['child_sexual_exploitation', 'hate'],
+          })
         : judgement(0.4, {
             subcategoryScores: { hate: 0.4 },
             subcategoryFlags: [],
@@ -140,8 +144,8 @@ describe('an image', () => {
     expect(verdict).toMatchObject({
       score: 0.4,
       flagged: true,
-      subcategoryScores: { hate: 0.4 },
-      subcategoryFlags: ['child_sexual_exploitation'],
+      subcategoryScores: { hate: 0.4, privacy: 0.3 },
+      subcategoryFlags: ['child_sexual_exploitation', 'hate'],
       latencyMs: 7,
       attempts: 3,
     });

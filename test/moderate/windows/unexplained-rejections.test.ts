@@ -135,7 +135,7 @@ describe('a long text that the guard rejects without a reason', () => {
     expect([...server.judged.keys()].some((text) => long.includes(text))).toBe(false);
   });
 
-  it('is judged in windows over REST as well, where no grave flag is lost', async () => {
+  it('is judged in windows over REST as well, where no flag is lost', async () => {
     const long = `first ${'word '.repeat(800)}`;
     const server = await restGuard({
       script: ({ content }) => {
@@ -150,7 +150,7 @@ describe('a long text that the guard rejects without a reason', () => {
     const [outcome] = await moderate(await connect([server]), [prompt(long)]);
     expect(verdict(outcome!)).toMatchObject({
       score: 0.9,
-      subcategoryFlags: ['hate', 'child_sexual_exploitation'],
+      subcategoryFlags: ['child_sexual_exploitation', 'hate'],
       fingerprint: null,
       coverage: { unit: 'chars', judged: 4006, total: 4006 },
     });
