@@ -6,6 +6,7 @@ import type { Answer } from '../protocol/answer.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 import type { RequestKind, RequestRow } from '../tensors/encode-request.ts';
 import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
 import { takesOpenAi } from './chat-guard.ts';
@@ -27,19 +28,22 @@ const MAX_IN_FLIGHT = 64;
 /** `hate`, `hate/threatening`, `self-harm/intent`. */
 const categoryName = z.string().regex(/^[a-z][a-z0-9_/-]{0,60}$/);
 
-const MODERATION = z.object({
-  model: z.string(),
-  results: z.array(
-    z.object({
-      flagged: z.boolean(),
-      categories: z.record(categoryName, z.boolean().nullable()),
-      category_scores: z.record(categoryName, z.number().min(0).max(1).nullable()),
-      category_applied_input_types: z.record(categoryName, z.array(z.string()).nullable()).nullish(),
-    }),
-  ),
-});
+const RESULT = z
+  .object({
+    flagged: z.boolean(),
+    categories: z.record(categoryName, z.boolean().nullable()),
+    category_scores: z.record(categoryName, z.number().min(0).max(1).nullable()),
+    category_applied_input_types: z.record(categoryName, z.array(z.string()).nullable()).nullish(),
+  })
+  .refine(({ categories, category_scores }) => {
+    const names = new Set([...Object.keys(categories), ...Object.keys(category_scores)]);
+    return names.size <= MAX_FOREIGN_CATEGORIES;
+  });
 
-type Result = z.output<typeof MODERATION>['results'][number];
+/** One invalid result leaves the others of its reply valid. */
+const MODERATION = z.object({ model: z.string(), results: z.array(RESULT.nullable().catch(null)) });
+
+type Result = z.output<typeof RESULT>;
 
 /** OpenAI's moderation endpoint, or another server of it. It has no overall score: the highest of a category counts. */
 export class ModerationsGuard {
@@ -132,7 +136,8 @@ export class ModerationsGuard {
     const { model, results } = parsed.data;
     this.#answeredBy = model;
     this.#repliesSinceRead++;
-    const answers = results.length === rows.length ? results.map(answerOf) : null;
+    const answers =
+      results.length === rows.length ? results.map((result) => result && answerOf(result)) : null;
     return { answers, modelVersion: model };
   }
 }

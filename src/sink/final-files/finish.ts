@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type FlaggedBounds, makeTables } from '../../analysis/tables/make-tables.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
+import { isForeignCategory } from '../../domain/taxonomy.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { listFolder } from '../../files/folders.ts';
@@ -151,7 +152,7 @@ class Finish {
     await verdicts.complete();
     return makeTables({
       config,
-      foreign: Object.keys(counts.foreign_scored ?? {}),
+      foreign: Object.keys(counts.foreign_scored ?? {}).filter(isForeignCategory),
       verdicts: verdicts.temporary,
       spill: join(this.#log.runDir, RUN_FILES.control, 'spilled'),
       create: (name) => this.#create(name),

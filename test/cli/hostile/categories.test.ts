@@ -5,7 +5,7 @@ import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
+import { closeAfterEach, openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
 import { expectOnlyOurLines, HOSTILE } from './output.ts';
@@ -54,3 +54,63 @@ test('a flood of categories is capped and counted in every place', async () => {
   const verified = await typed(['verify', dir], { runs: runCommands });
   expect(verified.stdout).toMatch(/^verified: 400 items = 400 verdicts \+ 0 errors/);
 });
+
+/** A run over three texts judged by a moderation endpoint whose reply to text n has these categories, all at 0.9. */
+async function moderated(names: (item: number) => string[], ...flags: string[]) {
+  const server = await openAiServer({
+    family: 'moderations',
+    model: 'omni-moderation-latest',
+    script: ({ isOwn, contents, body }) => {
+      if (isOwn) return undefined;
+      const results = contents.map((text) => {
+        const found = names(Number(text.slice('text '.length)));
+        return {
+          flagged: true,
+          categories: Object.fromEntries(found.map((name) => [name, true])),
+          category_scores: Object.fromEntries(found.map((name) => [name, 0.9])),
+        };
+      });
+      return { body: { id: 'x', model: body.model, results } };
+    },
+  });
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'a.csv'), 'text\ntext 0\ntext 1\ntext 2\n');
+  const args = [
+    'enqueue',
+    'a.csv',
+    '--out',
+    'runs',
+    '--guard',
+    server.address,
+    '--canaries',
+    'off',
+    ...flags,
+  ];
+  const done = await typed(args, { runs: runCommands, context: { cwd: folder } });
+  const dir = await onlyRun(join(folder, 'runs'));
+  const summary = JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8')) as Summary;
+  return { ...done, dir, summary };
+}
+
+test('a moderation with more categories than an outcome holds is an invalid reply', async () => {
+  const { status, summary } = await moderated((item) =>
+    Array.from({ length: item === 1 ? 65 : 3 }, (_, at) => `category-${at}`),
+  );
+  expect([status, summary.verdicts, summary.by_error_code]).toEqual([5, 2, { INVALID_REPLY: 1 }]);
+});
+
+test.each([[[]], [['--format', 'jsonl']]])(
+  'moderations with more categories in all than tables have columns make a whole run: %j',
+  async (flags) => {
+    const { status, dir, summary } = await moderated(
+      (item) => ['sexual/minors', ...Array.from({ length: 40 }, (_, at) => `category-${item}-${at}`)],
+      ...flags,
+    );
+    expect(status).toBe(0);
+    expect(summary).toMatchObject({ verdicts: 3, restricted: 3, by_decision: { block: 3 } });
+    for (const name of summary.files) await readFile(join(dir, name));
+    expect(summary.files).toEqual(expect.arrayContaining(['verdicts.parquet', 'restricted.csv']));
+    const verified = await typed(['verify', dir], { runs: runCommands });
+    expect(verified.stdout).toMatch(/^verified: 3 items = 3 verdicts \+ 0 errors/);
+  },
+);
