@@ -1,4 +1,4 @@
-import type { Policy, Taxonomy } from '../domain/policy.ts';
+import { mappedNames, type Policy, type Taxonomy } from '../domain/policy.ts';
 import {
   CATEGORY_KEYS,
   foreignIn,
@@ -9,6 +9,7 @@ import {
   type ForeignCategory,
 } from '../domain/taxonomy.ts';
 import type { Database } from './database.ts';
+import { sqlText } from './sql-text.ts';
 import { VERDICTS_IN_TABLE } from './verdict-columns.ts';
 
 /**
@@ -69,10 +70,16 @@ export class ScoreColumns {
 
   /** The flagged categories, with ours that the policy maps others to. */
   get flags(): string {
-    const added = foreignIn(this.#taxonomy).map((name) => {
-      return `CASE WHEN list_contains(subcategory_flags, '${name}') THEN ['${this.#taxonomy[name]!}'] ELSE [] END`;
+    const names = mappedNames(this.#taxonomy);
+    const added = names.map((name) => {
+      return `CASE WHEN list_contains(subcategory_flags, ${sqlText(name)}) THEN ['${this.#taxonomy[name]!}'] ELSE [] END`;
     });
-    return ['subcategory_flags', ...added].join(' || ');
+    const replaced = names.filter((name) => !isForeignCategory(name)).map(sqlText);
+    const kept =
+      replaced.length === 0
+        ? 'subcategory_flags'
+        : `list_filter(subcategory_flags, lambda flag: flag NOT IN (${replaced.join(', ')}))`;
+    return [kept, ...added].join(' || ');
   }
 
   #scoreOf(name: CategoryName): string {

@@ -1,11 +1,12 @@
-import type { Policy } from '../domain/policy.ts';
+import { mappedNames, type Policy } from '../domain/policy.ts';
 import {
   CHILDREN,
   restrictingScore,
   RESTRICTING,
   type Restriction,
 } from '../domain/restriction/restricted.ts';
-import { CATEGORY_KEYS, foreignIn, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
+import { CATEGORY_KEYS, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
+import { sqlText } from './sql-text.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;
@@ -109,7 +110,7 @@ export const VERDICTS_IN_TABLE = `read_parquet($1, hive_partitioning = false)`;
 
 /** The same where there are no parameters, as in a view. */
 export function verdictsInTable(path: string): string {
-  return VERDICTS_IN_TABLE.replace('$1', () => `'${path.replaceAll("'", "''")}'`);
+  return VERDICTS_IN_TABLE.replace('$1', () => sqlText(path));
 }
 
 /** Numbers that stand for decisions in SQL. */
@@ -120,13 +121,14 @@ export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review'
 
 /** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
-  const mappedTo = (key: CategoryName): CategoryName[] =>
-    foreignIn(policy.taxonomy ?? {}).filter((name) => policy.taxonomy![name] === key);
+  const mappedTo = (key: CategoryName): string[] =>
+    mappedNames(policy.taxonomy).filter((name) => policy.taxonomy![name] === key);
+  const isScored = (name: string): boolean => names.some((each) => each === name);
   const isCaught = (key: Restriction): string => {
     const conditions = RESTRICTING[key].map((name) => {
       const all = [name, ...mappedTo(name)];
-      const scores = all.filter((each) => names.includes(each)).map((each) => `subcategory_scores."${each}"`);
-      const flags = all.map((each) => `coalesce(list_contains(subcategory_flags, '${each}'), false)`);
+      const scores = all.filter(isScored).map((each) => `subcategory_scores."${each}"`);
+      const flags = all.map((each) => `coalesce(list_contains(subcategory_flags, ${sqlText(each)}), false)`);
       const isFlagged = `(${flags.join(' OR ')})`;
       const { least, decidesAlone } = restrictingScore(policy, key, name);
       if (scores.length === 0 || least === Infinity) return isFlagged;
@@ -137,7 +139,7 @@ function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
     });
     return `(${conditions.join(' OR ')})`;
   };
-  const tellsAges = [...RESTRICTING[CHILDREN], ...mappedTo(CHILDREN)].filter((name) => names.includes(name));
+  const tellsAges = [...RESTRICTING[CHILDREN], ...mappedTo(CHILDREN)].filter(isScored);
   const hasNone = tellsAges.map((name) => `subcategory_scores."${name}" IS NULL`).join(' AND ');
   return `CASE WHEN ${isCaught(CHILDREN)} THEN '${CHILDREN}'
     WHEN ${hasNone} AND ${isCaught('sexual_content')} THEN 'sexual_content' END`;

@@ -3,10 +3,10 @@ import {
   CATEGORY_KEYS,
   foreignIn,
   isCategoryName,
+  isForeignCategory,
   type CategoryKey,
   type CategoryName,
   type CategoryScores,
-  type ForeignCategory,
 } from './taxonomy.ts';
 
 /** Min scores for review and block; a missing threshold never applies. */
@@ -30,13 +30,19 @@ export interface Policy {
   /** By default, an item that was judged only in part is at least reviewed. True disables that. */
   readonly allowPartial: boolean;
   /**
-   * Categories of other taxonomies that count as ours, too: their scores and flags, besides their own names. It is the
-   * claim of whoever wrote the policy that they mean the same.
+   * Categories of other taxonomies that count as ours as well, and flags of no known taxonomy that count as ours instead.
+   * It is the claim of the policy's author that they mean the same.
    */
   readonly taxonomy?: Taxonomy | undefined;
 }
 
-export type Taxonomy = Readonly<Partial<Record<ForeignCategory, CategoryKey>>>;
+/** Our category, by the name of the guard's. */
+export type Taxonomy = Readonly<Record<string, CategoryKey>>;
+
+/** Names that a policy maps to ours, in order. */
+export function mappedNames(taxonomy: Taxonomy = {}): string[] {
+  return Object.keys(taxonomy).sort();
+}
 
 /** Thresholds as a policy file has them, where null stands for a level that is left out. */
 export interface EditedThresholds {
@@ -106,7 +112,7 @@ export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/mi
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
-/** What a guard said, with its scores and flags under our names as well, as far as a policy maps them. */
+/** The scores and flags of a guard, also under our names where a policy maps them. */
 export function mapped<S extends CategoryScores | null, F extends readonly string[] | null>(
   { taxonomy }: Policy,
   scores: S,
@@ -115,11 +121,13 @@ export function mapped<S extends CategoryScores | null, F extends readonly strin
   if (taxonomy === undefined) return [scores, flags];
   const ours: Partial<Record<CategoryName, number>> = { ...scores };
   const flagged = new Set(flags);
-  for (const name of foreignIn(taxonomy)) {
+  for (const name of mappedNames(taxonomy)) {
     const key = taxonomy[name]!;
-    const score = scores?.[name];
+    const score = isForeignCategory(name) ? scores?.[name] : undefined;
     if (score !== undefined) ours[key] = Math.max(ours[key] ?? 0, score);
-    if (flagged.has(name)) flagged.add(key);
+    if (!flagged.has(name)) continue;
+    flagged.add(key);
+    if (!isForeignCategory(name)) flagged.delete(name);
   }
   return [scores && (ours as S), flags && ([...flagged] as readonly string[] as F)];
 }

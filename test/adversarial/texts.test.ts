@@ -22,7 +22,7 @@ import {
   retryAfterMs,
 } from '../../src/guard/faults/classify.ts';
 import { readInferReply } from '../../src/guard/kserve-http/infer-reply.ts';
-import { categoryOf } from '../../src/guard/rest/rest-verdict.ts';
+import { categoryBySpelling } from '../../src/domain/words/category-spelling.ts';
 import { decodeVerdict } from '../../src/guard/rest/rest-verdict.ts';
 import { decodeVersionReply } from '../../src/guard/tensors/version-reply.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
@@ -115,7 +115,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'an error over KServe HTTP': (text) =>
     classifyHttp({ status: 500, headers: {}, body: Buffer.from(text), about: 'model' }),
   'Retry-After': (text) => retryAfterMs(text),
-  'the name of a category': (text) => categoryOf(text),
+  'the name of a category': (text) => categoryBySpelling(text),
   'a job file': (text) => parseYaml(text, 'job.yaml'),
   'the nearest key': (text) => nearest(text, ['sources', 'guard', text]),
   'a duration': (text) => parseDuration(here(text)),

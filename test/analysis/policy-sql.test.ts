@@ -8,7 +8,7 @@ import { LineFile } from '../../src/analysis/line-file.ts';
 import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, mapped, withThresholds, type Policy } from '../../src/domain/policy.ts';
-import type { CategoryKey, CategoryName, ForeignCategory } from '../../src/domain/taxonomy.ts';
+import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 
@@ -42,7 +42,7 @@ const policies: fc.Arbitrary<Policy> = fc
     allowPartial: fc.boolean(),
     taxonomy: fc.option(
       fc.dictionary(
-        fc.constantFrom<ForeignCategory>('openai/hate', 'openai/sexual/minors', 'qwen3guard/pii'),
+        fc.constantFrom('openai/hate', 'openai/sexual/minors', 'qwen3guard/pii', 'novel', "it's odd"),
         fc.constantFrom<CategoryKey>('hate', 'violent_crimes', 'child_sexual_exploitation'),
       ),
       { nil: undefined },
@@ -55,7 +55,9 @@ const judged = fc.record({
   flagged: fc.boolean(),
   subcategory_scores: fc.option(fc.dictionary(fc.constantFrom(...CATEGORIES), score, { maxKeys: 6 })),
   subcategory_flags: fc.option(
-    fc.uniqueArray(fc.constantFrom<string>(...CATEGORIES, 'novel', 'qwen3guard/pii'), { maxLength: 4 }),
+    fc.uniqueArray(fc.constantFrom<string>(...CATEGORIES, 'novel', "it's odd", 'qwen3guard/pii'), {
+      maxLength: 4,
+    }),
   ),
   coverage: fc.constantFrom(
     null,

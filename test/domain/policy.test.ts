@@ -129,3 +129,16 @@ it('counts a category of another taxonomy as ours where the policy says so, and 
     'child_sexual_exploitation flagged',
   );
 });
+
+it('counts a flag of no known taxonomy as ours where the policy says so', () => {
+  const said: Scored = {
+    ...{ score: 0.2, flagged: false, needsCaution: false, partial: false },
+    ...{ subcategoryScores: null, subcategoryFlags: ['Toxicity'] },
+  };
+  const policy: Policy = { thresholds: null, allowFlagged: true, allowPartial: true };
+  expect(decide(policy, said).decidedBy).toBe('unknown category flagged');
+  expect(decide({ ...policy, taxonomy: { Toxicity: 'hate' } }, said).decision).toBe('allow');
+  expect(decide({ ...policy, taxonomy: { Toxicity: 'child_sexual_exploitation' } }, said).decision).toBe(
+    'block',
+  );
+});

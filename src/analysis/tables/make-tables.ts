@@ -3,6 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { flaggedCsv, RUN_FILES } from '../../files/run-files.ts';
 import { Database } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
+import { sqlText } from '../sql-text.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { cellMacro } from './formulas.ts';
 import { makeWorkbook } from './make-workbook.ts';
@@ -100,7 +101,7 @@ class Tables {
     const { config, verdicts, create, signal } = this.#input;
     const file = await create(RUN_FILES.verdictsParquet);
     const copy = `COPY (FROM ${verdictsInLines(config.policy, this.#input.foreign)})
-      TO ${quoted(file.temporary)} (FORMAT parquet, ROW_GROUP_SIZE ${GROUP_ROWS}, USE_TMP_FILE false)`;
+      TO ${sqlText(file.temporary)} (FORMAT parquet, ROW_GROUP_SIZE ${GROUP_ROWS}, USE_TMP_FILE false)`;
     await file.fill(() => loadLines(this.#database, copy, verdicts, signal));
     await file.complete();
     this.#parquet = file.temporary;
@@ -121,7 +122,7 @@ class Tables {
     const line = rows === 0 ? `''` : `concat_ws('${separator}', ${cells.join(', ')}) || chr(13)`;
     const copy = `
       COPY (SELECT ${line} AS "${head}" FROM ${from})
-      TO ${quoted(file.temporary)} (FORMAT csv, HEADER true, QUOTE '', ESCAPE '', USE_TMP_FILE false)`;
+      TO ${sqlText(file.temporary)} (FORMAT csv, HEADER true, QUOTE '', ESCAPE '', USE_TMP_FILE false)`;
     await file.fill(() => this.#run(copy));
     await file.complete();
     this.#rows.set(name, rows);
@@ -195,8 +196,4 @@ function macros(separator: string): string {
   return `${cellMacro(separator)}
     CREATE OR REPLACE TEMP MACRO plain(number) AS
       CASE WHEN number = trunc(number) AND abs(number) < 1e15 THEN number::BIGINT::VARCHAR ELSE number::VARCHAR END;`;
-}
-
-function quoted(path: string): string {
-  return `'${path.replaceAll("'", "''")}'`;
 }

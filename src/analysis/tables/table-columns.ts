@@ -1,6 +1,7 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
 import { CATEGORIES, CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { NO_RULE, RULES_IN_WORDS, RULE_LABELS } from '../../domain/words/decided-by-words.ts';
+import { sqlText } from '../sql-text.ts';
 import { STREAM_KEYS } from '../verdict-columns.ts';
 
 /** A column of a table, over the columns of verdicts.parquet. */
@@ -66,27 +67,27 @@ export const RESTRICTED_COLUMNS: readonly TableColumn[] = [
   ...[plain('decision'), plain('category', 'restricted_by'), plain('file_sha256')],
 ];
 
-const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
-
 /** `decided_by` in words, as `decidedByInWords` says. */
 const IN_WORDS = `
-  CASE WHEN decided_by IS NULL THEN ${quoted(NO_RULE)} ${[
-    ...[...RULES_IN_WORDS].map(([rule, words]) => `WHEN decided_by = ${quoted(rule)} THEN ${quoted(words)}`),
+  CASE WHEN decided_by IS NULL THEN ${sqlText(NO_RULE)} ${[
+    ...[...RULES_IN_WORDS].map(
+      ([rule, words]) => `WHEN decided_by = ${sqlText(rule)} THEN ${sqlText(words)}`,
+    ),
     ...[...RULE_LABELS].map(
       ([key, label]) => `
         WHEN starts_with(decided_by, '${key}>=') AND decided_by <> '${key}>='
-          THEN ${quoted(`${label} score at or above `)} || substr(decided_by, ${key.length + 3})`,
+          THEN ${sqlText(`${label} score at or above `)} || substr(decided_by, ${key.length + 3})`,
     ),
     ...CATEGORIES.map(
       ({ key, label }) =>
-        `WHEN decided_by = '${key} flagged' THEN ${quoted(`Flagged by the guard for ${label}`)}`,
+        `WHEN decided_by = '${key} flagged' THEN ${sqlText(`Flagged by the guard for ${label}`)}`,
     ),
   ].join(' ')} ELSE decided_by END`;
 
 /** Of categories outside the taxonomy the names that the guard gave. A map would be built anew for every flag. */
 const CATEGORY_NAMES = `
   CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,
-    lambda key: CASE key ${CATEGORIES.map(({ key, label }) => `WHEN '${key}' THEN ${quoted(label)}`).join(' ')} ELSE key END), '; ') END`;
+    lambda key: CASE key ${CATEGORIES.map(({ key, label }) => `WHEN '${key}' THEN ${sqlText(label)}`).join(' ')} ELSE key END), '; ') END`;
 
 /** The columns of a run's flagged items: what a person reads first is first. */
 export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): readonly FlaggedColumn[] {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { isPlausibleCategoryName } from '../../domain/words/category-spelling.ts';
 import { withFallback, type Policy, type Thresholds } from '../../domain/policy.ts';
 import {
   CATEGORY_KEYS,
   foreignIn,
+  isCategoryKey,
   MAX_FOREIGN_CATEGORIES,
   type CategoryName,
 } from '../../domain/taxonomy.ts';
@@ -22,6 +24,13 @@ const THRESHOLDS_SCHEMA = z.strictObject({
   block: probability.optional().meta({ description: 'Block from this probability on.' }),
 });
 
+const categoryName = z
+  .string()
+  .max(100)
+  .refine((name) => isPlausibleCategoryName(name) && !isCategoryKey(name), {
+    error: 'a name that a guard gives a category, and none of ours',
+  });
+
 /** Shape of a policy file. */
 export const POLICY_SCHEMA = z
   .strictObject({
@@ -37,9 +46,9 @@ export const POLICY_SCHEMA = z
       .boolean()
       .optional()
       .meta({ description: 'Let the thresholds allow what was judged only in part. Default: false.' }),
-    taxonomy: byCategory([], z.enum(CATEGORY_KEYS)).optional().meta({
+    taxonomy: z.record(categoryName, z.enum(CATEGORY_KEYS)).optional().meta({
       description:
-        'Categories of other taxonomies that count as ours as well, such as `openai/hate: hate`. Scores and flags keep their own names in the record.',
+        'Categories of guards that count as ours, such as `openai/hate: hate` or `Toxicity: hate`. Scores and flags keep their own names in the record.',
     }),
   })
   .meta({ title: 'guardsweep policy' });

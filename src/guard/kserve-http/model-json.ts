@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
+import { parseReply } from '../protocol/parse-reply.ts';
 
 /** An int64, which JSON of protobuf messages also writes as a string. */
 const int64 = z.union([
@@ -49,10 +50,6 @@ export const SERVER_METADATA = z.object({ extensions: z.array(z.string()).defaul
 
 /** The value of a JSON text in UTF-8; null when it is not JSON, or not of this shape. */
 export function parseJson<T>(shape: z.ZodType<T>, text: Buffer): T | null {
-  try {
-    return shape.safeParse(JSON.parse(text.toString('utf8'))).data ?? null;
-  } catch {
-    // The error is dropped: its text could quote the reply.
-    return null;
-  }
+  // The error is dropped: its text could quote the reply.
+  return shape.safeParse(parseReply(text.toString('utf8'))).data ?? null;
 }

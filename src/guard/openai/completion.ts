@@ -41,6 +41,7 @@ const COMPLETION = z.object({
     .min(1),
 });
 
+const BEGIN_OF_THOUGHTS = '<think>';
 const END_OF_THOUGHTS = '</think>';
 
 /** Reads a reply of `/v1/chat/completions`; null when it is none, or empty. Throws `CallError` when the model declined to answer. */
@@ -53,7 +54,8 @@ export function readCompletion(json: unknown): Completion | null {
   const content = message.content ?? '';
   const thoughtsEnd = content.lastIndexOf(END_OF_THOUGHTS);
   const text = (thoughtsEnd < 0 ? content : content.slice(thoughtsEnd + END_OF_THOUGHTS.length)).trim();
-  if (text === '') return null;
+  // Thoughts that do not end hold no answer, whatever they say.
+  if (text === '' || text.includes(BEGIN_OF_THOUGHTS)) return null;
   const tokens = logprobs?.content?.map(({ token, logprob, top_logprobs: top }) => {
     const alternatives = (top ?? []).map((other) => ({ text: other.token, logprob: other.logprob }));
     const isListed = alternatives.some((other) => other.text === token);

@@ -6,6 +6,8 @@ import type { Answer } from '../protocol/answer.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import { categoryBySpelling } from '../../domain/words/category-spelling.ts';
+import { CHILDREN } from '../../domain/restriction/restricted.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 import type { RequestKind, RequestRow } from '../tensors/encode-request.ts';
 import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
@@ -158,13 +160,19 @@ function answerOf({
   const isApplied = (name: string): boolean =>
     !(applied && Object.hasOwn(applied, name) && applied[name]?.length === 0);
   const scores = Object.entries(category_scores).flatMap(([name, score]) =>
-    score !== null && isApplied(name) ? [[`openai/${name}`, score] as const] : [],
+    score !== null && isApplied(name) ? recordedAs(name).map((key) => [key, score] as const) : [],
   );
   const flags = Object.entries(categories).filter(([, isSet]) => isSet === true);
   return verdict({
     flagged,
     probability: scores.reduce((worst, [, score]) => Math.max(worst, score), 0),
-    categories: flags.map(([name]) => `openai/${name}`),
+    categories: flags.flatMap(([name]) => recordedAs(name)),
     scores: Object.fromEntries(scores),
   });
+}
+
+/** `openai/sexual/minors` restricts by itself; what another server calls child exploitation restricts by our key. */
+function recordedAs(name: string): string[] {
+  const isChildren = name !== 'sexual/minors' && categoryBySpelling(name) === CHILDREN;
+  return [`openai/${name}`, ...(isChildren ? [CHILDREN] : [])];
 }

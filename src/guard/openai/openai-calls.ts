@@ -1,4 +1,5 @@
 import type { HttpClient } from '../http/http-client.ts';
+import { parseReply } from '../protocol/parse-reply.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import { openAiFailed } from './openai-faults.ts';
 
@@ -33,11 +34,6 @@ export class OpenAiHttpCalls implements OpenAiCalls {
   async #send(request: Parameters<HttpClient['send']>[0], options: CallOptions): Promise<unknown> {
     const reply = await this.#client.send(request, options);
     if (reply.status < 200 || reply.status > 299) throw openAiFailed(reply);
-    if (reply.body === null) return null;
-    try {
-      return JSON.parse(reply.body.toString('utf8')) as unknown;
-    } catch {
-      return null;
-    }
+    return reply.body === null ? null : (parseReply(reply.body.toString('utf8')) ?? null);
   }
 }

@@ -7,11 +7,13 @@ interface YesOrNo {
   readonly probability: number | null;
 }
 
-/** The answer that a completion begins with, or that follows the last `after`; null when it is neither yes nor no. */
-export function yesOrNo({ text, tokens }: Completion, after = ''): YesOrNo | null {
-  const at = after === '' ? 0 : text.lastIndexOf(after) + after.length;
-  const word = /^[a-z]{1,4}/i.exec(text.slice(at).trimStart())?.[0].toLowerCase();
-  if (word !== 'yes' && word !== 'no') return null;
+/**
+ * The answer of a completion whose whole text matches `pattern`, with `yes` or `no` as its first group; null if it does not.
+ * `after`: the text before the answer.
+ */
+export function yesOrNo({ text, tokens }: Completion, pattern: RegExp, after = ''): YesOrNo | null {
+  const word = pattern.exec(text)?.[1]?.toLowerCase();
+  if (word === undefined) return null;
   const probabilities = tokens && answerProbabilities(tokens, ['no', 'yes'], after);
   if (tokens !== null && probabilities === null) return null;
   return { isYes: word === 'yes', probability: probabilities?.[1] ?? null };

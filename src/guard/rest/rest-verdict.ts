@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { CATEGORIES, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { categoryBySpelling, isPlausibleCategoryName } from '../../domain/words/category-spelling.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { Answer } from '../protocol/answer.ts';
+import { parseReply } from '../protocol/parse-reply.ts';
 
 /** Max keys of `subcategory_flags` in a valid reply. The taxonomy has 13. */
 const MAX_KEYS = 64;
@@ -18,17 +20,11 @@ const verdict = z.object({
  * it is a plausible name.
  */
 export function decodeVerdict(body: Buffer): Answer | null {
-  let json: unknown;
-  try {
-    json = JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-  const parsed = verdict.safeParse(json);
+  const parsed = verdict.safeParse(parseReply(body.toString('utf8')));
   if (!parsed.success) return null;
   const { score, flagged, subcategory_flags: flags } = parsed.data;
   const entries = Object.entries(flags);
-  const set = new Set(entries.filter(([, isSet]) => isSet).map(([key]) => categoryOf(key) ?? key));
+  const set = new Set(entries.filter(([, isSet]) => isSet).map(([key]) => categoryBySpelling(key) ?? key));
   const unpopulated = set.size === 0 && (!flagged || entries.length === 0);
   return {
     score,
@@ -45,7 +41,7 @@ function areFlags(value: unknown): boolean {
   const entries = Object.entries(value);
   return (
     entries.length <= MAX_KEYS &&
-    entries.every(([key, isSet]) => isCategoryName(key) && typeof isSet === 'boolean')
+    entries.every(([key, isSet]) => isPlausibleCategoryName(key) && typeof isSet === 'boolean')
   );
 }
 
@@ -53,39 +49,4 @@ function areFlags(value: unknown): boolean {
 function inOrder(keys: ReadonlySet<string>): string[] {
   const known: readonly string[] = CATEGORY_KEYS;
   return [...known.filter((key) => keys.has(key)), ...[...keys].filter((key) => !known.includes(key))];
-}
-
-const MAX_NAME_LENGTH = 100;
-
-/**
- * Letters and digits of any script, single spaces, and common punctuation. Nothing invisible, and nothing that a terminal,
- * a spreadsheet or a web page interprets, because names are printed and recorded.
- */
-// linear: anchored; the look-ahead and the rest go through the text once each.
-const NAME = /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}](?: ?[\p{L}\p{M}\p{N}_&/,.:()'+-])*$/u;
-
-/** Whether a key of `subcategory_flags` is a plausible category name, known or not. */
-export function isCategoryName(key: string): boolean {
-  return key.length <= MAX_NAME_LENGTH && NAME.test(key);
-}
-
-/**
- * The category named by a key of `subcategory_flags`; null for an unknown name. The contract does not show the keys, so
- * case, separators, "and" or "&", and text in parentheses do not matter: `violent_crimes`, `Violent Crimes`,
- * `violentCrimes`, `Suicide and Self-Harm`.
- */
-export function categoryOf(name: string): CategoryKey | null {
-  const plain = plainName(name);
-  const found = CATEGORIES.find(({ key, label }) => plain === plainName(key) || plain === plainName(label));
-  return found?.key ?? null;
-}
-
-function plainName(name: string): string {
-  return name
-    .replace(/([a-z])(?=[A-Z])/g, '$1 ')
-    .toLowerCase()
-    .replace(/\([^()]*\)/g, '')
-    .replace(/(^|[^a-z])and(?=[^a-z])/g, '$1')
-    .replace(/[^a-z0-9]/g, '')
-    .replace(/cbrne$/, '');
 }

@@ -31,9 +31,9 @@ export const POLICY = z.strictObject({
   allowFlagged: z.boolean().describe('Whether thresholds may allow what the guard flagged.'),
   allowPartial: z.boolean().describe('Whether thresholds may allow what was judged only in part.'),
   taxonomy: z
-    .partialRecord(z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`)), z.enum(CATEGORY_KEYS))
+    .record(z.string().max(100), z.enum(CATEGORY_KEYS))
     .optional()
-    .describe('Categories of other taxonomies that the policy counts as ours; absent when there are none.'),
+    .describe('Categories of guards that the policy counts as ours; absent when there are none.'),
 });
 
 const GATE = z.strictObject({

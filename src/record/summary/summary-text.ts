@@ -1,7 +1,6 @@
 import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
-import type { Policy } from '../../domain/policy.ts';
-import { foreignIn } from '../../domain/taxonomy.ts';
+import { mappedNames, type Policy } from '../../domain/policy.ts';
 import { shown, shownName } from '../../domain/text/shown.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
@@ -210,7 +209,7 @@ function policyNotes(summary: Summary): string[] {
 }
 
 function policyText({ thresholds, allowFlagged, allowPartial, taxonomy = {} }: Policy): string {
-  const counted = foreignIn(taxonomy).map((name) => `${name} counts as ${taxonomy[name]!}`);
+  const counted = mappedNames(taxonomy).map((name) => `${shown(name)} counts as ${taxonomy[name]!}`);
   const lifted = [
     ...(allowFlagged ? ['allowFlagged'] : []),
     ...(allowPartial ? ['allowPartial'] : []),

@@ -259,6 +259,8 @@ const REPLIES: Readonly<
     ['the name of a property', reply('unsafe\nconstructor'), null],
     ['chatter', reply('I think this is safe.'), null],
     ['chatter behind it', reply('unsafe\nS1\nbecause'), null],
+    ['both words', reply('safe\nunsafe\nS1'), null],
+    ['thoughts that do not end', reply('<think>safe'), null],
     ['codes of what is safe', reply('safe\nS1'), null],
     ['tokens of another answer', reply('safe', { tokens: ['what'] }), null],
   ],
@@ -305,6 +307,11 @@ const REPLIES: Readonly<
     ['an unknown category', reply('Safety: Unsafe\nCategories: Gossip'), null],
     ['an unknown level', reply('Safety: Maybe\nCategories: None'), null],
     ['cut', reply('Safety: Unsafe\nCategories: Viol', { finish: 'length' }), null],
+    ['categories of what is safe', reply('Safety: Safe\nCategories: Violent'), null],
+    ['two levels', reply('Safety: Safe\nCategories: None\nSafety: Unsafe\nCategories: Violent'), null],
+    ['none and another category', reply('Safety: Unsafe\nCategories: None, Violent'), null],
+    ['chatter behind it', reply('Safety: Safe\nCategories: None\nor is it?'), null],
+    ['thoughts that do not end', reply('<think>\nSafety: Safe\nCategories: None'), null],
     ['chatter', reply('This text is safe.'), null],
   ],
   shieldgemma: [
@@ -338,6 +345,7 @@ const REPLIES: Readonly<
       [0.3, false, []],
     ],
     ['another word', reply('Nothing'), null],
+    ['both words', reply('No, yes'), null],
     ['a blank', reply(' \n'), null],
   ],
   'granite-guardian': [
@@ -378,6 +386,10 @@ const REPLIES: Readonly<
       [0.2222222, false, null],
     ],
     ['another word', reply('Failed'), null],
+    ['both words', reply('No, yes'), null],
+    ['two scores', reply('<score>yes</score><score>no</score>'), null],
+    ['a score in a sentence', reply('Not <score>no</score> at all'), null],
+    ['thoughts that do not end', reply('<think>no</think><think>No'), null],
     ['an empty tag', reply('<score></score>'), null],
   ],
   policy: [
@@ -389,7 +401,7 @@ const REPLIES: Readonly<
     ],
     [
       'in a fence',
-      reply('Here:\n```json\n{"violation": true, "categories": ["hate"]}\n```'),
+      reply('```json\n{"violation": true, "categories": ["hate"]}\n```'),
       [1, true, ['policy/hate']],
     ],
     [
@@ -407,6 +419,24 @@ const REPLIES: Readonly<
     ['another form', reply('{"violation": "yes", "categories": []}'), null],
     ['more than was asked for', reply('{"violation": true, "categories": [], "quote": "x"}'), null],
     ['braces the wrong way round', reply('}{'), null],
+    [
+      'child exploitation, whether the policy names it or not',
+      reply('{"violation": true, "categories": ["Child Sexual Exploitation"]}'),
+      [1, true, ['child_sexual_exploitation']],
+    ],
+    [
+      'an answer in a sentence that denies it',
+      reply('I think {"violation": false, "categories": []} is wrong; it violates'),
+      null,
+    ],
+    [
+      'two answers',
+      reply('{"violation": false, "categories": []}\n{"violation": true, "categories": []}'),
+      null,
+    ],
+    ['a key twice', reply('{"violation": true, "violation": false, "categories": []}'), null],
+    ['categories without a violation', reply('{"violation": false, "categories": ["hate"]}'), null],
+    ['thoughts that do not end', reply('<think>{"violation": false, "categories": []}'), null],
   ],
 };
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Answer } from '../../../src/guard/protocol/answer.ts';
-import { categoryOf } from '../../../src/guard/rest/rest-verdict.ts';
+import { categoryBySpelling } from '../../../src/domain/words/category-spelling.ts';
 import { decodeVerdict } from '../../../src/guard/rest/rest-verdict.ts';
 
 const VERDICT = {
@@ -140,12 +140,36 @@ test('every category is known in any usual spelling, and nothing else is', () =>
       key.replaceAll('_', '-'),
       label.toLowerCase(),
     ]) {
-      expect(categoryOf(name)).toBe(key);
+      expect(categoryBySpelling(name)).toBe(key);
     }
   }
-  expect(categoryOf('Suicide and Self-Harm')).toBe('suicide_self_harm');
-  expect(categoryOf('indiscriminate_weapons_cbrne')).toBe('indiscriminate_weapons');
-  for (const name of ['', 'and', 'crimes', 'hate speech', 'violence', 'S1', '(hate)', 'hate2']) {
-    expect(categoryOf(name)).toBeNull();
+  expect(categoryBySpelling('Suicide and Self-Harm')).toBe('suicide_self_harm');
+  expect(categoryBySpelling('indiscriminate_weapons_cbrne')).toBe('indiscriminate_weapons');
+  for (const name of ['', 'and', 'crimes', 'hate speech', 'violence', 'S1', 'S1:', '(hate)', 'hate2']) {
+    expect(categoryBySpelling(name)).toBeNull();
   }
+});
+
+test.each([
+  ...[
+    'S4',
+    's4',
+    'S4: Child Sexual Exploitation',
+    'S4 - child_sexual_exploitation',
+    'sexual/minors',
+    'csam',
+    'CSAM',
+  ],
+  ...['Child Sexual Abuse', 'childSexualAbuse', 'child_sexual_abuse_material', 'Child Exploitation', 'CSEA'],
+])('a verdict that flags %s is restricted, whatever the policy says', (name) => {
+  const answer = decode({ flagged: true, score: 0.9, subcategory_flags: { [name]: true }, latency_ms: 1 })!;
+  expect(answer.subcategoryFlags).toEqual(['child_sexual_exploitation']);
+});
+
+test('a verdict that says a thing twice is none', () => {
+  const told = (text: string) => decodeVerdict(Buffer.from(text));
+  const rest = '"score": 0.9, "subcategory_flags": {"a:b": true}, "latency_ms": 1}';
+  expect(told(`{"flagged": true, ${rest}`)).not.toBeNull();
+  expect(told(`{"flagged": true, "flagged": false, ${rest}`)).toBeNull();
+  expect(told(`{"flagged": true, "flag\\u0067ed": false, ${rest}`)).toBeNull();
 });

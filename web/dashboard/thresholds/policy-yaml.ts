@@ -16,7 +16,7 @@ export function policyYaml(model: Model, policy: Policy): string {
     .filter(([, flow]) => flow !== '')
     .map(([key, flow]) => `  ${key}: { ${flow} }\n`);
   const first = thresholds.length === 0 ? '' : `thresholds:\n${thresholds.join('')}`;
-  const mapped = Object.entries(taxonomy).map(([name, key]) => `  ${name}: ${key}\n`);
+  const mapped = Object.entries(taxonomy).map(([name, key]) => `  ${JSON.stringify(name)}: ${key}\n`);
   const rest = mapped.length === 0 ? '' : `taxonomy:\n${mapped.join('')}`;
   return `${first}allowFlagged: ${allowFlagged}\nallowPartial: ${allowPartial}\n${rest}`;
 }

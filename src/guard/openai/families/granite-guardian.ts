@@ -17,6 +17,8 @@ const JAILBREAK = 'jailbreak';
 const MAX_TOKENS = 48;
 
 const SCORE = '<score>';
+const SCORED = /^<score>\s*(yes|no)\s*<\/score>$/i;
+const PLAIN = /^(yes|no)(?:\s*<confidence>\s*(?:high|low)\s*<\/confidence>)?$/i;
 
 /**
  * Granite Guardian: one call per risk, which is an argument of its chat template. First it is asked for harm in general, whose
@@ -65,5 +67,6 @@ async function judge(request: UnaryRequest, key: string, ask: Ask): ReturnType<F
 
 /** `Yes`, with a confidence behind it or not; or `<score>yes</score>`. */
 function read(completion: Completion): ReturnType<typeof yesOrNo> {
-  return yesOrNo(completion, completion.text.includes(SCORE) ? SCORE : '');
+  if (completion.text.startsWith(SCORE)) return yesOrNo(completion, SCORED, SCORE);
+  return yesOrNo(completion, PLAIN);
 }

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { categoryBySpelling } from '../../../domain/words/category-spelling.ts';
+import { CHILDREN } from '../../../domain/restriction/restricted.ts';
 import { NotUsable } from '../../protocol/not-usable.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
 import type { GuardPolicy } from '../../../domain/guard/guard-policy.ts';
 import type { Answer } from '../../protocol/answer.ts';
+import { parseReply } from '../../protocol/parse-reply.ts';
 import type { Completion } from '../completion.ts';
 import { imageParts, type Message, turnsOf } from '../messages.ts';
 import { namedVerdict } from '../verdict.ts';
@@ -34,6 +37,9 @@ const ANSWER_SCHEMA = {
 
 /** With the thoughts of a model that reasons. */
 const MAX_TOKENS = 4096;
+
+// linear: anchored, and the text within is searched for the closing fence once.
+const FENCE = /^```(?:json)?\n([^`]*)\n?```$/;
 
 /** A category that the model names and the policy does not. */
 const OTHER = 'policy/other';
@@ -76,24 +82,24 @@ function contentOf(request: UnaryRequest): Message {
   return { role: 'user', content: `Judge the last turn of this conversation.\n\n${transcript}` };
 }
 
-/** The JSON object in the answer, with text around it or not. */
+/** The answer is one JSON object, in a code fence or not. Text around it may say the opposite. */
 function read({ text, isCut }: Completion, policy: GuardPolicy): Answer | null {
   if (isCut) return null;
-  let json: unknown;
-  try {
-    json = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-  } catch {
-    return null;
-  }
-  const parsed = ANSWER.safeParse(json);
+  const fenced = FENCE.exec(text)?.[1];
+  const parsed = ANSWER.safeParse(parseReply(fenced ?? text));
   if (!parsed.success) return null;
   const { violation, categories } = parsed.data;
+  if (!violation && categories.length > 0) return null;
   const known = policy.text.toLowerCase();
   return namedVerdict(violation, null, [...new Set(categories.map((name) => keyOf(name, known)))]);
 }
 
-/** Only names that are in the policy are recorded: any other text of the model's could quote content. */
+/**
+ * Only names that are in the policy are recorded: any other text of the model's could quote content. Child Sexual
+ * Exploitation is recorded under our own key, which restricts the item.
+ */
 function keyOf(name: string, policy: string): string {
+  if (categoryBySpelling(name) === CHILDREN) return CHILDREN;
   const plain = name.trim().toLowerCase();
   const isNamed = /^[a-z0-9]/.test(plain) && policy.includes(plain);
   return isNamed ? `policy/${plain.replace(/[^a-z0-9]/g, '_')}` : OTHER;

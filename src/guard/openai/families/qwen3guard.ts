@@ -23,10 +23,10 @@ const CONTROVERSIAL = 'qwen3guard/controversial';
 
 const LEVELS = ['safe', 'controversial', 'unsafe'] as const;
 const SAFETY = 'Safety:';
+const CATEGORY_LIST = 'Categories:';
 
 /** All lines with every category take about 70. */
 const MAX_TOKENS = 128;
-const MAX_LINES = 8;
 
 /**
  * Qwen3Guard-Gen: the last turn is judged, in one call. `Unsafe` is flagged, with its probability as score. `Controversial` is
@@ -45,20 +45,22 @@ export function qwen3Guard(): Family {
   };
 }
 
-/** Lines `Safety: …`, `Categories: …`, and of responses `Refusal: …`, which says nothing about the content. */
+/**
+ * The whole answer is a line `Safety: …`, then `Categories: …`, then for responses `Refusal: …`, which says nothing about the
+ * content.
+ */
 function read({ text, isCut, tokens }: Completion): Answer | null {
-  const lines = text.split('\n', MAX_LINES).map((line) => line.trim());
+  const lines = text.split('\n').flatMap((line) => line.trim() || []);
   const level = LEVELS.find((word) => lines[0]?.toLowerCase() === `${SAFETY.toLowerCase()} ${word}`);
-  const named = lines.find((line) => line.startsWith('Categories:'));
+  const named = lines[1]?.startsWith(CATEGORY_LIST) ? lines[1].slice(CATEGORY_LIST.length) : undefined;
+  const rest = lines.slice(named === undefined ? 1 : 2);
+  if (rest.length > 1 || rest.some((line) => !/^Refusal: (?:Yes|No)$/.test(line))) return null;
   if (level === undefined || (level !== 'safe' && (named === undefined || isCut))) return null;
-  const names = (named ?? '')
-    .slice('Categories:'.length)
-    .split(',')
-    .map((name) => name.trim().toLowerCase())
-    .filter((name) => name !== '' && name !== 'none');
-  const keys = names.map((name) => CATEGORIES.get(name));
-  if (keys.some((key) => key === undefined)) return null;
-  const categories = [...new Set(keys as string[])];
+  const names = (named ?? 'none').toLowerCase().split(',');
+  const keys = names.map((name) => CATEGORIES.get(name.trim()));
+  const hasNone = names.length === 1 && ['', 'none'].includes(names[0]!.trim());
+  if (!hasNone && (level === 'safe' || keys.some((key) => key === undefined))) return null;
+  const categories = hasNone ? [] : [...new Set(keys as string[])];
   const probabilities = tokens && answerProbabilities(tokens, LEVELS, SAFETY);
   if (tokens !== null && probabilities === null) return null;
   const probability = probabilities?.[2] ?? null;

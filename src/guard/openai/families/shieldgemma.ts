@@ -23,6 +23,8 @@ const POLICIES = Object.entries(GUIDELINES).map(([name, text]) => ({
 
 /** The answer is the first word; what follows would explain it. */
 const MAX_TOKENS = 2;
+// linear: anchored, and what follows is searched once.
+const ANSWER = /^(yes|no)(?![a-z])(?!.*\b(?:yes|no)\b)/is;
 
 /**
  * ShieldGemma: one call per policy, with the policy as an argument of its chat template, which puts it behind the content. So
@@ -46,7 +48,7 @@ async function judge(request: UnaryRequest, ask: Ask): ReturnType<Family['judge'
   const messages = lastExchange(conversationOf(request));
   const [first, ...others] = POLICIES.map(({ guideline }) => async () => {
     const completion = await ask({ messages, maxTokens: MAX_TOKENS, templateArguments: { guideline } });
-    return completion && yesOrNo(completion);
+    return completion && yesOrNo(completion, ANSWER);
   });
   const found = [await first!(), ...(await Promise.all(others.map((question) => question())))];
   const answers = found.flatMap((answer, at) =>

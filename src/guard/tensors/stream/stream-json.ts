@@ -13,6 +13,7 @@ import {
   type StreamVerdict,
 } from './stream-messages.ts';
 import { isStatusName, type StatusName } from './stream-status.ts';
+import { parseReply } from '../../protocol/parse-reply.ts';
 
 /**
  * The messages of a moderation stream as JSON text messages of a WebSocket. Fields with other names are ignored, except
@@ -113,12 +114,8 @@ export function readStreamReply(json: string): StreamReply {
 type Fields = Readonly<Record<string, unknown>>;
 
 function readObject(json: string): Fields {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new InvalidStreamMessage('the message is not JSON');
-  }
+  const value = parseReply(json);
+  if (value === undefined) throw new InvalidStreamMessage('the message is not JSON');
   if (!isObject(value)) throw new InvalidStreamMessage('the message is not a JSON object');
   return value;
 }
