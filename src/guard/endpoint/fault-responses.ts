@@ -13,6 +13,8 @@ import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
 
 /** A guard that asks for a longer pause is taken out of use, so that its tasks go to other endpoints. In milliseconds. */
 const MAX_PAUSE_MS = 10_000;
+/** Times that a request is turned away before its items are sent one by one, and then each alone. */
+const TURNED_AWAY_BEFORE_ALONE = 3;
 
 interface FaultResponsesOptions {
   readonly requestTimeoutMs: number;
@@ -68,10 +70,10 @@ export class FaultResponses {
         else await this.#countAttempt(flight, 'GUARD_INTERNAL');
         return;
       case 'overload':
-        await this.#overload(flight, tasks);
+        await this.#turnedAway(flight, tasks, 0);
         return;
       case 'rate':
-        this.#rateLimited(flight, tasks, fault.retryAfterMs ?? 0);
+        await this.#turnedAway(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
         if (fault.named) health.answered(flight, sender.isSupplied(flight));
@@ -168,26 +170,30 @@ export class FaultResponses {
     ownedTasks.timedOut(tasks, overtaken, delayMs);
   }
 
-  /** Lowers the limit and pauses. Only a request that was alone in flight counts: no other can have been the cause. */
-  async #overload(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { sender, health } = this.#options;
+  /**
+   * Overloaded, or a rate limit: lowers the limit and pauses, or lets other endpoints take over during a long pause. That is
+   * an attempt only for a request that was alone in flight, if the guard judges a harmless text now: nothing else can have
+   * been the cause. A task that is turned away again and again is sent alone to find out.
+   */
+  async #turnedAway(flight: Flight, tasks: readonly Task[], pauseMs: number): Promise<void> {
+    const { sender, health, events } = this.#options;
     const alone = sender.flights.size === 0 && health.liveness.successes === flight.successes;
-    this.#slowDown(flight, 0);
+    const isLong = pauseMs > MAX_PAUSE_MS;
+    if (!isLong) this.#slowDown(flight, pauseMs);
     if (alone && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
-    } else {
-      this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
-    }
-  }
-
-  /** Too many requests, whatever is in them: never counted as an attempt. During a long pause other endpoints take over. */
-  #rateLimited(flight: Flight, tasks: readonly Task[], retryAfterMs: number): void {
-    if (retryAfterMs > MAX_PAUSE_MS) {
-      this.#options.events.down({ reason: 'rate limited', retryAfterMs });
       return;
     }
-    this.#slowDown(flight, retryAfterMs);
-    this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+    if (this.#stopped) return;
+    const [first] = tasks;
+    if (first !== undefined && (isLong || ++first.turnedAway >= TURNED_AWAY_BEFORE_ALONE)) {
+      for (const task of tasks) {
+        task.alone = flight.tasks.length === 1;
+        task.maxRows = 1;
+      }
+    }
+    if (isLong) events.down({ reason: 'rate limited', retryAfterMs: pauseMs });
+    else this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
   }
 
   /** Lowers the limit, and pauses for at least `atLeastMs`. */

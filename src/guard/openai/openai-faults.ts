@@ -35,8 +35,16 @@ export function openAiFailed({ status, headers, body }: HttpReply): CallError {
   // Waiting does not help: the account has no credit.
   if (status === 429 && error?.code === 'insufficient_quota')
     return new CallError(answer, { kind: 'barred', reason: 'not authorised', fatal: true });
+  if (status === 429 && isTooLarge(text)) return new CallError(answer, { kind: 'too-large' });
   if (status === 429) return new CallError(answer, { kind: 'rate', retryAfterMs: waitOf(headers) });
   return httpFailed({ status, headers, body, about: 'text' });
+}
+
+/** Whether the request alone exceeds a limit on tokens, so that waiting does not help. */
+function isTooLarge(text: string): boolean {
+  if (text.includes('request too large')) return true;
+  const [, limit, requested] = /limit:? (\d{1,12}), requested:? (\d{1,12})/.exec(text) ?? [];
+  return limit !== undefined && Number(requested) > Number(limit);
 }
 
 function errorOf(text: string): ErrorBody | null {

@@ -29,8 +29,8 @@ export type OutReason =
  * - `attempt`: retryable. Counts as an attempt of the item only if the guard judges other content.
  * - `execution`: the guard failed on everything it ran in one execution. Sending the items one by one shows which is to
  *   blame.
- * - `overload`: too much at once. Says nothing about the items.
- * - `rate`: a rate limit. Says nothing about the items. `retryAfterMs`: how long to wait, null when the guard did not say.
+ * - `overload`: too much at once. Says nothing about the items, except about one that is turned away alone.
+ * - `rate`: a rate limit. The same. `retryAfterMs`: how long to wait, null when the guard did not say.
  * - `too-large`: the message as a whole exceeds a size limit.
  * - `endpoint`: the endpoint is not usable for now. Says nothing about the items, except that if `reached` they may have
  *   been running there when it went down.

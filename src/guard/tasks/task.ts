@@ -45,6 +45,8 @@ export class Task implements RequestRow {
   drops = 0;
   /** Timeouts that do not count as attempts yet, because another item may have caused them. */
   timeouts = 0;
+  /** Times it was the first item of a request that was turned away as overload or by a rate limit. */
+  turnedAway = 0;
   /** Max rows of a batch it may be part of. */
   maxRows = Number.POSITIVE_INFINITY;
   /** Whether it must be the only task in flight, so that a failure can only be its own. */
