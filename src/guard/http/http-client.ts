@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import type * as Undici from 'undici';
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
@@ -108,11 +109,13 @@ export class HttpClient {
   }
 
   /** Resolves with the head of the reply. */
-  #attempt(
+  async #attempt(
     pool: Undici.Pool,
     { method, path, headers, body }: HttpRequest,
     signal: AbortSignal,
   ): Promise<Undici.Dispatcher.ResponseData> {
+    // Reads what a kept connection received before the request: a reply to nothing closes it, and is never taken for this one's.
+    await setImmediate(undefined, { signal });
     return pool.request({
       method,
       path: `${this.#path}${path}`,

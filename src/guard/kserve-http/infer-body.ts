@@ -14,9 +14,10 @@ interface InferMessage {
  * An inference request with the binary tensor data extension: JSON, then the raw contents of the inputs, in their order
  * (Triton, docs/protocol/extension_binary_data.md). All outputs are asked for in the same form.
  */
-export function binaryInferMessage({ inputs, raw_input_contents: raw }: InferRequest): InferMessage {
+export function binaryInferMessage({ id, inputs, raw_input_contents: raw }: InferRequest): InferMessage {
   const json = Buffer.from(
     JSON.stringify({
+      id,
       parameters: { binary_data_output: true },
       inputs: inputs.map((input, index) => ({
         ...input,
@@ -31,8 +32,9 @@ export function binaryInferMessage({ inputs, raw_input_contents: raw }: InferReq
 }
 
 /** An inference request in JSON alone, for a server without that extension. */
-export function jsonInferMessage({ inputs, raw_input_contents: raw }: InferRequest): InferMessage {
+export function jsonInferMessage({ id, inputs, raw_input_contents: raw }: InferRequest): InferMessage {
   const json = JSON.stringify({
+    id,
     inputs: inputs.map((input, index) => ({ ...input, data: dataOf(input.datatype, raw[index]!) })),
   });
   return { headers: {}, body: { contentType: 'application/json', chunks: [Buffer.from(json)] } };

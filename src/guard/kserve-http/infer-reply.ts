@@ -8,6 +8,7 @@ const MAX_DIMENSIONS = 4;
 const INT32_LIMIT = 2 ** 31;
 
 const inferReply = z.object({
+  id: z.string().nullish(),
   model_version: z.string().nullish(),
   outputs: z.array(
     z.object({
@@ -47,7 +48,7 @@ export function readInferReply(body: Buffer, jsonLength: string | undefined): In
   return {
     model_name: '',
     model_version: reply.model_version ?? '',
-    id: '',
+    id: reply.id ?? '',
     outputs: reply.outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
     raw_output_contents: contents,
   };

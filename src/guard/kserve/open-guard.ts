@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { CallError } from '../protocol/call-error.ts';
 import { instanceConcurrency, undeclaredConcurrency } from '../concurrency/concurrency.ts';
 import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
@@ -12,6 +14,7 @@ import {
   type TensorLayout,
 } from '../tensors/encode-request.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
+import type { InferRequest, InferResponse } from '../tensors/protocol.ts';
 import type { KserveCalls } from './kserve-calls.ts';
 import { negotiate } from './negotiate.ts';
 import { MAX_REPLY_BYTES, maxVerdictReplyBytes } from './reply-bounds.ts';
@@ -29,9 +32,10 @@ export async function openGuard(
 ): Promise<ReadyGuard> {
   const model = await negotiate(calls, { timeoutMs: PROBE_TIMEOUT_MS, signal });
   const options = { timeoutMs: requestTimeoutMs, signal };
+  const infer = inferById(calls);
   let first: Reading;
   try {
-    first = await readVersion(calls, model, options);
+    first = await readVersion(infer, model, options);
   } catch (error) {
     throw notUsable(error, options);
   }
@@ -62,18 +66,36 @@ export async function openGuard(
       const { request } = rows[0]!;
       if (request.requestType === 'generation') return streams!.replay(request, callOptions);
       const maxBytes = maxVerdictReplyBytes(rows.length);
-      const reply = await calls.infer(encodeRequest(rows, model), maxBytes, callOptions);
+      const reply = await infer((id) => encodeRequest(rows, model, id), maxBytes, callOptions);
       const isConversation = request.requestType === 'multiturn';
       const answers = decodeReply(reply, rows.length, model, isConversation);
       return { answers, modelVersion: reply.model_version };
     },
-    version: { first, read: (callOptions) => readVersion(calls, model, callOptions) },
+    version: { first, read: (callOptions) => readVersion(infer, model, callOptions) },
     streams,
   };
   const canary = prove ? await tryHarmlessText(guard, options) : null;
   if (canary?.kind === 'failed') throw new NotUsable(canary.reason, canary.fatal);
   if (canary?.kind === 'shared-failure') throw new NotUsable('fails on harmless text', false);
   return guard;
+}
+
+type Infer = (
+  makeRequest: (id: string) => InferRequest,
+  maxReplyBytes: number,
+  options: CallOptions,
+) => Promise<InferResponse>;
+
+/** Inference with an id for each request. A reply with another id is a failed attempt, so the items are judged again. */
+function inferById(calls: KserveCalls): Infer {
+  const prefix = randomBytes(6).toString('hex');
+  let requests = 0;
+  return async (makeRequest, maxReplyBytes, options) => {
+    const request = makeRequest(`${prefix}-${++requests}`);
+    const reply = await calls.infer(request, maxReplyBytes, options);
+    if (reply.id === '' || reply.id === request.id) return reply;
+    throw new CallError('the reply to another request', { kind: 'attempt', code: 'INVALID_REPLY' });
+  };
 }
 
 function mediaInputOf(requestKind: RequestKind): 'IMAGE' | 'AUDIO' | null {
@@ -85,8 +107,8 @@ function mediaInputOf(requestKind: RequestKind): 'IMAGE' | 'AUDIO' | null {
 const MAX_MODEL_VERSION = 256;
 
 /** Asks which model is deployed. Throws `NotUsable` when the reply has no version, and `CallError` when the call fails. */
-async function readVersion(calls: KserveCalls, layout: TensorLayout, options: CallOptions): Promise<Reading> {
-  const reply = await calls.infer(encodeVersionRequest(layout), MAX_REPLY_BYTES, options);
+async function readVersion(infer: Infer, layout: TensorLayout, options: CallOptions): Promise<Reading> {
+  const reply = await infer((id) => encodeVersionRequest(layout, id), MAX_REPLY_BYTES, options);
   const fingerprint = decodeVersionReply(reply);
   const modelVersion = reply.model_version;
   if (fingerprint === null || modelVersion.length > MAX_MODEL_VERSION) {

@@ -90,7 +90,7 @@ export interface RequestRow {
  *
  * Not batched they have no first dimension: [1], and [turns,2].
  */
-export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout): InferRequest {
+export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout, id = ''): InferRequest {
   const tensors = new TensorList(rows.length, layout);
   const { request, sessionId } = rows[0]!;
   tensors.constant('REQUEST_TYPE', request.requestType);
@@ -113,14 +113,14 @@ export function encodeRequest(rows: readonly RequestRow[], layout: TensorLayout)
       tensors.flag('CACHE_WRITE', request.conversation !== null);
       break;
   }
-  return tensors.request();
+  return tensors.request(id);
 }
 
 /** The `version` request: asks for the hashes of the deployed artifacts, and moderates nothing. */
-export function encodeVersionRequest(layout: TensorLayout): InferRequest {
+export function encodeVersionRequest(layout: TensorLayout, id = ''): InferRequest {
   const tensors = new TensorList(1, layout);
   tensors.constant('REQUEST_TYPE', 'version');
-  return tensors.request();
+  return tensors.request(id);
 }
 
 function column(rows: readonly RequestRow[], cell: (request: GuardRequest) => string): string[] {
@@ -191,11 +191,11 @@ class TensorList {
     if (text !== null) this.strings('TEXT', [text]);
   }
 
-  request(): InferRequest {
+  request(id: string): InferRequest {
     return {
       model_name: MODEL_NAME,
       model_version: '',
-      id: '',
+      id,
       inputs: this.#inputs,
       raw_input_contents: this.#raw,
     };

@@ -44,6 +44,8 @@ export type HttpScripted =
       readonly body: string | Buffer;
     }
   | { readonly outputs: (ordinary: readonly Output[]) => readonly unknown[] }
+  /** The id of another request. */
+  | { readonly id: string }
   | 'drop';
 
 export interface KserveHttpOptions {
@@ -69,6 +71,7 @@ const CONFIG_TYPES: Readonly<Record<string, string>> = {
 };
 
 interface Body {
+  readonly id?: string;
   readonly parameters?: { readonly binary_data_output?: boolean };
   readonly inputs: readonly {
     readonly name: string;
@@ -120,7 +123,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       return;
     }
     const end = jsonLength === undefined ? body.length : Number(jsonLength);
-    const { inputs, parameters } = JSON.parse(body.toString('utf8', 0, end)) as Body;
+    const { id = '', inputs, parameters } = JSON.parse(body.toString('utf8', 0, end)) as Body;
     const strings: Record<string, readonly string[]> = {};
     let at = end;
     for (const { name, datatype, parameters: own, data } of inputs) {
@@ -132,7 +135,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     if (at !== body.length) throw new Error('sizes of binary data');
     const binary = parameters?.binary_data_output === true;
     if (strings['REQUEST_TYPE']![0] === 'version') {
-      reply(response, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [VERSION] }], binary);
+      reply(response, id, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [VERSION] }], binary);
       return;
     }
     const contents = contentsOf(strings);
@@ -144,7 +147,8 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       send(response, scripted.status ?? 200, scripted.body, scripted.headers);
     } else {
       const ordinary = verdicts(contents);
-      reply(response, (scripted?.outputs(ordinary) as readonly Output[] | undefined) ?? ordinary, binary);
+      const outputs = scripted && 'outputs' in scripted ? (scripted.outputs(ordinary) as Output[]) : ordinary;
+      reply(response, scripted && 'id' in scripted ? scripted.id : id, outputs, binary);
     }
   };
 
@@ -195,9 +199,9 @@ function verdicts(contents: readonly string[]): Output[] {
   }));
 }
 
-function reply(response: ServerResponse, outputs: readonly Output[], binary: boolean): void {
+function reply(response: ServerResponse, id: string, outputs: readonly Output[], binary: boolean): void {
   if (!binary) {
-    send(response, 200, { model_name: 'guard', model_version: '1', outputs });
+    send(response, 200, { id, model_name: 'guard', model_version: '1', outputs });
     return;
   }
   const raw = outputs.map(({ datatype, data }) => rawOf(datatype, data));
@@ -205,7 +209,9 @@ function reply(response: ServerResponse, outputs: readonly Output[], binary: boo
     ...output,
     parameters: { binary_data_size: raw[index]!.length },
   }));
-  const json = Buffer.from(JSON.stringify({ model_name: 'guard', model_version: '1', outputs: described }));
+  const json = Buffer.from(
+    JSON.stringify({ id, model_name: 'guard', model_version: '1', outputs: described }),
+  );
   const headers = { 'inference-header-content-length': String(json.length) };
   send(response, 200, Buffer.concat([json, ...raw]), headers);
 }
