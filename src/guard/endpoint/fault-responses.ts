@@ -70,7 +70,7 @@ export class FaultResponses {
         else await this.#countAttempt(flight, 'GUARD_INTERNAL');
         return;
       case 'overload':
-        await this.#turnedAway(flight, tasks, 0);
+        await this.#turnedAway(flight, tasks, null);
         return;
       case 'rate':
         await this.#turnedAway(flight, tasks, fault.retryAfterMs ?? 0);
@@ -171,21 +171,23 @@ export class FaultResponses {
   }
 
   /**
-   * Overloaded, or a rate limit: lowers the limit and pauses, or lets other endpoints take over during a long pause. That is
-   * an attempt only for a request that was alone in flight, if the guard judges a harmless text now: nothing else can have
-   * been the cause. A task that is turned away again and again is sent alone to find out.
+   * Overloaded, or a rate limit (`pauseMs` not null): lowers the limit and pauses, or lets other endpoints take over during
+   * a long pause. It is an attempt only for a request that was alone in flight, if the guard judges a harmless text now:
+   * nothing else can have been the cause. A request that a rate limit turns away again and again is sent alone to find out;
+   * before that, it costs no attempt.
    */
-  async #turnedAway(flight: Flight, tasks: readonly Task[], pauseMs: number): Promise<void> {
+  async #turnedAway(flight: Flight, tasks: readonly Task[], pauseMs: number | null): Promise<void> {
     const { sender, health, events } = this.#options;
-    const alone = sender.flights.size === 0 && health.liveness.successes === flight.successes;
-    const isLong = pauseMs > MAX_PAUSE_MS;
-    if (!isLong) this.#slowDown(flight, pauseMs);
-    if (alone && (await this.#judgesOthers(flight)) === 'yes') {
+    const isAlone = sender.flights.size === 0 && health.liveness.successes === flight.successes;
+    const isLong = pauseMs !== null && pauseMs > MAX_PAUSE_MS;
+    const [first] = tasks;
+    const isSuspect = pauseMs === null || first?.alone === true;
+    if (!isLong) this.#slowDown(flight, pauseMs ?? 0);
+    if (isAlone && isSuspect && (await this.#judgesOthers(flight)) === 'yes') {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
       return;
     }
     if (this.#stopped) return;
-    const [first] = tasks;
     if (first !== undefined && (isLong || ++first.turnedAway >= TURNED_AWAY_BEFORE_ALONE)) {
       for (const task of tasks) {
         task.alone = flight.tasks.length === 1;
