@@ -3,6 +3,7 @@ import type { ItemError } from './item-error.ts';
 import type { RoleCounts } from './original-role.ts';
 import type { Judgement } from './outcome.ts';
 import type { ItemRequest, Modality, RequestType } from './request.ts';
+import type { Snippet } from './text/snippet.ts';
 
 /** A cost class of items, with its own queue, so that slow items do not delay fast ones. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';
@@ -99,7 +100,7 @@ export interface SettledVerdict {
   /** Name of the run that judged the content. */
   readonly reusedFrom: string;
   /** In a run with content: the piece of the content that the outcome holds; null: none. */
-  readonly snippet: string | null;
+  readonly snippet: Snippet | null;
   readonly error: null;
 }
 

@@ -5,6 +5,7 @@ import { isKnown, type Item, type Lane } from './item.ts';
 import type { ItemError } from './item-error.ts';
 import type { Judgement, Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
+import type { Snippet } from './text/snippet.ts';
 
 /** A bounded group of items of one lane: the unit of queueing and of commitment. */
 export interface Shard {
@@ -65,7 +66,7 @@ export interface ShardResult {
    * In a run with content: the piece of each item's content that its outcome holds, in the order of the items. Null for a
    * settled item, which has its own, and where there is none.
    */
-  readonly snippets?: readonly (string | null)[];
+  readonly snippets?: readonly (Snippet | null)[];
 }
 
 /** The fingerprints of the settled verdicts among the items, by id. */

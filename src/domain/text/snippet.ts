@@ -2,6 +2,19 @@ import type { Judgement } from '../outcome.ts';
 import { isEmbedded, isMedia, type GenerationRequest, type ItemRequest } from '../request.ts';
 import { graphemeBoundary } from './grapheme-boundary.ts';
 
+/** A piece of content that an outcome may hold. */
+export interface Snippet {
+  readonly text: string;
+  /**
+   * Hashes of the contents that the item is made of (`partsSha256`), cut to `PART_DIGITS` digits: if any of them is
+   * restricted, the outcome holds no piece of the item.
+   */
+  readonly parts: string[];
+}
+
+/** Digits that are kept of a hash: 48 bits. Two contents that share them are both restricted. */
+export const PART_DIGITS = 12;
+
 /** UTF-16 units of content in a snippet. */
 const SNIPPET_UNITS = 300;
 /** Including an ellipsis on either side. */

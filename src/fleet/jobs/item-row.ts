@@ -16,7 +16,7 @@ import {
   type Modality,
   type RequestType,
 } from '../../domain/request.ts';
-import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
+import { MAX_SNIPPET_UNITS, PART_DIGITS, type Snippet } from '../../domain/text/snippet.ts';
 import { errorRow, packError, unpackError, isVerdictRow, packVerdict, unpackVerdict } from './outcome-row.ts';
 import {
   textAt,
@@ -29,9 +29,14 @@ import {
   only,
   row,
   text,
-  textUpTo,
   type Checked,
 } from './rows.ts';
+
+/** A piece of content that an outcome may hold. */
+export const SNIPPET = z.strictObject({
+  text: z.string().max(MAX_SNIPPET_UNITS),
+  parts: z.array(z.string().regex(new RegExp(`^[0-9a-f]{${PART_DIGITS}}$`))),
+});
 
 /** The first column of a row. */
 export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
@@ -94,7 +99,7 @@ const isKnownRow = row(
   text, // contentSha256
   isVerdictRow,
   count, // reusedFrom: index in the string table
-  nullOr(textUpTo(MAX_SNIPPET_UNITS)),
+  (value: unknown): value is Snippet | null => SNIPPET.nullable().safeParse(value).success,
 );
 
 const isCopied = row(

@@ -2,10 +2,9 @@ import { pack, unpack } from 'msgpackr';
 import { z } from 'zod';
 import { LANES } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CANARY_CHECK } from '../../record/log/canary-schema.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { FINGERPRINT, ITEM_ROW, packItem, unpackItem } from './item-row.ts';
+import { FINGERPRINT, ITEM_ROW, packItem, SNIPPET, unpackItem } from './item-row.ts';
 import { StringTable } from './rows.ts';
 import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
 import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
@@ -57,7 +56,7 @@ const JOB = z.discriminatedUnion('kind', [
     fingerprints: z.array(FINGERPRINT),
     canaries: z.array(CANARY_CHECK),
     /** Pieces of content, in a run with content. */
-    snippets: z.array(z.string().max(MAX_SNIPPET_UNITS).nullable()).nullable(),
+    snippets: z.array(SNIPPET.nullable()).nullable(),
   }),
   z.object({
     kind: z.literal('finish'),

@@ -1,9 +1,10 @@
 import type { Decision, Judgement } from '../../domain/outcome.ts';
 import type { Policy } from '../../domain/policy.ts';
+import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import { restrictedBy, type Judged } from '../../domain/restriction/restricted.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { ShardResult } from '../../domain/shard.ts';
-import { snippetOf } from '../../domain/text/snippet.ts';
+import { PART_DIGITS, type Snippet, snippetOf } from '../../domain/text/snippet.ts';
 import { decisionOn } from './decision-on.ts';
 
 /** What decides whether an outcome may hold a piece of its content. */
@@ -15,16 +16,17 @@ export function mayHoldContent(policy: Policy, decided: Decided): boolean {
   return (decision === 'review' || decision === 'block') && restrictedBy(policy, decided) === null;
 }
 
-/** The piece of an item's content that its outcome holds, in a run with content; null where it may hold none. */
-export function keptSnippet(policy: Policy, request: ItemRequest, judgement: Judgement): string | null {
+/** The piece of an item's content that its outcome may hold, in a run with content; null where it may hold none. */
+export function keptSnippet(policy: Policy, request: ItemRequest, judgement: Judgement): Snippet | null {
   const { decision } = decisionOn(policy, judgement);
   const { subcategoryFlags: subcategory_flags, subcategoryScores: subcategory_scores } = judgement;
-  return mayHoldContent(policy, { decision, subcategory_flags, subcategory_scores })
-    ? snippetOf(request, judgement)
-    : null;
+  if (!mayHoldContent(policy, { decision, subcategory_flags, subcategory_scores })) return null;
+  const text = snippetOf(request, judgement);
+  const parts = new Set(partsSha256(request).map((sha256) => sha256.slice(0, PART_DIGITS)));
+  return text === null ? null : { text, parts: [...parts] };
 }
 
-/** A result with the pieces of content that its outcomes hold. Its items must have their content. */
+/** A result with the pieces of content that its outcomes may hold. Its items must have their content. */
 export function withSnippets(result: ShardResult, policy: Policy): ShardResult {
   const snippets = result.shard.items.map(({ request }, index) => {
     const judgement = result.outcomes[index]?.judgement ?? null;

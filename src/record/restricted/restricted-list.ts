@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { ChainedFile } from '../../files/chained-file.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';
 
@@ -25,11 +26,9 @@ export interface FoundInRun {
   readonly isFound: (seq: number) => boolean;
 }
 
-/** Digits of a hash that fit a number exactly: 48 bits. Two contents that share them are both restricted. */
-const HASH_DIGITS = 12;
-
+/** The beginning of a hash as a number, which holds it exactly. */
 export function hashNumber(sha256: string): number {
-  return Number.parseInt(sha256.slice(0, HASH_DIGITS), 16);
+  return Number.parseInt(sha256.slice(0, PART_DIGITS), 16);
 }
 
 /** The hashes that an item is known by: of its content, and of its file if that is the item. */
@@ -93,7 +92,7 @@ export class RestrictedList {
       await this.#file.append({ schema: 1, restricted_by: CHILDREN, contents, ...item });
   }
 
-  /** What restricts a content; null if nothing does. In its own run, what a person found is as it was said last. */
+  /** What restricts a content, by its hash or the first `PART_DIGITS` of it; null if nothing does. In its own run, what a person found is as it was said last. */
   by(sha256: string, own: FoundInRun): Entry['restricted_by'] | null {
     const number = hashNumber(sha256);
     const found = this.#found.get(number)?.find(({ run, seq }) => run !== own.run || own.isFound(seq!));

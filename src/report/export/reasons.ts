@@ -1,6 +1,7 @@
 import type { Item } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
+import { isFields, type RecordContent } from '../../formats/record.ts';
 import type { SourceReason } from './source-refused.ts';
 
 /**
@@ -60,12 +61,31 @@ export function restrictedReasons(
   items: readonly Item[],
   lines: readonly OutcomeLine[],
   { restrictions }: Pick<Keeping, 'restrictions'>,
+  content: RecordContent | null = null,
 ): ReasonLine[] {
   const found = lines.filter((line) => restrictions.by(line) !== null);
   if (found.length > 0) return found.map((line) => ({ reason: 'restricted', ...placeOf(line) }));
-  return items
+  const held = items
     .filter((item) => restrictions.holdsItem(item))
-    .map(({ id, part, turn }) => ({ reason: 'restricted', id, part, turn }));
+    .map(({ id, part, turn }) => ({ reason: 'restricted', id, part, turn }) as const);
+  if (held.length > 0 || !restrictions.isAnyListed) return held;
+  const isHeld = textsIn(content).some((text) =>
+    restrictions.holds({ requestType: 'prompt', modality: 'text', text }),
+  );
+  return isHeld ? [{ reason: 'restricted' }] : [];
+}
+
+/** Every text in a record, also those that no item is made of, such as the elements of a list. */
+function textsIn(content: RecordContent | null): string[] {
+  const texts: string[] = [];
+  const pending: unknown[] = isFields(content) ? content.names().map((_, at) => content.at(at)) : [content];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'string') texts.push(value);
+    else if (typeof value === 'object' && value !== null)
+      for (const each of Object.values(value)) pending.push(each);
+  }
+  return texts;
 }
 
 /** Why a file that is one item is not clean, by its outcome lines; empty if it is. */

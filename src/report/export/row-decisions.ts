@@ -35,7 +35,7 @@ export class RowDecisions {
     const isAround = record.error === null && record.isAround === true;
     if (isAround && items.length === 0 && lines.length === 0) return null;
     const isClean = what.kind === 'clean';
-    const restricted = restrictedReasons(items, lines, keeping);
+    const restricted = restrictedReasons(items, lines, keeping, record.content);
     if (restricted.length > 0) {
       this.#leaveOut(record, restricted);
       return null;

@@ -14,6 +14,9 @@ const MAX_EXAMPLES = 5;
 /** Items examined before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
 
+const UNRESTRICTED = `restricted_by IS NULL AND (turn IS NULL OR (path, "row") NOT IN (
+  SELECT (path, "row") FROM outcomes WHERE restricted_by IS NOT NULL AND turn IS NOT NULL AND "row" IS NOT NULL))`;
+
 /** A file of which nothing was judged, by its first item. */
 export interface UnjudgedFile {
   readonly first: ListedItem;
@@ -85,10 +88,10 @@ export class ListedItems {
     });
   }
 
-  /** The first items of an order that nothing restricts. */
+  /** The first items of an order that nothing restricts, nor another turn of their conversation. */
   async #first(count: number, condition: string, order: string): Promise<ListedItem[]> {
     for (let limit = count; ; limit *= 10) {
-      const rows = await this.#rows(`restricted_by IS NULL AND ${condition}`, `${order}, seq`, limit);
+      const rows = await this.#rows(`${UNRESTRICTED} AND ${condition}`, `${order}, seq`, limit);
       const shown = rows.filter(([, restriction]) => restriction === null).map(([item]) => item);
       if (shown.length >= count || rows.length < limit || limit >= MAX_LOOKED_AT)
         return shown.slice(0, count);

@@ -2,6 +2,7 @@ import type { CopiedItem, Item, JudgedItem, KnownItem } from '../../domain/item.
 import type { Judgement } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
+import type { Snippet } from '../../domain/text/snippet.ts';
 import type { StoredVerdict } from '../../store/verdicts.ts';
 
 /** Where outcomes are found that items need not be judged for. */
@@ -11,7 +12,7 @@ interface Earlier {
   /** The lowest seq in this pass of the run of an item with this content, of which `seq` is one. */
   readonly firstSeqOf: (contentSha256: string, seq: number) => number;
   /** The piece of the content that the outcome of an item with a stored verdict holds; null: none. */
-  readonly snippetOf: (request: ItemRequest, judgement: Judgement) => string | null;
+  readonly snippetOf: (request: ItemRequest, judgement: Judgement) => Snippet | null;
 }
 
 /**

@@ -3,8 +3,9 @@ import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isCopy, isKnown, type Item } from '../../domain/item.ts';
 import type { LogLine, Outcome, OutcomeLine } from '../../domain/outcome.ts';
-import type { Restriction } from '../../domain/restriction/restricted.ts';
+import { restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
@@ -26,7 +27,7 @@ export interface EncodedShard {
 /**
  * Encodes the lines of a shard, in the order of its items, into `text`, an empty buffer. `at` (ISO 8601, UTC) is the time
  * of errors that were known when the item was read. Failure('internal') when outcomes do not fit the items: an
- * item without an outcome must never pass for clean. `mayQuote`: whether the content of an item is restricted nowhere.
+ * item without an outcome must never pass for clean. `isRestricted`: whether a content is restricted in any run, by its hash.
  */
 export function encodeShard(
   run: string,
@@ -34,7 +35,7 @@ export function encodeShard(
   result: ShardResult,
   at: string,
   text: TextBuffer,
-  mayQuote: (item: Item) => boolean,
+  isRestricted: (sha256: string) => boolean,
 ): EncodedShard {
   const { items, shard } = result.shard;
   if (result.outcomes.length !== items.length) {
@@ -43,6 +44,8 @@ export function encodeShard(
       `shard ${shard} has ${items.length} ${plural(items.length, 'item')} but ${result.outcomes.length} ${plural(result.outcomes.length, 'outcome')}`,
     );
   }
+  // A result may come from a worker that was not asked for content.
+  const quotes = output.includeContent ? new Quotes(result, policy, isRestricted) : null;
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
   const restricted = new Map<Restriction, string[]>();
   const verdicts = items.some(isCopy) ? new Map<number, Judged>() : null;
@@ -67,9 +70,7 @@ export function encodeShard(
       if (fingerprint !== null && !stamped.has(fingerprint)) {
         throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
-      // A result may come from a worker that was not asked for content.
-      const isQuoted = output.includeContent && mayQuote(item);
-      line = verdictLine(run, policy, item, outcome.judgement, isQuoted ? snippetAt(result, index) : null);
+      line = verdictLine(run, policy, item, outcome.judgement, quotes?.snippetAt(index) ?? null);
       const ruled = rulingOn(policy, line);
       if (ruled === null) throw new Failure('internal', `the policy contradicts itself on item ${item.seq}`);
       const by = ruled.restrictedBy;
@@ -96,10 +97,41 @@ interface Judged {
   readonly ruling: Ruling;
 }
 
-function snippetAt({ shard, snippets }: ShardResult, index: number): string | null {
-  const item = shard.items[index]!;
-  return isKnown(item) ? item.settled.snippet : (snippets?.[index] ?? null);
+/** The pieces of content that the lines of a shard may hold: none of a record in which anything is restricted. */
+class Quotes {
+  readonly #result: ShardResult;
+  readonly #isRestricted: (sha256: string) => boolean;
+  /** Restricted items of the shard: their contents, and their records. */
+  readonly #contents = new Set<string>();
+  readonly #records = new Set<string>();
+
+  constructor(result: ShardResult, policy: RunConfig['policy'], isRestricted: (sha256: string) => boolean) {
+    this.#result = result;
+    this.#isRestricted = isRestricted;
+    for (const [index, item] of result.shard.items.entries()) {
+      const judgement = item.settled === null ? result.outcomes[index]?.judgement : item.settled.judgement;
+      const hashes = hashesOf({ content_sha256: item.contentSha256, source: item.source });
+      const judged = judgement && {
+        subcategory_flags: judgement.subcategoryFlags,
+        subcategory_scores: judgement.subcategoryScores,
+      };
+      const isOwn = judged != null && restrictedBy(policy, judged) !== null;
+      if (!isOwn && !hashes.some(isRestricted)) continue;
+      for (const sha256 of hashes) this.#contents.add(sha256.slice(0, PART_DIGITS));
+      this.#records.add(recordOf(item));
+    }
+  }
+
+  snippetAt(index: number): string | null {
+    const item = this.#result.shard.items[index]!;
+    const snippet = isKnown(item) ? item.settled.snippet : (this.#result.snippets?.[index] ?? null);
+    if (snippet === null || this.#records.has(recordOf(item))) return null;
+    const isHeld = snippet.parts.some((part) => this.#contents.has(part) || this.#isRestricted(part));
+    return isHeld ? null : snippet.text;
+  }
 }
+
+const recordOf = ({ source }: Item): string => `${source.path}\n${source.row ?? ''}`;
 
 /** The outcome of a settled item, null for a copy; an error gets the time `at`, since none was taken when the item was read. */
 function settledOutcome({ settled }: Item, at: string): Outcome | null {

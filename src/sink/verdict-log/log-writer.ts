@@ -2,7 +2,6 @@ import { loadDuckDB } from '../../analysis/database.ts';
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
-import type { Item } from '../../domain/item.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RESTRICTING, type Restriction } from '../../domain/restriction/restricted.ts';
 import type { ShardResult } from '../../domain/shard.ts';
@@ -19,7 +18,7 @@ import {
 import type { ShardCounts } from '../../record/shard-tally.ts';
 import type { CommitTable } from '../../record/log/commit-table.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';
-import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
+import { RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { TextBuffer } from '../../files/text-buffer.ts';
 import { encodeShard, type EncodedShard } from './encode-shard.ts';
 import { assertHighestEpoch } from './take-epoch.ts';
@@ -167,11 +166,9 @@ export class LogWriter {
   async #write(result: ShardResult, text: TextBuffer): Promise<void> {
     const { run, config } = this.record;
     if (config.output.includeContent) await this.#restricted.read(this.diskFull.signal);
-    const mayQuote = ({ contentSha256, source }: Item): boolean =>
-      hashesOf({ content_sha256: contentSha256, source }).every(
-        (sha256) => this.#restricted.by(sha256, { run, isFound: () => true }) === null,
-      );
-    const encoded = encodeShard(run, config, result, new Date().toISOString(), text, mayQuote);
+    const isRestricted = (sha256: string): boolean =>
+      this.#restricted.by(sha256, { run, isFound: () => true }) !== null;
+    const encoded = encodeShard(run, config, result, new Date().toISOString(), text, isRestricted);
     return this.#group.add({ result, encoded });
   }
 

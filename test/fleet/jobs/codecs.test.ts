@@ -142,7 +142,7 @@ const settledItems: fc.Arbitrary<Item> = fc.oneof(
   errors.map((error): Item => ({ ...settledItem(0, error.code), settled: { judgement: null, error } })),
   judgements.map((given): Item => {
     const item = knownItem(0, 0);
-    const snippet = given.flagged ? 'a snippet' : null;
+    const snippet = given.flagged ? { text: 'a snippet', parts: ['0123456789ab'] } : null;
     return { ...item, settled: { ...item.settled, snippet, judgement: { ...given, fingerprint: MODEL.id } } };
   }),
   fc.nat().map((sameAs): Item => copiedItem(0, 'a text', sameAs)),
@@ -201,7 +201,9 @@ it('a result comes out as it went in but for the content, of which there is none
       expect(decoded.result.outcomes).toEqual(result.outcomes);
       expect(decoded.result.fingerprints).toEqual(result.fingerprints);
       expect(decoded.result).not.toHaveProperty('snippets');
-      const snippets = result.outcomes.map((outcome) => (outcome === null ? null : 'a snippet'));
+      const snippets = result.outcomes.map((outcome) =>
+        outcome === null ? null : { text: 'a snippet', parts: ['0123456789ab'] },
+      );
       const held = { ...job, result: { ...result, snippets } };
       const withContent = sinkJobCodec.decode(sinkJobCodec.encode(held)) as typeof job;
       expect(withContent.result.snippets).toEqual(snippets);

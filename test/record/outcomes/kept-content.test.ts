@@ -4,6 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
 import type { LogLine, Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
+import { contentSha256 } from '../../../src/domain/content-hash.ts';
+import type { ItemRequest } from '../../../src/domain/request.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
 import { withSnippets } from '../../../src/record/outcomes/kept-content.ts';
@@ -27,10 +29,10 @@ function judge(item: Item): Outcome {
 }
 
 const RESULT = resultOf(shardOf(0, [0, 1, 2, 3]), judge);
-const FORGED = { ...RESULT, snippets: ['forged', 'forged', 'forged', 'forged'] };
+const FORGED = { ...RESULT, snippets: Array.from({ length: 4 }, () => ({ text: 'forged', parts: [] })) };
 
 it('is taken along for what is to review or block and not restricted', async () => {
-  expect(withSnippets(RESULT, DEFAULT_POLICY).snippets).toEqual(['text 0', null, null, null]);
+  expect(withSnippets(RESULT, DEFAULT_POLICY).snippets).toMatchObject([{ text: 'text 0' }, null, null, null]);
   const { dir } = await finishedRun([withSnippets(RESULT, DEFAULT_POLICY)], {
     formats: ['jsonl', 'csv', 'parquet'],
     output: { includeContent: true },
@@ -44,6 +46,69 @@ it('is taken along for what is to review or block and not restricted', async () 
 it('is not recorded where the outcome may hold none, whatever a worker says', async () => {
   const { dir } = await finishedRun([FORGED], { output: { includeContent: true } });
   expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual(['forged', null, null, null]);
+});
+
+it('is not recorded of anything that a restricted content is a part of, in its shard', async () => {
+  const bad = 'the restricted text';
+  const requests: ItemRequest[] = [
+    { requestType: 'prompt', modality: 'text', text: bad },
+    { requestType: 'response', modality: 'text', prompt: bad, response: 'a reply' },
+    { requestType: 'response', modality: 'text', prompt: null, response: bad },
+    {
+      ...{ requestType: 'multiturn', modality: 'text', turns: 2, conversation: null },
+      messages: [
+        ['user', bad],
+        ['user', 'a later turn'],
+      ],
+    },
+    { requestType: 'prompt', modality: 'text', text: 'something else' },
+  ];
+  const shard = shardOf(0, [0, 1, 2, 3, 4]);
+  const items = shard.items.map((item, at) => ({
+    ...item,
+    request: requests[at]!,
+    contentSha256: contentSha256(requests[at]!),
+  })) as Item[];
+  const judged = (flags: (seq: number) => string[]) =>
+    withSnippets(
+      resultOf({ ...shard, items }, (item) => ({
+        judgement: {
+          ...verdict(item, { flagged: true }).judgement!,
+          ...{ subcategoryScores: null, subcategoryFlags: flags(item.seq) },
+        },
+        failure: null,
+      })),
+      DEFAULT_POLICY,
+    );
+  const options = { output: { includeContent: true } };
+  const snippets = async (dir: string) => (await outcomes(dir)).map(({ snippet }) => snippet);
+  const first = await finishedRun(
+    [judged((seq) => (seq === 0 ? ['child_sexual_exploitation'] : ['hate']))],
+    options,
+  );
+  expect(await snippets(first.dir)).toEqual([null, null, null, null, 'something else']);
+});
+
+it('is not recorded of another turn of a conversation in which a turn is restricted', async () => {
+  const turns = shardOf(0, [0, 1, 2]).items.map((item) => ({
+    ...item,
+    turn: item.seq + 1,
+    source: { ...item.source, row: item.seq < 2 ? 1 : 2 },
+  }));
+  const result = resultOf({ ...shardOf(0, [0, 1, 2]), items: turns }, (item) => ({
+    judgement: {
+      ...verdict(item, { flagged: true }).judgement!,
+      ...{
+        subcategoryScores: null,
+        subcategoryFlags: item.seq === 1 ? ['child_sexual_exploitation'] : ['hate'],
+      },
+    },
+    failure: null,
+  }));
+  const { dir } = await finishedRun([withSnippets(result, DEFAULT_POLICY)], {
+    output: { includeContent: true },
+  });
+  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([null, null, 'text 2']);
 });
 
 it('is not recorded in a run without content, whose table has no column for it', async () => {

@@ -63,7 +63,7 @@ describe('restricted rows', () => {
     await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET FAIL\nSECRET\n');
     await writeFile(
       join(cwd, 'b.jsonl'),
-      '{"text":"fine"}\n{"text":"SECRET"}\n{"prompt":"SECRET","response":"r"}\n',
+      '{"text":"fine"}\n{"text":"SECRET"}\n{"prompt":"SECRET","response":"r"}\n{"text":"ok","list":["x",{"y":"SECRET"}]}\n',
     );
     await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
     const dir = await judgedRun(cwd, ['a.csv'], { judge: byWords });
@@ -72,6 +72,8 @@ describe('restricted rows', () => {
     const other = await judgedRun(cwd, ['b.jsonl'], { judge: byWords });
     await exported(cwd, other, '--clean', 'b-clean.jsonl');
     expect(await readFile(join(cwd, 'b-clean.jsonl'), 'utf8')).toBe('{"text":"fine"}\n');
+    await exported(cwd, other, '--annotate', 'b-all.jsonl');
+    expect(await readFile(join(cwd, 'b-all.jsonl'), 'utf8')).not.toContain('SECRET');
   });
 
   it('are also pictures whose caption is restricted by itself in another run', async () => {
