@@ -38,6 +38,8 @@ export class CorpusAccounts {
   readonly #errors: Float64Array;
   /** Per source that is one item: the hash of the file as it was judged; zeros for any other. */
   readonly #fileHashes: Buffer;
+  /** Sources with an item that ended as SOURCE_CHANGED. */
+  readonly #changed = new Set<number>();
   #source = 0;
 
   private constructor(
@@ -101,8 +103,10 @@ export class CorpusAccounts {
   }
 
   /** To be called with every error. */
-  addError({ seq }: OutcomeLine): void {
-    this.#errors[this.#corpusOf[this.#sourceOf(seq)]!]! += 1;
+  addError({ seq, error }: OutcomeLine): void {
+    const source = this.#sourceOf(seq);
+    this.#errors[this.#corpusOf[source]!]! += 1;
+    if (error?.code === 'SOURCE_CHANGED') this.#changed.add(source);
   }
 
   /** To be called with every outcome of a whole file. */
@@ -149,6 +153,11 @@ export class CorpusAccounts {
       begin = end;
     }
     return { count, paths };
+  }
+
+  /** Whether a source was found changed while it was judged: then no hash is that of what was judged. */
+  isChanged(source: number): boolean {
+    return this.#changed.has(source);
   }
 
   /** SHA-256 of a source that is one item, as it was judged; null for any other. */

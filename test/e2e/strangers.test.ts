@@ -154,8 +154,8 @@ describe('a link', () => {
       await symlink(join(folder, 'private', 'id_rsa.txt'), join(folder, 'uploads', 'a.csv'));
       const list = join(run, 'sources.jsonl');
       const source = (await readFile(list, 'utf8')).trim();
-      const { size, mtimeMs, ino } = await stat(join(folder, 'private', 'id_rsa.txt'));
-      const line = `${changed(source, { path, bytes: size, mtime_ms: mtimeMs, inode: ino })}\n`;
+      const { size, mtimeMs, ctimeMs, ino } = await stat(join(folder, 'private', 'id_rsa.txt'));
+      const line = `${changed(source, { path, bytes: size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, inode: ino })}\n`;
       await writeFile(list, line);
       const sha256 = createHash('sha256').update(line).digest('hex');
       await edit((text) => text.replace(/"sources_sha256": "\w+"/, `"sources_sha256": "${sha256}"`));

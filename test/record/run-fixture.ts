@@ -75,6 +75,7 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       absolute: join(folder, path),
       bytes: 0,
       mtime_ms: 0,
+      ctime_ms: 0,
       inode: 0,
       sidecar: null,
       manifest: null,

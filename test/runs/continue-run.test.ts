@@ -6,6 +6,7 @@ import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
+import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -59,6 +60,24 @@ describe('a run that is continued', () => {
     await writeFile(join(uploads, 'a.txt'), 'as it is now');
     await go(run, judge());
     expect(await codes(run)).toEqual(['uploads/a.txt SOURCE_CHANGED']);
+  });
+
+  it('notices a file that was edited in place and had its modification time put back', async () => {
+    const path = join(uploads, 'a.csv');
+    await writeFile(path, rows('a', 0, 30));
+    await utimes(path, 1, 1);
+    await writeFile(join(uploads, 'b.csv'), rows('b', 0, 3));
+    const run = await createdRun(folder);
+    await expect(go(run, judge({ answers: 10 }))).rejects.toThrow();
+    await writeFile(path, rows('A', 0, 30));
+    await utimes(path, 1, 1);
+    await go(run, judge());
+    const ended = (await outcomes(run.dir)).map(({ error }) => error?.code ?? 'ok');
+    expect(ended.filter((code) => code === 'ok')).toHaveLength(13);
+    expect(ended).toContain('SOURCE_CHANGED');
+    const { sources } = await readManifest(run.dir);
+    expect(sources.map(({ sha256 }) => typeof sha256)).toEqual(['object', 'string']);
+    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 
   it('ends what is open as changed when the manifest of its corpus is, and keeps what was judged', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -206,4 +206,21 @@ it('leaves the plan of other runs as it is', async () => {
   const { summary } = await go(run, judge());
   expect(summary.trial).toBeNull();
   expect(await readFile(join(run.dir, 'plan.jsonl'), 'utf8')).not.toContain('records');
+});
+
+it('a sample selects the same text files whether they can be read or not, and a table that cannot be is an item', async () => {
+  const texts = Object.fromEntries(Array.from({ length: 300 }, (_, file) => [`${file}.txt`, `text ${file}`]));
+  const readable = await runOver(texts, share(0.1));
+  const { summary } = await go(readable, judge());
+  const gone = await runOver({ ...texts, 'z.csv': rows('z', 0, 9) }, share(0.1));
+  await rm(join(gone.dir, '..', '..', 'uploads'), { recursive: true });
+  const { summary: without } = await go(gone, judge());
+  expect(without.trial).toMatchObject({ records_read: 301, records_not_selected: 300 - summary.items });
+  expect(without).toMatchObject({
+    items: summary.items + 1,
+    by_error_code: { UNREADABLE_SOURCE: summary.items + 1 },
+  });
+  const selected = places(await outcomes(readable.dir));
+  expect(places(await outcomes(gone.dir))).toEqual([...selected, 'z.csv']);
+  expect(await verifyRun(gone.dir)).toMatchObject({ ok: true });
 });

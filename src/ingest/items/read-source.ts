@@ -9,6 +9,8 @@ import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
 import { settled } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
+import { mediaKindByName } from '../recognise/binary-kind.ts';
+import { layoutByName } from '../recognise/recognise-layout.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
 import { CorruptGzip } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
@@ -66,14 +68,14 @@ export async function* readSource(
   try {
     file = await contentOf(source, options);
   } catch (error) {
-    yield problem(fileProblem(maker, source, error), options);
+    yield problem(fileProblem(maker, source, error), source, options);
     return;
   }
   try {
     yield* contentItems(file, maker, source, { config, isNamed, options });
   } catch (error) {
     options.signal.throwIfAborted();
-    yield problem(fileProblem(maker, source, error), options);
+    yield problem(fileProblem(maker, source, error), source, options);
   } finally {
     await file.close();
   }
@@ -89,8 +91,8 @@ async function* contentItems(
     options,
   }: { readonly config: SourceConfig; readonly isNamed: boolean; readonly options: ReadOptions },
 ): AsyncGenerator<readonly Item[], void> {
-  if (!file.isAsFrozen(source)) {
-    yield problem(changed(maker), options);
+  if (!file.matchesSnapshot(source)) {
+    yield problem(changed(maker), source, options);
     return;
   }
   const { frozen, itemBytes, readBefore, signal } = options;
@@ -158,7 +160,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
       return;
     }
     const whole = await readTextItem(file, head, { source, manifest, itemBytes });
-    yield [file.isAsFrozen(source) ? maker.wholeFile(whole) : changed(maker)];
+    yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changed(maker)];
     return;
   }
   if (examined.kind === 'refused') {
@@ -172,7 +174,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
   const records = recordsIn(reading, examined);
   const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
-  if (!file.isAsFrozen(source)) yield problem(changed(maker), options);
+  if (!file.matchesSnapshot(source)) yield problem(changed(maker), source, options);
 }
 
 function recordsIn(
@@ -209,7 +211,7 @@ async function* mediaItem(
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
   const whole = await readMediaItem(openedFile(file), target, unchanged);
-  yield [file.isAsFrozen(source) ? maker.wholeFile(whole) : changed(maker)];
+  yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changed(maker)];
 }
 
 async function* recordItems(
@@ -231,8 +233,13 @@ function isSelected(record: SourceRecord, path: string, selection: RecordSelecti
   return isAround ? selection.takeAround(path, record.row) : selection.take(path, record.row);
 }
 
-/** The item of a file that cannot be read as it was frozen. */
-function problem(item: Item, { selection }: ReadOptions): readonly Item[] {
+/**
+ * The item of a file that cannot be read as it was listed. In a sample, a file that is one record by its name has it only
+ * if it was selected; how many records any other file has is not known, so it always has it.
+ */
+function problem(item: Item, { path, absolute }: FrozenSource, { selection }: ReadOptions): readonly Item[] {
+  const isOneRecord = layoutByName(absolute) === 'text' || mediaKindByName(absolute) !== null;
+  if (isOneRecord) return selection?.take(path, null) === false ? [] : [item];
   selection?.addUnreadable(1);
   return [item];
 }

@@ -13,6 +13,7 @@ export class RecordSelection {
   readonly #trial: Trial;
   #read = 0;
   #selected = 0;
+  #lastFile: { readonly path: string; readonly isSelected: boolean } | null = null;
 
   constructor(trial: Trial) {
     this.#trial = trial;
@@ -33,12 +34,17 @@ export class RecordSelection {
     return this.#trial.limit !== null && this.#selected >= this.#trial.limit;
   }
 
-  /** Counts the next record of a source; `row` is null for a whole file. Returns whether it is judged. */
+  /**
+   * Counts the next record of a source; `row` is null for a whole file, which is counted once however often it is asked
+   * for. Returns whether it is judged.
+   */
   take(path: string, row: number | null): boolean {
+    if (row === null && this.#lastFile?.path === path) return this.#lastFile.isSelected;
     if (this.isOver) return false;
     this.#read++;
     const isSelected = this.#isChosen(path, row);
     if (isSelected) this.#selected++;
+    if (row === null) this.#lastFile = { path, isSelected };
     return isSelected;
   }
 

@@ -8,7 +8,7 @@ import { type RecordReader, recordBytesLimit, type SourceRecord } from '../../fo
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
 import type { RecordLayout } from '../recognise/recognise-layout.ts';
-import { fileBytes, isAsFrozen } from '../sources/file-bytes.ts';
+import { fileBytes, matchesSnapshot } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
@@ -146,9 +146,9 @@ export class SourceAgain {
   }
 
   /** Whether it is the file that was frozen when the run was created, by its state, and stayed so while it was read. */
-  async isAsFrozen(source: FrozenSource): Promise<boolean> {
+  async matchesSnapshot(source: FrozenSource): Promise<boolean> {
     const { handle, stats } = this.#opened.file;
-    return isAsFrozen(stats, source) && isAsFrozen(await handle.stat(), source);
+    return matchesSnapshot(stats, source) && matchesSnapshot(await handle.stat(), source);
   }
 
   /** Whether nobody wrote to the file since it was opened, as far as its times tell. */

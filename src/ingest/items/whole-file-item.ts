@@ -7,7 +7,7 @@ import { type Draft, promptDraft, settled } from '../../formats/transcripts/draf
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
-import { isAsFrozen } from '../sources/file-bytes.ts';
+import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { encodingOf } from '../sources/named-file.ts';
 import { OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
 import type { WholeFile } from './item-maker.ts';
@@ -144,7 +144,7 @@ export async function readSidecar(
 ): Promise<string | null | ItemError> {
   const file = await OpenSource.open(placeOfDescription(sidecar), signal);
   try {
-    if (!isAsFrozen(file.stats, sidecar)) {
+    if (!matchesSnapshot(file.stats, sidecar)) {
       return itemError(
         'SOURCE_CHANGED',
         'the text file with the caption or transcript changed after the run was created',

@@ -70,11 +70,13 @@ export interface PlanChanged {
 /** A line of plan.jsonl: shards, changes and closings carry the epoch of their writer. */
 export type PlanFileLine = PlanOpened | ((PlanLine | PlanChanged) & { readonly epoch: number });
 
-/** Identifies a file and its version: size, modification time and inode. */
+/** Identifies a file and its version: size, times of modification and change, and inode. */
 export interface FrozenState {
   readonly bytes: number;
   /** Milliseconds since the Unix epoch, with the fraction that the file system provides. */
   readonly mtime_ms: number;
+  /** Programs can set the modification time back after a write, but not this one. */
+  readonly ctime_ms: number;
   readonly inode: number;
 }
 

@@ -6,7 +6,7 @@ import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/
 import { draftSource } from '../../formats/transcripts/around.ts';
 import { WantedColumns } from './wanted-columns.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
-import { isAsFrozen } from '../sources/file-bytes.ts';
+import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
@@ -139,7 +139,7 @@ export async function examineFile(
   let file: OpenSource | null = null;
   try {
     file = await OpenSource.open(placeOfSource(source), signal);
-    if (!isAsFrozen(file.stats, source)) return null;
+    if (!matchesSnapshot(file.stats, source)) return null;
     const isNamed = isNamedFile(source, config);
     const head = await file.head(encodingOf(config, isNamed));
     return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes, signal });

@@ -13,7 +13,7 @@ import {
 import { textsBeside } from '../../formats/transcripts/text-columns.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
-import { isAsFrozen } from '../sources/file-bytes.ts';
+import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { type FilePlace, placeOfDescription } from '../sources/file-place.ts';
 import { encodingOf } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
@@ -82,7 +82,7 @@ export class ManifestTable {
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
       for await (const records of readRecords(file, head, reader)) table.#add(records, fileAt);
-      return isAsFrozen(file.statsNow, source) ? table : null;
+      return matchesSnapshot(file.statsNow, source) ? table : null;
     } catch {
       signal.throwIfAborted();
       return null;

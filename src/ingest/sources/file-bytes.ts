@@ -20,23 +20,29 @@ const DEFLATED_BYTES = 8 * 1024;
 export async function frozenState(path: string): Promise<FrozenState> {
   try {
     const stats = await stat(systemPath(path));
-    return { bytes: stats.size, mtime_ms: stats.mtimeMs, inode: stats.ino };
+    return { bytes: stats.size, mtime_ms: stats.mtimeMs, ctime_ms: stats.ctimeMs, inode: stats.ino };
   } catch {
-    return { bytes: 0, mtime_ms: 0, inode: 0 };
+    return { bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0 };
   }
 }
 
-/** Whether a file is still the one that was frozen: same size, modification time and inode. */
-export function isAsFrozen(stats: Stats, source: FrozenState): boolean {
+/**
+ * Whether a file is still the one of the snapshot: same size, times and inode. A new mode, name or hard link changes the
+ * file's ctime as a write does, so it counts as a change: nothing else shows a write whose mtime was put back.
+ */
+export function matchesSnapshot(stats: Stats, source: FrozenState): boolean {
   return (
-    stats.size === source.bytes && stats.mtimeMs === source.mtime_ms && Number(stats.ino) === source.inode
+    stats.size === source.bytes &&
+    stats.mtimeMs === source.mtime_ms &&
+    stats.ctimeMs === source.ctime_ms &&
+    Number(stats.ino) === source.inode
   );
 }
 
 /** The same for the file at its path; false if its stats cannot be read. */
 export async function fileUnchanged(file: FrozenState & { readonly absolute: string }): Promise<boolean> {
   try {
-    return isAsFrozen(await stat(systemPath(file.absolute)), file);
+    return matchesSnapshot(await stat(systemPath(file.absolute)), file);
   } catch {
     return false;
   }

@@ -5,7 +5,7 @@ import { beginsWith } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import type { FrozenState } from '../plan/plan-line.ts';
-import { fileBytes, inflateIfGzip, isAsFrozen } from './file-bytes.ts';
+import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
 /** Inflated bytes that are read first to recognise the layout and the columns of a file. */
@@ -86,7 +86,7 @@ export class SourceContent {
   }
 
   /** Whether nobody wrote to the file since it was frozen, as far as its times tell. */
-  isAsFrozen(_source: FrozenState): boolean {
+  matchesSnapshot(_source: FrozenState): boolean {
     return true;
   }
 
@@ -250,8 +250,8 @@ export class OpenSource extends SourceContent {
     return fstatSync(this.handle.fd);
   }
 
-  override isAsFrozen(source: FrozenState): boolean {
-    return isAsFrozen(this.statsNow, source);
+  override matchesSnapshot(source: FrozenState): boolean {
+    return matchesSnapshot(this.statsNow, source);
   }
 
   override async close(): Promise<void> {

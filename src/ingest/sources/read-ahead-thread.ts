@@ -7,7 +7,7 @@ import { beginsWith } from '../../domain/magic-bytes.ts';
 import { isInside } from '../../files/open-inside.ts';
 import type { FrozenState } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
-import { isAsFrozen } from './file-bytes.ts';
+import { matchesSnapshot } from './file-bytes.ts';
 
 /** Recorded paths; `within` is the folder that links must not leave. */
 export interface FileToRead extends FrozenState {
@@ -57,14 +57,14 @@ function readInto(target: Buffer, file: FileToRead, { fd: folder }: Folder): str
   const fd = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
   try {
     const stats = fstatSync(fd);
-    if (!stats.isFile() || !isAsFrozen(stats, file)) return null;
+    if (!stats.isFile() || !matchesSnapshot(stats, file)) return null;
     for (let read = 0; read < target.length;) {
       const count = readSync(fd, target, read, target.length - read, read);
       if (count === 0) return null;
       read += count;
     }
     const isText = !beginsWith(target, 'gzip') && binaryKind(target, file.absolute, null) === null;
-    return isText && isAsFrozen(fstatSync(fd), file) ? hash('sha256', target) : null;
+    return isText && matchesSnapshot(fstatSync(fd), file) ? hash('sha256', target) : null;
   } finally {
     closeSync(fd);
   }

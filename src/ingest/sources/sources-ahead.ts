@@ -112,9 +112,9 @@ export class SourcesAhead {
 
 /** Null for a file that the user named, a list of files, and one that is large or probably not text. */
 function smallFile(source: FrozenSource): FileToRead | null {
-  const { absolute, bytes, mtime_ms, inode } = source;
+  const { absolute, bytes, mtime_ms, ctime_ms, inode } = source;
   if (bytes > SMALL_BYTES || source.manifest === source.source || mediaKindByName(absolute) !== null)
     return null;
   const { within } = placeOfSource(source);
-  return within === null || bytes === 0 ? null : { absolute, within, bytes, mtime_ms, inode };
+  return within === null || bytes === 0 ? null : { absolute, within, bytes, mtime_ms, ctime_ms, inode };
 }

@@ -6,7 +6,7 @@ import type { FrozenSource } from '../plan/plan-line.ts';
 
 const count = z.int().min(0);
 
-const FILE_STATE = { bytes: count, mtime_ms: z.number(), inode: z.number() };
+const FILE_STATE = { bytes: count, mtime_ms: z.number(), ctime_ms: z.number(), inode: z.number() };
 
 const SIDECAR = z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE });
 

@@ -40,6 +40,8 @@ export interface RunTotals {
   readonly emptySources: EmptySources;
   /** SHA-256 of a source that is one item, as it was judged; null for any other. */
   readonly fileHash: (source: number) => string | null;
+  /** Whether a source was found changed while it was judged. */
+  readonly isChanged: (source: number) => boolean;
 }
 
 /**
@@ -77,6 +79,7 @@ export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): 
     corpora,
     emptySources: (isTrial ? undefined : accounts?.emptySources()) ?? { count: 0, paths: [] },
     fileHash: (source) => accounts?.fileHash(source) ?? null,
+    isChanged: (source) => accounts?.isChanged(source) ?? false,
   };
 }
 

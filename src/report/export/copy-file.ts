@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { SourceAgain } from '../../ingest/items/source-again.ts';
 import type { FrozenSidecar } from '../../ingest/plan/plan-line.ts';
-import { fileBytes, isAsFrozen } from '../../ingest/sources/file-bytes.ts';
+import { fileBytes, matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import type { OutputFile, WrittenFile } from './output/output-file.ts';
@@ -38,7 +38,7 @@ export async function copyCaption(
   const handle = await openPlace(placeOfDescription(caption));
   try {
     const assertSame = async (): Promise<void> => {
-      if (!isAsFrozen(await handle.stat(), caption)) throw new SourceRefused('source_changed');
+      if (!matchesSnapshot(await handle.stat(), caption)) throw new SourceRefused('source_changed');
     };
     await assertSame();
     const out = await place.create(caption.path, null);

@@ -29,7 +29,7 @@ export async function copyRows(
   const { hasFileLine } = await to.cursor.passSource(source.path);
   // A trial of the first records does not hash the tables that it reads in part.
   const isSame =
-    sha256 === null && to.keeping.isTrial ? await again.isAsFrozen(source) : again.sha256() === sha256;
+    sha256 === null && to.keeping.isTrial ? await again.matchesSnapshot(source) : again.sha256() === sha256;
   if (hasFileLine || !isSame || !(await again.stayedAsOpened())) throw new SourceRefused('source_changed');
   return decisions.counts;
 }

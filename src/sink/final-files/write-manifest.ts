@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { hashFile, hashOpenFile } from '../../files/hash-file.ts';
 import { commitsName, RUN_FILES } from '../../files/run-files.ts';
 import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
-import { isAsFrozen } from '../../ingest/sources/file-bytes.ts';
+import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { type Chain, damageOf } from '../../record/log/chain.ts';
@@ -103,7 +103,8 @@ async function writeSources(file: FinalFile, { log, totals, signal }: ManifestIn
     const sources: Manifest['sources'] = [];
     for (const source of batch) {
       const judged = totals.fileHash(source.source);
-      const sha256 = judged ?? (isRead ? await hashSource(source, signal) : null);
+      const mayHash = isRead && !totals.isChanged(source.source);
+      const sha256 = judged ?? (mayHash ? await hashSource(source, signal) : null);
       sources.push({ path: source.path, bytes: source.bytes, sha256 });
     }
     await file.write(manifestSources(sources, first));
@@ -146,9 +147,9 @@ export async function hashSource(source: FrozenSource, signal: AbortSignal): Pro
   try {
     const handle = await openPlace(placeOfSource(source));
     try {
-      if (!isAsFrozen(await handle.stat(), source)) return null;
+      if (!matchesSnapshot(await handle.stat(), source)) return null;
       const { sha256 } = await hashOpenFile(handle, { signal });
-      return isAsFrozen(await handle.stat(), source) ? sha256 : null;
+      return matchesSnapshot(await handle.stat(), source) ? sha256 : null;
     } finally {
       await handle.close();
     }

@@ -41,8 +41,8 @@ function pipe(name: string): void {
 
 /** The state that somebody freezes who looks a moment after an exchange. */
 const stateOf = (path: string): Partial<FrozenSource> => {
-  const { size, mtimeMs, ino } = statSync(path);
-  return { bytes: size, mtime_ms: mtimeMs, inode: ino };
+  const { size, mtimeMs, ctimeMs, ino } = statSync(path);
+  return { bytes: size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, inode: ino };
 };
 
 describe('a pipe', () => {
