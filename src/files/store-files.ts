@@ -9,6 +9,9 @@ export const STORE_FILES = {
   closed: 'closed.json',
 } as const;
 
+/** Beginning of the names of files by which processes show that they use the data. */
+export const STORE_USER = 'user-';
+
 /** How the marker of every version begins. */
 export const MARKER_START = '{"kind":"guardsweep verdict store","form":';
 

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { closeSync, fstatSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -78,6 +79,13 @@ export class Environment {
     prepareFiles(folder);
     this.#onFailure = onFailure;
     this.#root = open<Buffer, Buffer>({ path: join(folder, STORE_FILES.data), ...FILE_OPTIONS });
+    opened.add(this);
+    if (opened.size === 1) process.setUncaughtExceptionCaptureCallback(passUncaught);
+  }
+
+  /** A timer of the library failed: nothing more is read or written. */
+  lost(error: unknown): void {
+    this.#fail('read', error);
   }
 
   /** Opens a table, or creates it; null when that fails, or something failed before. */
@@ -154,6 +162,7 @@ export class Environment {
     this.#due.abort();
     await this.#next;
     await this.#last;
+    if (opened.delete(this) && opened.size === 0) process.setUncaughtExceptionCaptureCallback(null);
     if (this.#state !== 'open') return false;
     this.#state = 'off';
     const closed = this.#root.close().then(
@@ -169,6 +178,16 @@ export class Environment {
     this.#state = what === 'read' ? 'off' : 'read-only';
     this.#onFailure(what, error);
   }
+}
+
+/** The open environments of this thread. */
+const opened = new Set<Environment>();
+
+/** The library has timers of its own, whose errors nobody can catch. One of them must not end a run: this is a cache. */
+function passUncaught(error: unknown): void {
+  const isOfLibrary = error instanceof Error && /[\\/]node_modules[\\/]lmdb[\\/]/.test(error.stack ?? '');
+  if (isOfLibrary) for (const environment of opened) environment.lost(error);
+  else if (!(process as EventEmitter).emit('uncaughtException', error, 'uncaughtException')) throw error;
 }
 
 /** What a promise resolves to; null when that takes longer. Keeps the process: one that waits for the library alone would end. */

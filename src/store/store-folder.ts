@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
@@ -12,6 +12,8 @@ import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/sto
 /** Changes with the form of the entries: a store of another form is built again. */
 const FORM = 3;
 const MAX_MARKER_BYTES = 4096;
+/** Data that is being made is written to all the time, in milliseconds. */
+const ABANDONED_AFTER_MS = 10 * 60_000;
 
 /** The content of `store.json`. */
 interface Marker {
@@ -89,7 +91,7 @@ export async function useData(
   await syncDirectory(dir);
   for (const name of await readdir(dir)) {
     // Processes that have the old data open keep it until they close it; what a killed process made is nobody's.
-    if (name !== data && (name === old || isAbandoned(name))) await removeData(dir, name);
+    if (name !== data && (name === old || (await isAbandoned(dir, name)))) await removeData(dir, name);
   }
   return true;
 }
@@ -134,13 +136,20 @@ async function isLinkedFirst(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Whether a folder of data was made by a process that has ended. */
-function isAbandoned(name: string): boolean {
+/** Whether a folder of data was made by a process that has ended: nobody has written in it for long. */
+async function isAbandoned(dir: string, name: string): Promise<boolean> {
   if (!isStoreDataFolder(name)) return false;
-  try {
-    process.kill(Number(name.split('-')[1]), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  const entries = await readdir(join(dir, name)).catch(() => []);
+  const times = [name, ...entries.map((entry) => join(name, entry))].map((path) => stat(join(dir, path)));
+  const latest = Math.max(
+    ...(await Promise.all(
+      times.map((time) =>
+        time.then(
+          ({ mtimeMs }) => mtimeMs,
+          () => 0,
+        ),
+      ),
+    )),
+  );
+  return Date.now() - latest > ABANDONED_AFTER_MS;
 }

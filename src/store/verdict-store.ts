@@ -8,6 +8,7 @@ import { FileHashes } from './file-hashes.ts';
 import { FirstSeqs } from './first-seqs.ts';
 import { SealedTable } from './sealed-table.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
+import { StoreUser } from './store-users.ts';
 import { noteClosed, noteOpened, tryData } from './trial.ts';
 import { Verdicts, type JudgedBy, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
 
@@ -47,8 +48,11 @@ export class VerdictStore {
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
-  private constructor(folder: string, { key, say }: StoreOptions) {
+  readonly #user: StoreUser;
+
+  private constructor(folder: string, user: StoreUser, { key, say }: StoreOptions) {
     this.#folder = folder;
+    this.#user = user;
     this.#environment = new Environment(folder, (what, error) =>
       say(
         what === 'read'
@@ -80,7 +84,14 @@ export class VerdictStore {
         if (found.holds === 'data') {
           const folder = join(dir, found.data);
           const tried = await tryData(folder, signal);
-          if (tried === 'usable') return await VerdictStore.#use(folder, options);
+          if (tried === 'usable') {
+            const user = await StoreUser.begin(folder);
+            if (user !== null) return await VerdictStore.#use(folder, user, options);
+            say(
+              `another container uses the verdict store ${dir}: nothing is reused; give each its own with --store`,
+            );
+            return null;
+          }
           if (tried === 'held') {
             say(
               `the verdict store ${dir} cannot be opened, as if a stopped process held it: nothing is reused in this run`,
@@ -134,6 +145,7 @@ export class VerdictStore {
   /** Writes what waits, and closes the file. Nothing may be called afterwards. */
   async close(): Promise<void> {
     if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
+    await this.#user.end();
   }
 
   /**
@@ -169,9 +181,14 @@ export class VerdictStore {
     return { verdicts: this.#verdicts.count, bytes: size };
   }
 
-  static async #use(folder: string, options: StoreOptions): Promise<VerdictStore> {
-    await noteOpened(folder);
-    return new VerdictStore(folder, options);
+  static async #use(folder: string, user: StoreUser, options: StoreOptions): Promise<VerdictStore> {
+    try {
+      await noteOpened(folder);
+      return new VerdictStore(folder, user, options);
+    } catch (error) {
+      await user.end();
+      throw error;
+    }
   }
 
   /**
@@ -187,7 +204,9 @@ export class VerdictStore {
     let store: VerdictStore | null = null;
     let isUsed = false;
     try {
-      store = await VerdictStore.#use(join(dir, data), options);
+      const user = await StoreUser.begin(join(dir, data));
+      if (user === null) throw new Error('new data that another process uses');
+      store = await VerdictStore.#use(join(dir, data), user, options);
       if (!isFirst) await fill(store);
       if (!store.#environment.isWhole) throw new Error('the store could not be filled');
       isUsed = await useData(dir, data, { key: options.key, isFirst });

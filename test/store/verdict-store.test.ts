@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { open as openRoot } from 'lmdb';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { StoreUser } from '../../src/store/store-users.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
 import { JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
@@ -147,9 +147,10 @@ it('trusts no store that another user made, and a copy of its own only as far as
 it('removes what a killed process left when it is built again', async () => {
   const { open, dir, ...options } = await keptStore();
   await (await open()).close();
-  const dead = spawnSync(process.execPath, ['-e', '']).pid;
-  const left = [`data-${dead}-00000000`, `data-${dead}-11111111`];
-  for (const name of left) await mkdir(join(dir, name));
+  for (const name of ['data-1-00000000', 'data-1-11111111']) {
+    await mkdir(join(dir, name));
+    await utimes(join(dir, name), 1, 1);
+  }
   const inUse = `data-${process.pid}-22222222`;
   await mkdir(join(dir, inUse));
   const collected = await VerdictStore.collectGarbage(dir, { ...options, isUnfinished: () => false });
@@ -164,4 +165,39 @@ it('refuses a folder that others can write in', async () => {
   await mkdir(dir);
   await chmod(dir, 0o777);
   await expect(open()).rejects.toMatchObject({ kind: 'usage' });
+});
+
+it('is not opened while a container uses it whose processes have the same ids, and is taken over later', async () => {
+  const { open, dir, said, ...options } = await keptStore();
+  await (await open()).close();
+  const [data] = (await readdir(dir)).filter((name) => name.startsWith('data-'));
+  const other = await StoreUser.begin(join(dir, data!), '0123456789abcdef');
+  expect(await VerdictStore.open(dir, options)).toBeNull();
+  expect(said).toEqual([expect.stringContaining('another container uses the verdict store')]);
+  const [sign] = (await readdir(join(dir, data!))).filter((name) =>
+    name.startsWith('user-0123456789abcdef-'),
+  );
+  await utimes(join(dir, data!, sign!), 1, 1);
+  const store = await open();
+  await store.add(verdictsOf('run-1', [content('a')]));
+  await store.close();
+  await other!.end();
+  expect((await readdir(join(dir, data!))).filter((name) => name.startsWith('user-'))).toEqual([]);
+});
+
+it('turns off, and ends nothing, when a timer of its library fails', async () => {
+  const { open, said } = await keptStore();
+  const store = await open();
+  await store.add(verdictsOf('run-1', [content('a')]));
+  expect(store.find(content('a'), [JUDGED])).not.toBeNull();
+  const error = new TypeError('Cannot read properties of null');
+  error.stack = 'TypeError\n    at Timeout.resetReadTxn (/app/node_modules/lmdb/read.js:1071:5)';
+  setTimeout(() => {
+    throw error;
+  }, 0);
+  await vi.waitFor(() =>
+    expect(said).toEqual([expect.stringContaining('nothing more is reused in this run')]),
+  );
+  expect(store.find(content('a'), [JUDGED])).toBeNull();
+  await store.close();
 });
