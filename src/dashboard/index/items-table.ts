@@ -15,7 +15,7 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  *   size, and decide whether a score reaches a threshold that is a whole number of hundredths
  * - `flags`: bit 0 … 12 the categories, 13 categories of other taxonomies, 14 review or block without a category
  * - `restricted`: as `restrictedBy` says
- * - `same_as`: the item that it is a copy of
+ * - `content`: equal for items of equal content; null for one without content
  * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
  */
 
@@ -56,6 +56,6 @@ export function createItems(policy: Policy, scored: ScoreColumns, from: string):
       score, ${columns.join(', ')}, ${hundredths('score')} AS score_h,
       ${columns.map((column) => `CASE WHEN ${column} < 0 THEN -1::TINYINT ELSE ${hundredths(column)} END AS ${column}_h`).join(', ')},
       coalesce(flagged, false) AS flagged, restricted_by IS NOT NULL AS restricted, latency_ms, error_code,
-      same_as::UBIGINT AS same_as, 0::UTINYINT AS review
+      CASE WHEN content_sha256 IS NOT NULL THEN hash(content_sha256) END AS content, 0::UTINYINT AS review
     FROM ${judgedVerdicts(from, scored)}`;
 }

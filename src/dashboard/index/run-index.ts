@@ -189,11 +189,12 @@ export class RunIndex {
     return { line, reviews: this.reviews.of(seq), restricted_by };
   }
 
-  /** The other items with the content of this one, in ascending order: one review is of all. At most 10,000. */
-  async copiesOf({ seq, same_as: original }: OutcomeLine, signal: AbortSignal): Promise<number[]> {
+  /** The other items with the content of this one, in ascending order: a review is of the content. At most 10,000. */
+  async copiesOf({ seq }: OutcomeLine, signal: AbortSignal): Promise<number[]> {
     const rows = await this.#database.query(
-      `SELECT seq FROM items WHERE (seq = $1 OR same_as = $1) AND seq <> $2 ORDER BY seq LIMIT ${MAX_COPIES}`,
-      [BigInt(original ?? seq), BigInt(seq)],
+      `SELECT seq FROM items WHERE content = (SELECT content FROM items WHERE seq = $1) AND seq <> $1
+       ORDER BY seq LIMIT ${MAX_COPIES}`,
+      [BigInt(seq)],
       signal,
     );
     return rows.map(([copy]) => Number(copy));

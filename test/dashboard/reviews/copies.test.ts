@@ -14,11 +14,13 @@ const TEXTS = ['I will kill you', 'two', 'I will kill you', 'three', 'I will kil
 const groupOf = (seq: number): number[] =>
   TEXTS.flatMap((text, other) => (text === TEXTS[seq] ? [other] : []));
 
-async function served() {
+/** `nights`: runs over the same texts; the last one is served. Later ones have no copies, but verdicts of the first. */
+async function served(nights = 1) {
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'a.csv'), `id,text\n${TEXTS.map((text, at) => `i${at},${text}\n`).join('')}`);
   const out = join(folder, 'runs');
-  const dir = await embeddedRun(out, [join(folder, 'a.csv')], []);
+  let dir = '';
+  for (let night = 0; night < nights; night++) dir = await embeddedRun(out, [join(folder, 'a.csv')], []);
   const { fetch } = await serveDashboard({ out, roots: [folder] });
   const pages = `/api/runs/${basename(dir)}`;
   const json = async <T>(path: string, body?: unknown): Promise<T> => {
@@ -30,8 +32,8 @@ async function served() {
   return { dir, json, fetch, pages };
 }
 
-it('an item says how many others have its content, and one decision on any of them is of all', async () => {
-  const { dir, json, fetch, pages } = await served();
+it.each([1, 2])('one decision is of all items with the content, in night %i', async (nights) => {
+  const { dir, json, fetch, pages } = await served(nights);
   expect((await json<ItemDetail>('/items/0')).copies).toBe(2);
   expect((await json<ItemDetail>('/items/3')).copies).toBe(0);
   await json<Review>('/items/4/reviews', { decision: 'block', note: 'a quotation', after: 0 });
