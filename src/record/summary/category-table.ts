@@ -3,12 +3,9 @@ import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { shownName } from '../../domain/text/shown.ts';
 import { columnsIn, fitted, padded } from '../../domain/text/width.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
 import type { Counts } from '../counts.ts';
 import { number } from './listed.ts';
 
-/** What a screen has room for. */
-const MAX_ROWS = 6;
 const MAX_NAME_COLUMNS = 40;
 
 interface Row {
@@ -31,23 +28,9 @@ export function categoryTable(summary: Counts): string[] {
   const columns: Decision[] = hasAllowed ? ['block', 'review', 'allow'] : ['block', 'review'];
   const cells = [
     ['Flagged categories:', ...columns],
-    ...bounded(rows).map(({ name, counts }) => [
-      `  ${name}`,
-      ...columns.map((decision) => number(counts[decision])),
-    ]),
+    ...rows.map(({ name, counts }) => [`  ${name}`, ...columns.map((decision) => number(counts[decision]))]),
   ];
   return [...aligned(cells), ...overlap(rows, summary.flagged)];
-}
-
-/** Rows that there is no room for become one. */
-function bounded(rows: readonly Row[]): readonly Row[] {
-  if (rows.length <= MAX_ROWS) return rows;
-  const isLastWithout = rows.at(-1)!.name === 'no category';
-  const last = isLastWithout ? rows.slice(-1) : [];
-  const shown = rows.slice(0, MAX_ROWS - 1 - last.length);
-  const others = rows.slice(shown.length, rows.length - last.length);
-  const name = `${others.length} more categories (${RUN_FILES.summary})`;
-  return [...shown, { name, counts: sumOf(others) }, ...last];
 }
 
 function sumOf(rows: readonly Row[]): Readonly<Record<Decision, number>> {

@@ -1,3 +1,4 @@
+import { columnsIn } from '../../domain/text/width.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** What a screen has room for. */
@@ -12,4 +13,20 @@ export function number(value: number): string {
 export function listed(texts: readonly string[], max = MAX_LISTED): string[] {
   const more = texts.length - max;
   return more > 1 ? [...texts.slice(0, max), `and ${number(more)} more in ${RUN_FILES.summary}`] : [...texts];
+}
+
+/** Width of a terminal, in columns. */
+const COLUMNS = 80;
+
+/** Words of a list after a label, as many as one row has room for, and how many more of `total` there are. */
+export function oneRow(
+  label: string,
+  words: readonly string[],
+  { total = words.length, separator = ', ' }: { readonly total?: number; readonly separator?: string } = {},
+): string {
+  const more = (count: number): string => (count === 0 ? '' : ` and ${count.toLocaleString('en-US')} more`);
+  let shown = Math.min(words.length, COLUMNS);
+  const line = (): string => `${label}${words.slice(0, shown).join(separator)}${more(total - shown)}`;
+  while (shown > 1 && columnsIn(line()) > COLUMNS) shown--;
+  return line();
 }

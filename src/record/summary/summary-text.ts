@@ -10,8 +10,7 @@ import { categoryTable } from './category-table.ts';
 import { canaryLine } from './canary-counts.ts';
 import { OTHER_FILES } from '../../domain/words/file-kinds.ts';
 import { gateText } from './gates.ts';
-import { listed, number } from './listed.ts';
-import { oneRow, oneScreen } from './screen.ts';
+import { listed, number, oneRow } from './listed.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
@@ -32,41 +31,44 @@ const MAX_RUNS = 3;
 
 /** What follows from a run beside its counts; made where it is known how the user started us. */
 export interface NextSteps {
-  /** Commands that would judge more, each in the line below one that says what for; the first is always shown. */
+  /** Commands that would judge more, each in the line below one that says what for. */
   readonly commands: readonly string[];
   /** The last lines: what to open, and where the run is. */
   readonly last: readonly string[];
 }
 
+/** Maximum lines of a section. */
+const MAX_LINES = 12;
+
 /**
- * The summary for people, on one screen whatever the run: what was judged and what was not, what to type to judge more,
- * and what no guard was asked about; then decisions and categories; then the guards, the chain head and the files. What
- * there is no room for is in the report and in summary.json.
+ * The summary as text, in sections of a fixed order: what was judged and what was not, what to type to judge more, and what
+ * no guard was asked about; then decisions and categories; then the guards, the chain head and the files.
  */
 export function summaryLines(summary: Summary, { commands, last }: NextSteps = NOTHING_NEXT): string[] {
   const open = summary.items - summary.verdicts;
-  return oneScreen([
-    {
-      lines: [
-        `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(open)} not judged`,
-        ...headlines(summary),
-      ],
-    },
-    { lines: notJudged(summary), keep: 3, rank: 3 },
-    { lines: commands, keep: 1, rank: 5 },
-    { lines: notRead(summary), keep: 0, rank: 4 },
-    { lines: notAsked(summary), keep: 0, rank: 6 },
-    { lines: decisions(summary) },
-    { lines: categoryTable(summary), keep: 3, rank: 7 },
-    { lines: policyNotes(summary), keep: 0, rank: 9 },
-    { lines: gates(summary), keep: 1, rank: 1 },
-    { lines: [...streams(summary), ...conversations(summary)], keep: 0, rank: 8 },
-    { lines: guards(summary), keep: 2, rank: 9 },
-    { lines: provenance(summary), keep: 0, rank: 10 },
-    { lines: [`Chain head: ${summary.chain_head}`] },
-    { lines: time(summary), keep: 0, rank: 11 },
-    { lines: last },
-  ]);
+  const sections = [
+    [
+      `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(open)} not judged`,
+      ...headlines(summary),
+    ],
+    notJudged(summary),
+    commands.flatMap((command) => command.split('\n')),
+    notRead(summary),
+    notAsked(summary),
+    decisions(summary),
+    categoryTable(summary),
+    policyNotes(summary),
+    gates(summary),
+    [...streams(summary), ...conversations(summary)],
+    guards(summary),
+    provenance(summary),
+    [`Chain head: ${summary.chain_head}`, ...time(summary)],
+    last,
+  ];
+  return sections.flatMap((lines) => {
+    const more = lines.length - MAX_LINES + 1;
+    return more > 1 ? [...lines.slice(0, -more), `… ${number(more)} more (${RUN_FILES.summary})`] : lines;
+  });
 }
 
 const NOTHING_NEXT: NextSteps = { commands: [], last: [] };

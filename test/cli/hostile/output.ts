@@ -34,7 +34,7 @@ const OURS = [
   /^Chain head: [0-9a-f]{64}$/,
   /^Columns not judged: /,
   /^Judged as text by what they hold: /,
-  /^More: /,
+  /^… [\d,]+ more \(summary\.json\)$/,
   /^Open next: /,
   /^First row taken as data /,
   /^Header fitted to the rows /,

@@ -105,26 +105,29 @@ describe('the summary for people', () => {
     );
   });
 
-  it('counts all categories in few rows, and allowed ones where the policy allows what is flagged', () => {
-    const names = Array.from({ length: 30 }, (_, at) => `name-${String(at).padStart(2, '0')}`);
-    const lines = summaryLines({
-      ...SUMMARY,
-      by_category: Object.fromEntries(names.map((name, at) => [name, 1000 - at])),
-      decisions_by_category: Object.fromEntries(
-        names.map((name, at) => [name, { allow: 1, review: 2, block: 997 - at }]),
-      ),
-    });
-    const from = lines.findIndex((line) => line.startsWith('Flagged categories:'));
-    const table = lines.slice(from, from + 8).map((line) => line.trim().split(/ {2,}/));
-    expect(table[0]).toEqual(['Flagged categories:', 'block', 'review', 'allow']);
-    expect(table[1]).toEqual(['name-00', '997', '2', '1']);
-    expect(table[5]).toEqual(['26 more categories (summary.json)', '25,493', '52', '26']);
-    expect(table[6]).toEqual(['no category', '0', '7', '0']);
-    const all = table.slice(1, 7).flatMap(([, ...counts]) => counts.slice(0, 2));
-    const sum = all.reduce((total, count) => total + Number(count.replaceAll(',', '')), 0);
-    expect(table[7]![0]).toBe(
-      `${sum.toLocaleString('en-US')} in these rows, 40 items: an item may be in several rows`,
-    );
+  it('lists all of six categories, and how many of thirty there are more', () => {
+    const tableOf = (count: number): string[] => {
+      const names = Array.from({ length: count }, (_, at) => `name-${String(at).padStart(2, '0')}`);
+      const lines = summaryLines({
+        ...SUMMARY,
+        by_category: Object.fromEntries(names.map((name, at) => [name, 1000 - at])),
+        decisions_by_category: Object.fromEntries(
+          names.map((name, at) => [name, { allow: 1, review: 2, block: 997 - at }]),
+        ),
+      });
+      return lines.slice(lines.findIndex((line) => line.startsWith('Flagged categories:')));
+    };
+    const six = tableOf(6)
+      .slice(0, 9)
+      .map((line) => line.trim().split(/ {2,}/));
+    expect(six[0]).toEqual(['Flagged categories:', 'block', 'review', 'allow']);
+    expect(six[6]).toEqual(['name-05', '992', '2', '1']);
+    expect(six[7]).toEqual(['no category', '0', '7', '0']);
+    expect(six[8]![0]).toBe('5,986 in these rows, 40 items: an item may be in several rows');
+    expect(tableOf(30).slice(10, 12)).toEqual([
+      expect.stringMatching(/^ {2}name-09 /),
+      '… 22 more (summary.json)',
+    ]);
   });
 
   it('aligns names of any script, and bounds them', () => {
@@ -189,7 +192,7 @@ describe('the summary for people', () => {
     );
   });
 
-  it('fits on one screen whatever a run holds, with what comes first, the first command and the end', () => {
+  it('bounds each section, and keeps what comes first, the commands and the end', () => {
     const many = Array.from({ length: 300 }, (_, at) => at);
     const flood: Summary = {
       ...SUMMARY,
@@ -223,11 +226,11 @@ describe('the summary for people', () => {
     const command = `  npm run enqueue -- ./uploads ${'--text-column Kommentar '.repeat(4)}`;
     const last = ['Open next: report.html', '/runs/20261121T020000Z-nightly-ab12'];
     const lines = summaryLines(flood, { commands: [`Why\n${command}`, 'Other\n  command'], last });
-    const rows = lines.reduce((sum, line) => sum + Math.ceil(columnsIn(line) / 80), 0);
-    expect(rows).toBeLessThanOrEqual(23);
+    expect(lines.length).toBeLessThan(100);
     expect(lines[0]).toMatch(/^Judged 12,340 of 12,345/);
     expect(lines).toContain(command);
-    expect(lines.join('\n')).toMatch(/tripped: [^]*\nChain head: [^]*\nMore: report.html and summary.json\n/);
+    expect(lines.filter((line) => line.startsWith('… '))).toHaveLength(3);
+    expect(lines.join('\n')).toMatch(/tripped: [^]*\nChain head: /);
     expect(lines.slice(-2)).toEqual(last);
   });
 
@@ -290,7 +293,7 @@ describe('the summary for people', () => {
       decisions_by_category: { 'Judged 999 of 999 items': { block: 1, review: 0, allow: 0 } },
       empty_sources: { count: 1, paths: ['a\u001b b'] },
     });
-    expect(lines.length).toBeLessThan(24);
+    expect(lines.length).toBeLessThan(40);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(120);
     expect(lines).toContain('  "Judged 999 of 999 items"      1       0');
     expect(lines).toContain('Files without items: "a\\x1b b"');
