@@ -6,7 +6,7 @@ import type { GuardPool } from '../src/guard/pool/pool.ts';
 import { addPoolMetrics } from '../src/guard/pool/pool-metrics.ts';
 
 /** Histogram buckets for the items of a shard. */
-const SHARD_ITEM_BUCKETS = [1, 8, 32, 64, 128, 192, 256];
+const SHARD_ITEM_BUCKETS = [1, 8, 32, 64, 128, 256, 384, 512];
 
 interface WorkerMetrics {
   readonly registry: Registry;

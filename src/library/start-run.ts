@@ -13,7 +13,7 @@ import { reportWhenFinished } from '../report/html/write-report.ts';
 import { handOver } from '../runs/finish/hand-over.ts';
 import type { RunView } from '../runs/progress.ts';
 import { EXIT_STATUS } from '../runs/run-end.ts';
-import type { RunEvent } from '../runs/run-events.ts';
+import { noStreamsLine, type RunEvent, unheardLine } from '../runs/run-events.ts';
 import { runKeyFile } from '../runs/trust/run-key.ts';
 import { DRAIN_MS, type Interrupts } from '../terminal/interrupt.ts';
 import { assertExportable, type CleanRows, writeCleanRows } from './clean-rows.ts';
@@ -139,6 +139,10 @@ class Reporter {
     else if (event.kind === 'guards')
       onNotice?.(event.ready ? 'a guard is ready again' : 'no guard is ready; waiting');
     else if (event.kind === 'guard-out') onNotice?.(`${event.guard} is not ready (${event.reason})`);
+    else if (event.kind === 'unfinished')
+      onNotice?.(`an earlier run of these sources is not finished: ${event.dir}`);
+    else if (event.kind === 'unheard-clips') onNotice?.(unheardLine(event.unheard));
+    else if (event.kind === 'no-streams') onNotice?.(noStreamsLine(event.guards));
   };
 
   /** Reports the last progress. */

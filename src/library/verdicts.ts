@@ -28,16 +28,21 @@ export async function* verdicts(
     return parseOutcomeLine(text);
   };
   const batches = readOutcomeFile(runDir, RUN_FILES.verdicts, { signal, parse });
-  for (;;) {
-    let next: IteratorResult<OutcomeLine[], void>;
-    try {
-      next = await batches.next();
-    } catch (error) {
-      signal.throwIfAborted();
-      throw unreadable(error, line);
+  try {
+    for (;;) {
+      let next: IteratorResult<OutcomeLine[], void>;
+      try {
+        next = await batches.next();
+      } catch (error) {
+        signal.throwIfAborted();
+        throw unreadable(error, line);
+      }
+      if (next.done === true) return;
+      yield* next.value;
     }
-    if (next.done === true) return;
-    yield* next.value;
+  } finally {
+    // A caller that stops early closes the file too.
+    await batches.return();
   }
 }
 

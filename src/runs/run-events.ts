@@ -1,3 +1,4 @@
+import { plural } from '../domain/text/plural.ts';
 import type { RedisAddress } from '../config/values/redis-url.ts';
 import type { Run } from './create-run.ts';
 import type { RunView } from './progress.ts';
@@ -25,3 +26,17 @@ export type RunEvent =
   | { readonly kind: 'notice'; readonly line: string };
 
 export type Report = (event: RunEvent) => void;
+
+/** `no-streams` as text. */
+export function noStreamsLine(guards: number): string {
+  const which = guards === 1 ? 'this guard takes' : 'these guards take';
+  return `${which} no moderation streams: generations (--as-stream) will not be judged`;
+}
+
+/** `unheard-clips` as text. */
+export function unheardLine({ guards, clips, onlyWithoutTranscript }: UnheardClips): string {
+  const which = clips === null ? 'clips' : `${clips.toLocaleString('en-US')} ${plural(clips, 'clip')}`;
+  const whose = guards === 1 ? 'this guard has' : 'these guards have';
+  const kind = onlyWithoutTranscript ? ' without a transcript' : '';
+  return `${whose} no audio probe: ${which}${kind} will not be judged`;
+}

@@ -80,7 +80,10 @@ export class Environment {
     this.#onFailure = onFailure;
     this.#root = open<Buffer, Buffer>({ path: join(folder, STORE_FILES.data), ...FILE_OPTIONS });
     opened.add(this);
-    if (opened.size === 1) process.setUncaughtExceptionCaptureCallback(passUncaught);
+    // A program that imports the library may capture its errors itself.
+    if (opened.size > 1 || process.hasUncaughtExceptionCaptureCallback()) return;
+    process.setUncaughtExceptionCaptureCallback(passUncaught);
+    capturing = true;
   }
 
   /** A timer of the library failed: nothing more is read or written. */
@@ -162,7 +165,10 @@ export class Environment {
     this.#due.abort();
     await this.#next;
     await this.#last;
-    if (opened.delete(this) && opened.size === 0) process.setUncaughtExceptionCaptureCallback(null);
+    if (opened.delete(this) && opened.size === 0 && capturing) {
+      process.setUncaughtExceptionCaptureCallback(null);
+      capturing = false;
+    }
     if (this.#state !== 'open') return false;
     this.#state = 'off';
     const closed = this.#root.close().then(
@@ -182,6 +188,7 @@ export class Environment {
 
 /** The open environments of this thread. */
 const opened = new Set<Environment>();
+let capturing = false;
 
 /** The library has timers of its own, whose errors nobody can catch. One of them must not end a run: this is a cache. */
 function passUncaught(error: unknown): void {

@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -126,6 +126,21 @@ describe('the library', () => {
       'usage',
       `${cwd} is not a run directory: it has no run.json`,
     ]);
+  });
+
+  it('closes the file of verdicts when its reader stops early', async () => {
+    const cwd = await folderWith(`text\n${'hello\n'.repeat(500)}`);
+    const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
+    const openVerdicts = async (): Promise<number> => {
+      const names = await readdir('/proc/self/fd');
+      const targets = await Promise.all(names.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+      return targets.filter((target) => target === join(dir, 'verdicts.jsonl')).length;
+    };
+    for await (const { seq } of verdicts(dir)) {
+      expect([seq, await openVerdicts()]).toEqual([0, 1]);
+      break;
+    }
+    expect(await openVerdicts()).toBe(0);
   });
 
   it('refuses lines that are not outcomes, without quoting them', async () => {

@@ -1,5 +1,5 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
-import { CATEGORIES, CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { CATEGORIES, CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 import { NO_RULE, RULES_IN_WORDS, RULE_LABELS } from '../../domain/words/decided-by-words.ts';
 import { sqlText } from '../sql-text.ts';
 import { STREAM_KEYS } from '../verdict-columns.ts';
@@ -82,6 +82,10 @@ const IN_WORDS = `
       ({ key, label }) =>
         `WHEN decided_by = '${key} flagged' THEN ${sqlText(`Flagged by the guard for ${label}`)}`,
     ),
+    `WHEN regexp_full_match(decided_by, '${FOREIGN_CATEGORY}>=.+')
+       THEN regexp_replace(decided_by, '>=', ' score at or above ')`,
+    `WHEN regexp_full_match(decided_by, '${FOREIGN_CATEGORY} flagged')
+       THEN 'Flagged by the guard for ' || regexp_replace(decided_by, ' flagged$', '')`,
   ].join(' ')} ELSE decided_by END`;
 
 /** Of categories outside the taxonomy the names that the guard gave. A map would be built anew for every flag. */

@@ -1,8 +1,6 @@
-import { plural } from '../../domain/text/plural.ts';
 import type { Run } from '../../runs/create-run.ts';
 import type { RunView } from '../../runs/progress.ts';
-import type { RunEvent } from '../../runs/run-events.ts';
-import type { UnheardClips } from '../../runs/unheard-clips.ts';
+import { noStreamsLine, type RunEvent, unheardLine } from '../../runs/run-events.ts';
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { type Progress, startProgress } from '../progress/progress.ts';
@@ -89,16 +87,4 @@ export class RunDisplay {
       note: note ?? (this.#isGuardReady ? null : 'waiting for a guard'),
     };
   }
-}
-
-function noStreamsLine(guards: number): string {
-  const which = guards === 1 ? 'this guard takes' : 'these guards take';
-  return `${which} no moderation streams: generations (--as-stream) will not be judged`;
-}
-
-function unheardLine({ guards, clips, onlyWithoutTranscript }: UnheardClips): string {
-  const which = clips === null ? 'clips' : `${clips.toLocaleString('en-US')} ${plural(clips, 'clip')}`;
-  const whose = guards === 1 ? 'this guard has' : 'these guards have';
-  const kind = onlyWithoutTranscript ? ' without a transcript' : '';
-  return `${whose} no audio probe: ${which}${kind} will not be judged`;
 }

@@ -43,10 +43,12 @@ function addressOf(text: string, place: string, prefix: string): RedisAddress {
   let url: URL;
   let username: string;
   let password: string;
+  let path: string;
   try {
     url = new URL(text);
     username = decodeURIComponent(url.username);
     password = decodeURIComponent(url.password);
+    path = decodeURIComponent(url.pathname);
   } catch (error) {
     throw mistake(place, `expected ${FORMS}`, error);
   }
@@ -62,7 +64,6 @@ function addressOf(text: string, place: string, prefix: string): RedisAddress {
       return { ...login, at: { host, port }, tls: url.protocol === 'rediss:', database, shown };
     }
     case 'unix:': {
-      const path = decodeURIComponent(url.pathname);
       if (url.hostname !== '' || !path.startsWith('/') || path === '/') {
         throw mistake(place, 'a Unix socket is named by its absolute path: unix:///path/to/socket');
       }

@@ -1,4 +1,4 @@
-import { CATEGORIES } from '../taxonomy.ts';
+import { CATEGORIES, isForeignCategory } from '../taxonomy.ts';
 
 /** What the scores of rules are called. */
 export const RULE_LABELS: ReadonlyMap<string, string> = new Map([
@@ -17,21 +17,26 @@ export const RULES_IN_WORDS: ReadonlyMap<string, string> = new Map([
 /** Where no rule applied. */
 export const NO_RULE = 'No rule applied';
 
-const THRESHOLD = /^([a-z_]+)>=(.+)$/;
-const FLAGGED = /^([a-z_]+) flagged$/;
+const THRESHOLD = /^([a-z0-9_/-]+)>=(.+)$/;
+const FLAGGED = /^([a-z0-9_/-]+) flagged$/;
 
 /**
- * The rule behind a decision (`decided_by`) in words: `hate>=0.4` is "Hate score at or above 0.4". Null, where no rule
- * applied, is "No rule applied". A rule that `decide` does not make is returned as it is: in a record of somebody else it
- * can be any text.
+ * The rule behind a decision (`decided_by`) in words: `hate>=0.4` is "Hate score at or above 0.4", and a category of another
+ * taxonomy has its own name. Null, where no rule applied, is "No rule applied". A rule that `decide` does not make is returned
+ * unchanged: a record from elsewhere can hold any text.
  */
 export function decidedByInWords(rule: string | null): string {
   if (rule === null) return NO_RULE;
-  const [, scored = '', limit = ''] = THRESHOLD.exec(rule) ?? [];
-  const score = RULE_LABELS.get(scored);
-  if (score !== undefined) return `${score} score at or above ${limit}`;
   const other = RULES_IN_WORDS.get(rule);
   if (other !== undefined) return other;
-  const category = CATEGORIES.find(({ key }) => key === FLAGGED.exec(rule)?.[1]);
-  return category === undefined ? rule : `Flagged by the guard for ${category.label}`;
+  const [, scored = '', limit = ''] = THRESHOLD.exec(rule) ?? [];
+  const score = labelOf(scored);
+  if (score !== null) return `${score} score at or above ${limit}`;
+  const [, flagged = ''] = FLAGGED.exec(rule) ?? [];
+  const category = flagged === 'score' ? null : labelOf(flagged);
+  return category === null ? rule : `Flagged by the guard for ${category}`;
+}
+
+function labelOf(name: string): string | null {
+  return RULE_LABELS.get(name) ?? (isForeignCategory(name) ? name : null);
 }

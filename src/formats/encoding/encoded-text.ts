@@ -4,6 +4,8 @@ import { isUtf8 } from 'node:buffer';
 const MIN_LENGTH = 64;
 /** Min length of a single token that proves to be encoded, because it decodes to words. */
 const MIN_TOKEN_LENGTH = 16;
+/** Min different characters of such a token. */
+const MIN_TOKEN_CHARACTERS = 8;
 const MAX_DECODED_LENGTH = 4096;
 
 /** PEM (RFC 7468) and OpenPGP (RFC 9580): armor header line, armor headers, and a line of base64. */
@@ -102,6 +104,8 @@ function isBlock(lines: readonly string[], isAll: boolean): boolean {
 function decodesToWords(token: string): boolean {
   if (token.length < MIN_TOKEN_LENGTH) return false;
   const start = token.slice(0, MAX_DECODED_LENGTH);
+  // One letter again and again decodes to letters as well.
+  if (new Set(start).size < MIN_TOKEN_CHARACTERS) return false;
   const isHex = /^(?:[\da-f]{2})+$/i.test(start) && /[a-f]/i.test(start);
   if (!isHex && !BASE64_LINE.test(token)) return false;
   const bytes = Buffer.from(start, isHex ? 'hex' : 'base64');

@@ -1,6 +1,6 @@
 import { errorWithReason, type ItemError, itemError } from '../../domain/item-error.ts';
 import type { RoleCounts } from '../../domain/original-role.ts';
-import type { ItemRequest, Modality, RequestType } from '../../domain/request.ts';
+import type { ItemRequest, Modality, RequestType, TextRequest } from '../../domain/request.ts';
 import { isEncodedText } from '../encoding/encoded-text.ts';
 
 interface DraftBase {
@@ -80,14 +80,24 @@ export function withoutEncoded(draft: Draft): Draft {
   const { request } = draft;
   if (request?.modality !== 'text') return draft;
   const { requestType } = request;
-  const texts =
-    requestType === 'prompt'
-      ? [request.text]
-      : requestType === 'response'
-        ? [request.prompt, request.response]
-        : [];
-  if (!texts.some((text) => text !== null && isEncoded(text))) return draft;
+  if (!textsOf(request).some((text) => text !== null && isEncoded(text))) return draft;
   return { ...draft, request: null, modality: 'text', requestType, error: ENCODED };
+}
+
+/** Of a conversation that is judged at every turn the last turn: each of the others is an item of its own. */
+function textsOf(request: TextRequest): readonly (string | null)[] {
+  switch (request.requestType) {
+    case 'prompt':
+      return [request.text];
+    case 'response':
+      return [request.prompt, request.response];
+    case 'generation':
+      return [request.prompt, request.chunks.join('')];
+    case 'multiturn': {
+      const contents = request.messages.slice(0, request.turns).map(([, content]) => content);
+      return request.conversation === null ? contents : contents.slice(-1);
+    }
+  }
 }
 
 function isEncoded(text: string): boolean {

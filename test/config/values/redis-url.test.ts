@@ -45,6 +45,7 @@ describe('the address of Redis', () => {
     'redis://',
     'redis://a/x',
     'unix://host/path',
+    'unix:///run/%zz.sock',
     `unix:///${'a'.repeat(120)}`,
   ])('is refused when it is %j', (url) => {
     expect(() => of(url)).toThrow(/^--redis: /);

@@ -31,6 +31,8 @@ describe('decidedByInWords', () => {
     ['unknown category flagged', 'Flagged by the guard for a category outside the taxonomy'],
     ['partial coverage', 'Judged only in part'],
     ['needs_caution', 'The guard asked for caution'],
+    ['openai/hate>=0.6', 'openai/hate score at or above 0.6'],
+    ['openai/sexual/minors flagged', 'Flagged by the guard for openai/sexual/minors'],
     [null, 'No rule applied'],
   ])('says %s in words', (rule, words) => {
     expect(decidedByInWords(rule)).toBe(words);
@@ -49,7 +51,15 @@ describe('decidedByInWords', () => {
   });
 
   it('leaves a rule that no policy makes as it is', () => {
-    for (const rule of ['', 'constructor flagged', 'toString>=1', 'mood>=0.5', '<b>']) {
+    for (const rule of [
+      '',
+      'constructor flagged',
+      'toString>=1',
+      'mood>=0.5',
+      'made/up>=1',
+      'score flagged',
+      '<b>',
+    ]) {
       expect(decidedByInWords(rule)).toBe(rule);
     }
   });

@@ -193,6 +193,11 @@ describe('what a file is, by its content', () => {
     expect(await told('g.txt', entities)).toBe(entities);
   });
 
+  test('a letter that is repeated is not encoded data', async () => {
+    for (const text of ['V'.repeat(200), 'VVVV'.repeat(8), `${'Aa'.repeat(40)}`])
+      expect(await told('a.txt', text)).not.toMatch(/encoded data/);
+  });
+
   test('encoded rows are errors of their own, with the reason that they must be decoded', async () => {
     const rows = [
       ['words', null],

@@ -87,7 +87,7 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
   return (
     <td class={`level ${level} ${own === null ? 'inherited' : ''}`} data-level={LEVEL_WORDS[level]}>
       <label class="hidden" for={id}>
-        {LEVEL_WORDS[level]} , {title}
+        {`${LEVEL_WORDS[level]}, ${title}`}
       </label>
       <input
         id={id}
@@ -124,7 +124,7 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
         onClick={() => change(null)}
       >
         <span class="hidden">
-          {isDefault ? 'Never' : 'As default'} : {LEVEL_WORDS[level].toLowerCase()}, {title}
+          {`${isDefault ? 'Never' : 'As default'}: ${LEVEL_WORDS[level].toLowerCase()}, ${title}`}
         </span>
       </Button>
     </td>
