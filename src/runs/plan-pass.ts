@@ -6,7 +6,6 @@ import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
-import { SourcesAhead } from '../ingest/sources/sources-ahead.ts';
 import { PlanFollower } from '../ingest/plan/plan-follower.ts';
 import type { FrozenSource, PlanLine, RecordsBefore } from '../ingest/plan/plan-line.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
@@ -51,7 +50,6 @@ const TURN_MS = 2;
 class PassPlanner {
   readonly #input: PassPlan;
   readonly #frozen: FrozenSources;
-  readonly #ahead: SourcesAhead;
   /** Whether the plan already holds a part of this pass. */
   readonly #resuming: boolean;
   readonly #follower: PlanFollower | null;
@@ -69,7 +67,6 @@ class PassPlanner {
     const { survey, pass } = input;
     this.#input = input;
     this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
-    this.#ahead = new SourcesAhead(input.sources);
     this.#resuming = survey.latestPass === pass && survey.shards > 0;
     this.#follower = this.#resuming
       ? new PlanFollower(input.planned(), { pass, isCommitted: input.isCommitted })
@@ -116,7 +113,6 @@ class PassPlanner {
       progress.close();
     } finally {
       await this.#follower?.close();
-      await this.#ahead.close();
     }
   }
 
@@ -175,7 +171,6 @@ class PassPlanner {
       mediaBytes,
       selection: this.#records,
       readBefore,
-      ahead: this.#ahead,
       signal,
       onBytes,
     };

@@ -21,8 +21,7 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { type ReadBefore, readMediaItem, readTextItem } from './whole-file-item.ts';
-import { openedFile, OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
-import type { SourcesAhead } from '../sources/sources-ahead.ts';
+import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
@@ -39,8 +38,6 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
   /** Media files that were read before, and need not be read if they have not changed. */
   readonly readBefore?: ReadBefore | undefined;
-  /** Reads small files before it is their turn; undefined: each is opened when it is read. */
-  readonly ahead?: SourcesAhead | undefined;
   /** Called with the number of stored (compressed) bytes of the file read so far. */
   readonly onBytes?: (bytesReadSoFarOfFile: number) => void;
 }
@@ -64,9 +61,9 @@ export async function* readSource(
     itemBytes: options.itemBytes,
     replay: config.asStream,
   });
-  let file: SourceContent;
+  let file: OpenSource;
   try {
-    file = await contentOf(source, options);
+    file = await OpenSource.open(placeOfSource(source), options.signal, { onBytes: options.onBytes });
   } catch (error) {
     yield problem(fileProblem(maker, source, error), source, options);
     return;
@@ -82,7 +79,7 @@ export async function* readSource(
 }
 
 async function* contentItems(
-  file: SourceContent,
+  file: OpenSource,
   maker: ItemMaker,
   source: FrozenSource,
   {
@@ -101,7 +98,7 @@ async function* contentItems(
     yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
     return;
   }
-  const mayBeMedia = file instanceof OpenSource && config.layout === null;
+  const mayBeMedia = config.layout === null;
   const isRemembered = mayBeMedia && readBefore !== undefined && !(await frozen.isInMemory(file, source));
   const state = isRemembered ? fileState(file.handle) : null;
   const unchanged = state && (readBefore?.find(state) ?? null);
@@ -117,20 +114,9 @@ async function* contentItems(
   yield* examinedItems({ ...whole, head, examined });
 }
 
-/** What was read ahead, else the open file. Rejects as `OpenSource.open` does. */
-async function contentOf(
-  source: FrozenSource,
-  { ahead, onBytes, signal }: ReadOptions,
-): Promise<SourceContent> {
-  const content = (await ahead?.take(source)) ?? null;
-  if (content === null) return OpenSource.open(placeOfSource(source), signal, { onBytes });
-  onBytes?.(source.bytes);
-  return content;
-}
-
 /** A file that may be one item. */
 interface Whole {
-  readonly file: SourceContent;
+  readonly file: OpenSource;
   readonly maker: ItemMaker;
   readonly source: FrozenSource;
   readonly config: SourceConfig;
@@ -185,7 +171,7 @@ function recordsIn(
   if (layout.kind !== 'parquet') {
     return readRecords(file, head, readerFor(layout, recordBytesLimit(itemBytes)));
   }
-  if (whole === null) return readParquet(openedFile(file), { config, itemBytes, signal, onBytes });
+  if (whole === null) return readParquet(file, { config, itemBytes, signal, onBytes });
   onBytes?.(source.bytes);
   return [whole];
 }
@@ -210,7 +196,7 @@ async function* mediaItem(
     return;
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
-  const whole = await readMediaItem(openedFile(file), target, unchanged);
+  const whole = await readMediaItem(file, target, unchanged);
   yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changed(maker)];
 }
 

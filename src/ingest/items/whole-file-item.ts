@@ -9,7 +9,7 @@ import type { ManifestTable } from '../recognise/manifest-table.ts';
 import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { encodingOf } from '../sources/named-file.ts';
-import { OpenSource, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { WholeFile } from './item-maker.ts';
 
 interface MediaTarget {
@@ -88,7 +88,7 @@ async function captionOf({
 
 /** Reads a file that is one text. A text that is too large is only hashed. */
 export async function readTextItem(
-  file: SourceContent,
+  file: OpenSource,
   head: SourceHead,
   target: {
     readonly source: FrozenSource;

@@ -26,7 +26,7 @@ import { spokenIn } from '../../formats/transcripts/turns/speakers.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
-import { openedFile, type SourceContent, type SourceHead } from '../sources/open-source.ts';
+import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
 import { sampleParquet } from '../sources/parquet-rows.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/read-records.ts';
@@ -70,7 +70,7 @@ export interface Refused {
 
 /** An open file whose head was read. */
 interface ToExamine {
-  readonly file: SourceContent;
+  readonly file: OpenSource;
   readonly head: SourceHead;
   readonly path: string;
   readonly config: SourceConfig;
@@ -185,7 +185,7 @@ async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Ex
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
 async function examineParquet(target: ToExamine): Promise<Examined> {
   try {
-    const { records, columns, isWhole } = await sampleParquet(openedFile(target.file), target);
+    const { records, columns, isWhole } = await sampleParquet(target.file, target);
     const examined = examineSample({ kind: 'parquet' }, records, columns, target);
     return isWhole && examined.kind === 'records' ? { ...examined, whole: records } : examined;
   } catch (error) {

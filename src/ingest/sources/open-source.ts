@@ -60,8 +60,11 @@ interface Pieces {
   readonly stored: Stored;
 }
 
-/** The content of a file, to be read once, from its beginning. */
-export class SourceContent {
+/** A file open for reading, once, from its beginning. */
+export class OpenSource {
+  readonly handle: FileHandle;
+  /** Stats when it was opened; bytes appended since are not read. */
+  readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: Stored;
   readonly #again: () => AsyncGenerator<Buffer, void>;
@@ -73,21 +76,53 @@ export class SourceContent {
   /** Set when nothing follows the head: the file ended or reading failed. */
   #outcome: { readonly failure?: Error } | null = null;
 
-  protected constructor({ pieces, again, stored }: Pieces) {
+  private constructor(handle: FileHandle, stats: Stats, { pieces, again, stored }: Pieces) {
+    this.handle = handle;
+    this.stats = stats;
     this.#pieces = pieces;
     this.#again = again;
     this.#stored = stored;
   }
 
-  /** A whole file, not compressed, that was read as frozen and hashed before. */
-  static of(bytes: Buffer, sha256: string): SourceContent {
-    const stored = { isCompressed: false, sha256: () => sha256 };
-    return new SourceContent({ pieces: onePiece(bytes), again: () => onePiece(bytes), stored });
+  /** Rejects as `openPlace` does. */
+  static async open(
+    place: FilePlace,
+    signal: AbortSignal,
+    { onBytes, onStored, onInflated }: SourceWatch = {},
+  ): Promise<OpenSource> {
+    const handle = await openPlace(place);
+    let stats: Stats;
+    try {
+      stats = fstatSync(handle.fd);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+    const hash = createHash('sha256');
+    const stored: Stored = { isCompressed: false, sha256: () => hash.digest('hex') };
+    let bytesRead = 0;
+    const observe = (piece: Buffer): void => {
+      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
+      bytesRead += piece.length;
+      if (stored.sha256 !== null) hash.update(piece);
+      onBytes?.(bytesRead);
+      onStored?.(piece);
+    };
+    const unobserved = () => fileBytes(handle, stats.size, signal);
+    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
+    const again = () => inflateIfGzip(unobserved(), unobserved);
+    return new OpenSource(handle, stats, { pieces, again, stored });
   }
 
-  /** Whether nobody wrote to the file since it was frozen, as far as its times tell. */
-  matchesSnapshot(_source: FrozenState): boolean {
-    return true;
+  /** Its stats now. */
+  get statsNow(): Stats {
+    return fstatSync(this.handle.fd);
+  }
+
+  /** Whether nobody wrote to the file since the snapshot, as far as its times tell. */
+  matchesSnapshot(source: FrozenState): boolean {
+    return matchesSnapshot(this.statsNow, source);
   }
 
   /**
@@ -199,75 +234,8 @@ export class SourceContent {
 
   async close(): Promise<void> {
     await this.#pieces.return();
-  }
-}
-
-/** A file open for reading, once, from its beginning. */
-export class OpenSource extends SourceContent {
-  readonly handle: FileHandle;
-  /** Stats when it was opened; bytes appended since are not read. */
-  readonly stats: Stats;
-
-  private constructor(handle: FileHandle, stats: Stats, pieces: Pieces) {
-    super(pieces);
-    this.handle = handle;
-    this.stats = stats;
-  }
-
-  /** Rejects as `openPlace` does. */
-  static async open(
-    place: FilePlace,
-    signal: AbortSignal,
-    { onBytes, onStored, onInflated }: SourceWatch = {},
-  ): Promise<OpenSource> {
-    const handle = await openPlace(place);
-    let stats: Stats;
-    try {
-      stats = fstatSync(handle.fd);
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
-    const hash = createHash('sha256');
-    const stored: Stored = { isCompressed: false, sha256: () => hash.digest('hex') };
-    let bytesRead = 0;
-    const observe = (piece: Buffer): void => {
-      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
-      bytesRead += piece.length;
-      if (stored.sha256 !== null) hash.update(piece);
-      onBytes?.(bytesRead);
-      onStored?.(piece);
-    };
-    const unobserved = () => fileBytes(handle, stats.size, signal);
-    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
-    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
-    const again = () => inflateIfGzip(unobserved(), unobserved);
-    return new OpenSource(handle, stats, { pieces, again, stored });
-  }
-
-  /** Its stats now. */
-  get statsNow(): Stats {
-    return fstatSync(this.handle.fd);
-  }
-
-  override matchesSnapshot(source: FrozenState): boolean {
-    return matchesSnapshot(this.statsNow, source);
-  }
-
-  override async close(): Promise<void> {
-    await super.close();
     await this.handle.close();
   }
-}
-
-/** Media and Parquet files are read through their descriptors, never ahead. */
-export function openedFile(file: SourceContent): OpenSource {
-  if (file instanceof OpenSource) return file;
-  throw new Error('a file that was read ahead is not a text');
-}
-
-async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer, void> {
-  if (bytes.length > 0) yield bytes;
 }
 
 async function* observed(

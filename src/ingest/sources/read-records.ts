@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { type RecordBatch, type RecordReader, recordsOf, type SourceRecord } from '../../formats/record.ts';
 import { CorruptGzip } from './file-bytes.ts';
-import type { SourceContent, SourceHead } from './open-source.ts';
+import type { OpenSource, SourceHead } from './open-source.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -15,7 +15,7 @@ const PART_BYTES = 64 * 1024;
  * after the records that could be read.
  */
 export async function* readRecords(
-  file: SourceContent,
+  file: OpenSource,
   head: SourceHead,
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {
@@ -70,7 +70,7 @@ export const SAMPLE_BYTES = 16 * 1024 * 1024;
  * After a read error, the sample is what could be read before it.
  */
 export async function sampleRecords(
-  file: Pick<SourceContent, 'again'>,
+  file: Pick<OpenSource, 'again'>,
   head: SourceHead,
   reader: RecordReader,
 ): Promise<SourceRecord[]> {
