@@ -33,18 +33,8 @@ export const RUN_FILES = {
 /** In a folder of runs, beside them: hashes of all contents that were restricted in one of them. */
 export const RESTRICTED_LIST = '.restricted-contents.jsonl';
 
-/** Names in `review`. Their lines begin with what `reviewLineStart` returns. */
+/** Names in `review`. */
 export const REVIEW_FILES = { reviews: 'reviews.jsonl', reveals: 'reveals.jsonl' } as const;
-
-/** How the lines of the files in `review` begin. */
-export function reviewLineStart(run: string): string {
-  return `{"schema":1,"run":${JSON.stringify(run)},"at":`;
-}
-
-/** How a report begins. Names of runs are plain words; any other name comes from somebody else's record. */
-export function reportStart(run: string): string {
-  return `<!doctype html>\n<!-- guardsweep report of ${/^[\w-]+$/.test(run) ? run : 'a run'} -->\n`;
-}
 
 /** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */
 export function flaggedCsv(part: number): string {

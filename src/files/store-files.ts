@@ -12,12 +12,6 @@ export const STORE_FILES = {
 /** Beginning of the names of files by which processes show that they use the data. */
 export const STORE_USER = 'user-';
 
-/** How the marker of every version begins. */
-export const MARKER_START = '{"kind":"guardsweep verdict store","form":';
-
-/** How the note of a closed store begins. */
-export const CLOSED_START = '{"bytes":"';
-
 /** Name under which a file is written before it is renamed. */
 export function temporaryStoreFile(name: string): string {
   return `${name}.tmp`;

@@ -7,10 +7,9 @@ import { Page } from './page.tsx';
 
 /**
  * Renders a report as one HTML file. Its Content-Security-Policy allows the one script and the one style sheet in it, by
- * hash, and nothing else: no address can be loaded, and no markup in the data could run. `start` is how the file begins: the
- * document type, and a comment by which later runs over the folder know it.
+ * hash, and nothing else: no address can be loaded, and no markup in the data could run.
  */
-export function renderReport(data: ReportData, start: string): string {
+export function renderReport(data: ReportData): string {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -18,7 +17,8 @@ export function renderReport(data: ReportData, start: string): string {
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-  return `${start}<html lang="en">
+  return `<!doctype html>
+<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">

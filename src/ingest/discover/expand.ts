@@ -119,14 +119,12 @@ async function findFiles(
   const stats = await stat(config.path).catch(() => null);
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {
-    const runsBefore = skipped.count('files of earlier runs');
+    const runsBefore = skipped.count('earlier runs');
     const found = await walkFolder(config.path, skipped, signal);
     const { files, sidecars } = await takeSidecars(found.files, [], signal);
     if (files.length === 0) {
       const why =
-        skipped.count('files of earlier runs') > runsBefore
-          ? ' but those of earlier runs, which are skipped'
-          : '';
+        skipped.count('earlier runs') > runsBefore ? ' but those of earlier runs, which are skipped' : '';
       throw new Failure('usage', `there are no files in ${JSON.stringify(config.given)}${why}`);
     }
     const manifest = await findManifest(files, config, signal);

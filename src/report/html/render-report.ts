@@ -1,10 +1,9 @@
 import { Failure } from '../../domain/failure.ts';
-import { reportStart } from '../../files/run-files.ts';
 import type { ReportData } from './report-data.ts';
 
 /** What the build makes of `web/report`. */
 interface ReportRuntime {
-  readonly renderReport: (data: ReportData, start: string) => string;
+  readonly renderReport: (data: ReportData) => string;
 }
 
 const RUNTIME = '#report-runtime/report.js';
@@ -12,7 +11,7 @@ const RUNTIME = '#report-runtime/report.js';
 /** Renders a report as one HTML file that loads nothing. Failure('internal') if the package is incomplete. */
 export async function renderReport(data: ReportData): Promise<string> {
   const runtime = await loadReportRuntime();
-  return runtime.renderReport(data, reportStart(data.run));
+  return runtime.renderReport(data);
 }
 
 /** Loads what `renderReport` needs; large, so it is loaded while something else is waited for. */

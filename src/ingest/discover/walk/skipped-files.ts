@@ -1,6 +1,6 @@
 const SKIP_REASONS = [
-  'files of earlier runs',
-  'files of a verdict store',
+  'earlier runs',
+  'verdict stores',
   'system files',
   'links out of the corpus',
   'links within the corpus',
@@ -8,7 +8,7 @@ const SKIP_REASONS = [
   'devices and pipes',
 ] as const;
 
-/** Why a file that was found is not read. skipped.jsonl lists these files. */
+/** Why a file, or a folder of ours as a whole, is not read. skipped.jsonl lists these. */
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
 export function isSkipReason(reason: string): boolean {
@@ -20,7 +20,7 @@ type ListedReason = 'files given twice' | 'captions and transcripts of media';
 
 /** A line of skipped.jsonl. */
 export interface SkippedFile {
-  /** As in sources.jsonl: the corpus's name and the path below it. */
+  /** As in sources.jsonl: the corpus's name and the path below it. Ends in a slash for a folder. */
   readonly path: string;
   readonly reason: SkipReason;
 }

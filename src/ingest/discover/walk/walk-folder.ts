@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import { recordedPath, systemPath } from '../../../domain/file-path.ts';
 import { isInside, readFolder, realPath } from '../../../files/open-inside.ts';
 import { RUN_FILES } from '../../../files/run-files.ts';
-import { STORE_FILES } from '../../../files/store-files.ts';
+import { isStoreDataFolder, STORE_FILES } from '../../../files/store-files.ts';
 import type { FilePlace } from '../../sources/file-place.ts';
-import { isLeftover } from './leftovers.ts';
-import { isFileOfRun, runOfDirectory } from './run-directory.ts';
 import { SkippedFiles, type SkipReason } from './skipped-files.ts';
-import { isFileOfStore, isStoreFolder } from './store-folder.ts';
 
 /** One file found below a folder. All paths are in the recorded form. */
 interface FoundFile extends FilePlace {
@@ -42,21 +39,14 @@ interface Pending {
   readonly relative: string;
   /** Null for the root of the walk. */
   readonly entry: Entry | null;
-  /** The innermost folder of ours that contains it; null if none does. */
-  readonly own: OwnFolder | null;
 }
 
-/** A run directory, or the folder of a verdict store. */
-interface OwnFolder {
-  /** Name of the run; null for a verdict store. */
-  readonly run: string | null;
-  /** Its own path below the walked folder, with a slash at the end; empty for the root. */
-  readonly prefix: string;
-}
+/** Files that systems and programs leave behind, by their names. */
+const LEFTOVER = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i;
 
 /**
- * The files below a folder. Skips files of earlier runs, leftovers, and links that leave the folder or form a cycle, and
- * adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file, so that
+ * The files below a folder. Skips run directories and verdict stores as a whole, leftovers, and links that leave the folder
+ * or form a cycle, and adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file, so that
  * reading it reports the error. Throws only on abort.
  */
 export async function walkFolder(
@@ -71,10 +61,10 @@ export async function walkFolder(
   const root = recordedPath(folder);
   const realRoot = await realPath(root).catch(() => root);
   // An explicit stack, because folders may be nested deeper than recursion allows. The next entry is at the end.
-  const pending: Pending[] = [{ relative: '', entry: null, own: null }];
+  const pending: Pending[] = [{ relative: '', entry: null }];
   while (pending.length > 0) {
     signal.throwIfAborted();
-    const { relative, entry, own } = pending.pop()!;
+    const { relative, entry } = pending.pop()!;
     const absolute = join(root, relative);
     if (entry === null || entry.kind.isDirectory()) {
       if (entry !== null && !isDeep) continue;
@@ -85,17 +75,17 @@ export async function walkFolder(
         continue;
       }
       const below = relative === '' ? '' : `${relative}/`;
-      const inner = (await ownFolder(real, below, entries)) ?? own;
-      for (const child of entries.reverse())
-        pending.push({ relative: below + child.name, entry: child, own: inner });
+      const own = ownFolder(entries);
+      if (own !== null) skipped.add(own, below);
+      else
+        for (const child of entries.reverse()) pending.push({ relative: below + child.name, entry: child });
       continue;
     }
     const role = roleOf(relative);
     if (role === null) continue;
     const [found, skips] = role === 'corpus' ? [files, skipped] : [beside, ignored];
     if (entry.kind.isFile()) {
-      const reason = await reasonToSkip(join(realRoot, relative), relative, entry.name, own);
-      if (reason !== null) skips.add(reason, relative);
+      if (LEFTOVER.test(entry.name)) skips.add('system files', relative);
       else found.push({ absolute, relative, within: root, target: null, isFolder: false });
     } else if (entry.kind.isSymbolicLink()) {
       const target = await linkedFile(absolute, relative, realRoot, skips);
@@ -107,26 +97,15 @@ export async function walkFolder(
   return { files: withoutDuplicates(files, root, realRoot, skipped), beside };
 }
 
-async function reasonToSkip(
-  real: string,
-  relative: string,
-  name: string,
-  own: OwnFolder | null,
-): Promise<SkipReason | null> {
-  const below = relative.slice(own?.prefix.length);
-  if (typeof own?.run === 'string' && (await isFileOfRun(real, below, own.run)))
-    return 'files of earlier runs';
-  if (own?.run === null && (await isFileOfStore(real, below))) return 'files of a verdict store';
-  return (await isLeftover(name, real)) ? 'system files' : null;
-}
-
-async function ownFolder(real: string, prefix: string, entries: readonly Entry[]): Promise<OwnFolder | null> {
-  const has = (file: string): boolean => entries.some(({ name, kind }) => name === file && kind.isFile());
-  if (has(RUN_FILES.run)) {
-    const run = await runOfDirectory(real);
-    if (run !== null) return { run, prefix };
-  }
-  return has(STORE_FILES.marker) && (await isStoreFolder(real)) ? { run: null, prefix } : null;
+/** What a folder of ours is: a run directory, or a verdict store; null for any other folder. */
+function ownFolder(entries: readonly Entry[]): SkipReason | null {
+  const isThere = (test: (name: string) => boolean, kind: 'isFile' | 'isDirectory'): boolean =>
+    entries.some((entry) => test(entry.name) && entry.kind[kind]());
+  const isNamed = (wanted: string) => (name: string) => name === wanted;
+  if (isThere(isNamed(RUN_FILES.run), 'isFile') && isThere(isNamed(RUN_FILES.log), 'isDirectory'))
+    return 'earlier runs';
+  const isStore = isThere(isNamed(STORE_FILES.marker), 'isFile') && isThere(isStoreDataFolder, 'isDirectory');
+  return isStore ? 'verdict stores' : null;
 }
 
 /** An entry of a folder. */
