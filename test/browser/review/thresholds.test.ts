@@ -17,7 +17,7 @@ it('a slider says at once what would change, and how a policy says it', async ()
   const { page } = await openDashboard(browser, run(), '/thresholds');
   const changed = page.locator('.changed');
   await expect.poll(() => changed.textContent()).toBe('No item would change.');
-  const slider = page.getByRole('slider', { name: 'Review from , Overall, and default' });
+  const slider = page.getByRole('slider', { name: 'Review from, Overall, and default' });
   await slider.focus();
   for (let step = 0; step < 25; step++) await page.keyboard.press('ArrowLeft');
   await expect.poll(() => changed.textContent()).toMatch(/^\d+ items would change\.$/);
@@ -43,7 +43,7 @@ it('review goes along when block is set below it', async () => {
   await page.keyboard.press('Tab');
   const review = page.getByRole('spinbutton', { name: 'Review from, Hate, as a number' });
   expect(await review.inputValue()).toBe('0.2');
-  await page.getByRole('button', { name: 'As default : review from, Hate' }).click();
+  await page.getByRole('button', { name: 'As default: review from, Hate' }).click();
   await page.getByText('Review is above block').waitFor();
   await page.getByText('There is no policy file with review above block.').waitFor();
 });
