@@ -86,7 +86,7 @@ export class Environment {
     capturing = true;
   }
 
-  /** A timer of the library failed: nothing more is read or written. */
+  /** A timer of the library failed, or another process took the file over: nothing more is read or written. */
   lost(error: unknown): void {
     this.#fail('read', error);
   }
@@ -194,7 +194,13 @@ let capturing = false;
 function passUncaught(error: unknown): void {
   const isOfLibrary = error instanceof Error && /[\\/]node_modules[\\/]lmdb[\\/]/.test(error.stack ?? '');
   if (isOfLibrary) for (const environment of opened) environment.lost(error);
-  else if (!(process as EventEmitter).emit('uncaughtException', error, 'uncaughtException')) throw error;
+  else if (!(process as EventEmitter).emit('uncaughtException', error, 'uncaughtException')) {
+    // As without this callback: Node prints the error and ends with status 1.
+    process.setUncaughtExceptionCaptureCallback(null);
+    setImmediate(() => {
+      throw error;
+    });
+  }
 }
 
 /** What a promise resolves to; null when that takes longer. Keeps the process: one that waits for the library alone would end. */

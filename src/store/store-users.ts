@@ -30,22 +30,26 @@ export class StoreUser {
   readonly #path: string;
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(path: string) {
+  private constructor(path: string, onLost: () => void) {
     this.#path = path;
     const touch = (): void => {
       const now = new Date();
-      void utimes(path, now, now).catch(() => undefined);
+      // Another process has removed the sign, and uses the data, if this one was stopped for long.
+      utimes(path, now, now).catch(onLost);
     };
     this.#timer = setInterval(touch, SIGN_EVERY_MS).unref();
   }
 
-  /** Null when a process of another space uses the data. `space`: as by `processSpace`. */
-  static async begin(folder: string, space = processSpace()): Promise<StoreUser | null> {
+  /**
+   * Null when a process of another space uses the data. `onLost` is called when this process may no longer use it. `space`:
+   * as by `processSpace`.
+   */
+  static async begin(folder: string, onLost: () => void, space = processSpace()): Promise<StoreUser | null> {
     const own = `${STORE_USER}${space}-${randomBytes(4).toString('hex')}`;
     const path = join(folder, own);
     // First this sign, then a look at the others: of two that begin at once, at least one sees the other.
     await writeFile(path, '', { mode: FILE_MODE, flag: 'wx' });
-    const user = new StoreUser(path);
+    const user = new StoreUser(path, onLost);
     const now = (await stat(path)).mtimeMs;
     for (const name of await readdir(folder)) {
       if (!name.startsWith(STORE_USER) || name.startsWith(`${STORE_USER}${space}-`)) continue;

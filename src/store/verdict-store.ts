@@ -48,11 +48,10 @@ export class VerdictStore {
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
-  readonly #user: StoreUser;
+  #user: StoreUser | null = null;
 
-  private constructor(folder: string, user: StoreUser, { key, say }: StoreOptions) {
+  private constructor(folder: string, { key, say }: StoreOptions) {
     this.#folder = folder;
-    this.#user = user;
     this.#environment = new Environment(folder, (what, error) =>
       say(
         what === 'read'
@@ -85,8 +84,8 @@ export class VerdictStore {
           const folder = join(dir, found.data);
           const tried = await tryData(folder, signal);
           if (tried === 'usable') {
-            const user = await StoreUser.begin(folder);
-            if (user !== null) return await VerdictStore.#use(folder, user, options);
+            const store = await VerdictStore.#use(folder, options);
+            if (store !== null) return store;
             say(
               `another container uses the verdict store ${dir}: nothing is reused; give each its own with --store`,
             );
@@ -145,7 +144,7 @@ export class VerdictStore {
   /** Writes what waits, and closes the file. Nothing may be called afterwards. */
   async close(): Promise<void> {
     if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
-    await this.#user.end();
+    await this.#user?.end();
   }
 
   /**
@@ -176,15 +175,26 @@ export class VerdictStore {
     }
   }
 
+  /** Another process uses the data now. */
+  private lost(): void {
+    this.#environment.lost({ code: 'EBUSY' });
+  }
+
   async #size(): Promise<StoreSize> {
     const { size } = await stat(join(this.#folder, STORE_FILES.data));
     return { verdicts: this.#verdicts.count, bytes: size };
   }
 
-  static async #use(folder: string, user: StoreUser, options: StoreOptions): Promise<VerdictStore> {
+  /** Null when a process of another container uses the data. */
+  static async #use(folder: string, options: StoreOptions): Promise<VerdictStore | null> {
+    let opened: VerdictStore | null = null;
+    const user = await StoreUser.begin(folder, () => opened?.lost());
+    if (user === null) return null;
     try {
       await noteOpened(folder);
-      return new VerdictStore(folder, user, options);
+      opened = new VerdictStore(folder, options);
+      opened.#user = user;
+      return opened;
     } catch (error) {
       await user.end();
       throw error;
@@ -204,9 +214,8 @@ export class VerdictStore {
     let store: VerdictStore | null = null;
     let isUsed = false;
     try {
-      const user = await StoreUser.begin(join(dir, data));
-      if (user === null) throw new Error('new data that another process uses');
-      store = await VerdictStore.#use(join(dir, data), user, options);
+      store = await VerdictStore.#use(join(dir, data), options);
+      if (store === null) throw new Error('new data that another process uses');
       if (!isFirst) await fill(store);
       if (!store.#environment.isWhole) throw new Error('the store could not be filled');
       isUsed = await useData(dir, data, { key: options.key, isFirst });

@@ -251,11 +251,14 @@ describe('a JSON array', () => {
     },
   );
 
-  test('may have byte order marks in it, and arrays behind it', () => {
-    const text = '[{"a":1},\n\ufeff{"a":2}]\n\ufeff[{"a":3},{"a":4}]\n';
-    const codes = (json: string) =>
-      readAll(new JsonReader('array', LIMIT), Buffer.from(json), [3]).map(({ error }) => error?.code);
-    expect(codes(text)).toEqual([undefined, undefined, 'MALFORMED_ROW', undefined, undefined]);
+  test.each([0xef, 0xbb, 0xbf])('does not skip a byte of a mark between its values (%i)', (byte) => {
+    const bytes = Buffer.from('[{"a":1},?{"a":2},{"a":3}]');
+    bytes[bytes.indexOf('?')] = byte;
+    const codes = readAll(new JsonReader('array', LIMIT), bytes, [3]).map(({ error }) => error?.code);
+    expect(codes).toEqual([undefined, 'INVALID_ENCODING', undefined]);
+  });
+
+  test('of one value a line may have byte order marks in it', () => {
     const lines = '{"a":1}\n\ufeff{"a":2}\n\ufeff\n{"a":"\u0001"}\n{"a":"x\ny"}\n{"a":4}\n{"a';
     const records = readAll(new JsonlReader(LIMIT), Buffer.from(lines), [3]);
     expect(records.map(({ line, error }) => [line, error?.code])).toEqual([

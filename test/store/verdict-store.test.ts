@@ -171,7 +171,7 @@ it('is not opened while a container uses it whose processes have the same ids, a
   const { open, dir, said, ...options } = await keptStore();
   await (await open()).close();
   const [data] = (await readdir(dir)).filter((name) => name.startsWith('data-'));
-  const other = await StoreUser.begin(join(dir, data!), '0123456789abcdef');
+  const other = await StoreUser.begin(join(dir, data!), () => undefined, '0123456789abcdef');
   expect(await VerdictStore.open(dir, options)).toBeNull();
   expect(said).toEqual([expect.stringContaining('another container uses the verdict store')]);
   const [sign] = (await readdir(join(dir, data!))).filter((name) =>

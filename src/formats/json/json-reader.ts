@@ -17,9 +17,6 @@ const CLOSE_BRACE = 0x7d;
 
 const NOT_CLOSED = 'the record is not closed';
 
-/** Bytes of a byte order mark, which files that were joined have in their middle. */
-const MARK: readonly number[] = [0xef, 0xbb, 0xbf];
-
 /** What may follow a string within a value. */
 const AFTER_STRING: readonly number[] = [QUOTE, COMMA, COLON, CLOSE_BRACKET, CLOSE_BRACE];
 
@@ -211,7 +208,6 @@ export class JsonReader implements RecordReader {
   }
 
   #outsideValue(byte: number, records: SourceRecord[]): void {
-    if (MARK.includes(byte)) return;
     switch (this.#phase) {
       case 'before':
         this.#phase = 'between';

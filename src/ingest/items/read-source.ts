@@ -160,7 +160,10 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
   const records = recordsIn(reading, examined);
   const wanted = (record: SourceRecord): boolean => isSelected(record, source.path, selection);
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
-  if (!file.matchesSnapshot(source)) yield problem(changed(maker), source, options);
+  if (!file.matchesSnapshot(source)) {
+    selection?.addUnreadable(1);
+    yield [changed(maker)];
+  }
 }
 
 function recordsIn(
