@@ -94,8 +94,8 @@ function textsOf(request: TextRequest): readonly (string | null)[] {
     case 'generation':
       return [request.prompt, request.chunks.join('')];
     case 'multiturn': {
-      const contents = request.messages.slice(0, request.turns).map(([, content]) => content);
-      return request.conversation === null ? contents : contents.slice(-1);
+      const from = request.conversation === null ? 0 : request.turns - 1;
+      return request.messages.slice(from, request.turns).map(([, content]) => content);
     }
   }
 }
