@@ -86,12 +86,14 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     kind: fc.constantFrom('review', 'review', 'review', 'both', 'none', 'text'),
   });
 
+  const otherWords = (index: number) => `other words of ${index}`;
+
   function row(kind: string, index: number, bytes: number): Row {
     const words = `some words of ${index}`.padEnd(bytes);
     const id = `r_${index}`;
     switch (kind) {
       case 'both':
-        return { id, review_words: `other words of ${index}`, other_words: words };
+        return { id, review_words: otherWords(index), other_words: words };
       case 'none':
         return { id, gap: ''.padEnd(bytes) };
       case 'text':
@@ -118,7 +120,9 @@ describe('what a file is sampled for, whatever the size of its records', () => {
             : (await outcomes(name, laidOut(short, rows), ITEM_BYTES)).map((outcome) => {
                 if (outcome.row === null) return outcome;
                 const at = rowsHeld[outcome.row - 1]!;
-                const isTooLarge = records[at - 1]!.size > ITEM_BYTES && outcome.code === undefined;
+                const { kind, size: bytes } = records[at - 1]!;
+                const joined = kind === 'both' ? `${otherWords(at - 1)}\n\n`.length : 0;
+                const isTooLarge = bytes + joined > ITEM_BYTES && outcome.code === undefined;
                 return isTooLarge ? { id: outcome.id, row: at, code: TOO_LARGE } : { ...outcome, row: at };
               });
         const found = await outcomes(name, laidOut(rows, rows), ITEM_BYTES);
