@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
-import { errorsOf } from '../src/domain/shard.ts';
+import { listErrors } from '../src/domain/shard.ts';
 import type { SinkObserver } from '../src/fleet/sink/fleet-sink.ts';
 
 interface SinkMetrics {
@@ -54,7 +54,7 @@ export function sinkMetrics(): SinkMetrics {
       },
       committed: (result) => {
         shards.inc();
-        for (const error of errorsOf(result)) items.inc({ outcome: error?.code ?? 'ok' });
+        for (const error of listErrors(result)) items.inc({ outcome: error?.code ?? 'ok' });
       },
     },
   };

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LANES, type Lane } from '../src/domain/item.ts';
-import { errorsOf } from '../src/domain/shard.ts';
+import { listErrors } from '../src/domain/shard.ts';
 import type { WorkerObserver } from '../src/fleet/worker/fleet-worker.ts';
 import type { GuardPool } from '../src/guard/pool/pool.ts';
 import { addPoolMetrics } from '../src/guard/pool/pool-metrics.ts';
@@ -77,7 +77,7 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
         if (--running === 0) idleSince = performance.now();
         if (result === null) return;
         shards.observe({ lane }, result.shard.items.length);
-        for (const error of errorsOf(result)) items.inc({ lane, outcome: error?.code ?? 'ok' });
+        for (const error of listErrors(result)) items.inc({ lane, outcome: error?.code ?? 'ok' });
       },
     },
   };

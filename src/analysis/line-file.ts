@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import { createFile } from '../files/create-file.ts';
-import { runDirectoryAround } from '../files/folders.ts';
+import { findEnclosingRunDirectory } from '../files/folders.ts';
 
 /** A new file that is written line by line. */
 export class LineFile {
@@ -16,7 +16,7 @@ export class LineFile {
    * that its manifest does not list no longer holds. `flag` is what named the path.
    */
   static async create(path: string, flag = '--out'): Promise<LineFile> {
-    if ((await runDirectoryAround(path)) !== null) {
+    if ((await findEnclosingRunDirectory(path)) !== null) {
       throw new Failure('usage', `${flag}: the file would be in a run directory; choose a place outside`);
     }
     try {

@@ -1,4 +1,4 @@
-import { type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../domain/policy.ts';
+import { type Policy, SEVERE_CATEGORIES, findThresholds } from '../domain/policy.ts';
 import { isCategoryKey, CATEGORY_KEYS, type CategoryName } from '../domain/taxonomy.ts';
 import type { ScoreColumns } from './score-columns.ts';
 
@@ -41,7 +41,7 @@ export function thresholdRules(
   const scores = [
     { column: 'score', name: 'score', levels: thresholds.default },
     ...scored.names.map((name) => ({
-      ...{ column: scored.columnOf(name), name, levels: thresholdsOf(policy, name) },
+      ...{ column: scored.columnOf(name), name, levels: findThresholds(policy, name) },
     })),
   ];
   return scores.flatMap(({ column, name, levels }) => {

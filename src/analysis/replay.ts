@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { DECISIONS, type Decision } from '../domain/outcome.ts';
-import { type Policy, thresholdsOf } from '../domain/policy.ts';
+import { type Policy, findThresholds } from '../domain/policy.ts';
 import { OTHER_CATEGORIES, type CategoryName } from '../domain/taxonomy.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { Database, type Row } from './database.ts';
@@ -233,7 +233,7 @@ async function counts(
  */
 function queuedConditions(policy: Policy, scored: ScoreColumns): string[] {
   const categories = scored.names.map((name) => {
-    const { review, block } = thresholdsOf(policy, name) ?? {};
+    const { review, block } = findThresholds(policy, name) ?? {};
     const lowest = review ?? block;
     if (lowest === undefined) return isFlagged(name);
     return `(${isFlagged(name)} OR ${scored.columnOf(name)} >= ${lowest}::DOUBLE)`;

@@ -1,7 +1,7 @@
-import { mappedNames, type Policy, type Taxonomy } from '../domain/policy.ts';
+import { mappedCategoryNames, type Policy, type Taxonomy } from '../domain/policy.ts';
 import {
   CATEGORY_KEYS,
-  foreignIn,
+  listForeignCategories,
   isCategoryKey,
   isForeignCategory,
   MAX_FOREIGN_CATEGORIES,
@@ -27,7 +27,7 @@ export class ScoreColumns {
     flagged: readonly ForeignCategory[],
     policies: readonly Policy[],
   ) {
-    const named = policies.flatMap(({ thresholds }) => foreignIn(thresholds));
+    const named = policies.flatMap(({ thresholds }) => listForeignCategories(thresholds));
     this.#taxonomy = policies.at(-1)?.taxonomy ?? {};
     this.#scored = new Set(scored);
     const all = new Set([...scored, ...flagged, ...named]);
@@ -70,7 +70,7 @@ export class ScoreColumns {
 
   /** The flagged categories, with ours that the policy maps others to. */
   get flags(): string {
-    const names = mappedNames(this.#taxonomy);
+    const names = mappedCategoryNames(this.#taxonomy);
     const added = names.map((name) => {
       return `CASE WHEN list_contains(subcategory_flags, ${sqlText(name)}) THEN ['${this.#taxonomy[name]!}'] ELSE [] END`;
     });
@@ -83,7 +83,7 @@ export class ScoreColumns {
   }
 
   #scoreOf(name: CategoryName): string {
-    const alike = foreignIn(this.#taxonomy).filter((foreign) => this.#taxonomy[foreign] === name);
+    const alike = listForeignCategories(this.#taxonomy).filter((foreign) => this.#taxonomy[foreign] === name);
     const scored = [name, ...alike].filter((each) => this.#isInTable(each));
     if (scored.length === 0) return '-1::DOUBLE';
     const known = scored.map((each) => `coalesce("${each}", -1)`);

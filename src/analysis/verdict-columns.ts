@@ -1,10 +1,10 @@
-import { mappedNames, type Policy } from '../domain/policy.ts';
+import { mappedCategoryNames, type Policy } from '../domain/policy.ts';
 import {
   CHILDREN,
   restrictingScore,
   RESTRICTING,
   type Restriction,
-} from '../domain/restriction/restricted.ts';
+} from '../domain/restriction/restriction.ts';
 import { CATEGORY_KEYS, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
 import { sqlText } from './sql-text.ts';
 
@@ -119,10 +119,10 @@ export const DECISION_NUMBERS = { allow: 0, review: 1, block: 2, error: -1 } as 
 /** `decision` as one of DECISION_NUMBERS. */
 export const DECISION_NUMBER = `(CASE decision WHEN 'block' THEN 2 WHEN 'review' THEN 1 WHEN 'allow' THEN 0 ELSE -1 END)::TINYINT`;
 
-/** The category that restricts an outcome line, as `restrictedBy` in domain/restriction/restricted.ts says; else null. */
+/** The category that restricts an outcome line, as `findRestriction` in domain/restriction/restriction.ts says; else null. */
 function restrictedBy(policy: Policy, names: readonly CategoryName[]): string {
   const mappedTo = (key: CategoryName): string[] =>
-    mappedNames(policy.taxonomy).filter((name) => policy.taxonomy![name] === key);
+    mappedCategoryNames(policy.taxonomy).filter((name) => policy.taxonomy![name] === key);
   const isScored = (name: string): boolean => names.some((each) => each === name);
   const isCaught = (key: Restriction): string => {
     const conditions = RESTRICTING[key].map((name) => {

@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { Failure } from '../domain/failure.ts';
-import { ownCommand } from '../domain/text/own-command.ts';
+import { formatCliCommand } from '../domain/text/cli-command.ts';
 import { isDiskFull } from '../files/disk-full.ts';
-import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
+import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, LoadRuns } from './context.ts';
 import { refuseLostFlags } from './lost-flags.ts';
@@ -29,7 +29,7 @@ export async function runCli(
     const interrupted = isAbort(error) && context.interrupts.drain.aborted;
     if (interrupted)
       return reportFailure(new Failure('interrupted', 'interrupted', { cause: error }), context);
-    const help = ownCommand('help', argv.slice(0, 1), context.env);
+    const help = formatCliCommand('help', argv.slice(0, 1), context.env);
     return reportFailure(error instanceof CommanderError ? usageFailure(error, help) : error, context);
   }
 }
@@ -52,7 +52,7 @@ function failureOf(error: unknown): Failure {
   if (isDiskFull(error)) {
     return new Failure('service', 'the disk is full: free some space, then try again', { cause: error });
   }
-  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+  if (error instanceof NotRegularFileError || error instanceof FileTooLargeError) {
     return new Failure('internal', `${error.path} cannot be used: ${error.message}`, { cause: error });
   }
   return unexpectedFailure(error);

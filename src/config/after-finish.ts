@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { mistake } from './mistake.ts';
+import { usageError } from './usage-error.ts';
 import { signingKeyOf } from './keys/signing-key.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './settings/entries/after-run.ts';
 import { given, type Sources, valueOf, valuesOf } from './settings/given.ts';
@@ -46,7 +46,7 @@ async function cleanExportOf(from: Sources): Promise<CleanExport | null> {
   if (out !== null) return { out, keepReview: keep === 'review' };
   const alone = given(KEEP, from);
   if (alone === null) return null;
-  throw mistake(
+  throw usageError(
     alone.texts[0].place,
     'this is about the clean rows: name a file for them with --export-clean',
   );

@@ -6,7 +6,7 @@ import { type AfterFinish, afterFinishOf } from './after-finish.ts';
 import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
 import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
-import { mistake } from './mistake.ts';
+import { usageError } from './usage-error.ts';
 import {
   type CanaryChoice,
   DEFAULT_LIMITS,
@@ -143,9 +143,9 @@ async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile
   const jobFiles = paths.filter(isJobFile);
   const [path] = jobFiles;
   if (path === undefined) return null;
-  if (jobFiles.length > 1) throw mistake(jobFiles[1]!, 'only one job file at a time');
+  if (jobFiles.length > 1) throw usageError(jobFiles[1]!, 'only one job file at a time');
   if (paths.length > 1) {
-    throw mistake(path, 'a job file names its own sources; give either it or paths');
+    throw usageError(path, 'a job file names its own sources; give either it or paths');
   }
   return readJobFile(path, cwd);
 }
@@ -158,7 +158,7 @@ async function guardsOf(from: Sources, fleet: boolean): Promise<readonly string[
   if (!fleet) return valueOf(GUARD, from);
   const chosen = given(GUARD, { ...from, env: {} });
   if (chosen !== null) {
-    throw mistake(
+    throw usageError(
       chosen.texts[0].place,
       'with Redis the workers judge, through the guards that they name (guardsweep worker --guard): leave it out, or name no Redis (--redis, REDIS_URL)',
     );
@@ -171,7 +171,7 @@ async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> 
   if (!fleet) return (await valueOf(CANARIES, from)) ?? { from: 'built-in' };
   const chosen = given(CANARIES, from);
   if (chosen === null) return { from: 'workers' };
-  throw mistake(
+  throw usageError(
     chosen.texts[0].place,
     'with Redis the workers judge, and ask their guards for the canaries that they name (guardsweep worker --canaries): leave it out, or name no Redis (--redis, REDIS_URL)',
   );
@@ -181,7 +181,7 @@ async function canariesOf(from: Sources, fleet: boolean): Promise<CanaryChoice> 
 async function guardPolicyOf(from: Sources, fleet: boolean): Promise<GuardPolicy | null> {
   const chosen = given(GUARD_POLICY, from);
   if (!fleet || chosen === null) return valueOf(GUARD_POLICY, from);
-  throw mistake(
+  throw usageError(
     chosen.texts[0].place,
     'with Redis the workers judge, by the policy that they name (guardsweep worker --guard-policy): leave it out, or name no Redis (--redis, REDIS_URL)',
   );
@@ -204,7 +204,7 @@ async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf
   const settings = [FAIL_IF, ...Object.values(RATE_SETTINGS), CATEGORY_GATES];
   const gate = settings.map((setting) => given(setting, from)).find((found) => found !== null) ?? null;
   if (gate !== null && !fleet && given(GUARD, from) === null) {
-    throw mistake(
+    throw usageError(
       gate.texts[0].place,
       `a gate needs a guard that is named: --guard grpc://…, GUARD_URL, or --guard ${EMBEDDED_GUARD} for the demonstration guard`,
     );
@@ -234,9 +234,9 @@ async function trialOf(from: Sources): Promise<Trial | null> {
   const seed = await valueOf(SEED, from);
   const placeOf = (setting: typeof LIMIT | typeof SEED): string => given(setting, from)!.texts[0].place;
   if (limit !== null && sample !== null) {
-    throw mistake(placeOf(LIMIT), 'goes without --sample: give one of them');
+    throw usageError(placeOf(LIMIT), 'goes without --sample: give one of them');
   }
   if (sample !== null) return { limit: null, sample, seed };
-  if (given(SEED, from) !== null) throw mistake(placeOf(SEED), 'goes with --sample only');
+  if (given(SEED, from) !== null) throw usageError(placeOf(SEED), 'goes with --sample only');
   return limit === null ? null : { limit, sample: null, seed: null };
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import { shownName } from '../domain/text/shown.ts';
-import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
+import { quoteName } from '../domain/text/escape-text.ts';
+import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
 import { BAD_PATH, HttpError } from '../http/http-error.ts';
 import type { ApiFailure } from './api/runs.ts';
 
@@ -70,15 +70,15 @@ export function knownErrorOf(error: unknown): DashboardError | null {
   if (error instanceof HttpError)
     return new DashboardError(BY_STATUS[error.status] ?? 'INVALID_REQUEST', error.message);
   if (error instanceof Failure) return new DashboardError(BY_KIND[error.kind], error.message);
-  if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+  if (error instanceof NotRegularFileError || error instanceof FileTooLargeError) {
     return new DashboardError(
       'UNAVAILABLE',
-      `${shownName(basename(error.path))} cannot be read: ${error.message}`,
+      `${quoteName(basename(error.path))} cannot be read: ${error.message}`,
     );
   }
   const { code, path, syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall !== undefined && path !== undefined) {
-    return new DashboardError('UNAVAILABLE', `${shownName(basename(path))} cannot be read (${code})`);
+    return new DashboardError('UNAVAILABLE', `${quoteName(basename(path))} cannot be read (${code})`);
   }
   return null;
 }

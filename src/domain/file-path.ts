@@ -10,13 +10,13 @@ const ESCAPE = /\\x([0-9a-f]{2})/g;
 const HAS_ESCAPE = /\\x[0-9a-f]{2}/;
 
 /** The recorded form of a path. */
-export function recordedPath(path: Buffer | string): string {
+export function encodePath(path: Buffer | string): string {
   if (typeof path === 'string') return escapedText(path);
   return isUtf8(path) ? escapedText(path.toString()) : escapedBytes(path);
 }
 
 /** The path for a recorded form, as file system functions take it. */
-export function systemPath(recorded: string): string | Buffer {
+export function decodePath(recorded: string): string | Buffer {
   if (!HAS_ESCAPE.test(recorded)) return recorded;
   const parts: Buffer[] = [];
   let at = 0;
@@ -30,8 +30,8 @@ export function systemPath(recorded: string): string | Buffer {
 }
 
 /** Whether a text is the recorded form of a path: an escape must not hide a character such as a separator or a dot. */
-export function isRecordedPath(path: string): boolean {
-  return recordedPath(systemPath(path)) === path;
+export function isEncodedPath(path: string): boolean {
+  return encodePath(decodePath(path)) === path;
 }
 
 function escapedText(path: string): string {

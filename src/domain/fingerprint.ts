@@ -56,7 +56,7 @@ export function makeDeclaration(
 }
 
 /** A recorded fingerprint or declaration from what it is made of; null if it is neither. */
-export function recordedFingerprint(artifacts: Fingerprint['artifacts']): Fingerprint | null {
+export function restoreFingerprint(artifacts: Fingerprint['artifacts']): Fingerprint | null {
   const entries = Object.entries(artifacts);
   return makeFingerprint(entries) ?? makeDeclaration(entries);
 }

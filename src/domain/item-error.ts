@@ -79,7 +79,7 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
 const OF_FILE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE', 'SOURCE_CHANGED']);
 
 /** Whether an error is of the file of an item, so that an item with the same content elsewhere may have none. */
-export function isOfFile(code: ItemCode): boolean {
+export function isFileError(code: ItemCode): boolean {
   return OF_FILE.has(code);
 }
 
@@ -98,7 +98,7 @@ export function itemError(code: ItemCode, message: string): ItemError {
 }
 
 /** A retryable error with a code that is normally final. */
-export function passingError(code: ItemCode, message: string): ItemError {
+export function transientError(code: ItemCode, message: string): ItemError {
   return { code, message, retryable: true };
 }
 

@@ -68,7 +68,7 @@ export interface FailedItem extends ItemBase {
 }
 
 /** An item whose content already has a verdict. */
-export interface KnownItem extends ItemBase {
+export interface ReusedItem extends ItemBase {
   readonly request: null;
   readonly modality: Modality;
   readonly requestType: RequestType;
@@ -86,7 +86,7 @@ export interface CopiedItem extends ItemBase {
 }
 
 /** An item that needs no judging: its outcome is known, or is that of an earlier item. */
-export type SettledItem = FailedItem | KnownItem | CopiedItem;
+export type SettledItem = FailedItem | ReusedItem | CopiedItem;
 
 export interface SettledError {
   readonly judgement: null;
@@ -119,17 +119,17 @@ export function isCopy(item: Item): item is CopiedItem {
 }
 
 /** Whether an item has a verdict of an earlier run. */
-export function isKnown(item: Item): item is KnownItem {
+export function hasReusedVerdict(item: Item): item is ReusedItem {
   return item.settled !== null && item.settled.judgement !== null;
 }
 
 /** What an item is, or would have been, judged as. */
-export function kindOf(item: Item): Pick<SettledItem, 'modality' | 'requestType'> {
+export function itemKind(item: Item): Pick<SettledItem, 'modality' | 'requestType'> {
   return item.request ?? item;
 }
 
 /** The lane of an item. Settled items use the text lane: they cost nothing. */
-export function laneOf({ request }: Item): Lane {
+export function chooseLane({ request }: Item): Lane {
   if (request === null) return 'text';
   const { requestType, modality } = request;
   return requestType === 'multiturn' || requestType === 'generation' ? 'chat' : modality;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ItemError } from './item-error.ts';
-import { kindOf, type Item } from './item.ts';
+import { itemKind, type Item } from './item.ts';
 import type { LogLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
 
@@ -16,7 +16,7 @@ const CHUNK_LENGTH = 65_536;
  */
 export function itemsSha256(items: readonly Item[]): string {
   return hashed(items, (item) => {
-    const { modality, requestType } = kindOf(item);
+    const { modality, requestType } = itemKind(item);
     return fieldsOf(item, modality, requestType, item.contentSha256, item.settled?.error ?? null);
   });
 }

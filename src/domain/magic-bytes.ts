@@ -145,12 +145,12 @@ const MAX_MAGIC_BYTES = 262;
 export type Magic = keyof typeof MAGIC_BYTES;
 
 /** Whether bytes begin with the magic bytes of a format. */
-export function beginsWith(bytes: Buffer, magic: Magic): boolean {
+export function hasMagicBytes(bytes: Buffer, magic: Magic): boolean {
   return MAGIC_BYTES[magic].test(beginningOf(bytes));
 }
 
 /** The value of the first entry whose magic bytes the bytes begin with; null if there is none. */
-export function byMagicBytes<T>(
+export function findByMagicBytes<T>(
   bytes: Buffer,
   table: readonly (readonly [magic: Magic, value: T])[],
 ): T | null {

@@ -1,7 +1,7 @@
 import type { Decision } from './outcome.ts';
 import {
   CATEGORY_KEYS,
-  foreignIn,
+  listForeignCategories,
   isCategoryName,
   isForeignCategory,
   type CategoryKey,
@@ -40,7 +40,7 @@ export interface Policy {
 export type Taxonomy = Readonly<Record<string, CategoryKey>>;
 
 /** Names that a policy maps to ours, in order. */
-export function mappedNames(taxonomy: Taxonomy = {}): string[] {
+export function mappedCategoryNames(taxonomy: Taxonomy = {}): string[] {
   return Object.keys(taxonomy).sort();
 }
 
@@ -66,7 +66,7 @@ export function withThresholds(
   edited: Readonly<Partial<Record<CategoryName | 'default', EditedThresholds | undefined>>>,
 ): Policy {
   const own = { ...policy.thresholds };
-  const keys = ['default', ...CATEGORY_KEYS, ...foreignIn({ ...own, ...edited })] as const;
+  const keys = ['default', ...CATEGORY_KEYS, ...listForeignCategories({ ...own, ...edited })] as const;
   for (const key of keys) {
     const levels = edited[key];
     if (levels !== undefined)
@@ -84,7 +84,7 @@ export function withThresholds(
 export const DEFAULT_POLICY: Policy = { thresholds: null, allowFlagged: false, allowPartial: false };
 
 /** The part of a judgement that a decision depends on. All of it is recorded, so that policies can be replayed. */
-export interface Scored {
+export interface PolicyInput {
   readonly score: number;
   readonly flagged: boolean;
   readonly subcategoryScores: CategoryScores | null;
@@ -94,7 +94,7 @@ export interface Scored {
   readonly partial: boolean;
 }
 
-export interface Decided {
+export interface PolicyDecision {
   readonly decision: Decision;
   /** The rule that made the decision, such as `hate>=0.4`, `score>=0.8`, `flagged`; null if no rule applied. */
   readonly decidedBy: string | null;
@@ -103,7 +103,7 @@ export interface Decided {
 }
 
 /** The thresholds for a category: its own, else the default ones. Undefined if it has neither. */
-export function thresholdsOf({ thresholds }: Policy, key: CategoryName): Thresholds | undefined {
+export function findThresholds({ thresholds }: Policy, key: CategoryName): Thresholds | undefined {
   return thresholds?.[key] ?? thresholds?.default;
 }
 
@@ -113,7 +113,7 @@ export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/mi
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
 /** The scores and flags of a guard, also under our names where a policy maps them. */
-export function mapped<S extends CategoryScores | null, F extends readonly string[] | null>(
+export function applyCategoryMapping<S extends CategoryScores | null, F extends readonly string[] | null>(
   { taxonomy }: Policy,
   scores: S,
   flags: F,
@@ -121,7 +121,7 @@ export function mapped<S extends CategoryScores | null, F extends readonly strin
   if (taxonomy === undefined) return [scores, flags];
   const ours: Partial<Record<CategoryName, number>> = { ...scores };
   const flagged = new Set(flags);
-  for (const name of mappedNames(taxonomy)) {
+  for (const name of mappedCategoryNames(taxonomy)) {
     const key = taxonomy[name]!;
     const score = isForeignCategory(name) ? scores?.[name] : undefined;
     if (score !== undefined) ours[key] = Math.max(ours[key] ?? 0, score);
@@ -133,7 +133,7 @@ export function mapped<S extends CategoryScores | null, F extends readonly strin
 }
 
 /** The severest decision of all rules of the policy; among equally severe rules, the first in the order below wins. */
-export function decide(policy: Policy, scored: Scored): Decided {
+export function decide(policy: Policy, scored: PolicyInput): PolicyDecision {
   let decision: Decision = 'allow';
   let decidedBy: string | null = null;
   const consider = (candidate: Decision, rule: string): void => {
@@ -150,7 +150,11 @@ export function decide(policy: Policy, scored: Scored): Decided {
     }
   };
 
-  const [scores, judgedFlags] = mapped(policy, scored.subcategoryScores, scored.subcategoryFlags);
+  const [scores, judgedFlags] = applyCategoryMapping(
+    policy,
+    scored.subcategoryScores,
+    scored.subcategoryFlags,
+  );
   let thresholdUnapplied = false;
   if (policy.thresholds === null) {
     if (scored.flagged) consider('block', 'flagged');
@@ -158,13 +162,15 @@ export function decide(policy: Policy, scored: Scored): Decided {
     apply('score', scored.score, policy.thresholds.default);
     for (const key of CATEGORY_KEYS) {
       const score = scores?.[key];
-      if (score !== undefined) apply(key, score, thresholdsOf(policy, key));
+      if (score !== undefined) apply(key, score, findThresholds(policy, key));
       else if (policy.thresholds[key] !== undefined) thresholdUnapplied = true;
     }
-    for (const name of foreignIn(scores)) {
-      apply(name, scores![name]!, thresholdsOf(policy, name));
+    for (const name of listForeignCategories(scores)) {
+      apply(name, scores![name]!, findThresholds(policy, name));
     }
-    thresholdUnapplied ||= foreignIn(policy.thresholds).some((name) => scores?.[name] === undefined);
+    thresholdUnapplied ||= listForeignCategories(policy.thresholds).some(
+      (name) => scores?.[name] === undefined,
+    );
   }
   const flags = judgedFlags ?? [];
   for (const key of SEVERE_CATEGORIES) if (flags.includes(key)) consider('block', `${key} flagged`);

@@ -135,7 +135,7 @@ export function isEmbedded(request: ItemRequest): request is EmbeddedImageReques
 }
 
 /** The turns a multiturn request submits. */
-export function history(request: MultiturnRequest): readonly Turn[] {
+export function submittedTurns(request: MultiturnRequest): readonly Turn[] {
   return request.turns === request.messages.length
     ? request.messages
     : request.messages.slice(0, request.turns);

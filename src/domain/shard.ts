@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CanaryCheck } from './canary/canary-check.ts';
 import type { Fingerprint } from './fingerprint.ts';
-import { isKnown, type Item, type Lane } from './item.ts';
+import { hasReusedVerdict, type Item, type Lane } from './item.ts';
 import type { ItemError } from './item-error.ts';
 import type { Judgement, Outcome } from './outcome.ts';
 import { requestBytes } from './request.ts';
@@ -70,21 +70,21 @@ export interface ShardResult {
 }
 
 /** The fingerprints of the settled verdicts among the items, by id. */
-export function settledFingerprints(items: readonly Item[]): Map<string, Fingerprint> {
+export function collectReusedFingerprints(items: readonly Item[]): Map<string, Fingerprint> {
   const found = new Map<string, Fingerprint>();
   for (const item of items) {
-    if (isKnown(item)) found.set(item.settled.fingerprint.id, item.settled.fingerprint);
+    if (hasReusedVerdict(item)) found.set(item.settled.fingerprint.id, item.settled.fingerprint);
   }
   return found;
 }
 
 /** The judgement of each item, in order; null for an item with an error, and for a copy. */
-export function judgementsOf({ shard, outcomes }: ShardResult): (Judgement | null)[] {
+export function listJudgements({ shard, outcomes }: ShardResult): (Judgement | null)[] {
   return shard.items.map(({ settled }, at) => (settled ?? outcomes[at])?.judgement ?? null);
 }
 
 /** The error of each item, in order; null for an item with a verdict, and for a copy. */
-export function errorsOf({ shard, outcomes }: ShardResult): (ItemError | null)[] {
+export function listErrors({ shard, outcomes }: ShardResult): (ItemError | null)[] {
   return shard.items.map(({ settled }, at) =>
     settled === null ? (outcomes[at]?.failure?.error ?? null) : settled.error,
   );

@@ -2,7 +2,7 @@
 const SILENT_MS = 3000;
 
 /** A duration for a message: in seconds below 2 minutes, in minutes below 2 hours, otherwise in hours. `ms` >= 0. */
-export function shownDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
   return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`;
 }
@@ -19,11 +19,11 @@ interface StartWait {
 }
 
 /** Reports once what a start waits for if it takes more than a few seconds. Returns a function that cancels it. */
-export function sayWhenSlow({ subject, limitMs, missing, say }: StartWait): () => void {
+export function notifyWhenSlow({ subject, limitMs, missing, say }: StartWait): () => void {
   if (limitMs <= SILENT_MS) return () => {};
   const timer = setTimeout(() => {
     const what = missing();
-    if (what !== null) say(`waiting for ${subject}, up to ${shownDuration(limitMs)}: ${what}`);
+    if (what !== null) say(`waiting for ${subject}, up to ${formatDuration(limitMs)}: ${what}`);
   }, SILENT_MS);
   return () => clearTimeout(timer);
 }

@@ -82,7 +82,7 @@ export function isCategoryName(name: string): name is CategoryName {
 }
 
 /** The foreign categories in a record by category, in order of name. */
-export function foreignIn(
+export function listForeignCategories(
   record: Readonly<Partial<Record<CategoryName, unknown>>> | null,
 ): ForeignCategory[] {
   const names: ForeignCategory[] = [];
@@ -98,7 +98,7 @@ function isForeign(name: string): name is ForeignCategory {
 /** Scores without the names of ours: 13 in the order of the taxonomy, then each foreign name and its score. */
 export function packScores(scores: CategoryScores): (number | string | null)[] {
   const row: (number | string | null)[] = CATEGORY_KEYS.map((key) => scores[key] ?? null);
-  for (const name of foreignIn(scores)) row.push(name, scores[name]!);
+  for (const name of listForeignCategories(scores)) row.push(name, scores[name]!);
   return row;
 }
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { lstat, open, rm, type FileHandle } from 'node:fs/promises';
-import { NotAnOrdinaryFile } from './open-file.ts';
+import { NotRegularFileError } from './open-file.ts';
 
 /** Run directories, and the parent folders created for them, are accessible to their owner only, whatever the umask. */
 export const DIRECTORY_MODE = 0o700;
@@ -39,7 +39,7 @@ export async function openForAppending(path: string): Promise<FileHandle> {
   } catch (cause) {
     const found = await lstat(path).catch(() => null);
     if (found === null || found.isFile()) throw cause;
-    throw new NotAnOrdinaryFile(path, { cause });
+    throw new NotRegularFileError(path, { cause });
   }
   try {
     const found = await handle.stat();
@@ -49,5 +49,5 @@ export async function openForAppending(path: string): Promise<FileHandle> {
     throw error;
   }
   await handle.close();
-  throw new NotAnOrdinaryFile(path);
+  throw new NotRegularFileError(path);
 }

@@ -1,10 +1,10 @@
 import { access, lstat, opendir, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { FileTooLarge, NotAnOrdinaryFile } from './open-file.ts';
+import { FileTooLargeError, NotRegularFileError } from './open-file.ts';
 import { RUN_FILES } from './run-files.ts';
 
 /** Whether a path leads to something that this process can see. */
-export function isThere(path: string | Buffer): Promise<boolean> {
+export function pathExists(path: string | Buffer): Promise<boolean> {
   return access(path).then(
     () => true,
     () => false,
@@ -19,10 +19,10 @@ const MAX_NAMES = 100_000;
  * folder, symbolic links included, and with FileTooLarge when it has more entries than any run.
  */
 export async function listFolder(path: string): Promise<string[]> {
-  if (!(await lstat(path)).isDirectory()) throw new NotAnOrdinaryFile(path);
+  if (!(await lstat(path)).isDirectory()) throw new NotRegularFileError(path);
   const names: string[] = [];
   for await (const { name } of await opendir(path)) {
-    if (names.push(name) > MAX_NAMES) throw new FileTooLarge(path, MAX_NAMES);
+    if (names.push(name) > MAX_NAMES) throw new FileTooLargeError(path, MAX_NAMES);
   }
   return names;
 }
@@ -39,7 +39,7 @@ export type SharedFolder = 'of another user' | 'writable by others';
  */
 export async function sharedWithOthers(path: string): Promise<SharedFolder | null> {
   const found = await lstat(path);
-  if (!found.isDirectory()) throw new NotAnOrdinaryFile(path);
+  if (!found.isDirectory()) throw new NotRegularFileError(path);
   if (process.geteuid === undefined) return null;
   if (found.uid !== process.geteuid()) return 'of another user';
   return (found.mode & WRITABLE_BY_OTHERS) === 0 ? null : 'writable by others';
@@ -49,12 +49,12 @@ export async function sharedWithOthers(path: string): Promise<SharedFolder | nul
  * The run directory that holds a file, or would hold it once created, with links resolved; null when there is none.
  * What vouches for a record must not be stored beside it, where whoever changes the record can change it too.
  */
-export async function runDirectoryAround(path: string): Promise<string | null> {
+export async function findEnclosingRunDirectory(path: string): Promise<string | null> {
   const absolute = resolve(path);
   let folder = dirname(await realpath(absolute).catch(() => absolute));
   folder = await realpath(folder).catch(() => folder);
   for (;;) {
-    if (await isThere(join(folder, RUN_FILES.run))) return folder;
+    if (await pathExists(join(folder, RUN_FILES.run))) return folder;
     const above = dirname(folder);
     if (above === folder) return null;
     folder = above;

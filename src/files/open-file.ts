@@ -5,7 +5,7 @@ import { readFully } from './read-fully.ts';
 /**
  * A path that refers to something other than a regular file: a pipe, a device, a folder, or a link not to be followed.
  */
-export class NotAnOrdinaryFile extends Error {
+export class NotRegularFileError extends Error {
   override readonly name = 'NotAnOrdinaryFile';
   readonly code = 'ENOTFILE';
   readonly path: string;
@@ -17,7 +17,7 @@ export class NotAnOrdinaryFile extends Error {
 }
 
 /** A file or folder that is larger than its reader allows. */
-export class FileTooLarge extends Error {
+export class FileTooLargeError extends Error {
   override readonly name = 'FileTooLarge';
   readonly code = 'EFBIG';
   readonly path: string;
@@ -47,7 +47,7 @@ export async function openFile(path: string | Buffer, links: LinkRule): Promise<
     throw error;
   }
   await handle.close();
-  throw new NotAnOrdinaryFile(path);
+  throw new NotRegularFileError(path);
 }
 
 /**
@@ -72,13 +72,13 @@ export async function readWholeFile(
     const stats = await handle.stat();
     inspect?.(stats);
     const { size } = stats;
-    if (size > maxBytes) throw new FileTooLarge(path, maxBytes);
+    if (size > maxBytes) throw new FileTooLargeError(path, maxBytes);
     const pieces: Buffer[] = [];
     for (let bytes = 0; ;) {
       const target = Buffer.allocUnsafe(Math.min(Math.max(size - bytes, 4096), maxBytes - bytes) + 1);
       const piece = await readFully(handle, target, bytes);
       bytes += piece.length;
-      if (bytes > maxBytes) throw new FileTooLarge(path, maxBytes);
+      if (bytes > maxBytes) throw new FileTooLargeError(path, maxBytes);
       pieces.push(piece);
       if (piece.length < target.length) return Buffer.concat(pieces);
     }
@@ -106,8 +106,8 @@ async function opened(path: string | Buffer, flags: number): Promise<FileHandle>
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ELOOP' && (flags & constants.O_NOFOLLOW) !== 0)
-      throw new NotAnOrdinaryFile(path, { cause: error });
-    if (code === 'ENXIO') throw new NotAnOrdinaryFile(path, { cause: error });
+      throw new NotRegularFileError(path, { cause: error });
+    if (code === 'ENXIO') throw new NotRegularFileError(path, { cause: error });
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { constants, readlinkSync, type Dirent } from 'node:fs';
 import { lstat, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { recordedPath, systemPath } from '../domain/file-path.ts';
+import { encodePath, decodePath } from '../domain/file-path.ts';
 import { openFile } from './open-file.ts';
 
 /**
@@ -10,7 +10,7 @@ import { openFile } from './open-file.ts';
  */
 
 /** A path below a folder that leads outside it. */
-export class OutsideFolder extends Error {
+export class PathEscapesFolderError extends Error {
   override readonly name = 'OutsideFolder';
   readonly code = 'EOUTSIDE';
 
@@ -26,8 +26,8 @@ export class OutsideFolder extends Error {
 export async function openInside(path: string, folder: string): Promise<FileHandle> {
   const [real, realFolder] = await Promise.all([realPath(path), realPath(folder)]);
   // Opening a device can have side effects, so one outside is not even opened.
-  if (!isInside(real, realFolder)) throw new OutsideFolder();
-  const handle = await openFile(systemPath(real), 'refuse');
+  if (!isInside(real, realFolder)) throw new PathEscapesFolderError();
+  const handle = await openFile(decodePath(real), 'refuse');
   try {
     if (isInside(await placeOf(handle, real), realFolder)) return handle;
   } catch (error) {
@@ -35,7 +35,7 @@ export async function openInside(path: string, folder: string): Promise<FileHand
     throw error;
   }
   await handle.close();
-  throw new OutsideFolder();
+  throw new PathEscapesFolderError();
 }
 
 /**
@@ -44,14 +44,14 @@ export async function openInside(path: string, folder: string): Promise<FileHand
  */
 export async function readFolder(real: string): Promise<Dirent<Buffer>[]> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const handle = await open(systemPath(real), flags);
+  const handle = await open(decodePath(real), flags);
   try {
-    if ((await placeOf(handle, real)) !== real) throw new OutsideFolder();
+    if ((await placeOf(handle, real)) !== real) throw new PathEscapesFolderError();
     const options = { withFileTypes: true, encoding: 'buffer' } as const;
     const entries = await readdir(descriptorPath(handle), options).catch(() => null);
     if (entries !== null) return entries;
-    const named = await readdir(systemPath(real), options);
-    if ((await placeByName(handle, real)) !== real) throw new OutsideFolder();
+    const named = await readdir(decodePath(real), options);
+    if ((await placeByName(handle, real)) !== real) throw new PathEscapesFolderError();
     return named;
   } finally {
     await handle.close();
@@ -65,7 +65,7 @@ export function isInside(path: string, folder: string): boolean {
 
 /** The path with all links resolved. Rejects with the system's error. */
 export async function realPath(path: string): Promise<string> {
-  return recordedPath(await realpath(systemPath(path), { encoding: 'buffer' }));
+  return encodePath(await realpath(decodePath(path), { encoding: 'buffer' }));
 }
 
 /** The current path of an open file; `real` is its path when it was opened. */
@@ -77,7 +77,7 @@ async function placeOf(handle: FileHandle, real: string): Promise<string> {
   } catch {
     return placeByName(handle, real);
   }
-  return recordedPath(place);
+  return encodePath(place);
 }
 
 /**
@@ -88,9 +88,9 @@ export async function placeByName(handle: FileHandle, path: string): Promise<str
   const real = await realPath(path);
   const [opened, there] = await Promise.all([
     handle.stat({ bigint: true }),
-    lstat(systemPath(real), { bigint: true }),
+    lstat(decodePath(real), { bigint: true }),
   ]);
-  if (opened.dev !== there.dev || opened.ino !== there.ino) throw new OutsideFolder();
+  if (opened.dev !== there.dev || opened.ino !== there.ino) throw new PathEscapesFolderError();
   return real;
 }
 

@@ -1,4 +1,4 @@
-import { FileTooLarge, openFile } from './open-file.ts';
+import { FileTooLargeError, openFile } from './open-file.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 const SMALL_CHUNK_BYTES = 4096;
@@ -53,7 +53,7 @@ export async function* readRecordLines(
       if (start < chunk.length) {
         carry.push(chunk.subarray(start));
         carried += chunk.length - start;
-        if (carried > MAX_LINE_BYTES) throw new FileTooLarge(path, MAX_LINE_BYTES);
+        if (carried > MAX_LINE_BYTES) throw new FileTooLargeError(path, MAX_LINE_BYTES);
       }
       if (lines.length > 0) yield lines;
     }

@@ -84,7 +84,7 @@ export function recordBytesLimit(itemBytes: number): number {
   return 2 * itemBytes + 1024 * 1024;
 }
 
-export function isList(value: unknown): value is readonly unknown[] {
+export function isReadonlyArray(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 

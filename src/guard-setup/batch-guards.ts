@@ -3,7 +3,7 @@ import type { BatchResults, RunConfig } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
 import type { Modality } from '../domain/request.ts';
-import { shownName } from '../domain/text/shown.ts';
+import { quoteName } from '../domain/text/escape-text.ts';
 import { readWholeFile } from '../files/open-file.ts';
 import { finalCodeOf } from '../guard/faults/final-code.ts';
 import type { AnsweredGuard } from '../guard/openai/batch/answered-guard.ts';
@@ -151,7 +151,7 @@ async function keysOf(folder: string): Promise<Buffer> {
     return await readWholeFile(path, { maxBytes: MAX_KEYS_BYTES, links: 'refuse' });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new Failure('usage', `${shownName(path)} cannot be read (${code}): batch export wrote it`, {
+    throw new Failure('usage', `${quoteName(path)} cannot be read (${code}): batch export wrote it`, {
       cause,
     });
   }

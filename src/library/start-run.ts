@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
-import { oneOf } from '../config/mistake.ts';
+import { oneOf } from '../config/usage-error.ts';
 import { resolveRunConfig } from '../config/resolve.ts';
 import { RUN_START_WAIT } from '../config/settings/entries/fleet.ts';
 import { FAIL_IF } from '../config/settings/entries/gates.ts';

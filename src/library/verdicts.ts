@@ -1,6 +1,6 @@
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
-import { FileTooLarge, NotAnOrdinaryFile } from '../files/open-file.ts';
+import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
 import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
@@ -49,7 +49,7 @@ export async function* verdicts(
 /** The reason why the lines cannot be read, in our own words: a parser's message can quote content. */
 function unreadable(cause: unknown, line: number): Failure {
   const name = RUN_FILES.verdicts;
-  if (cause instanceof NotAnOrdinaryFile || cause instanceof FileTooLarge) {
+  if (cause instanceof NotRegularFileError || cause instanceof FileTooLargeError) {
     return new Failure('internal', `${name} cannot be read: ${cause.message}`, { cause });
   }
   const { code } = cause as NodeJS.ErrnoException;

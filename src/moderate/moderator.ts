@@ -11,7 +11,7 @@ import {
   type MediaRequest,
   type TextRequest,
 } from '../domain/request.ts';
-import { settledFingerprints, type Shard, type ShardResult } from '../domain/shard.ts';
+import { collectReusedFingerprints, type Shard, type ShardResult } from '../domain/shard.ts';
 import type { Judge } from './judge.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 import { isTooLong, judgeLongText, type Windowable } from './windows/judge-long-text.ts';
@@ -133,7 +133,7 @@ function fingerprintsOf(
   outcomes: readonly (Outcome | null)[],
   known: ReadonlyMap<string, Fingerprint>,
 ): readonly Fingerprint[] {
-  const named = settledFingerprints(items);
+  const named = collectReusedFingerprints(items);
   for (const outcome of outcomes) {
     const id = outcome?.judgement?.fingerprint ?? null;
     if (id === null || named.has(id)) continue;

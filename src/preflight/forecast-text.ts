@@ -1,5 +1,5 @@
 import { plural } from '../domain/text/plural.ts';
-import { shown, shownName } from '../domain/text/shown.ts';
+import { escapeText, quoteName } from '../domain/text/escape-text.ts';
 import type { Forecast, SourceForecast } from './preflight.ts';
 
 /** Maximum number of tables to list. */
@@ -8,7 +8,7 @@ const MAX_LISTED = 10;
 /** The forecast as text, one string a line. */
 export function forecastLines({ sources, skipped, items, to_judge, time, disk_bytes }: Forecast): string[] {
   const about = sources.some(({ estimated }) => estimated) ? 'about ' : '';
-  const left = Object.entries(skipped).map(([reason, count]) => `${shown(reason)} (${number(count)})`);
+  const left = Object.entries(skipped).map(([reason, count]) => `${escapeText(reason)} (${number(count)})`);
   return [
     `Corpus: ${about}${number(items)} ${plural(items, 'item')}; ${number(to_judge)} to judge, ${number(items - to_judge)} not judged`,
     ...sources.flatMap(sourceLines),
@@ -16,7 +16,7 @@ export function forecastLines({ sources, skipped, items, to_judge, time, disk_by
     `Guard requests: at least ${number(to_judge)}; long texts, clips and animations take several`,
     time === null
       ? 'Time: unknown until a run with this guard has finished; --rate gives a speed'
-      : `Time: ${duration(time.seconds)} at ${Number(time.items_per_second.toPrecision(2))} items/s (${time.run === null ? '--rate' : `run ${shown(time.run)}`}); verdicts of earlier runs are reused and take less`,
+      : `Time: ${duration(time.seconds)} at ${Number(time.items_per_second.toPrecision(2))} items/s (${time.run === null ? '--rate' : `run ${escapeText(time.run)}`}); verdicts of earlier runs are reused and take less`,
     `Disk for the run directory: ${size(disk_bytes)}`,
   ];
 }
@@ -26,13 +26,13 @@ function sourceLines(forecast: SourceForecast): string[] {
   // Records without keys, such as lists of turns, have no columns.
   const named = tables.filter((table) => table.judged.length + table.not_judged.length > 0);
   return [
-    `${shownName(source)}: ${number(files)} ${plural(files, 'file')}, ${size(bytes)}${estimated ? ', estimated from a part' : ''}`,
+    `${quoteName(source)}: ${number(files)} ${plural(files, 'file')}, ${size(bytes)}${estimated ? ', estimated from a part' : ''}`,
     `  recognised as: ${listCounts(kinds)}`,
     `  to judge: ${listCounts(to_judge)}`,
     ...(Object.keys(not_judged).length > 0 ? [`  not judged: ${listCounts(not_judged)}`] : []),
     ...named.slice(0, MAX_LISTED).map(({ path, judged, not_judged: others }) => {
       const which = judged.length > 0 ? `judged ${judged.join(', ')}` : 'no column is judged';
-      return `  columns of ${shownName(path)}: ${which}${others.length > 0 ? `; not judged ${others.join(', ')}` : ''}`;
+      return `  columns of ${quoteName(path)}: ${which}${others.length > 0 ? `; not judged ${others.join(', ')}` : ''}`;
     }),
   ];
 }

@@ -13,7 +13,7 @@ import {
 import { MAX_WAIT } from '../config/settings/entries/fleet.ts';
 import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
-import { shownName } from '../domain/text/shown.ts';
+import { quoteName } from '../domain/text/escape-text.ts';
 import type { Forecast, SourceForecast } from './preflight.ts';
 
 /** Columns named in a comment. */
@@ -119,7 +119,7 @@ function comments({ files, kinds, to_judge, not_judged, estimated, tables }: Sou
     `${files} ${plural(files, 'file')} (${listed(kinds)}); ${estimated ? 'about ' : ''}${items} ${plural(items, 'item')}`,
     ...(Object.keys(not_judged).length > 0 ? [`not judged: ${listed(not_judged)}`] : []),
     ...tables.slice(0, MAX_TABLES).map(({ path, judged, not_judged: others }) => {
-      return `${shownName(path)}: judged ${judged.join(', ') || 'no column'}; not judged ${others.join(', ') || 'none'}`;
+      return `${quoteName(path)}: judged ${judged.join(', ') || 'no column'}; not judged ${others.join(', ') || 'none'}`;
     }),
   ];
 }

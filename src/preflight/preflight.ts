@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunConfig } from '../config/run-config.ts';
-import { type Lane, LANES, laneOf } from '../domain/item.ts';
+import { type Lane, LANES, chooseLane } from '../domain/item.ts';
 import type { ItemCode } from '../domain/item-error.ts';
 import { expandSources } from '../ingest/discover/expand.ts';
 import { readSource } from '../ingest/items/read-source.ts';
@@ -210,7 +210,7 @@ async function countItems(
   for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
     for (const item of items) {
       const code = item.settled?.error?.code;
-      if (code === undefined) toJudge.set(laneOf(item), (toJudge.get(laneOf(item)) ?? 0) + 1);
+      if (code === undefined) toJudge.set(chooseLane(item), (toJudge.get(chooseLane(item)) ?? 0) + 1);
       else notJudged.set(code, (notJudged.get(code) ?? 0) + 1);
     }
     if (items.at(-1)?.source.row != null && bytes >= MAX_TABLE_BYTES && bytes < source.bytes) {

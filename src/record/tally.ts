@@ -1,15 +1,15 @@
 import type { Decision, OutcomeLine } from '../domain/outcome.ts';
 import type { Policy } from '../domain/policy.ts';
-import { restrictedBy, type Restriction } from '../domain/restriction/restricted.ts';
+import { findRestriction, type Restriction } from '../domain/restriction/restriction.ts';
 import {
   CATEGORY_KEYS,
-  foreignIn,
+  listForeignCategories,
   isCategoryKey,
   isForeignCategory,
   MAX_FOREIGN_CATEGORIES,
   OTHER_CATEGORIES,
 } from '../domain/taxonomy.ts';
-import { extensionOf, OTHER_FILES } from '../domain/words/file-kinds.ts';
+import { fileExtension, OTHER_FILES } from '../domain/words/file-kinds.ts';
 import { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
 import { countsOf, type Counts } from './counts.ts';
 import { isOfBatch } from './outcomes/batch-results.ts';
@@ -46,7 +46,7 @@ export function rulingOn(policy: Policy, line: OutcomeLine): Ruling | null {
   if (decided.decision !== line.decision || decided.decidedBy !== line.decided_by) return null;
   return {
     thresholdUnapplied: decided.thresholdUnapplied,
-    restrictedBy: restrictedBy(policy, line),
+    restrictedBy: findRestriction(policy, line),
   };
 }
 
@@ -140,7 +140,7 @@ export class Tally {
     if (error.reason !== undefined) this.#count('reason', error.reason, sign);
     const isKnownCause = error.reason === 'no_text_column' || error.reason === 'no_generation';
     if (!isKnownCause && isUnsupportedFile(line)) {
-      this.#count('extension', extensionOf(line.source.path), sign);
+      this.#count('extension', fileExtension(line.source.path), sign);
     }
   }
 
@@ -152,7 +152,7 @@ export class Tally {
     if (flags.length === 0 && (flagged === true || decision !== 'allow')) {
       this.#count('uncategorised', decision, sign);
     }
-    const foreign = foreignIn(line.subcategory_scores);
+    const foreign = listForeignCategories(line.subcategory_scores);
     for (const name of foreign) this.#count('foreign_scored', name, sign);
     if (flagged === true) {
       this.#count('with', 'guard_flagged', sign);

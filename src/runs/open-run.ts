@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
-import { shown } from '../domain/text/shown.ts';
+import { escapeText } from '../domain/text/escape-text.ts';
 import { hashFile } from '../files/hash-file.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
@@ -46,7 +46,7 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
       for (const source of batch) {
         const outside = bounds.pathOutside(source);
         if (outside !== null) {
-          const what = `${RUN_FILES.sources} names ${shown(outside)}, which is in none of the corpora that ${RUN_FILES.run} names`;
+          const what = `${RUN_FILES.sources} names ${escapeText(outside)}, which is in none of the corpora that ${RUN_FILES.run} names`;
           throw new Failure('internal', `${path}: ${what}`);
         }
         sources.push(source);

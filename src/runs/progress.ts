@@ -1,4 +1,4 @@
-import { isKnown } from '../domain/item.ts';
+import { hasReusedVerdict } from '../domain/item.ts';
 import type { Shard, ShardResult } from '../domain/shard.ts';
 import type { FrozenSource } from '../ingest/plan/plan-line.ts';
 import type { ShardCounts } from '../record/shard-tally.ts';
@@ -77,7 +77,7 @@ export class StageCounts {
   /** The outcomes of a shard are committed. */
   committed({ shard }: ShardResult): void {
     this.#waitingForCommit -= shard.items.length;
-    this.#reused += shard.items.filter(isKnown).length;
+    this.#reused += shard.items.filter(hasReusedVerdict).length;
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Coverage } from '../domain/coverage.ts';
-import { recordedFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
+import { restoreFingerprint, type Fingerprint } from '../domain/fingerprint.ts';
 import type { Judgement } from '../domain/outcome.ts';
 import { packScores, unpackScores } from '../domain/taxonomy.ts';
 import type { Environment } from './environment.ts';
@@ -158,7 +158,7 @@ export class Verdicts {
     const cached = this.#cache.get(mark);
     if (cached !== undefined) return cached;
     const origin = this.#origins.get(originKey(mark));
-    const fingerprint = origin && recordedFingerprint(Object.fromEntries(origin[2]));
+    const fingerprint = origin && restoreFingerprint(Object.fromEntries(origin[2]));
     if (!fingerprint) return null;
     if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
     const found = { fingerprint, origin };

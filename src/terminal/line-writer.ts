@@ -1,5 +1,5 @@
-import { escaped, shownJson } from '../domain/text/shown.ts';
-import { columnsIn, fitted } from '../domain/text/width.ts';
+import { escapeLine, toPrintableJson } from '../domain/text/escape-text.ts';
+import { displayWidth, truncateToWidth } from '../domain/text/display-width.ts';
 
 /** Where text is written: stdout or stderr of a process. */
 interface TextTarget {
@@ -53,7 +53,7 @@ export class LineWriter {
 
   /** Writes a value as JSON in printable characters, and a line feed. Parsing it returns the same value. */
   json(value: unknown, indent?: number): void {
-    this.#target.write(`${shownJson(value, indent)}\n`);
+    this.#target.write(`${toPrintableJson(value, indent)}\n`);
   }
 
   /** Columns of a line that `redraw` shows whole: one that fills the last column of a terminal would wrap. */
@@ -68,9 +68,9 @@ export class LineWriter {
   redraw(texts: readonly string[]): void {
     // More lines than the terminal has cannot be erased.
     const shown = texts.slice(0, this.#target.rows || DEFAULT_ROWS);
-    const lines = shown.map((text) => fitted(escaped(text), this.lineColumns));
+    const lines = shown.map((text) => truncateToWidth(escapeLine(text), this.lineColumns));
     this.#target.write(`${this.#clear()}${lines.join('\n')}`);
-    this.#drawn = lines.map(columnsIn);
+    this.#drawn = lines.map(displayWidth);
   }
 
   /** Erases the lines that were drawn last, if there are any. */
@@ -101,5 +101,5 @@ export class LineWriter {
 }
 
 function bounded(text: string): string {
-  return text.length > MAX_LINE ? `${escaped(text.slice(0, MAX_LINE))}…` : escaped(text);
+  return text.length > MAX_LINE ? `${escapeLine(text.slice(0, MAX_LINE))}…` : escapeLine(text);
 }

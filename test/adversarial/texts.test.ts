@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../src/config/mistake.ts';
+import { nearest } from '../../src/config/usage-error.ts';
 import { parseYaml } from '../../src/config/yaml/yaml-document.ts';
 import { parseDuration } from '../../src/config/values/quantities.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
-import { recordedPath, systemPath } from '../../src/domain/file-path.ts';
-import { shown } from '../../src/domain/text/shown.ts';
+import { encodePath, decodePath } from '../../src/domain/file-path.ts';
+import { escapeText } from '../../src/domain/text/escape-text.ts';
 import { beginsWithMessages, ChatReader } from '../../src/formats/chat-reader.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { hasHeader } from '../../src/formats/csv/header-guess.ts';
@@ -122,8 +122,8 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the URL of a guard': (text) => parseGuardUrls([here(`grpc://${text}`)]),
   'the name of a run': (text) => parseRunName(here(text)),
   'a name made for a run': (text) => runNameOf(text),
-  'a recorded path': (text) => systemPath(recordedPath(text)),
-  'a foreign string': (text) => shown(text),
+  'a recorded path': (text) => decodePath(encodePath(text)),
+  'a foreign string': (text) => escapeText(text),
   'an outcome line': (text) => parseOutcomeLine(text),
   'a plan line': (text) => decodePlanLine(Buffer.from(text)),
   'a line of the chain': (text) => parseChainLine(Buffer.from(text)),

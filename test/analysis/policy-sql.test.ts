@@ -7,7 +7,7 @@ import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
 import { LineFile } from '../../src/analysis/line-file.ts';
 import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { decide, mapped, withThresholds, type Policy } from '../../src/domain/policy.ts';
+import { decide, applyCategoryMapping, withThresholds, type Policy } from '../../src/domain/policy.ts';
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
@@ -121,7 +121,7 @@ test('decides in SQL as the run does, by the same rule, and knows what missing s
         const unknown = lines.filter((line, index) => {
           const named = [...CATEGORIES, 'shieldgemma/hate'] as const;
           const own = named.filter((key) => policy.thresholds?.[key] !== undefined);
-          const [known] = mapped(policy, line.subcategory_scores, null);
+          const [known] = applyCategoryMapping(policy, line.subcategory_scores, null);
           const missing = own.filter((key) => known?.[key] === undefined);
           const highest = Object.fromEntries(missing.map((key) => [key, 1]));
           const scored = scoredOf(line);

@@ -5,7 +5,7 @@ import { loadLines } from '../../src/analysis/load-lines.ts';
 import { verdictsInLines } from '../../src/analysis/verdict-columns.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Policy } from '../../src/domain/policy.ts';
-import { foreignIn } from '../../src/domain/taxonomy.ts';
+import { listForeignCategories } from '../../src/domain/taxonomy.ts';
 
 const LIMITS = {
   ...{
@@ -25,7 +25,9 @@ let shared: Promise<Database> | undefined;
 export async function writeVerdictTable(dir: string, policy: Policy): Promise<void> {
   const database = await (shared ??= Database.create(dir, LIMITS, 'in memory'));
   const lines = readFileSync(join(dir, 'verdicts.jsonl'), 'utf8').split('\n').filter(Boolean);
-  const foreign = lines.flatMap((line) => foreignIn((JSON.parse(line) as OutcomeLine).subcategory_scores));
+  const foreign = lines.flatMap((line) =>
+    listForeignCategories((JSON.parse(line) as OutcomeLine).subcategory_scores),
+  );
   const copy = `COPY (FROM ${verdictsInLines(policy, [...new Set(foreign)])}) TO '${join(dir, 'verdicts.parquet')}' (FORMAT parquet)`;
   await loadLines(database, copy, join(dir, 'verdicts.jsonl'), new AbortController().signal);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { nearest } from '../../src/config/mistake.ts';
+import { nearest } from '../../src/config/usage-error.ts';
 
 const KNOWN = ['name', 'sources', 'guard', 'policy', 'output', 'failIf', 'expectFingerprint', 'maxWait'];
 

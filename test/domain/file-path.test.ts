@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isRecordedPath, recordedPath, systemPath } from '../../src/domain/file-path.ts';
+import { isEncodedPath, encodePath, decodePath } from '../../src/domain/file-path.ts';
 
 const bytesOf = (path: string | Buffer): Buffer => Buffer.from(path);
 
@@ -14,8 +14,8 @@ describe('the recorded form of paths', () => {
     ['\\xE9 \\x \\y', Buffer.from('\\xE9 \\x \\y')],
     ['\\xed\\xa0\\x80', Buffer.of(0xed, 0xa0, 0x80)],
   ])('%j stands for %j', (recorded, bytes) => {
-    expect(recordedPath(bytes)).toBe(recorded);
-    expect(bytesOf(systemPath(recorded))).toEqual(bytes);
+    expect(encodePath(bytes)).toBe(recorded);
+    expect(bytesOf(decodePath(recorded))).toEqual(bytes);
   });
 
   test('round-trips for any bytes, and a form hides nothing', () => {
@@ -29,16 +29,16 @@ describe('the recorded form of paths', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const path = Buffer.concat(pieces);
-        const recorded = recordedPath(path);
-        expect(bytesOf(systemPath(recorded))).toEqual(path);
-        expect(isRecordedPath(recorded)).toBe(true);
+        const recorded = encodePath(path);
+        expect(bytesOf(decodePath(recorded))).toEqual(path);
+        expect(isEncodedPath(recorded)).toBe(true);
         expect(JSON.parse(JSON.stringify(recorded))).toBe(recorded);
         // Separators are where they were.
         expect(recorded.split('/')).toEqual(
           path
             .toString('latin1')
             .split('/')
-            .map((name) => recordedPath(Buffer.from(name, 'latin1'))),
+            .map((name) => encodePath(Buffer.from(name, 'latin1'))),
         );
       }),
       { numRuns: 2000 },
@@ -48,7 +48,7 @@ describe('the recorded form of paths', () => {
   test.each(['\\x2e\\x2e/secret', 'a\\x2fb', '\\x00', '\\x41', '\\xc3\\xa9'])(
     '%j is the form of no path',
     (path) => {
-      expect(isRecordedPath(path)).toBe(false);
+      expect(isEncodedPath(path)).toBe(false);
     },
   );
 });

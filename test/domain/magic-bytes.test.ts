@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { beginsWith, byMagicBytes, pictureBrand } from '../../src/domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, pictureBrand } from '../../src/domain/magic-bytes.ts';
 
 const bytes = (latin1: string): Buffer => Buffer.from(latin1, 'latin1');
 
@@ -8,19 +8,19 @@ test('the first entry counts whose magic bytes a file begins with', () => {
     ['flacBlock', 'block'],
     ['flac', 'letters'],
   ] as const;
-  expect(byMagicBytes(bytes('fLaC\0'), table)).toBe('block');
-  expect(byMagicBytes(bytes('fLaC is lossless'), table)).toBe('letters');
-  expect(byMagicBytes(bytes('fLa'), table)).toBeNull();
-  expect(byMagicBytes(bytes('a fLaC\0'), table)).toBeNull();
-  expect(byMagicBytes(bytes(''), table)).toBeNull();
+  expect(findByMagicBytes(bytes('fLaC\0'), table)).toBe('block');
+  expect(findByMagicBytes(bytes('fLaC is lossless'), table)).toBe('letters');
+  expect(findByMagicBytes(bytes('fLa'), table)).toBeNull();
+  expect(findByMagicBytes(bytes('a fLaC\0'), table)).toBeNull();
+  expect(findByMagicBytes(bytes(''), table)).toBeNull();
 });
 
 test('a mark that stands far into the file is found there, and nowhere else', () => {
   const archive = Buffer.alloc(1024, 'x');
   archive.write('ustar', 257);
-  expect(beginsWith(archive, 'tar')).toBe(true);
-  expect(beginsWith(archive.subarray(1), 'tar')).toBe(false);
-  expect(beginsWith(archive.subarray(0, 261), 'tar')).toBe(false);
+  expect(hasMagicBytes(archive, 'tar')).toBe(true);
+  expect(hasMagicBytes(archive.subarray(1), 'tar')).toBe(false);
+  expect(hasMagicBytes(archive.subarray(0, 261), 'tar')).toBe(false);
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_POLICY, decide, type Policy, type Scored } from '../../src/domain/policy.ts';
+import { DEFAULT_POLICY, decide, type Policy, type PolicyInput } from '../../src/domain/policy.ts';
 
-const clean: Scored = {
+const clean: PolicyInput = {
   score: 0.1,
   flagged: false,
   subcategoryScores: null,
@@ -9,7 +9,7 @@ const clean: Scored = {
   needsCaution: false,
   partial: false,
 };
-const flagged: Scored = {
+const flagged: PolicyInput = {
   score: 0.9,
   flagged: true,
   subcategoryScores: { hate: 0.45, violent_crimes: 0.85 },
@@ -51,20 +51,20 @@ describe('decide', () => {
   });
 
   it('keeps what was flagged at least in review unless told otherwise', () => {
-    const low: Scored = { ...flagged, score: 0.2, subcategoryScores: null, subcategoryFlags: null };
+    const low: PolicyInput = { ...flagged, score: 0.2, subcategoryScores: null, subcategoryFlags: null };
     expect(decide(policy, low)).toMatchObject({ decision: 'review', decidedBy: 'flagged' });
     expect(decide({ ...policy, allowFlagged: true }, low).decision).toBe('allow');
   });
 
   it('keeps what was judged in part at least in review unless told otherwise', () => {
-    const part: Scored = { ...clean, partial: true };
+    const part: PolicyInput = { ...clean, partial: true };
     expect(decide(policy, part)).toMatchObject({ decision: 'review', decidedBy: 'partial coverage' });
     expect(decide({ ...policy, allowPartial: true }, part).decision).toBe('allow');
     expect(decide(DEFAULT_POLICY, part).decision).toBe('review');
   });
 
   it('reviews what needs caution, unless flags are allowed, and names a flag first', () => {
-    const cautioned: Scored = { ...clean, needsCaution: true };
+    const cautioned: PolicyInput = { ...clean, needsCaution: true };
     expect(decide(DEFAULT_POLICY, cautioned)).toMatchObject({
       decision: 'review',
       decidedBy: 'needs_caution',
@@ -75,7 +75,7 @@ describe('decide', () => {
   });
 
   it('blocks what is flagged for child sexual exploitation whatever the scores', () => {
-    const scored: Scored = {
+    const scored: PolicyInput = {
       ...flagged,
       score: 0.1,
       subcategoryScores: null,
@@ -88,7 +88,7 @@ describe('decide', () => {
   });
 
   it('reviews a flag under a category it does not know', () => {
-    const scored: Scored = { ...clean, subcategoryFlags: ['something_new'] };
+    const scored: PolicyInput = { ...clean, subcategoryFlags: ['something_new'] };
     expect(decide(DEFAULT_POLICY, scored)).toMatchObject({
       decision: 'review',
       decidedBy: 'unknown category flagged',
@@ -96,7 +96,7 @@ describe('decide', () => {
   });
 
   it('reviews a flagged category of something that is not flagged, unless flags may pass', () => {
-    const scored: Scored = { ...clean, subcategoryFlags: ['hate', 'privacy'] };
+    const scored: PolicyInput = { ...clean, subcategoryFlags: ['hate', 'privacy'] };
     for (const rules of [DEFAULT_POLICY, policy]) {
       expect(decide(rules, scored)).toMatchObject({ decision: 'review', decidedBy: 'hate flagged' });
     }
@@ -111,7 +111,7 @@ describe('decide', () => {
 });
 
 it('counts a category of another taxonomy as ours where the policy says so, and only there', () => {
-  const said: Scored = {
+  const said: PolicyInput = {
     ...{ score: 0.2, flagged: false, needsCaution: false, partial: false },
     subcategoryScores: { 'openai/hate': 0.7 },
     subcategoryFlags: ['openai/sexual'],
@@ -131,7 +131,7 @@ it('counts a category of another taxonomy as ours where the policy says so, and 
 });
 
 it('counts a flag of no known taxonomy as ours where the policy says so', () => {
-  const said: Scored = {
+  const said: PolicyInput = {
     ...{ score: 0.2, flagged: false, needsCaution: false, partial: false },
     ...{ subcategoryScores: null, subcategoryFlags: ['Toxicity'] },
   };

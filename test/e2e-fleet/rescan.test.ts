@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
-import { restrictedBy } from '../../src/domain/restriction/restricted.ts';
+import { findRestriction } from '../../src/domain/restriction/restriction.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -80,7 +80,7 @@ it(
       true,
     );
     for (const line of held) {
-      const isHeld = line.decision !== 'allow' && restrictedBy(REVIEWING, line) === null;
+      const isHeld = line.decision !== 'allow' && findRestriction(REVIEWING, line) === null;
       expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
     }
 

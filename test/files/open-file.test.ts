@@ -3,7 +3,12 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FileTooLarge, NotAnOrdinaryFile, openFile, readWholeFile } from '../../src/files/open-file.ts';
+import {
+  FileTooLargeError,
+  NotRegularFileError,
+  openFile,
+  readWholeFile,
+} from '../../src/files/open-file.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -31,9 +36,9 @@ test('a file of /proc, which says that it is empty, is read', async () => {
 test('more bytes than are allowed are refused', async () => {
   const path = join(folder, 'a');
   await writeFile(path, 'abc');
-  await expect(readWholeFile(path, { maxBytes: 2, links: 'refuse' })).rejects.toThrow(FileTooLarge);
+  await expect(readWholeFile(path, { maxBytes: 2, links: 'refuse' })).rejects.toThrow(FileTooLargeError);
   await expect(readWholeFile('/proc/self/status', { maxBytes: 2, links: 'refuse' })).rejects.toThrow(
-    FileTooLarge,
+    FileTooLargeError,
   );
 });
 
@@ -41,7 +46,7 @@ test('a pipe that nobody writes to, a device and a folder are refused at once', 
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
   for (const path of [pipe, '/dev/zero', folder]) {
-    await expect(openFile(path, 'follow')).rejects.toThrow(NotAnOrdinaryFile);
+    await expect(openFile(path, 'follow')).rejects.toThrow(NotRegularFileError);
   }
 });
 
@@ -49,5 +54,5 @@ test('a symbolic link is followed only where that was asked for', async () => {
   await writeFile(join(folder, 'a'), 'abc');
   await symlink('a', join(folder, 'link'));
   await (await openFile(join(folder, 'link'), 'follow')).close();
-  await expect(openFile(join(folder, 'link'), 'refuse')).rejects.toThrow(NotAnOrdinaryFile);
+  await expect(openFile(join(folder, 'link'), 'refuse')).rejects.toThrow(NotRegularFileError);
 });

@@ -1,6 +1,6 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import type { CopiedItem, FailedItem, JudgedItem, KnownItem } from '../../src/domain/item.ts';
+import type { CopiedItem, FailedItem, JudgedItem, ReusedItem } from '../../src/domain/item.ts';
 import type { ItemRequest } from '../../src/domain/request.ts';
 import { judgement, MODEL } from './moderation.ts';
 
@@ -49,7 +49,7 @@ export function settledItem(seq: number, code: ItemCode, path = 'corpus.csv'): F
 }
 
 /** A text whose verdict is known before it is judged. */
-export function knownItem(seq: number, score: number, path = 'corpus.csv'): KnownItem {
+export function knownItem(seq: number, score: number, path = 'corpus.csv'): ReusedItem {
   const { id, source, roles, part, turn, contentSha256: hash } = promptItem(seq, `text ${seq}`, path);
   const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
   const settled = {

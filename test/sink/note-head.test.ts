@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runDirectoryAround } from '../../src/files/folders.ts';
+import { findEnclosingRunDirectory } from '../../src/files/folders.ts';
 import { readNotedHeads, type NotedHead } from '../../src/record/head-file.ts';
 import { noteHead } from '../../src/sink/note-head.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -52,8 +52,8 @@ describe('a head file', () => {
     const folder = await temporaryFolder();
     await symlink(join(dir, 'log'), join(folder, 'elsewhere'));
     await mkdir(join(folder, 'free'));
-    expect(await runDirectoryAround(join(dir, 'heads.jsonl'))).toBe(dir);
-    expect(await runDirectoryAround(join(folder, 'elsewhere', 'heads.jsonl'))).toBe(dir);
-    expect(await runDirectoryAround(join(folder, 'free', 'heads.jsonl'))).toBe(null);
+    expect(await findEnclosingRunDirectory(join(dir, 'heads.jsonl'))).toBe(dir);
+    expect(await findEnclosingRunDirectory(join(folder, 'elsewhere', 'heads.jsonl'))).toBe(dir);
+    expect(await findEnclosingRunDirectory(join(folder, 'free', 'heads.jsonl'))).toBe(null);
   });
 });

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
+import { FileTooLargeError, readWholeFile } from '../../files/open-file.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { sniffDialect } from '../../formats/csv/csv-dialect.ts';
 import { JsonlReader } from '../../formats/json/jsonl-reader.ts';
@@ -123,7 +123,8 @@ async function bytesOf(path: string): Promise<Buffer> {
   try {
     return await readWholeFile(path, { maxBytes: MAX_BYTES, links: 'follow' });
   } catch (cause) {
-    if (cause instanceof FileTooLarge) throw new Failure('usage', '--labels: the file has more than 256 MB');
+    if (cause instanceof FileTooLargeError)
+      throw new Failure('usage', '--labels: the file has more than 256 MB');
     const { code } = cause as NodeJS.ErrnoException;
     throw new Failure('usage', `--labels: the file cannot be read (${code})`, { cause });
   }

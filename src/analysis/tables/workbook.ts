@@ -1,5 +1,5 @@
 import type { CellObject } from 'write-excel-file/node';
-import { escaped } from '../../domain/text/shown.ts';
+import { escapeLine } from '../../domain/text/escape-text.ts';
 import { flaggedCsv } from '../../files/run-files.ts';
 import type { FlaggedColumn } from './table-columns.ts';
 
@@ -75,7 +75,7 @@ function textCell(value: string): CellObject {
   // The library leaves out U+FFFD.
   const safe = cut
     .replaceAll('\ufffd', '?')
-    .replaceAll(UNSAFE, escaped)
+    .replaceAll(UNSAFE, escapeLine)
     .replaceAll(CHARACTER_CODE, ESCAPED_UNDERSCORE);
   return { type: String, value: isOfEveryObject(safe) ? asCode(safe) : safe };
 }

@@ -3,9 +3,9 @@ import { JSON_RESULT, QUIET } from '../../config/settings/entries/commands.ts';
 import { REQUESTS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 
 /** `batch export`: writes the requests of a run that is not begun. Failure('usage') for what cannot be a batch. */
@@ -33,7 +33,7 @@ export async function writeRequests(
   let found = { items: 0, byError: {} } as Awaited<ReturnType<typeof makeRequests>>;
   const files = await writeBatchFolder(folder, config, async (requests) => {
     const pool = await batchRequests(config, requests, drain);
-    if (!quiet) stderr.line(`guardsweep: writing requests to ${shownName(folder)}; nothing is sent`);
+    if (!quiet) stderr.line(`guardsweep: writing requests to ${quoteName(folder)}; nothing is sent`);
     found = await makeRequests(config, pool, { drain, stop });
   });
   const { items, byError } = found;
@@ -48,7 +48,7 @@ export async function writeRequests(
     ...files.map((file) => `  ${file.name}  ${counted(file.requests, 'request')}`),
     ...(failed.length === 0 ? [] : [`Not asked, and errors of the run: ${failed.join(', ')}`]),
     'When the batches are done:',
-    `  ${ownCommand('batch', ['import', folder, 'RESULTS.jsonl'], env)}`,
+    `  ${formatCliCommand('batch', ['import', folder, 'RESULTS.jsonl'], env)}`,
     folder,
   ]);
 }

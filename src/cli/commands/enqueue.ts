@@ -39,7 +39,7 @@ import {
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext, FeedUi, LoadRuns, ReportStatus } from '../context.ts';
 import { fleetOf } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -162,17 +162,17 @@ function jobFileNotice(
       ', ',
     )}`,
     `guards: ${guards}`,
-    `run directory in ${shownName(config.output.dir)}`,
+    `run directory in ${quoteName(config.output.dir)}`,
   ];
-  if (guardTls.cert !== null) parts.push(`presents the certificate in ${shownName(guardTls.cert.path)}`);
-  if (exportClean !== null) parts.push(`writes clean rows to ${shownName(exportClean.out)}`);
-  if (headFile !== null) parts.push(`notes heads in ${shownName(headFile)}`);
+  if (guardTls.cert !== null) parts.push(`presents the certificate in ${quoteName(guardTls.cert.path)}`);
+  if (exportClean !== null) parts.push(`writes clean rows to ${quoteName(exportClean.out)}`);
+  if (headFile !== null) parts.push(`notes heads in ${quoteName(headFile)}`);
   if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);
-  return `job file ${shownName(path)}: ${parts.join('; ')}`;
+  return `job file ${quoteName(path)}: ${parts.join('; ')}`;
 }
 
 function named(names: readonly string[], separator: string): string {
-  const some = names.slice(0, MAX_NAMED).map((name) => shownName(name));
+  const some = names.slice(0, MAX_NAMED).map((name) => quoteName(name));
   const more = names.length - some.length;
   return [...some, ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }

@@ -4,7 +4,7 @@ import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
 import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { isDeclared } from '../../domain/fingerprint.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -22,20 +22,20 @@ function linesOf(reading: EndpointReading): string[] {
     ];
   }
   const { name, model, modelVersion, fingerprint } = reading;
-  const version = modelVersion === '' ? '' : ` version ${shownName(modelVersion)}`;
+  const version = modelVersion === '' ? '' : ` version ${quoteName(modelVersion)}`;
   const artifacts = Object.entries(fingerprint.artifacts);
   if (isDeclared(fingerprint.id)) {
     return [
-      `${name}  model ${shownName(model)}${version}: as it declares, which nothing proves`,
+      `${name}  model ${quoteName(model)}${version}: as it declares, which nothing proves`,
       fingerprint.id,
-      ...artifacts.map(([declared, value]) => `  ${declared}  ${shownName(value)}`),
+      ...artifacts.map(([declared, value]) => `  ${declared}  ${quoteName(value)}`),
     ];
   }
   const more = artifacts.length - MAX_ARTIFACTS;
   return [
-    `${name}  model ${shownName(model)}${version}`,
+    `${name}  model ${quoteName(model)}${version}`,
     fingerprint.id,
-    ...artifacts.slice(0, MAX_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${shownName(artifact)}`),
+    ...artifacts.slice(0, MAX_ARTIFACTS).map(([artifact, sha256]) => `  ${sha256}  ${quoteName(artifact)}`),
     ...(more > 0 ? [`  and ${more.toLocaleString('en-US')} more`] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { suggestion } from '../../config/mistake.ts';
+import { suggestion } from '../../config/usage-error.ts';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -17,7 +17,7 @@ export function helpCommand(context: CommandContext, program: Command): Command 
       const found = program.commands.find((command) => command.name() === name);
       if (found === undefined) {
         const names = program.commands.map((command) => command.name());
-        throw new Failure('usage', `there is no command ${shownName(name)}${suggestion(name, names)}`);
+        throw new Failure('usage', `there is no command ${quoteName(name)}${suggestion(name, names)}`);
       }
       return found.outputHelp();
     });

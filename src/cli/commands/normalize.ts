@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { NORMAL_FORMS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, given, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
 import { makeFolders } from '../../files/durable-write.ts';
 import type { CommandContext } from '../context.ts';
@@ -50,7 +50,7 @@ export function normalizeCommand(context: CommandContext): Command {
         const written = await unlessBroken(interrupts.drain, () => writeInPlace(join(out, name), bytes));
         if (written !== undefined) return written.wrong;
         stdout.line(
-          `${shownName(file)} -> ${shownName(join(outAsTyped, name))}${code === null ? '' : ` (${code})`}`,
+          `${quoteName(file)} -> ${quoteName(join(outAsTyped, name))}${code === null ? '' : ` (${code})`}`,
         );
         return null;
       };
@@ -62,7 +62,7 @@ export function normalizeCommand(context: CommandContext): Command {
           const wrong = 'wrong' in form ? form.wrong : await write(file, form);
           if (wrong === null) continue;
           unwritten++;
-          stderr.line(`${shownName(file)}: ${wrong}`);
+          stderr.line(`${quoteName(file)}: ${wrong}`);
         }
       } finally {
         await normalizer.close();

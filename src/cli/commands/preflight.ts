@@ -29,9 +29,9 @@ import {
 import { MAX_WAIT } from '../../config/settings/entries/fleet.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { createFile } from '../../files/create-file.ts';
-import { isThere, runDirectoryAround } from '../../files/folders.ts';
+import { pathExists, findEnclosingRunDirectory } from '../../files/folders.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -96,7 +96,7 @@ export function preflightCommand(context: CommandContext): Command {
       const own = await valuesOf(OWN_SETTINGS, { flags, env, cwd });
       const { config } = await resolveRunConfig({ paths, flags, env, cwd });
       if (own.writeJob !== null && isJobFile(paths[0]!)) {
-        throw new Failure('usage', `--write-job: ${shownName(paths[0]!)} is already a job file`);
+        throw new Failure('usage', `--write-job: ${quoteName(paths[0]!)} is already a job file`);
       }
       if (own.writeJob !== null) await assertWritable(own.writeJob);
       const { preflight } = await import('../../preflight/preflight.ts');
@@ -118,15 +118,15 @@ export function preflightCommand(context: CommandContext): Command {
 
 /** Failure('usage') if the file exists, or would be in a run directory: `verify` refuses files it does not know. */
 async function assertWritable(path: string): Promise<void> {
-  if (await isThere(path)) throw notReplaced(path);
-  if ((await runDirectoryAround(path)) !== null) {
+  if (await pathExists(path)) throw notReplaced(path);
+  if ((await findEnclosingRunDirectory(path)) !== null) {
     throw new Failure(
       'usage',
-      `--write-job: ${shownName(path)} is in a run directory; choose a place outside`,
+      `--write-job: ${quoteName(path)} is in a run directory; choose a place outside`,
     );
   }
-  if (await isThere(dirname(path))) return;
-  throw new Failure('usage', `--write-job: there is no folder ${shownName(dirname(path))}`);
+  if (await pathExists(dirname(path))) return;
+  throw new Failure('usage', `--write-job: there is no folder ${quoteName(dirname(path))}`);
 }
 
 /** Failure('usage') when the file exists or cannot be written. */
@@ -141,12 +141,12 @@ async function writeJob(path: string, text: string): Promise<void> {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'EEXIST') throw notReplaced(path);
-    throw new Failure('usage', `--write-job: ${shownName(path)} cannot be written (${code})`, {
+    throw new Failure('usage', `--write-job: ${quoteName(path)} cannot be written (${code})`, {
       cause: error,
     });
   }
 }
 
 function notReplaced(path: string): Failure {
-  return new Failure('usage', `--write-job: ${shownName(path)} already exists and is not replaced`);
+  return new Failure('usage', `--write-job: ${quoteName(path)} already exists and is not replaced`);
 }

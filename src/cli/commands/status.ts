@@ -7,7 +7,7 @@ import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { RunStatus, RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { CANCELLED } from '../../runs/control/control-files.ts';
@@ -142,7 +142,7 @@ function show(
 }
 
 function linesOf(status: Shown, columns: number | undefined): string[] {
-  const run = shownName(status.run);
+  const run = quoteName(status.run);
   if (status.state === 'unreadable') return [`${run}: ${status.state}; ${status.problem}`];
   const { plan_closed: planClosed, oldest_open_shard: oldest } = status;
   const snapshot = {

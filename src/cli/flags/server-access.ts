@@ -4,7 +4,7 @@ import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { isToken } from '../../domain/bearer-token.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isLoopback } from '../../domain/loopback.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
@@ -18,7 +18,7 @@ export function gatewayTokenOf(host: string, env: NodeJS.ProcessEnv): string | n
     throw new Failure('usage', `${name} contains characters that are not valid in a token`);
   }
   if (token === null && !isLoopback(host)) {
-    throw new Failure('usage', `--host ${shown(host)} can be reached from other machines: set ${name}`);
+    throw new Failure('usage', `--host ${escapeText(host)} can be reached from other machines: set ${name}`);
   }
   return token;
 }
@@ -74,7 +74,7 @@ export async function metricsPlaceOf(
   if (token === null && !metricsOpen && !isLoopback(host)) {
     throw new Failure(
       'usage',
-      `--metrics-host ${shown(host)} can be reached from other machines: set ${variable}, ` +
+      `--metrics-host ${escapeText(host)} can be reached from other machines: set ${variable}, ` +
         'or let anyone read the metrics with --metrics-open',
     );
   }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { systemPath } from '../../domain/file-path.ts';
+import { decodePath } from '../../domain/file-path.ts';
 import { FILE_MODE } from '../../files/create-file.ts';
-import { isThere } from '../../files/folders.ts';
+import { pathExists } from '../../files/folders.ts';
 
 /** What Node makes of bytes in an argument that are not UTF-8. */
 const LOST = '\ufffd';
@@ -15,10 +15,10 @@ const LOST = '\ufffd';
  * byte). What is not there stays as it is. Failure('usage') where several files can be meant.
  */
 export async function pathOfNamed(path: string): Promise<string | Buffer> {
-  if (await isThere(path)) return path;
+  if (await pathExists(path)) return path;
   if (!path.includes(LOST)) {
-    const recorded = systemPath(path);
-    return (await isThere(recorded)) ? recorded : path;
+    const recorded = decodePath(path);
+    return (await pathExists(recorded)) ? recorded : path;
   }
   const namesakes = await namesakesOf(path);
   if (namesakes.length > 1) {

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { DEFAULT_LIMITS } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { itemError, type ItemCode, type ItemError } from '../../domain/item-error.ts';
-import { NotAnOrdinaryFile, openFile } from '../../files/open-file.ts';
+import { NotRegularFileError, openFile } from '../../files/open-file.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { examineHead } from '../../ingest/recognise/examine.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
@@ -36,7 +36,7 @@ export async function openOrdinary(path: string | Buffer, shown: string): Promis
   try {
     return await openFile(path, 'follow');
   } catch (cause) {
-    if (cause instanceof NotAnOrdinaryFile)
+    if (cause instanceof NotRegularFileError)
       throw new Failure('usage', `${JSON.stringify(shown)} is not a file`, { cause });
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'error';
     throw new Failure('usage', `cannot read ${JSON.stringify(shown)} (${code})`, { cause });

@@ -1,4 +1,4 @@
-import { columnsIn } from '../../domain/text/width.ts';
+import { displayWidth } from '../../domain/text/display-width.ts';
 import type { RunView } from '../../runs/progress.ts';
 
 /** Progress of a run, for display. */
@@ -64,7 +64,7 @@ const joined = (parts: readonly (string | null)[], separator: string): string =>
 
 /** The first text that fits, else the last. */
 function firstThatFits(texts: readonly string[], columns: number): string {
-  return texts.find((text) => columnsIn(text) <= columns) ?? texts.at(-1)!;
+  return texts.find((text) => displayWidth(text) <= columns) ?? texts.at(-1)!;
 }
 
 /** Pace or what the run waits for, then what was found: the first text is complete, each further one shorter. */

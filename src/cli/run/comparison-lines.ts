@@ -5,7 +5,7 @@ import type { ReplayResult } from '../../analysis/replay.ts';
 import type { ScoreShift } from '../../analysis/score-shift.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 
 /** Rows as aligned lines: the first column to the left, the others to the right. */
 function table(rows: readonly (readonly string[])[]): string[] {
@@ -32,8 +32,8 @@ export function diffLines(result: DiffResult): string[] {
   const { a, b, pairs, results, newly_flagged, cleared, category_moved, errors, top_shifts } = result;
   const rows = RESULTS.map((of) => [of, ...RESULTS.map((to) => number(results[of][to]))]);
   return [
-    `A ${shownName(a.run)}: ${count(a.items, 'item')}, ${number(a.only_here)} only here, ${number(a.without_content)} without content`,
-    `B ${shownName(b.run)}: ${count(b.items, 'item')}, ${number(b.only_here)} only here, ${number(b.without_content)} without content`,
+    `A ${quoteName(a.run)}: ${count(a.items, 'item')}, ${number(a.only_here)} only here, ${number(a.without_content)} without content`,
+    `B ${quoteName(b.run)}: ${count(b.items, 'item')}, ${number(b.only_here)} only here, ${number(b.without_content)} without content`,
     `${count(pairs, 'pair')} of equal content:`,
     '',
     ...table([['A \\ B', ...RESULTS], ...rows]),
@@ -86,7 +86,7 @@ function pairLine({ a, b, shift, times }: DiffPair): string {
   const more = times === 1 ? '' : ` (${number(times)} times)`;
   return (
     `  ${signedDecimal(shift!)}  ${a.score} -> ${b.score}, ${a.decision} -> ${b.decision}: ` +
-    `${shownName(a.id)}${b.id === a.id ? '' : ` -> ${shownName(b.id)}`}${more}`
+    `${quoteName(a.id)}${b.id === a.id ? '' : ` -> ${quoteName(b.id)}`}${more}`
   );
 }
 
@@ -105,7 +105,7 @@ export function replayLines(result: ReplayResult): string[] {
     ...DECISIONS.map((after) => number(decisions[before][after])),
   ]);
   return [
-    `${shownName(run)}: ${count(verdicts, 'verdict')}, ${count(errors, 'error')}`,
+    `${quoteName(run)}: ${count(verdicts, 'verdict')}, ${count(errors, 'error')}`,
     '',
     ...table([['before \\ after', ...DECISIONS], ...matrix]),
     '',
@@ -114,7 +114,7 @@ export function replayLines(result: ReplayResult): string[] {
     `Other decision: ${count(changed.items, 'item')}`,
     ...changed.first.map(
       ({ seq, id, before, after, decided_by }) =>
-        `  ${seq} ${shownName(id)}: ${before} -> ${after}${decided_by === null ? '' : ` (${decided_by})`}`,
+        `  ${seq} ${quoteName(id)}: ${before} -> ${after}${decided_by === null ? '' : ` (${decided_by})`}`,
     ),
     ...(changed.items > changed.first.length
       ? [`  and ${number(changed.items - changed.first.length)} more`]

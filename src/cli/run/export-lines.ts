@@ -1,6 +1,6 @@
 import type { ExportedLabels } from '../../dashboard/reviews/export-labels.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
 import type { Reason } from '../../report/export/reasons.ts';
 
@@ -34,7 +34,7 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
   return [
     `Kept ${rows.kept} of ${all} ${plural(all, 'row')}; ${rows.rejected} left out`,
     ...reasons.map(([reason, count]) => `  ${count} ${WORDS[reason]}`),
-    ...sources.refused_paths.map(({ path, reason }) => `  nothing of ${shownName(path)}: ${reason}`),
+    ...sources.refused_paths.map(({ path, reason }) => `  nothing of ${quoteName(path)}: ${reason}`),
     ...(sources.refused > sources.refused_paths.length
       ? [`  and nothing of ${sources.refused - sources.refused_paths.length} more`]
       : []),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 import { missingFlags } from '../../record/summary/missing-flags.ts';
@@ -23,7 +23,7 @@ export function openNext(
   const listed = FLAGGED.find((name) => (rows[name] ?? 0) > 0);
   const out = dirname(runDir);
   const isDefault = out === resolve(ui.cwd, DEFAULT_RUNS_FOLDER);
-  const serve = ownCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui.env);
+  const serve = formatCliCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui.env);
   const opened = [
     ...(existsSync(join(runDir, 'report.html')) ? ['report.html'] : []),
     ...(listed === undefined ? [] : [`${listed} (${counted(rows[listed]!)})`]),
@@ -57,7 +57,7 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
     const why = hasPlaceholder
       ? 'To judge more (NAME: the column with the text; repeat the flag for others):'
       : 'To judge more:';
-    add(why, ownCommand('enqueue', [...typedWords(run, ui), ...words], ui.env));
+    add(why, formatCliCommand('enqueue', [...typedWords(run, ui), ...words], ui.env));
   }
   const files = new Map(run.sources.map(({ path, absolute }) => [path, absolute]));
   for (const { paths, encoding } of apart.slice(0, MAX_APART)) {
@@ -66,7 +66,7 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
     const those = `${paths.length} ${plural(paths.length, 'file is', 'files are')}`;
     add(
       `${those} in another encoding (${encoding}):`,
-      ownCommand('enqueue', [...named, '--encoding', encoding], ui.env) + more,
+      formatCliCommand('enqueue', [...named, '--encoding', encoding], ui.env) + more,
     );
   }
   const retryable = Object.entries(summary.by_error_code)
@@ -74,7 +74,7 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
     .reduce((sum, [, count]) => sum + count, 0);
   if (retryable > 0) {
     const items = `${retryable.toLocaleString('en-US')} ${plural(retryable, 'item')}`;
-    add(`To try ${items} again:`, ownCommand('retry', [typedPath(run.dir, ui)], ui.env));
+    add(`To try ${items} again:`, formatCliCommand('retry', [typedPath(run.dir, ui)], ui.env));
   }
   return lines;
 }

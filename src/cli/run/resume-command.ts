@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
 
 /** Where a command was typed. */
@@ -18,7 +18,7 @@ export function typedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
 
 /** The command that finishes a run. */
 export function resumeCommand(runDir: string, place: Place): string {
-  return ownCommand('resume', [typedPath(runDir, place)], place.env);
+  return formatCliCommand('resume', [typedPath(runDir, place)], place.env);
 }
 
 /** Failure of a command whose run was interrupted or cancelled: exit status 130, and how to finish the run. */

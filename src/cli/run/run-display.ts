@@ -4,7 +4,7 @@ import { noStreamsLine, type RunEvent, unheardLine } from '../../runs/run-events
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { type Progress, startProgress } from '../progress/progress.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { resumeCommand, typedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
@@ -35,7 +35,7 @@ export class RunDisplay {
       case 'unfinished':
         return this.#say(
           event.isRunning
-            ? `another run of these sources is running: ${ownCommand('status', [typedPath(event.dir, this.#ui)], this.#ui.env)}`
+            ? `another run of these sources is running: ${formatCliCommand('status', [typedPath(event.dir, this.#ui)], this.#ui.env)}`
             : `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,
         );
       case 'fleet':

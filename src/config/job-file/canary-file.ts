@@ -3,7 +3,7 @@ import { EXPECTED } from '../../domain/canary/canary-check.ts';
 import { MODALITIES } from '../../domain/request.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { CanaryChoice } from '../run-config.ts';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import { checkShape } from '../yaml/check-shape.ts';
 import { readTextFile, type YamlFile } from '../yaml/yaml-file.ts';
 
@@ -39,7 +39,7 @@ export type CanaryEntry = z.output<typeof CANARY>;
  */
 export async function readCanaryFile(
   absolute: string,
-  named: Located<string>,
+  named: WithOrigin<string>,
 ): Promise<{ readonly entries: readonly CanaryEntry[]; readonly sha256: string }> {
   const { text, sha256 } = await readTextFile(absolute, named);
   const isLines = /\.(jsonl|ndjson)$/i.test(absolute);
@@ -51,14 +51,15 @@ export async function readCanaryFile(
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     const wrong = mistakeIn(entry) ?? (names.has(entry.name) ? 'another canary has this name' : null);
-    if (wrong !== null) throw mistake(`${file.valueAt([index])}: canary ${quoted(entry.name)}`, wrong);
+    if (wrong !== null)
+      throw usageError(`${file.valueAt([index])}: canary ${quoteForMessage(entry.name)}`, wrong);
     names.add(entry.name);
   }
   return { entries, sha256 };
 }
 
 /** The value of `--canaries`, for which the file is read and checked. Failure('usage') as `readCanaryFile`. */
-export async function canaryChoice(named: Located<string>, absolute: string): Promise<CanaryChoice> {
+export async function canaryChoice(named: WithOrigin<string>, absolute: string): Promise<CanaryChoice> {
   if (named.value === 'off') return { from: 'off' };
   const { sha256 } = await readCanaryFile(absolute, named);
   return { from: 'file', path: absolute, sha256 };
@@ -94,7 +95,7 @@ function parseLines(text: string, shown: string): YamlFile {
     try {
       data.push(JSON.parse(line));
     } catch {
-      throw mistake(`${shown}:${index + 1}`, 'not valid JSON');
+      throw usageError(`${shown}:${index + 1}`, 'not valid JSON');
     }
     lines.push(index + 1);
   }

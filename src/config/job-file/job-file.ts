@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { mistake } from '../mistake.ts';
+import { usageError } from '../usage-error.ts';
 import { checkShape } from '../yaml/check-shape.ts';
 import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
 import { JOB_SCHEMA } from './job-schema.ts';
@@ -46,14 +46,14 @@ const POWER = 'decides what is read, where it is sent and what is run';
 function assertOwnJobFile({ uid, gid, mode }: Pick<Stats, 'uid' | 'gid' | 'mode'>, path: string): void {
   if (process.geteuid === undefined) return;
   if (uid !== process.geteuid() && uid !== ADMINISTRATOR) {
-    throw mistake(
+    throw usageError(
       path,
       `belongs to another user, and a job file ${POWER}: look at it, and run a copy of your own`,
     );
   }
   const isOwnGroup = gid === process.getegid!() || gid === ADMINISTRATOR;
   if ((mode & WORLD_WRITABLE) !== 0 || ((mode & GROUP_WRITABLE) !== 0 && !isOwnGroup)) {
-    throw mistake(
+    throw usageError(
       path,
       `others can write in this job file, and it ${POWER}: take that right away first (chmod go-w ${path})`,
     );

@@ -3,14 +3,14 @@ import { isPlausibleCategoryName } from '../../domain/words/category-spelling.ts
 import { withFallback, type Policy, type Thresholds } from '../../domain/policy.ts';
 import {
   CATEGORY_KEYS,
-  foreignIn,
+  listForeignCategories,
   isCategoryKey,
   MAX_FOREIGN_CATEGORIES,
   type CategoryName,
 } from '../../domain/taxonomy.ts';
 import { byCategory } from '../values/by-category.ts';
 import { checkShape } from '../yaml/check-shape.ts';
-import { type Located, mistake } from '../mistake.ts';
+import { type WithOrigin, usageError } from '../usage-error.ts';
 import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
 
 const THRESHOLD_KEYS = ['default', ...CATEGORY_KEYS] as const;
@@ -58,7 +58,7 @@ function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, 
   if (review === undefined || block === undefined || review <= block) return;
   const level = own.review === undefined ? 'block' : 'review';
   const inherited = own.review === undefined || own.block === undefined ? ' (one of them from default)' : '';
-  throw mistake(
+  throw usageError(
     `${yaml.valueAt(['thresholds', key, level])}: thresholds.${key}.${level}`,
     `review ${review} is above block ${block}${inherited}; nothing would ever be reviewed`,
   );
@@ -68,7 +68,7 @@ function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, 
  * Reads a policy file. Every category it names gets both its thresholds, `default` filling in. `named` is the path as
  * messages show it, and where it was named. Failure('usage') for the first mistake in it, with its line and column.
  */
-export async function readPolicyFile(absolute: string, named: Located<string>): Promise<Policy> {
+export async function readPolicyFile(absolute: string, named: WithOrigin<string>): Promise<Policy> {
   const yaml = await readYamlFile(absolute, named);
   const parsed = checkShape(POLICY_SCHEMA, yaml);
   const flags = {
@@ -78,22 +78,25 @@ export async function readPolicyFile(absolute: string, named: Located<string>): 
   if (parsed.thresholds === undefined) return { thresholds: null, ...flags };
 
   const thresholds: Partial<Record<ThresholdKey, Thresholds>> = {};
-  const foreign = foreignIn(parsed.thresholds);
+  const foreign = listForeignCategories(parsed.thresholds);
   if (foreign.length > MAX_FOREIGN_CATEGORIES) {
     const found = `names ${foreign.length} categories of other taxonomies; at most ${MAX_FOREIGN_CATEGORIES} are allowed`;
-    throw mistake(`${yaml.keyAt(['thresholds'])}: thresholds`, `${found}`);
+    throw usageError(`${yaml.keyAt(['thresholds'])}: thresholds`, `${found}`);
   }
   for (const key of [...THRESHOLD_KEYS, ...foreign]) {
     const own = parsed.thresholds[key];
     if (own === undefined) continue;
     if (own.review === undefined && own.block === undefined) {
-      throw mistake(`${yaml.keyAt(['thresholds', key])}: thresholds.${key}`, 'needs review, block or both');
+      throw usageError(
+        `${yaml.keyAt(['thresholds', key])}: thresholds.${key}`,
+        'needs review, block or both',
+      );
     }
     thresholds[key] = withFallback(own, key === 'default' ? undefined : parsed.thresholds.default);
     checkOrder(key, thresholds[key], own, yaml);
   }
   if (Object.keys(thresholds).length === 0) {
-    throw mistake(`${yaml.keyAt(['thresholds'])}: thresholds`, 'needs at least a default');
+    throw usageError(`${yaml.keyAt(['thresholds'])}: thresholds`, 'needs at least a default');
   }
   return { thresholds, ...flags };
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import type { Replay, SourceConfig } from '../run-config.ts';
 import {
   AS_STREAM,
@@ -42,18 +42,18 @@ export async function sourceConfigs(paths: readonly string[], from: Sources): Pr
 }
 
 async function sourceConfig(
-  path: Located<string>,
+  path: WithOrigin<string>,
   folder: string,
   from: Sources,
   item: number,
 ): Promise<SourceConfig> {
-  if (path.value === '') throw mistake(path.place, 'the path is empty');
+  if (path.value === '') throw usageError(path.place, 'the path is empty');
   const absolute = resolve(folder, path.value);
   await checkPath(absolute, path);
   const settings = await valuesOf(SOURCE_SETTINGS, from, item);
   const columns = given(TEXT_COLUMN, from, item) ?? given(ID_COLUMN, from, item);
   if (settings.layout === 'text' && columns !== null) {
-    throw mistake(columns.texts[0].place, 'layout text has no columns to choose from');
+    throw usageError(columns.texts[0].place, 'layout text has no columns to choose from');
   }
   return { path: absolute, given: path.value, ...settings, asStream: await replayOf(from, item) };
 }
@@ -63,17 +63,17 @@ async function replayOf(from: Sources, item: number): Promise<Replay | null> {
   const asStream = await valueOf(AS_STREAM, from, item);
   if (!asStream) {
     const alone = given(CHUNK_CHARS, from, item) ?? given(STREAM_CADENCE, from, item);
-    if (alone !== null) throw mistake(alone.texts[0].place, 'goes with --as-stream (asStream: true) only');
+    if (alone !== null) throw usageError(alone.texts[0].place, 'goes with --as-stream (asStream: true) only');
     return null;
   }
   const columns = given(TEXT_COLUMN, from, item);
   if (columns !== null) {
     const why = 'a prompt and its response are found by their names when they are replayed (--as-stream)';
-    throw mistake(columns.texts[0].place, `${why}: leave it out`);
+    throw usageError(columns.texts[0].place, `${why}: leave it out`);
   }
   if ((await valueOf(AUDIT, from, item)) === 'every-turn') {
     const why = 'of a conversation the final response is replayed (--as-stream)';
-    throw mistake(given(AUDIT, from, item)!.texts[0].place, `${why}: leave it out`);
+    throw usageError(given(AUDIT, from, item)!.texts[0].place, `${why}: leave it out`);
   }
   return {
     chunkChars: await valueOf(CHUNK_CHARS, from, item),
@@ -83,16 +83,16 @@ async function replayOf(from: Sources, item: number): Promise<Replay | null> {
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;
 
-async function checkPath(absolute: string, given: Located<string>): Promise<void> {
+async function checkPath(absolute: string, given: WithOrigin<string>): Promise<void> {
   try {
     await stat(absolute);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EACCES') {
-      throw mistake(given.place, `${quoted(given.value)} may not be read by this user`, error);
+      throw usageError(given.place, `${quoteForMessage(given.value)} may not be read by this user`, error);
     }
     // Globs are expanded later.
     if (GLOB_SIGNS.test(given.value)) return;
-    throw mistake(given.place, `no such file or folder: ${quoted(given.value)}`, error);
+    throw usageError(given.place, `no such file or folder: ${quoteForMessage(given.value)}`, error);
   }
 }

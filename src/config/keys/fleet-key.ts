@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { isLoopback } from '../../domain/loopback.ts';
 import { readKeyFile } from './key-file.ts';
-import { mistake } from '../mistake.ts';
+import { usageError } from '../usage-error.ts';
 import { FLEET_KEY, FLEET_KEY_FILE } from '../settings/entries/environment.ts';
 import type { RedisAddress } from '../values/redis-url.ts';
 
@@ -28,14 +28,14 @@ export async function fleetKeyOf({ redis, insecure, env }: FleetKeyOptions): Pro
   const inline = env[VARIABLE] ?? '';
   const path = env[FILE_VARIABLE] ?? '';
   if (inline !== '' && path !== '')
-    throw mistake(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
+    throw usageError(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
   if (path !== '') {
     const file = { place: FILE_VARIABLE, maxBytes: MAX_FILE_BYTES, secret: true };
     return keyFrom(await readKeyFile(path, file), FILE_VARIABLE);
   }
   if (inline !== '') return keyFrom(inline, VARIABLE);
   if (insecure || isLocal(redis)) return null;
-  throw mistake(
+  throw usageError(
     redis.place,
     `Redis at ${redis.shown} is not on this machine: set ${VARIABLE} or ${FILE_VARIABLE}, the same for all ` +
       `processes of the fleet (${HOW_TO_MAKE}), or accept unauthenticated outcomes with --insecure-fleet`,
@@ -50,10 +50,10 @@ function isLocal({ at }: RedisAddress): boolean {
 function keyFrom(text: string, place: string): KeyObject {
   const key = text.replace(/\r?\n$/, '');
   if (!/^[\x21-\x7e]*$/.test(key)) {
-    throw mistake(place, `expected one line of letters, digits and signs without spaces; ${HOW_TO_MAKE}`);
+    throw usageError(place, `expected one line of letters, digits and signs without spaces; ${HOW_TO_MAKE}`);
   }
   if (key.length < MIN_CHARACTERS) {
-    throw mistake(place, `a key has at least ${MIN_CHARACTERS} characters; ${HOW_TO_MAKE}`);
+    throw usageError(place, `a key has at least ${MIN_CHARACTERS} characters; ${HOW_TO_MAKE}`);
   }
   return createSecretKey(key, 'utf8');
 }

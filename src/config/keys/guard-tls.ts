@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { mistake } from '../mistake.ts';
+import { usageError } from '../usage-error.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard.ts';
 import { type Sources, valuesOf } from '../settings/given.ts';
 import type { NamedFile } from '../settings/kinds.ts';
@@ -52,12 +52,12 @@ export async function readGuardTls(
   }
   const trusted = ca === null ? {} : { ca: await certificatesIn(ca) };
   if (cert === null && key === null) return trusted;
-  if (cert === null) throw mistake(key!.place, 'name its certificate as well, with --guard-cert');
-  if (key === null) throw mistake(cert.place, 'name its private key as well, with --guard-key');
+  if (cert === null) throw usageError(key!.place, 'name its certificate as well, with --guard-cert');
+  if (key === null) throw usageError(cert.place, 'name its private key as well, with --guard-key');
   const chain = await certificatesIn(cert);
   const pem = await readKeyFile(key.path, { place: key.place, maxBytes: MAX_BYTES, secret: true });
   if (!new X509Certificate(chain).checkPrivateKey(privateKeyIn(pem, key))) {
-    throw mistake(key.place, `${key.path} is not the key of the certificate in ${cert.path}`);
+    throw usageError(key.place, `${key.path} is not the key of the certificate in ${cert.path}`);
   }
   return { ...trusted, cert: chain, key: pem };
 }
@@ -65,7 +65,7 @@ export async function readGuardTls(
 /** Failure('usage') with this reason when a flag or a job file names one of the files. */
 export function refuseGuardTls({ ca, cert, key }: GuardTlsFiles, reason: string): void {
   const chosen = [ca, cert, key].find((file) => file !== null && !file.fromEnvironment);
-  if (chosen) throw mistake(chosen.place, reason);
+  if (chosen) throw usageError(chosen.place, reason);
 }
 
 /** The text of a PEM file of certificates. */
@@ -75,9 +75,9 @@ async function certificatesIn({ path, place }: NamedFile): Promise<string> {
   try {
     for (const certificate of certificates) new X509Certificate(CERTIFICATE_BEGIN + certificate);
   } catch (cause) {
-    throw mistake(place, `${path} holds a certificate that cannot be read`, cause);
+    throw usageError(place, `${path} holds a certificate that cannot be read`, cause);
   }
-  if (certificates.length === 0) throw mistake(place, `${path} holds no certificate in PEM`);
+  if (certificates.length === 0) throw usageError(place, `${path} holds no certificate in PEM`);
   return pem;
 }
 
@@ -86,6 +86,6 @@ function privateKeyIn(pem: string, { path, place }: NamedFile): KeyObject {
     return createPrivateKey(pem);
   } catch {
     // The cause may quote what is secret.
-    throw mistake(place, `${path} holds no unencrypted private key in PEM; ${HOW_TO_DECRYPT}`);
+    throw usageError(place, `${path} holds no unencrypted private key in PEM; ${HOW_TO_DECRYPT}`);
   }
 }

@@ -1,5 +1,5 @@
-import { FileTooLarge, NotAnOrdinaryFile, openFile, readWholeFile } from '../../files/open-file.ts';
-import { mistake } from '../mistake.ts';
+import { FileTooLargeError, NotRegularFileError, openFile, readWholeFile } from '../../files/open-file.ts';
+import { usageError } from '../usage-error.ts';
 
 const OTHERS = 0o007;
 
@@ -20,14 +20,17 @@ export async function readKeyFile(path: string, { place, maxBytes, secret }: Key
     const handle = await openFile(path, 'follow');
     const { mode } = await handle.stat().finally(() => handle.close());
     if (secret && (mode & OTHERS) !== 0)
-      throw mistake(place, `${path} is open to every user: chmod 600 it, or mount the secret with mode 0440`);
+      throw usageError(
+        place,
+        `${path} is open to every user: chmod 600 it, or mount the secret with mode 0440`,
+      );
     return (await readWholeFile(path, { maxBytes, links: 'follow' })).toString();
   } catch (error) {
-    if (error instanceof FileTooLarge || error instanceof NotAnOrdinaryFile) {
-      throw mistake(place, `${path} holds no key: ${error.message}`, error);
+    if (error instanceof FileTooLargeError || error instanceof NotRegularFileError) {
+      throw usageError(place, `${path} holds no key: ${error.message}`, error);
     }
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    throw mistake(place, `${path} cannot be read (${code})`, error);
+    throw usageError(place, `${path} cannot be read (${code})`, error);
   }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { runDirectoryAround } from '../../files/folders.ts';
+import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { readKeyFile } from './key-file.ts';
-import { mistake } from '../mistake.ts';
+import { usageError } from '../usage-error.ts';
 import { SIGNING_KEY, SIGNING_KEY_FILE } from '../settings/entries/environment.ts';
 
 const VARIABLE = SIGNING_KEY.name;
@@ -18,12 +18,12 @@ export async function signingKeyOf(env: NodeJS.ProcessEnv): Promise<KeyObject | 
   const inline = env[VARIABLE] ?? '';
   const path = env[FILE_VARIABLE] ?? '';
   if (inline !== '' && path !== '')
-    throw mistake(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
+    throw usageError(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
   if (inline !== '') return privateKeyFrom(inline, VARIABLE);
   if (path === '') return null;
-  const around = await runDirectoryAround(path);
+  const around = await findEnclosingRunDirectory(path);
   if (around !== null)
-    throw mistake(FILE_VARIABLE, `${path} is in the run directory ${around}: keep the key elsewhere`);
+    throw usageError(FILE_VARIABLE, `${path} is in the run directory ${around}: keep the key elsewhere`);
   return privateKeyFrom(
     await readKeyFile(path, { place: FILE_VARIABLE, maxBytes: MAX_BYTES, secret: true }),
     FILE_VARIABLE,
@@ -39,9 +39,9 @@ export async function publicKeyIn(path: string, place: string): Promise<KeyObjec
     if (pem.includes('PRIVATE KEY')) throw new Error('a private key');
     key = createPublicKey(pem);
   } catch (cause) {
-    throw mistake(place, `${path} holds no public key in PEM; openssl pkey -pubout writes one`, cause);
+    throw usageError(place, `${path} holds no public key in PEM; openssl pkey -pubout writes one`, cause);
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw mistake(place, `${path} holds a key that is not Ed25519`);
+  if (key.asymmetricKeyType !== 'ed25519') throw usageError(place, `${path} holds a key that is not Ed25519`);
   return key;
 }
 
@@ -51,8 +51,8 @@ function privateKeyFrom(pem: string, place: string): KeyObject {
     key = createPrivateKey(pem);
   } catch {
     // The cause may quote what is secret.
-    throw mistake(place, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
+    throw usageError(place, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw mistake(place, `the key is not Ed25519; ${HOW_TO_MAKE}`);
+  if (key.asymmetricKeyType !== 'ed25519') throw usageError(place, `the key is not Ed25519; ${HOW_TO_MAKE}`);
   return key;
 }

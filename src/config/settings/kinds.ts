@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { mistake, oneOf, quoted } from '../mistake.ts';
+import { usageError, oneOf, quoteForMessage } from '../usage-error.ts';
 import { parseDuration, parseRate } from '../values/quantities.ts';
 import type { Kind, Text, Texts, Variable, Where } from './setting.ts';
 
@@ -75,7 +75,7 @@ export function wholeNumber(unit: string, min: number, max: number): Kind<number
   const parse = ({ value, place }: Text): number => {
     const number = wholeNumberIn(value, min, max);
     if (number !== null) return number;
-    throw mistake(place, `expected a whole number of ${min} to ${max}, found ${quoted(value)}`);
+    throw usageError(place, `expected a whole number of ${min} to ${max}, found ${quoteForMessage(value)}`);
   };
   return single(unit, parse, z.int().min(min).max(max));
 }
@@ -85,7 +85,7 @@ const MAX_PORT = 65_535;
 /** A TCP port to listen on; 0: a free one. */
 export const PORT: Kind<number> = single('port', ({ value, place }) => {
   const port = wholeNumberIn(value, 0, MAX_PORT);
-  if (port === null) throw mistake(place, `expected a port of 0 to ${MAX_PORT}`);
+  if (port === null) throw usageError(place, `expected a port of 0 to ${MAX_PORT}`);
   return port;
 });
 
@@ -104,7 +104,7 @@ export function duration(bounds?: { readonly min: string; readonly max: string }
       number,
       number,
     ];
-    if (ms < minMs || ms > maxMs) throw mistake(text.place, `expected ${min} to ${max}`);
+    if (ms < minMs || ms > maxMs) throw usageError(text.place, `expected ${min} to ${max}`);
     return ms;
   });
 }

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Located } from '../mistake.ts';
+import type { WithOrigin } from '../usage-error.ts';
 
 /** A value as text, with its place. Values of job files are read from their text, too: `8`, `true`, `30s`. */
-export type Text = Located<string>;
+export type Text = WithOrigin<string>;
 
 export type Texts = readonly [Text, ...Text[]];
 

@@ -1,14 +1,14 @@
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 /** A WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not know. */
-export function parseEncoding({ value, place }: Located<string>): string {
+export function parseEncoding({ value, place }: WithOrigin<string>): string {
   const label = value.trim().toLowerCase();
   try {
     new TextDecoder(label);
   } catch (error) {
-    throw mistake(
+    throw usageError(
       place,
-      `${quoted(value)} is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis`,
+      `${quoteForMessage(value)} is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis`,
       error,
     );
   }

@@ -4,7 +4,7 @@ import {
   isForeignCategory,
   type CategoryName,
 } from '../../domain/taxonomy.ts';
-import { type Located, mistake, oneOf, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, oneOf, quoteForMessage } from '../usage-error.ts';
 import type { Gates } from '../run-config.ts';
 import { parseRate } from './quantities.ts';
 
@@ -32,7 +32,7 @@ const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
  * Gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor a category, and
  * for a rate that is no share of 0 to 1.
  */
-export function parseGates(texts: readonly Located<string>[]): GivenGates {
+export function parseGates(texts: readonly WithOrigin<string>[]): GivenGates {
   const rates: Partial<Record<RateGate, number>> = {};
   const categories: Partial<Record<CategoryName, number>> = {};
   for (const { value, place } of texts) {
@@ -47,14 +47,17 @@ export function parseGates(texts: readonly Located<string>[]): GivenGates {
 }
 
 /** Limits of categories, as `hate=0.001` each. Failure('usage') as above. */
-export function parseCategoryGates(texts: readonly Located<string>[]): CategoryGates {
+export function parseCategoryGates(texts: readonly WithOrigin<string>[]): CategoryGates {
   return parseGates(texts).categories;
 }
 
-function splitGate({ value, place }: Located<string>): readonly [name: string, rate: string] {
+function splitGate({ value, place }: WithOrigin<string>): readonly [name: string, rate: string] {
   const equals = value.indexOf('=');
   if (equals !== -1) return [value.slice(0, equals), value.slice(equals + 1)];
-  throw mistake(place, `expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found ${quoted(value)}`);
+  throw usageError(
+    place,
+    `expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found ${quoteForMessage(value)}`,
+  );
 }
 
 /** All gates of a run: those of the job file, replaced by those of flags. */

@@ -1,5 +1,5 @@
 import { GUARD_FAMILIES, isGuardFamily } from '../../domain/guard/guard-family.ts';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';
@@ -43,42 +43,51 @@ const SECRETS_HINT = 'must not hold a user, password, query or fragment; secrets
  * family where they are needed: `openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard`. Failure('usage') for anything else. A URL that may hold a secret is never repeated in
  * the message.
  */
-function parseGuardUrl({ value, place }: Located<string>): string {
+function parseGuardUrl({ value, place }: WithOrigin<string>): string {
   const text = value.trim();
   const isOpenAi = /^openai\+/i.test(text);
   if (isOpenAi ? /[@#]|\?.*\?/.test(text) : /[@?#]/.test(text))
-    throw mistake(place, `a guard URL ${SECRETS_HINT}`);
+    throw usageError(place, `a guard URL ${SECRETS_HINT}`);
   if (isEmbedded(text)) return text;
   if (isOpenAi) return parseOpenAi({ value: text, place });
   const [, given = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(text) ?? [];
   const scheme = given.toLowerCase();
   if (isScheme(scheme)) return parseLocation(scheme, rest, { value: text, place });
-  throw mistake(
+  throw usageError(
     place,
     /^embedded\b/i.test(text)
       ? `the embedded guard is written ${EMBEDDED_GUARD} or ${EMBEDDED_ALL_SCORES}`
-      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoted(text)}`,
+      : `expected grpc://host:8001, grpcs://host:8001, https://host, http://host:9000, kserve+http[s]://host:8000, openai+http[s]://host:8000, ws[s]://host:8000 or ${EMBEDDED_GUARD}, found ${quoteForMessage(text)}`,
   );
 }
 
 /** `model` as servers write it, and `family`: the only keys, in this order. */
-function parseOpenAi({ value, place }: Located<string>): string {
+function parseOpenAi({ value, place }: WithOrigin<string>): string {
   const [location = '', query = ''] = value.split('?');
   const [, given = '', rest = ''] = /^([a-z+]*):(.*)$/is.exec(location) ?? [];
   const scheme = given.toLowerCase();
   if (!isScheme(scheme))
-    throw mistake(place, `expected openai+http:// or openai+https://, found ${quoted(value)}`);
+    throw usageError(place, `expected openai+http:// or openai+https://, found ${quoteForMessage(value)}`);
   const keys = new URLSearchParams(query);
   const unknown = [...keys.keys()].find((key) => key !== 'model' && key !== 'family');
   if (unknown !== undefined) {
-    throw mistake(place, `the address of this guard takes model and family only, and ${SECRETS_HINT_SHORT}`);
+    throw usageError(
+      place,
+      `the address of this guard takes model and family only, and ${SECRETS_HINT_SHORT}`,
+    );
   }
   const model = keys.get('model');
   if (model !== null && !MODEL.test(model))
-    throw mistake(place, `expected model= and the name of a served model, found ${quoted(model)}`);
+    throw usageError(
+      place,
+      `expected model= and the name of a served model, found ${quoteForMessage(model)}`,
+    );
   const family = keys.get('family');
   if (family !== null && !isGuardFamily(family))
-    throw mistake(place, `expected family= and one of ${GUARD_FAMILIES.join(', ')}, found ${quoted(family)}`);
+    throw usageError(
+      place,
+      `expected family= and one of ${GUARD_FAMILIES.join(', ')}, found ${quoteForMessage(family)}`,
+    );
   const parts = [model && `model=${model}`, family && `family=${family}`].filter(Boolean);
   const base = parseLocation(scheme, rest, { value: location, place });
   return parts.length === 0 ? base : `${base}?${parts.join('&')}`;
@@ -88,7 +97,7 @@ function isScheme(scheme: string): scheme is Scheme {
   return Object.hasOwn(DEFAULT_PORTS, scheme);
 }
 
-function parseLocation(scheme: Scheme, rest: string, given: Located<string>): string {
+function parseLocation(scheme: Scheme, rest: string, given: WithOrigin<string>): string {
   const match =
     /^\/\/(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9._-]*[a-z0-9.])?)(?::(\d{1,5}))?((?:\/[a-z0-9._~-]+)*)\/?$/i.exec(
       rest,
@@ -97,12 +106,15 @@ function parseLocation(scheme: Scheme, rest: string, given: Located<string>): st
   const [, host = '', , path = ''] = match ?? [];
   const mayHavePath = scheme !== 'grpc' && scheme !== 'grpcs';
   if (match === null || port < 1 || port > 65_535 || (path !== '' && !mayHavePath)) {
-    throw mistake(given.place, `expected a host and a port of 1 to 65535, found ${quoted(given.value)}`);
+    throw usageError(
+      given.place,
+      `expected a host and a port of 1 to 65535, found ${quoteForMessage(given.value)}`,
+    );
   }
   if (/\/v[12](\/|$)|\/\.\.?(\/|$)/.test(path)) {
-    throw mistake(
+    throw usageError(
       given.place,
-      `name the base address of the guard, before /v1 or /v2, found ${quoted(given.value)}`,
+      `name the base address of the guard, before /v1 or /v2, found ${quoteForMessage(given.value)}`,
     );
   }
   return `${scheme}://${host.toLowerCase()}${scheme.endsWith('https') && port === 443 ? '' : `:${port}`}${path}`;
@@ -114,11 +126,11 @@ export function overTls(url: string): boolean {
 }
 
 /** Several endpoints in the order given. Failure('usage') also when one is named twice. */
-export function parseGuardUrls(given: readonly Located<string>[]): string[] {
+export function parseGuardUrls(given: readonly WithOrigin<string>[]): string[] {
   const urls: string[] = [];
   for (const located of given) {
     const url = parseGuardUrl(located);
-    if (urls.includes(url)) throw mistake(located.place, `${url} is named twice`);
+    if (urls.includes(url)) throw usageError(located.place, `${url} is named twice`);
     urls.push(url);
   }
   return urls;

@@ -1,31 +1,34 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { openForAppending } from '../../files/create-file.ts';
-import { runDirectoryAround } from '../../files/folders.ts';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { findEnclosingRunDirectory } from '../../files/folders.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 /** Absolute paths of folders. Failure('usage') for a path at which there is none. */
-export async function parseFolders(given: readonly Located<string>[], folder: string): Promise<string[]> {
+export async function parseFolders(given: readonly WithOrigin<string>[], folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const { value, place } of given) {
     const path = resolve(folder, value);
     const found = await stat(path).catch(() => null);
-    if (found?.isDirectory() !== true) throw mistake(place, `no such folder: ${quoted(value)}`);
+    if (found?.isDirectory() !== true) throw usageError(place, `no such folder: ${quoteForMessage(value)}`);
     paths.push(path);
   }
   return paths;
 }
 
 /** The absolute path of a folder that exists or can be made. Failure('usage') where something else is in its place. */
-export async function parseOutputFolder({ value, place }: Located<string>, folder: string): Promise<string> {
-  if (value === '') throw mistake(place, 'the path is empty');
+export async function parseOutputFolder(
+  { value, place }: WithOrigin<string>,
+  folder: string,
+): Promise<string> {
+  if (value === '') throw usageError(place, 'the path is empty');
   const absolute = resolve(folder, value);
   // Of a folder that is not there yet, the nearest path above that exists must be a folder.
   for (let path = absolute; ; path = dirname(path)) {
     const found = await stat(path).catch(() => null);
     if (found === null && path !== dirname(path)) continue;
     if (found?.isDirectory() === true) return absolute;
-    throw mistake(place, `${quoted(path)} is not a folder`);
+    throw usageError(place, `${quoteForMessage(path)} is not a folder`);
   }
 }
 
@@ -34,7 +37,7 @@ export async function parseOutputFolder({ value, place }: Located<string>, folde
  * paths by the name of the corpus. Failure('usage') for a path that is not there, and for a name given twice.
  */
 export async function parseCorpusRoots(
-  given: readonly Located<string>[],
+  given: readonly WithOrigin<string>[],
   cwd: string,
 ): Promise<Map<string, string>> {
   const roots = new Map<string, string>();
@@ -43,9 +46,9 @@ export async function parseCorpusRoots(
     const absolute = resolve(cwd, folder);
     const name = named ?? basename(absolute);
     if ((await stat(absolute).catch(() => null)) === null) {
-      throw mistake(place, `no such file or folder: ${quoted(folder)}`);
+      throw usageError(place, `no such file or folder: ${quoteForMessage(folder)}`);
     }
-    if (roots.has(name)) throw mistake(place, `the corpus ${quoted(name)} is given twice`);
+    if (roots.has(name)) throw usageError(place, `the corpus ${quoteForMessage(name)} is given twice`);
     roots.set(name, absolute);
   }
   return roots;
@@ -55,11 +58,11 @@ export async function parseCorpusRoots(
  * The absolute path of a file of chain heads. Creates the file, so that one that cannot be written is known at the
  * start. Failure('usage') when it cannot be written, or is in a run directory.
  */
-export async function headFileAt({ value, place }: Located<string>, folder: string): Promise<string> {
+export async function headFileAt({ value, place }: WithOrigin<string>, folder: string): Promise<string> {
   const path = resolve(folder, value);
-  const around = await runDirectoryAround(path);
+  const around = await findEnclosingRunDirectory(path);
   if (around !== null) {
-    throw mistake(
+    throw usageError(
       place,
       `${path} is in the run directory ${around}: keep heads where others cannot change them`,
     );
@@ -71,7 +74,7 @@ export async function headFileAt({ value, place }: Located<string>, folder: stri
     if (code === undefined) throw error;
     const what =
       code === 'ENOENT' ? `there is no folder ${dirname(path)}` : `${path} cannot be written (${code})`;
-    throw mistake(place, what, error);
+    throw usageError(place, what, error);
   }
   return path;
 }

@@ -1,4 +1,4 @@
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
@@ -6,13 +6,13 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600
 const MAX_MS = 7 * 24 * 3_600_000;
 
 /** Milliseconds of a duration such as `30s`, `10m`, `1.5h`: 0 … 168h. Failure('usage') for anything else. */
-export function parseDuration({ value, place }: Located<string>): number {
+export function parseDuration({ value, place }: WithOrigin<string>): number {
   const match = /^(\d{1,9}(?:\.\d{1,3})?)(s|m|h)$/.exec(value.trim());
   if (match === null) {
-    throw mistake(place, `expected a duration such as 30s, 10m or 2h, found ${quoted(value)}`);
+    throw usageError(place, `expected a duration such as 30s, 10m or 2h, found ${quoteForMessage(value)}`);
   }
   const ms = Math.round(Number(match[1]) * UNIT_MS[match[2]!]!);
-  if (ms > MAX_MS) throw mistake(place, `expected at most 168h, found ${quoted(value)}`);
+  if (ms > MAX_MS) throw usageError(place, `expected at most 168h, found ${quoteForMessage(value)}`);
   return ms;
 }
 
@@ -24,19 +24,22 @@ export const MAX_LOCK = '5m';
 export const MAX_LOCK_MS = parseDuration({ value: MAX_LOCK, place: 'MAX_LOCK' });
 
 /** A share of 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for anything else. */
-export function parseRate({ value, place }: Located<string>): number {
+export function parseRate({ value, place }: WithOrigin<string>): number {
   const rate = /^(?:\d+|\d*\.\d+)(?:e-\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
   if (!(rate <= 1)) {
-    throw mistake(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoted(value)}`);
+    throw usageError(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoteForMessage(value)}`);
   }
   return rate;
 }
 
 /** A share above 0, at most 1: `1%`, `0.01`. Failure('usage') for anything else. */
-export function parseShare({ value, place }: Located<string>): number {
+export function parseShare({ value, place }: WithOrigin<string>): number {
   const found = /^(?<digits>\d{1,3}(?:\.\d{1,9})?|\.\d{1,9})(?<percent>%?)$/.exec(value)?.groups;
   const share =
     found === undefined ? Number.NaN : Number(found['digits']) / (found['percent'] === '%' ? 100 : 1);
   if (share > 0 && share <= 1) return share;
-  throw mistake(place, `expected a share above 0, at most 1, such as 1% or 0.01; found ${quoted(value)}`);
+  throw usageError(
+    place,
+    `expected a share above 0, at most 1, such as 1% or 0.01; found ${quoteForMessage(value)}`,
+  );
 }

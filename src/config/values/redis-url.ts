@@ -1,4 +1,4 @@
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
 /** Where the fleet's Redis is. Holds the password: never printed or stored. */
@@ -30,11 +30,14 @@ const MAX_SOCKET_PATH = 107;
  * database after the host, or as `?db=` for a socket. `REDIS_PREFIX` sets the prefix of all keys. Failure('usage') never
  * repeats the URL, which may hold a secret.
  */
-export function parseRedisUrl({ value, place }: Located<string>, env: NodeJS.ProcessEnv): RedisAddress {
-  if (value.trim() === '') throw mistake(place, `expected ${FORMS}`);
+export function parseRedisUrl({ value, place }: WithOrigin<string>, env: NodeJS.ProcessEnv): RedisAddress {
+  if (value.trim() === '') throw usageError(place, `expected ${FORMS}`);
   const prefix = env[REDIS_PREFIX.name] || DEFAULT_PREFIX;
   if (!/^[\w.-]{1,64}$/.test(prefix)) {
-    throw mistake(REDIS_PREFIX.name, `expected letters, digits, dots and hyphens, found ${quoted(prefix)}`);
+    throw usageError(
+      REDIS_PREFIX.name,
+      `expected letters, digits, dots and hyphens, found ${quoteForMessage(prefix)}`,
+    );
   }
   return addressOf(value.trim(), place, `{${prefix}}`);
 }
@@ -50,13 +53,13 @@ function addressOf(text: string, place: string, prefix: string): RedisAddress {
     password = decodeURIComponent(url.password);
     path = decodeURIComponent(url.pathname);
   } catch (error) {
-    throw mistake(place, `expected ${FORMS}`, error);
+    throw usageError(place, `expected ${FORMS}`, error);
   }
   const login = { url: text, username: username || null, password: password || null, prefix, place };
   switch (url.protocol) {
     case 'redis:':
     case 'rediss:': {
-      if (url.hostname === '') throw mistake(place, `expected ${FORMS}`);
+      if (url.hostname === '') throw usageError(place, `expected ${FORMS}`);
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       const port = url.port === '' ? DEFAULT_PORT : Number(url.port);
       const database = databaseOf(url.pathname.replace(/^\//, ''), place);
@@ -65,21 +68,21 @@ function addressOf(text: string, place: string, prefix: string): RedisAddress {
     }
     case 'unix:': {
       if (url.hostname !== '' || !path.startsWith('/') || path === '/') {
-        throw mistake(place, 'a Unix socket is named by its absolute path: unix:///path/to/socket');
+        throw usageError(place, 'a Unix socket is named by its absolute path: unix:///path/to/socket');
       }
       if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
-        throw mistake(place, `the path of a Unix socket has at most ${MAX_SOCKET_PATH} bytes`);
+        throw usageError(place, `the path of a Unix socket has at most ${MAX_SOCKET_PATH} bytes`);
       }
       const database = databaseOf(url.searchParams.get('db') ?? '', place);
       return { ...login, at: { path }, tls: false, database, shown: `unix://${path}` };
     }
     default:
-      throw mistake(place, `expected ${FORMS}`);
+      throw usageError(place, `expected ${FORMS}`);
   }
 }
 
 function databaseOf(text: string, place: string): number {
   if (text === '') return 0;
-  if (!/^\d{1,5}$/.test(text)) throw mistake(place, 'the database is a number, as in redis://host:6379/0');
+  if (!/^\d{1,5}$/.test(text)) throw usageError(place, 'the database is a number, as in redis://host:6379/0');
   return Number(text);
 }

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 const MAX_LENGTH = 48;
 
@@ -15,13 +15,13 @@ function slug(text: string): string {
 }
 
 /** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is no slug. */
-export function parseRunName({ value, place }: Located<string>): string {
+export function parseRunName({ value, place }: WithOrigin<string>): string {
   const fit = slug(value);
   if (value !== fit || fit === '') {
     const advice = fit === '' ? 'nightly-rescan' : fit;
-    throw mistake(
+    throw usageError(
       place,
-      `expected lower-case letters, digits and hyphens, at most ${MAX_LENGTH}, such as ${advice}; found ${quoted(value)}`,
+      `expected lower-case letters, digits and hyphens, at most ${MAX_LENGTH}, such as ${advice}; found ${quoteForMessage(value)}`,
     );
   }
   return value;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Failure } from '../../domain/failure.ts';
-import { mistake, quoted, suggestion } from '../mistake.ts';
+import { usageError, quoteForMessage, suggestion } from '../usage-error.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -25,7 +25,7 @@ function valueIn(data: unknown, path: KeyPath): unknown {
 
 function shownValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing';
-  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'string') return quoteForMessage(value);
   if (typeof value === 'object') {
     const kind = Array.isArray(value) ? 'a list' : 'a mapping';
     const parts: unknown[] = Array.isArray(value) ? value : [value];
@@ -62,23 +62,23 @@ function failureOf(issue: Issue, file: YamlFile, knownKeys: (path: KeyPath) => r
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
     const path = [...issue.path, key];
-    return mistake(
+    return usageError(
       file.keyAt(path),
-      `${quoted(keyName(path))} is not a known key${suggestion(key, knownKeys(issue.path))}`,
+      `${quoteForMessage(keyName(path))} is not a known key${suggestion(key, knownKeys(issue.path))}`,
     );
   }
   const name = issue.path.length === 0 ? 'the file' : keyName(issue.path);
   const place = `${file.valueAt(issue.path)}: ${name}`;
   const value = valueIn(file.data, issue.path);
-  if (value === undefined) return mistake(place, 'is missing');
+  if (value === undefined) return usageError(place, 'is missing');
   if (issue.code === 'invalid_value') {
     const known = issue.values.map(String);
     const near = typeof value === 'string' ? suggestion(value, known) : `; known: ${known.join(', ')}`;
-    return mistake(place, `${shownValue(value)} is not known${near}`);
+    return usageError(place, `${shownValue(value)} is not known${near}`);
   }
   const expected = expectation(issue);
   // Schemas whose failure has no such form (unions, own checks) carry their expectation as message.
-  return mistake(place, `expected ${expected ?? issue.message}, found ${shownValue(value)}`);
+  return usageError(place, `expected ${expected ?? issue.message}, found ${shownValue(value)}`);
 }
 
 /** The keys a strict object schema knows at a path; none where the path leads elsewhere. */

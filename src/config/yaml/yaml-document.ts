@@ -11,7 +11,7 @@ import {
   type Document,
   type Node,
 } from 'yaml';
-import { mistake } from '../mistake.ts';
+import { usageError } from '../usage-error.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 function startOf(node: unknown): number | null {
@@ -102,7 +102,7 @@ function hasTooManyKeys(token: CST.Token): boolean {
  */
 export function parseYaml(text: string, shown: string): YamlFile {
   const tooMuch = excess(text);
-  if (tooMuch !== null) throw mistake(shown, tooMuch);
+  if (tooMuch !== null) throw usageError(shown, tooMuch);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
   const at = (offset: number): string => {
@@ -112,13 +112,17 @@ export function parseYaml(text: string, shown: string): YamlFile {
 
   const wrong = document.errors[0] ?? document.warnings[0];
   if (wrong !== undefined) {
-    throw mistake(at(wrong.pos[0]), SYNTAX_HINTS[wrong.code] ?? `not valid YAML (${wrong.message})`, wrong);
+    throw usageError(
+      at(wrong.pos[0]),
+      SYNTAX_HINTS[wrong.code] ?? `not valid YAML (${wrong.message})`,
+      wrong,
+    );
   }
   let data: unknown;
   try {
     data = document.toJS();
   } catch (error) {
-    throw mistake(shown, 'an alias (*name) has no anchor before it, or there are too many aliases', error);
+    throw usageError(shown, 'an alias (*name) has no anchor before it, or there are too many aliases', error);
   }
   return {
     shown,

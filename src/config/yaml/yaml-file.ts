@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { FileTooLarge, readWholeFile } from '../../files/open-file.ts';
-import { type Located, mistake, quoted } from '../mistake.ts';
+import { FileTooLargeError, readWholeFile } from '../../files/open-file.ts';
+import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
 export type KeyPath = readonly PropertyKey[];
 
@@ -24,20 +24,21 @@ const MAX_BYTES = 1024 * 1024;
  */
 export async function readTextFile(
   absolute: string,
-  { value: shown, place }: Located<string>,
+  { value: shown, place }: WithOrigin<string>,
   inspect?: (stats: Stats) => void,
 ): Promise<{ readonly text: string; readonly sha256: string }> {
   try {
     const bytes = await readWholeFile(absolute, { maxBytes: MAX_BYTES, links: 'follow', inspect });
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), sha256: hash('sha256', bytes) };
   } catch (error) {
-    if (error instanceof FileTooLarge)
-      throw mistake(shown, 'is larger than 1 MB, which no configuration is', error);
+    if (error instanceof FileTooLargeError)
+      throw usageError(shown, 'is larger than 1 MB, which no configuration is', error);
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') throw mistake(place, `no such file: ${quoted(shown)}`, error);
-    if (code === 'ENOTFILE') throw mistake(place, `${quoted(shown)} is not a file`, error);
-    if (code === 'EACCES') throw mistake(place, `${quoted(shown)} may not be read by this user`, error);
-    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw mistake(shown, 'is not UTF-8 text', error);
+    if (code === 'ENOENT') throw usageError(place, `no such file: ${quoteForMessage(shown)}`, error);
+    if (code === 'ENOTFILE') throw usageError(place, `${quoteForMessage(shown)} is not a file`, error);
+    if (code === 'EACCES')
+      throw usageError(place, `${quoteForMessage(shown)} may not be read by this user`, error);
+    if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') throw usageError(shown, 'is not UTF-8 text', error);
     throw error;
   }
 }
@@ -49,7 +50,7 @@ export async function readTextFile(
  */
 export async function readYamlFile(
   absolute: string,
-  named: Located<string>,
+  named: WithOrigin<string>,
   inspect?: (stats: Stats) => void,
 ): Promise<YamlFile> {
   const { text } = await readTextFile(absolute, named, inspect);

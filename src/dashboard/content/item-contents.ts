@@ -1,7 +1,7 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import {
   type EmbeddedImageRequest,
-  history,
+  submittedTurns,
   isEmbedded,
   isMedia,
   type ItemRequest,
@@ -262,7 +262,7 @@ function textsOf(request: ItemRequest): readonly string[] {
     case 'generation':
       return [request.prompt, request.chunks.join('')];
     case 'multiturn':
-      return history(request).map(([, content]) => content);
+      return submittedTurns(request).map(([, content]) => content);
   }
 }
 

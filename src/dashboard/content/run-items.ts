@@ -7,7 +7,7 @@ export interface RunItems {
   line(seq: number, signal: AbortSignal): Promise<OutcomeLine | null>;
   /** What is restricted of the run now. */
   restrictions(signal: AbortSignal): Promise<Restrictions>;
-  /** The items that the guard or the policy restricts, see restrictedBy. */
+  /** The items that the guard or the policy restricts, see `findRestriction`. */
   restricted(signal: AbortSignal): AsyncIterable<OutcomeLine>;
   /** The items in which people find, by their last review that names categories, Child Sexual Exploitation. */
   foundByPeople(signal: AbortSignal): Promise<readonly OutcomeLine[]>;

@@ -2,7 +2,7 @@ import type { Item } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import {
   type GenerationRequest,
-  history,
+  submittedTurns,
   type MultiturnRequest,
   type TextRequest,
   type Turn,
@@ -73,7 +73,7 @@ function pair(prompt: string, response: string, marked: MarkedSpan | null): Show
 }
 
 function conversation(request: MultiturnRequest, judged: Judged): ShownRequest {
-  const turns = history(request);
+  const turns = submittedTurns(request);
   const decisive = decisiveTurn(request, judged);
   const first = firstShown(turns, decisive ?? turns.length);
   const shown: { role: string; text: string }[] = [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { checkedManifest } from '../../analysis/checked-manifest.ts';
 import { Failure } from '../../domain/failure.ts';
 import { createFile } from '../../files/create-file.ts';
-import { isThere } from '../../files/folders.ts';
+import { pathExists } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { readChain } from '../../record/log/read-chain.ts';
@@ -67,7 +67,7 @@ export async function buildIndex({ runDir, folder, signal, progress }: BuildOpti
 
 /** Whether the pass that the log is in is finished. */
 async function isFinished(runDir: string): Promise<boolean> {
-  if (!(await isThere(join(runDir, RUN_FILES.manifest)))) return false;
+  if (!(await pathExists(join(runDir, RUN_FILES.manifest)))) return false;
   const manifest = await readManifest(runDir);
   return ((await listEpochs(runDir)).at(-1) ?? 0) <= manifest.epoch;
 }

@@ -14,7 +14,7 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  * - `score_h`, `s0_h` …: the same scores in hundredths, rounded down; negative for none. They are an eighth of the
  *   size, and decide whether a score reaches a threshold that is a whole number of hundredths
  * - `flags`: bit 0 … 12 the categories, 13 categories of other taxonomies, 14 review or block without a category
- * - `restricted`: as `restrictedBy` says
+ * - `restricted`: as `findRestriction` says
  * - `content`: equal for items of equal content; null for one without content
  * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
  */

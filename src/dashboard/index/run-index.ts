@@ -16,7 +16,7 @@ import { VERDICTS_IN_TABLE, verdictsInLines } from '../../analysis/verdict-colum
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
-import type { Restriction } from '../../domain/restriction/restricted.ts';
+import type { Restriction } from '../../domain/restriction/restriction.ts';
 import type { Review } from '../../record/reviews/review.ts';
 import { RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';

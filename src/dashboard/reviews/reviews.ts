@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import { CHILDREN } from '../../domain/restriction/restriction.ts';
 import type { Review } from '../../record/reviews/review.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';

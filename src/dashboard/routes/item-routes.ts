@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { SEXUAL } from '../../domain/restriction/restricted.ts';
-import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
+import { SEXUAL } from '../../domain/restriction/restriction.ts';
+import { describeRule } from '../../domain/words/decided-by-words.ts';
 import {
   type Indexing,
   ITEM_FILTER,
@@ -94,7 +94,7 @@ async function detailOf(
   return {
     // Content is shown by its own route only, which logs every look.
     line: { ...line, snippet: null },
-    decided_by_in_words: line.decision === null ? null : decidedByInWords(line.decided_by),
+    decided_by_in_words: line.decision === null ? null : describeRule(line.decided_by),
     restricted: restricted_by !== null,
     restricted_by,
     may_release: mayRelease && restricted_by === SEXUAL,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import { SEXUAL } from '../../domain/restriction/restricted.ts';
+import { SEXUAL } from '../../domain/restriction/restriction.ts';
 import {
   LABEL_FILES,
   NEW_RELEASE,

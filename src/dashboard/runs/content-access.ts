@@ -1,6 +1,6 @@
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { RunRecord } from '../../config/run-config.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { readRunKey } from '../../runs/trust/run-key.ts';
 import { isSealed } from '../../runs/trust/run-seal.ts';
@@ -35,7 +35,7 @@ export async function contentRefusal(
   }
   for (const { path } of config.sources) {
     if (!(await roots.contains(path))) {
-      const message = `${shown(path)} is in no folder that the dashboard may read, or is gone: see --root`;
+      const message = `${escapeText(path)} is in no folder that the dashboard may read, or is gone: see --root`;
       return { reason: 'outside_root', message };
     }
   }

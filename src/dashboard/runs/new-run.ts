@@ -13,8 +13,8 @@ import {
 import { POLICY, STORE } from '../../config/settings/entries/judging.ts';
 import { type Flags, given } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import { systemPath } from '../../domain/file-path.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { decodePath } from '../../domain/file-path.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { realPath } from '../../files/open-inside.ts';
 import type { START_RUN } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
@@ -79,7 +79,7 @@ async function assertInside(path: string, roots: Roots, field: keyof AskedRun): 
   if (await roots.contains(path)) return;
   throw new DashboardError(
     'FORBIDDEN',
-    `${shown(path)} is not there, or in no folder that the dashboard may read: see --root`,
+    `${escapeText(path)} is not there, or in no folder that the dashboard may read: see --root`,
     field,
   );
 }
@@ -95,7 +95,7 @@ async function policyPath(named: string, roots: Roots): Promise<string> {
 /** The path with all links resolved; as it is if there is nothing. */
 async function resolved(path: string): Promise<string> {
   const real = await realPath(path).catch(() => path);
-  return systemPath(real).toString();
+  return decodePath(real).toString();
 }
 
 /** A mistake names the flag that the command would have been given. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import picomatch from 'picomatch';
 import { isInside, realPath } from '../../files/open-inside.ts';
-import { systemPath } from '../../domain/file-path.ts';
+import { decodePath } from '../../domain/file-path.ts';
 
 /** The folders that the dashboard may read content from. */
 export class Roots {
@@ -37,6 +37,6 @@ export class Roots {
 
   /** A path that a person typed: absolute, or relative to the first folder. */
   absolute(path: string): string {
-    return resolve(systemPath(this.folders[0]!).toString(), path);
+    return resolve(decodePath(this.folders[0]!).toString(), path);
   }
 }

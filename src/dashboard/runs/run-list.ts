@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { Failure } from '../../domain/failure.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
@@ -128,7 +128,7 @@ export class RunList {
     }
     if (!isPlainName(name)) {
       return unreadableRow(
-        shown(name),
+        escapeText(name),
         'its name has characters other than letters, digits, dots and hyphens',
       );
     }

@@ -1,7 +1,7 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
-import { adviceOn } from '../../domain/words/file-advice.ts';
+import { fileAdvice } from '../../domain/words/file-advice.ts';
 import { closedSummary } from '../../record/summary/closed-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { openRun } from '../../runs/open-run.ts';
@@ -33,12 +33,12 @@ export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): 
       error.reason === 'no_text_column' ? 'column' : error.code === 'INVALID_ENCODING' ? 'encoding' : null;
     const encoding = needs === 'encoding' ? encodingOf(path, summary) : null;
     const flags = { column: ['--text-column', 'NAME'], encoding: ['--encoding', encoding ?? 'LABEL'] };
-    const rerun = needs && ownCommand('enqueue', [at, ...flags[needs]].map(shellWord), process.env);
-    const retry = isRetryable(error) ? ownCommand('retry', [shellWord(dir)], process.env) : null;
+    const rerun = needs && formatCliCommand('enqueue', [at, ...flags[needs]].map(shellWord), process.env);
+    const retry = isRetryable(error) ? formatCliCommand('retry', [shellWord(dir)], process.env) : null;
     return [
       {
         ...{ path, absolute: at, seq, items: own, code: error.code, why: error.message },
-        ...{ advice: adviceOn(path, error), command: rerun ?? retry, needs, encoding },
+        ...{ advice: fileAdvice(path, error), command: rerun ?? retry, needs, encoding },
         columns: needs === 'column' ? columnsOf(path, summary) : [],
       },
     ];

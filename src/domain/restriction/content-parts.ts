@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { contentSha256, conversationSha256 } from '../content-hash.ts';
-import { history, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
+import { submittedTurns, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
 
 /**
  * The content hashes that a content and its parts have, or would have as items of their own: a turn, a prompt, a caption.
@@ -24,7 +24,7 @@ export function partsSha256(request: ItemRequest, sha256: string | null = null):
       return [...ofText(prompt), ...ofText(response), ofPair(prompt, response)];
     }
     case 'multiturn': {
-      const turns = history(request);
+      const turns = submittedTurns(request);
       const pairs = turns.slice(1).map(([, text], index) => ofPair(turns[index]![1], text));
       return [...conversationSha256(turns), ...turns.flatMap(([, text]) => ofText(text)), ...pairs];
     }

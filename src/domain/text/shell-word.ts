@@ -1,4 +1,4 @@
-import { escaped } from './shown.ts';
+import { escapeLine } from './escape-text.ts';
 
 /**
  * Quotes a word for a shell. A word with unprintable characters becomes octal escapes in `$'…'` (POSIX.1-2024; long
@@ -6,7 +6,7 @@ import { escaped } from './shown.ts';
  */
 export function shellWord(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
-  if (escaped(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
+  if (escapeLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
   const bytes = [...Buffer.from(word)].map((byte) =>
     /[\w@%+=:,./ -]/.test(String.fromCharCode(byte))
       ? String.fromCharCode(byte)

@@ -34,7 +34,7 @@ const SPACE = /[\p{White_Space}]+/gu;
  * one; of a generation it ends with the chunk that was flagged. Of an image or a clip it is the caption or transcript. White
  * space is one space, and what cannot be read is U+FFFD. Null where there is no text.
  */
-export function snippetOf(
+export function createSnippet(
   request: ItemRequest,
   judgement: Pick<Judgement, 'coverage' | 'stream'>,
 ): string | null {

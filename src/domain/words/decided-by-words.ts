@@ -25,7 +25,7 @@ const FLAGGED = /^([a-z0-9_/-]+) flagged$/;
  * taxonomy has its own name. Null, where no rule applied, is "No rule applied". A rule that `decide` does not make is returned
  * unchanged: a record from elsewhere can hold any text.
  */
-export function decidedByInWords(rule: string | null): string {
+export function describeRule(rule: string | null): string {
   if (rule === null) return NO_RULE;
   const other = RULES_IN_WORDS.get(rule);
   if (other !== undefined) return other;

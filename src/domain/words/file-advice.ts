@@ -1,5 +1,5 @@
 import type { ItemCode, ItemErrorReason } from '../item-error.ts';
-import { extensionOf, helpWith, OTHER_HELP } from './file-kinds.ts';
+import { fileExtension, conversionAdvice, OTHER_HELP } from './file-kinds.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
 
 interface Unjudged {
@@ -8,7 +8,7 @@ interface Unjudged {
 }
 
 /** What to do about an item that was not judged: by its cause, and for a file of a type that is not read by that type. */
-export function adviceOn(path: string, { code, reason }: Unjudged): string {
-  if (reason === 'file_type') return helpWith(extensionOf(path)) ?? OTHER_HELP;
+export function fileAdvice(path: string, { code, reason }: Unjudged): string {
+  if (reason === 'file_type') return conversionAdvice(fileExtension(path)) ?? OTHER_HELP;
   return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;
 }

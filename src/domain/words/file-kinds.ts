@@ -26,11 +26,11 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
 export const OTHER_HELP = 'not a type with content to judge: leave it out, or review it by hand';
 
 /** The extension of a file's name, in lower case and without its dot; `other` when there is none of a usual form. */
-export function extensionOf(path: string): string {
+export function fileExtension(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
 }
 
 /** The advice for files with an extension; null when there is none. */
-export function helpWith(extension: string): string | null {
+export function conversionAdvice(extension: string): string | null {
   return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
 }

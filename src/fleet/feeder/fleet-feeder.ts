@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import { recordSha256 } from '../../config/run-config.ts';
-import { shownDuration } from '../../domain/start-notice.ts';
+import { formatDuration } from '../../domain/start-notice.ts';
 import { landmarksOf } from '../../ingest/sources/file-place.ts';
-import { isKnown, LANES, type Lane } from '../../domain/item.ts';
+import { hasReusedVerdict, LANES, type Lane } from '../../domain/item.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { RedisHeadroom } from '../redis/redis-memory.ts';
@@ -136,7 +136,7 @@ export class FleetFeeder {
       })
       .finally(() => this.#unconfirmed.leave(bytes));
     feeding.catch(() => undefined);
-    const isReused = (await settling).items.some(isKnown);
+    const isReused = (await settling).items.some(hasReusedVerdict);
     if (!isReused) return feeding;
     this.#feeding.add(feeding);
     // What fails stays, for `drained` to find.
@@ -303,7 +303,7 @@ export class FleetFeeder {
     const missing = this.#finishing === null ? 'nothing was committed' : 'the run was not finished';
     const waits = this.#finishing === null ? 'no worker has come' : 'no sink has finished it';
     const why = oldest === null ? waits : `shard ${oldest.shard} is the oldest`;
-    throw new Failure('service', `${missing} for ${shownDuration(maxWaitMs)}: ${this.#note ?? why}`);
+    throw new Failure('service', `${missing} for ${formatDuration(maxWaitMs)}: ${this.#note ?? why}`);
   }
 
   /** Whether a live sink is finishing the run, which can take a long time. */

@@ -4,7 +4,7 @@ import type { Judging, Priority } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { isMedia } from '../../domain/request.ts';
-import { settledFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
+import { collectReusedFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
 import type { EncodedJob, RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
@@ -204,7 +204,7 @@ export class OutstandingShards {
     const mark = settledMark(key, shard);
     const of = { shard: shard.shard, lane: shard.lane, isSettled, size };
     if (isSettled) {
-      const fingerprints = [...settledFingerprints(shard.items).values()];
+      const fingerprints = [...collectReusedFingerprints(shard.items).values()];
       const result = { shard, outcomes: shard.items.map(() => null), fingerprints };
       const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
       return { ...of, ...results.encode(job) };

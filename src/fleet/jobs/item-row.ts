@@ -5,7 +5,7 @@ import {
   type CopiedItem,
   type FailedItem,
   type Item,
-  type KnownItem,
+  type ReusedItem,
   type SettledItem,
 } from '../../domain/item.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
@@ -159,7 +159,7 @@ function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Na
 function unpackKnown(
   [, place, requestType, modality, contentSha256, verdict, run, snippet]: KnownRow,
   by: Named,
-): KnownItem {
+): ReusedItem {
   const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
   const judgement = unpackVerdict(verdict, by.names);
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);

@@ -4,7 +4,7 @@ import {
   ITEM_ERROR_REASONS,
   mayBeRetryable,
   mayHaveReason,
-  passingError,
+  transientError,
   type ItemCode,
   type ItemError,
   type ItemErrorReason,
@@ -62,7 +62,7 @@ export function packError({ code, message, retryable = false, reason }: ItemErro
 
 export function unpackError([code, message, mark]: ErrorRow): ItemError {
   if (mark === 0) return { code, message };
-  return mark === 1 ? passingError(code, message) : { code, message, reason: mark };
+  return mark === 1 ? transientError(code, message) : { code, message, reason: mark };
 }
 
 /** Flags per item, and UTF-16 code units per text: more than any guard returns. A log is kept forever, so both are bounded. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isCopy, isKnown } from '../../domain/item.ts';
+import { isCopy, hasReusedVerdict } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { packSettled } from './item-row.ts';
 import { StringTable } from './rows.ts';
@@ -11,7 +11,9 @@ import { StringTable } from './rows.ts';
  */
 export function settledMark(key: string, { shard, pass, items }: Shard): string | null {
   const names = new StringTable();
-  const rows = items.filter((item) => isCopy(item) || isKnown(item)).map((item) => packSettled(item, names));
+  const rows = items
+    .filter((item) => isCopy(item) || hasReusedVerdict(item))
+    .map((item) => packSettled(item, names));
   if (rows.length === 0) return null;
   const settled = JSON.stringify([shard, pass, names.list, rows]);
   return createHmac('sha256', Buffer.from(key, 'hex')).update(settled).digest('hex');

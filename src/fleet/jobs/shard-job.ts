@@ -4,7 +4,7 @@ import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { POLICY } from '../../record/summary/summary-schema.ts';
-import { settledFingerprints, type Shard } from '../../domain/shard.ts';
+import { collectReusedFingerprints, type Shard } from '../../domain/shard.ts';
 import {
   FINGERPRINT,
   isPlace,
@@ -175,7 +175,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
       lane: shard.lane,
       conversations: [...conversations.keys()],
       names: names.list,
-      fingerprints: [...settledFingerprints(shard.items).values()],
+      fingerprints: [...collectReusedFingerprints(shard.items).values()],
       items,
     };
     return Buffer.from(JSON.stringify(job));

@@ -1,4 +1,4 @@
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 import { FleetRuns, JOB_FORM, type AnnouncedRun } from '../redis/fleet-runs.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
@@ -28,7 +28,7 @@ export class UnreadableJobs {
     const announced = run === null ? 'absent' : await this.#runs.find(run, signal);
     const trouble = typeof announced === 'string' ? null : cannotRead(announced, this.#link);
     if (run === null || trouble === null) {
-      this.#dropped.drop(reason, `a job was dropped, ${reason}: ${shown(jobId)}`);
+      this.#dropped.drop(reason, `a job was dropped, ${reason}: ${escapeText(jobId)}`);
       return;
     }
     this.#dropped.say('requeued', `the run ${run}: ${trouble}; its jobs are requeued for other processes`);

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { isRunId } from '../../config/values/run-name.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import {
   endInTime,
@@ -191,7 +191,7 @@ export class FleetRuns {
     const opened = seal === null ? text : seal.open(sealedPlace('problem', run), text);
     const problem = opened === null ? null : parseValue(opened, PROBLEM);
     if (problem === null) this.#link.skipped.skip(key, 'is malformed, forged or of another version; removed');
-    return problem?.epoch === epoch ? { ...problem, message: shown(problem.message, MAX_REPORT) } : null;
+    return problem?.epoch === epoch ? { ...problem, message: escapeText(problem.message, MAX_REPORT) } : null;
   }
 
   /**
@@ -211,7 +211,7 @@ export class FleetRuns {
     const read = await readText(this.#link, key, signal);
     if (read === 'absent') return null;
     await endInTime(this.#link, key, OBSTACLE_TTL_MS, signal);
-    return read === 'unreadable' ? null : shown(read.text, MAX_REPORT);
+    return read === 'unreadable' ? null : escapeText(read.text, MAX_REPORT);
   }
 
   get #names(): string {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { AfterFinish } from '../../config/after-finish.ts';
 import { recordSha256, type RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { recordedFingerprint } from '../../domain/fingerprint.ts';
+import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
-import { judgementsOf, type ShardResult } from '../../domain/shard.ts';
+import { listJudgements, type ShardResult } from '../../domain/shard.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { Requeue } from '../../queue/work-queue.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
@@ -203,10 +203,10 @@ async function mismatchOf(
   if (!isWhole) return 'incomplete';
   const whole = new Set<string | null>([null]);
   for (const { id, artifacts } of fingerprints) {
-    if (recordedFingerprint(artifacts)?.id !== id) return 'other fingerprint';
+    if (restoreFingerprint(artifacts)?.id !== id) return 'other fingerprint';
     whole.add(id);
   }
-  for (const judgement of judgementsOf(result)) {
+  for (const judgement of listJudgements(result)) {
     if (judgement === null) continue;
     const { fingerprint } = judgement;
     if (!whole.has(fingerprint)) return 'other fingerprint';

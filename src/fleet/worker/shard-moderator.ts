@@ -5,7 +5,7 @@ import { itemError } from '../../domain/item-error.ts';
 import type { JudgedItem } from '../../domain/item.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
-import { settledFingerprints, type Shard, type ShardResult } from '../../domain/shard.ts';
+import { collectReusedFingerprints, type Shard, type ShardResult } from '../../domain/shard.ts';
 import { Requeue } from '../../queue/work-queue.ts';
 import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
 import { Isolation } from './crash-isolation.ts';
@@ -101,7 +101,7 @@ export class ShardModerator {
     signal: AbortSignal,
   ): Promise<ShardResult> {
     const outcomes = new Map<number, Outcome>();
-    const fingerprints = settledFingerprints(shard.items);
+    const fingerprints = collectReusedFingerprints(shard.items);
     const canaries = new Set<CanaryCheck>();
     const suspects = new Map<number, JudgedItem[]>();
     for (const item of shard.items) {

@@ -1,7 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { itemError } from '../../domain/item-error.ts';
 import { REPLACEMENT } from '../encoding/likely-encoding.ts';
-import { badRecord, type ByteSpan, isList, type RecordContent, type SourceRecord } from '../record.ts';
+import {
+  badRecord,
+  type ByteSpan,
+  isReadonlyArray,
+  type RecordContent,
+  type SourceRecord,
+} from '../record.ts';
 import { isTurnLike } from '../transcripts/turns/roles.ts';
 import { spokenList } from '../transcripts/turns/speakers.ts';
 import { JsonFields } from './json-fields.ts';
@@ -40,7 +46,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number, span?: Byte
 /** The content of a JSON value; null if nothing in it can be judged. */
 function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
-  if (isList(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;
+  if (isReadonlyArray(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;
   return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
 }
 

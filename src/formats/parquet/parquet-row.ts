@@ -1,5 +1,5 @@
 import type { TableHeader } from '../csv/table-row.ts';
-import { isList, type Fields } from '../record.ts';
+import { isReadonlyArray, type Fields } from '../record.ts';
 
 const NO_NAMES: readonly string[] = [];
 
@@ -59,7 +59,7 @@ function nestedColumn(header: TableHeader, path: string): readonly [number, read
 
 /** The value at a path of names; in a list, the values of its elements. */
 function valueAt(value: unknown, names: readonly string[]): unknown {
-  if (isList(value)) {
+  if (isReadonlyArray(value)) {
     const found = value.map((element) => valueAt(element, names)).filter((each) => each !== undefined);
     return found.length === 0 ? undefined : found.flat();
   }

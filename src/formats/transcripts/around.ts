@@ -1,6 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import { JsonFields } from '../json/json-fields.ts';
-import { isFields, isList, type Fields, type ReadRecord } from '../record.ts';
+import { isFields, isReadonlyArray, type Fields, type ReadRecord } from '../record.ts';
 import { ID_NAMES } from './columns.ts';
 import { draftRecord, recognise, withNested, type RecordOptions } from './draft-record.ts';
 import { type Draft, type Drafted, inPart, PartCounter, settled, withoutEncoded } from './draft.ts';
@@ -53,7 +53,7 @@ function draftNamedInside(
   const pending: Held[] = [{ field: undefined, value: fields }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { field, value } = next;
-    if (isList(value)) {
+    if (isReadonlyArray(value)) {
       for (let index = value.length - 1; index >= 0; index--) pending.push({ field, value: value[index] });
       continue;
     }

@@ -1,4 +1,4 @@
-import { isList } from '../record.ts';
+import { isReadonlyArray } from '../record.ts';
 
 /** The content of a message: its text, and the parts of it that are not text. */
 export interface MessageContent {
@@ -41,7 +41,7 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
 export function messageContent(content: unknown): MessageContent | null {
   if (typeof content === 'string') return { text: content, attachments: NO_ATTACHMENTS };
   if (content === null) return { text: '', attachments: NO_ATTACHMENTS };
-  return isList(content) ? partsContent(content) : null;
+  return isReadonlyArray(content) ? partsContent(content) : null;
 }
 
 function partsContent(parts: readonly unknown[]): MessageContent | null {
@@ -80,7 +80,7 @@ export function callArguments(message: object): string {
 /** The calls of a message: the objects with name and arguments. */
 export function calledIn(message: object): readonly object[] {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
-  const calls = isList(toolCalls) ? toolCalls : [toolCalls];
+  const calls = isReadonlyArray(toolCalls) ? toolCalls : [toolCalls];
   const called = calls.map((call) => {
     const inner = member(call, 'function');
     return typeof inner === 'object' && inner !== null ? inner : call;

@@ -2,13 +2,13 @@ import type { Replay } from '../../config/run-config.ts';
 import { errorWithReason } from '../../domain/item-error.ts';
 import {
   type GenerationRequest,
-  history,
+  submittedTurns,
   type ItemRequest,
   type MultiturnRequest,
   type ResponseRequest,
 } from '../../domain/request.ts';
 import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
-import { isList } from '../record.ts';
+import { isReadonlyArray } from '../record.ts';
 import { type Draft, isBlank } from './draft.ts';
 
 const NO_GENERATION = errorWithReason(
@@ -56,7 +56,7 @@ function generationOf(request: ItemRequest, replay: Replay): GenerationRequest |
 }
 
 function finalResponse(request: MultiturnRequest, replay: Replay): GenerationRequest | null {
-  const turns = history(request);
+  const turns = submittedTurns(request);
   const [role, response] = turns.at(-1)!;
   const before = turns.slice(0, -1).map(([, content]) => content);
   if (role !== 'assistant' || isBlank(response) || before.every(isBlank)) return null;
@@ -73,7 +73,7 @@ function cut(prompt: string, response: string, { chunkChars, cadenceChunks }: Re
  * are left out: a stream must not send them. A chunk that ends within a surrogate pair leaves the half of it to the next.
  */
 export function recordedChunks(value: unknown): string[] | null {
-  if (!isList(value) || !value.every(isChunk)) return null;
+  if (!isReadonlyArray(value) || !value.every(isChunk)) return null;
   const chunks: string[] = [];
   let half = '';
   for (const recorded of value) {

@@ -1,4 +1,4 @@
-import { isList } from '../record.ts';
+import { isReadonlyArray } from '../record.ts';
 import { argumentsOf, ATTACHMENT_PARTS, calledIn, TEXT_PARTS } from './content.ts';
 import { imagePlace } from './attachments.ts';
 import { looksEncoded } from './wording.ts';
@@ -10,7 +10,7 @@ export type Taken = ReadonlyMap<object, readonly string[]>;
 export function takenFromParts(parts: readonly unknown[]): Taken {
   const taken = new Map<object, string[]>();
   for (const part of parts) {
-    if (typeof part !== 'object' || part === null || isList(part)) continue;
+    if (typeof part !== 'object' || part === null || isReadonlyArray(part)) continue;
     const fields = part as Readonly<Record<string, unknown>>;
     const { type } = fields;
     const kind = ATTACHMENT_PARTS.get(type);
@@ -26,7 +26,7 @@ export function takenFromParts(parts: readonly unknown[]): Taken {
     } else {
       addEncoded(part, taken);
       for (const inner of Object.values(fields)) {
-        if (typeof inner === 'object' && inner !== null && !isList(inner)) addEncoded(inner, taken);
+        if (typeof inner === 'object' && inner !== null && !isReadonlyArray(inner)) addEncoded(inner, taken);
       }
     }
   }
@@ -37,7 +37,7 @@ export function takenFromParts(parts: readonly unknown[]): Taken {
 export function takenFromCalls(message: object): Taken {
   const taken = new Map<object, string[]>();
   const { tool_calls: toolCalls } = message as { readonly tool_calls?: unknown };
-  for (const call of isList(toolCalls) ? toolCalls : [toolCalls]) {
+  for (const call of isReadonlyArray(toolCalls) ? toolCalls : [toolCalls]) {
     const type = typeof call === 'object' && call !== null && 'type' in call ? call.type : null;
     if (type === 'function') taken.set(call as object, ['type']);
   }

@@ -1,5 +1,5 @@
 import { isTurnLike } from './turns/roles.ts';
-import { isList } from '../record.ts';
+import { isReadonlyArray } from '../record.ts';
 import { messageContent } from './content.ts';
 import { roleOf } from './turns/roles.ts';
 
@@ -11,7 +11,7 @@ export function textOf(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  const content = isList(value) ? messageContent(value) : null;
+  const content = isReadonlyArray(value) ? messageContent(value) : null;
   return content === null || content.attachments.length > 0 ? null : content.text;
 }
 
@@ -20,7 +20,7 @@ export function textOf(value: unknown): string | null | undefined {
  * looks like a list (of numbers, of links) remains a text unless each element is a turn.
  */
 export function turnsOf(value: unknown): readonly unknown[] | undefined {
-  if (isList(value)) return value;
+  if (isReadonlyArray(value)) return value;
   if (typeof value !== 'string' || !LIST_TEXT.test(value)) return undefined;
   const parsed = parsedList(value);
   return parsed?.every((element) => isTurnLike(element) && hasKnownRole(element)) ? parsed : undefined;
@@ -31,7 +31,7 @@ export function turnsOf(value: unknown): readonly unknown[] | undefined {
  * such a list but is not valid JSON.
  */
 export function conversationOf(value: unknown): readonly unknown[] | null | undefined {
-  if (isList(value)) return value;
+  if (isReadonlyArray(value)) return value;
   if (typeof value !== 'string' || !LIST_TEXT.test(value)) return undefined;
   return parsedList(value) ?? (/^\s*\[\s*[[{]\s*"/.test(value) ? null : undefined);
 }
@@ -41,7 +41,7 @@ const LIST_TEXT = /^\s*\[\s*[[{]/;
 function parsedList(text: string): readonly unknown[] | undefined {
   try {
     const parsed: unknown = JSON.parse(text);
-    return isList(parsed) ? parsed : undefined;
+    return isReadonlyArray(parsed) ? parsed : undefined;
   } catch {
     return undefined;
   }
@@ -49,7 +49,7 @@ function parsedList(text: string): readonly unknown[] | undefined {
 
 /** A pair of any two texts looks like a turn, so its role must be known. An object with a role may have an unknown one. */
 function hasKnownRole(turn: unknown): boolean {
-  if (!isList(turn)) return true;
+  if (!isReadonlyArray(turn)) return true;
   const [role, content] = turn;
   return typeof role === 'string' && roleOf(role) !== null && typeof content === 'string';
 }

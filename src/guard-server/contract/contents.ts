@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { beginsWith, type Magic } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { type Role, ROLES, type Turn, type UnaryRequest } from '../../domain/request.ts';
 import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
@@ -199,7 +199,7 @@ const CONTAINERS: readonly Magic[] = ['id3', 'riffWave', 'flac', 'ogg', 'isoMedi
  * MP4/M4A. The contract lists file extensions; a tensor carries no file name, so the magic bytes decide.
  */
 export function isAudioContainer(bytes: Buffer): boolean {
-  return CONTAINERS.some((magic) => beginsWith(bytes, magic)) || isMp3Frame(bytes);
+  return CONTAINERS.some((magic) => hasMagicBytes(bytes, magic)) || isMp3Frame(bytes);
 }
 
 /** The layer bits of a frame header that mean layer III. */
@@ -207,7 +207,7 @@ const LAYER_III = 1;
 
 /** A frame header of MPEG audio, layer III, without a reserved bit rate or sample rate (ISO/IEC 11172-3, 2.4.2.3). */
 function isMp3Frame(bytes: Buffer): boolean {
-  if (bytes.length < 4 || !beginsWith(bytes, 'mpegAudioFrame')) return false;
+  if (bytes.length < 4 || !hasMagicBytes(bytes, 'mpegAudioFrame')) return false;
   const layer = (bytes[1]! >> 1) & 3;
   const bitRate = bytes[2]! >> 4;
   const sampleRate = (bytes[2]! >> 2) & 3;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { history, type UnaryRequest } from '../../domain/request.ts';
+import { submittedTurns, type UnaryRequest } from '../../domain/request.ts';
 import { CACHE_USAGE_WIDTH } from '../../guard/tensors/protocol.ts';
 import { readContents, readSession } from './contents.ts';
 import type { Execution, Model, OutputTensor, ModelReply } from './model.ts';
@@ -101,7 +101,7 @@ export class ContractModel implements Model {
     for (const [row, { content, scores, session }] of judged.entries()) {
       let cacheUsage = NO_CACHE_USAGE;
       if (content.requestType === 'multiturn' && session !== null) {
-        cacheUsage = this.#sessions.use(session, history(content), request.cacheWrite?.[row] ?? true);
+        cacheUsage = this.#sessions.use(session, submittedTurns(content), request.cacheWrite?.[row] ?? true);
         if (slice.isOver()) await slice.next();
       }
       verdicts.push({ scores, cacheUsage });

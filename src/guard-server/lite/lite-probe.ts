@@ -1,5 +1,5 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS } from '../../domain/taxonomy.ts';
-import { history, type UnaryRequest } from '../../domain/request.ts';
+import { submittedTurns, type UnaryRequest } from '../../domain/request.ts';
 import { LiteModel, type TextScores } from './model.ts';
 import { ImageProbe } from '../lite-image/image-probe.ts';
 import type { SexualContent } from '../lite-image/sexual-content.ts';
@@ -46,7 +46,7 @@ function judge(
     case 'response':
       return text.scoreResponse(content.prompt, content.response);
     case 'multiturn':
-      return text.scoreConversation(history(content));
+      return text.scoreConversation(submittedTurns(content));
   }
 }
 

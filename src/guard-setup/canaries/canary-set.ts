@@ -6,7 +6,7 @@ import type { Expected } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { AudioRequest, ImageRequest, PromptRequest } from '../../domain/request.ts';
 import type { CategoryKey } from '../../domain/taxonomy.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { openFile, readWholeFile } from '../../files/open-file.ts';
 import { silentClip } from '../../guard/protocol/canary.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
@@ -44,7 +44,7 @@ export async function readCanaries(
   if (read.sha256 !== sha256) {
     throw new Failure(
       'usage',
-      `${shownName(path)} is not the file of canaries that the run was created with (SHA-256 ${sha256}): put that back`,
+      `${quoteName(path)} is not the file of canaries that the run was created with (SHA-256 ${sha256}): put that back`,
     );
   }
   const normalizer = Normalizer.open();
@@ -89,7 +89,7 @@ async function ownCanary(
       signal.throwIfAborted();
       if (cause instanceof Failure) throw new Failure('usage', `canary ${name}: ${cause.message}`, { cause });
       const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Failure('usage', `canary ${name}: ${shownName(path)} cannot be read (${code})`, { cause });
+      throw new Failure('usage', `canary ${name}: ${quoteName(path)} cannot be read (${code})`, { cause });
     }
   }
 }
@@ -103,7 +103,7 @@ async function picture(
 ): Promise<ImageRequest> {
   const bytes = await readWholeFile(path, { maxBytes: MAX_MEDIA_BYTES, links: 'follow' });
   const normal = await normalizer.image(bytes, { frames: 1, signal });
-  if ('code' in normal) throw new Failure('usage', `${shownName(path)}: ${normal.message}`);
+  if ('code' in normal) throw new Failure('usage', `${quoteName(path)}: ${normal.message}`);
   return { requestType: 'prompt', modality: 'image', image: normal.frames[0]!.bytes, caption };
 }
 
@@ -121,7 +121,7 @@ async function clip(
       audio ??= wav;
     };
     const normal = await normalizer.audio(file, { long: 'truncate', signal, each });
-    if ('code' in normal) throw new Failure('usage', `${shownName(path)}: ${normal.message}`);
+    if ('code' in normal) throw new Failure('usage', `${quoteName(path)}: ${normal.message}`);
     return { requestType: 'prompt', modality: 'audio', audio: audio!, transcript };
   } finally {
     await file.close();

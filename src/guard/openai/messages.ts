@@ -1,4 +1,4 @@
-import { history, type ImageRequest, type Turn, type UnaryRequest } from '../../domain/request.ts';
+import { submittedTurns, type ImageRequest, type Turn, type UnaryRequest } from '../../domain/request.ts';
 import { mediaType } from '../rest/multipart.ts';
 
 type Part =
@@ -29,7 +29,7 @@ export function turnsOf(request: Exclude<UnaryRequest, ImageRequest>): readonly 
         ['assistant', request.response],
       ];
     case 'multiturn':
-      return history(request);
+      return submittedTurns(request);
   }
 }
 

@@ -7,7 +7,7 @@ import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { categoryBySpelling } from '../../domain/words/category-spelling.ts';
-import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import { CHILDREN } from '../../domain/restriction/restriction.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 import type { RequestKind, RequestRow } from '../tensors/encode-request.ts';
 import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { sayWhenSlow } from '../../domain/start-notice.ts';
+import { notifyWhenSlow } from '../../domain/start-notice.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 
 /** Once one guard is ready, how long the start waits for the others, in milliseconds. */
@@ -31,7 +31,7 @@ export class PoolStart {
   ): Promise<void> {
     signal.throwIfAborted();
     const missing = (): string | null => (anyUsable(endpoints) ? null : describeUnusable(endpoints));
-    const endNotice = sayWhenSlow({ subject: 'a guard', limitMs: timeoutMs, missing, say });
+    const endNotice = notifyWhenSlow({ subject: 'a guard', limitMs: timeoutMs, missing, say });
     const timers: NodeJS.Timeout[] = [];
     let over = false;
     let abort = (): void => {};

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
+import { findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { HttpBody } from '../http/http-client.ts';
 
 interface FileType {
@@ -25,7 +25,7 @@ const UNKNOWN: FileType = { extension: 'bin', type: 'application/octet-stream' }
 
 /** The media type of an image or a clip, by its first bytes. */
 export function mediaType(bytes: Buffer): string {
-  return (byMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN).type;
+  return (findByMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN).type;
 }
 
 /**
@@ -33,7 +33,7 @@ export function mediaType(bytes: Buffer): string {
  * guards may go by the extension. The user's file name is never sent.
  */
 export function fileForm(bytes: Buffer): HttpBody {
-  const { extension, type } = byMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN;
+  const { extension, type } = findByMagicBytes(bytes, BY_MAGIC_BYTES) ?? UNKNOWN;
   const boundary = `guardsweep-${randomBytes(18).toString('hex')}`;
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,

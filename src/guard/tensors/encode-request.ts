@@ -1,7 +1,7 @@
 import {
   type AudioRequest,
   type GuardRequest,
-  history,
+  submittedTurns,
   type ImageRequest,
   type MediaKind,
   type MultiturnRequest,
@@ -174,7 +174,7 @@ class TensorList {
 
   conversation(request: MultiturnRequest): void {
     if (this.#rows !== 1) throw mixed();
-    const turns = history(request);
+    const turns = submittedTurns(request);
     this.#add('MESSAGES', 'BYTES', [turns.length, 2], encodeStrings(turns.flat()));
   }
 

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import type { SourceConfig } from '../../config/run-config.ts';
 import type { Item, JudgedItem } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { NotAnOrdinaryFile } from '../../files/open-file.ts';
-import { OutsideFolder } from '../../files/open-inside.ts';
+import { NotRegularFileError } from '../../files/open-file.ts';
+import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
@@ -284,8 +284,8 @@ function isOfFile(error: unknown): boolean {
   return (
     error instanceof CorruptGzip ||
     error instanceof ParquetProblem ||
-    error instanceof NotAnOrdinaryFile ||
-    error instanceof OutsideFolder ||
+    error instanceof NotRegularFileError ||
+    error instanceof PathEscapesFolderError ||
     (error instanceof Error && 'syscall' in error)
   );
 }

@@ -4,7 +4,7 @@ import pLimit from 'p-limit';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { recordedPath } from '../../domain/file-path.ts';
+import { encodePath } from '../../domain/file-path.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
@@ -58,7 +58,7 @@ export async function expandSources(
     corpora.push(await findFiles(config, skipped, neighbours, signal));
   }
   const owners = ownersOf(corpora);
-  const names = uniqueNames(corpora.map(({ name }) => recordedPath(name)));
+  const names = uniqueNames(corpora.map(({ name }) => encodePath(name)));
   const limit = pLimit(MAX_CONCURRENT_STATS);
   const frozen: FrozenSource[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
@@ -143,7 +143,7 @@ async function findNamedFile(
   signal: AbortSignal,
 ): Promise<Corpus> {
   const name = basename(config.path);
-  const file = { absolute: recordedPath(config.path), relative: recordedPath(name), within: null };
+  const file = { absolute: encodePath(config.path), relative: encodePath(name), within: null };
   const beside = await neighbours.describing(file, dirname(config.path), signal);
   const { files, sidecars } = await takeSidecars([file], beside, signal);
   const manifest = MANIFEST_NAMES.includes(name) ? null : await neighbours.manifestFor(config, signal);

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { beginsWith } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { binaryKind, mediaKindByName } from '../recognise/binary-kind.ts';
 import { type FilePlace, openPlace } from '../sources/file-place.ts';
@@ -91,8 +91,8 @@ export const TAIL_BYTES = 64 * 1024;
  * structure is not checked. Only a decoder detects damage in between. `isAll`: the head is the whole file.
  */
 export function isWholePicture(head: Buffer, tail: Buffer, isAll: boolean): boolean {
-  if (beginsWith(head, 'jpeg')) return hasJpegFrame(head, isAll) && tail.includes(END_OF_IMAGE);
-  if (beginsWith(head, 'png')) return hasPngHeader(head) && tail.includes('IEND');
+  if (hasMagicBytes(head, 'jpeg')) return hasJpegFrame(head, isAll) && tail.includes(END_OF_IMAGE);
+  if (hasMagicBytes(head, 'png')) return hasPngHeader(head) && tail.includes('IEND');
   return true;
 }
 

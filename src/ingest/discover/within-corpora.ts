@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
-import { recordedPath } from '../../domain/file-path.ts';
+import { encodePath } from '../../domain/file-path.ts';
 import { placeInCorpus } from '../sources/file-place.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
@@ -61,7 +61,7 @@ function boundsOf({ path }: Pick<SourceConfig, 'path'>): Bounds {
   const folders = [withSlash(dirname(path))];
   if (isGlob && glob !== '') folders.push(withSlash(base));
   return {
-    root: recordedPath(path),
+    root: encodePath(path),
     glob: folders.length === 1 ? null : { folder: folders[1]!, matches: globMatcher(glob) },
     manifests: folders.flatMap((folder) => MANIFEST_NAMES.map((name) => folder + name)),
   };
@@ -88,6 +88,6 @@ function agrees(found: Pick<FrozenSource, 'path' | 'absolute'>, { root, glob }: 
 }
 
 function withSlash(folder: string): string {
-  const recorded = recordedPath(folder);
+  const recorded = encodePath(folder);
   return recorded.endsWith('/') ? recorded : `${recorded}/`;
 }

@@ -3,8 +3,8 @@ import { itemError, type ItemCode } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
 import type { ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState } from '../../files/file-state.ts';
-import { NotAnOrdinaryFile } from '../../files/open-file.ts';
-import { OutsideFolder } from '../../files/open-inside.ts';
+import { NotRegularFileError } from '../../files/open-file.ts';
+import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
 import { settled } from '../../formats/transcripts/draft.ts';
@@ -251,8 +251,8 @@ function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): It
     return settledFile(maker, error.error.code, error.error.message, source.bytes);
   }
   // It was a regular file when the corpus was walked.
-  if (error instanceof NotAnOrdinaryFile) return changed(maker);
-  if (error instanceof OutsideFolder) {
+  if (error instanceof NotRegularFileError) return changed(maker);
+  if (error instanceof PathEscapesFolderError) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -1,5 +1,5 @@
 import type { RunConfig } from '../../config/run-config.ts';
-import { type Item, type Lane, LANES, laneOf } from '../../domain/item.ts';
+import { type Item, type Lane, LANES, chooseLane } from '../../domain/item.ts';
 import { isEmbedded, isMedia, type MultiturnRequest, requestBytes } from '../../domain/request.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
 import { payloadSha256, type Shard } from '../../domain/shard.ts';
@@ -174,7 +174,7 @@ export class ShardCutter {
    */
   #laneOf(item: Item): Lane {
     const ascends = (lane: Lane): boolean => (this.#planned.get(lane) ?? -1) < item.seq;
-    const lane = laneOf(item);
+    const lane = chooseLane(item);
     return ascends(lane) ? lane : (LANES.find(ascends) ?? lane);
   }
 

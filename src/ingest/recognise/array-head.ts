@@ -1,7 +1,7 @@
 import { JsonFields } from '../../formats/json/json-fields.ts';
 import { members, skipSpace, valueEnd } from '../../formats/json/scan.ts';
 import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
-import { isList } from '../../formats/record.ts';
+import { isReadonlyArray } from '../../formats/record.ts';
 import { draftKnownColumn } from '../../formats/transcripts/columns.ts';
 import { draftShape } from '../../formats/transcripts/layouts/shapes.ts';
 import { isChat } from '../../formats/transcripts/turns/chat.ts';
@@ -73,7 +73,7 @@ export function isOpenArray(line: Buffer, next: Buffer): boolean {
 
 /** Whether a value is a record, but not a turn of a conversation. */
 function isRecord(value: unknown): boolean {
-  if (isList(value)) return isTurnLike(value[0]);
+  if (isReadonlyArray(value)) return isTurnLike(value[0]);
   return typeof value === 'object' && value !== null && !isTurnLike(value);
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { encodingByMark } from '../../formats/encoding/decoder.ts';
 import { isMostlyNotUtf8 } from '../../formats/encoding/likely-encoding.ts';
-import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { Modality } from '../../domain/request.ts';
 
 /** What a file that is not text contains, according to its first bytes. */
@@ -125,18 +125,18 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
 }
 
 function kindByBytes(head: Buffer, byName: BinaryKind | null, utf16: boolean): BinaryKind | null {
-  const known = byMagicBytes(head, BY_MAGIC_BYTES);
+  const known = findByMagicBytes(head, BY_MAGIC_BYTES);
   if (known !== null) return known;
   if (utf16 || !hasBinaryHeader(head)) return null;
-  const wordlike = byMagicBytes(head, BY_WORDLIKE_MAGIC_BYTES);
+  const wordlike = findByMagicBytes(head, BY_WORDLIKE_MAGIC_BYTES);
   if (wordlike !== null) return wordlike;
-  if (CONTAINERS.some((magic) => beginsWith(head, magic))) {
+  if (CONTAINERS.some((magic) => hasMagicBytes(head, magic))) {
     const headers = head.toString('latin1');
     if (VIDEO_TRACK.test(headers)) return VIDEO;
     // If the headers are not at the beginning, the name decides; the decoder checks again.
     return byName === VIDEO && !AUDIO_TRACK.test(headers) ? VIDEO : AUDIO;
   }
-  return beginsWith(head, 'tar') ? ARCHIVE : null;
+  return hasMagicBytes(head, 'tar') ? ARCHIVE : null;
 }
 
 function isUtf16(head: Buffer, encoding: string | null): boolean {

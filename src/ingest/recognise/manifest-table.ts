@@ -1,5 +1,5 @@
 import { dirname, posix, relative, sep } from 'node:path';
-import { isRecordedPath, recordedPath } from '../../domain/file-path.ts';
+import { isEncodedPath, encodePath } from '../../domain/file-path.ts';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import {
@@ -115,7 +115,7 @@ export class ManifestTable {
     if (inside === null) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside its corpus');
     }
-    const listed = isRecordedPath(inside) ? inside : recordedPath(inside);
+    const listed = isEncodedPath(inside) ? inside : encodePath(inside);
     const file = fileAt(listed);
     if (file === null) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
-import { systemPath } from '../../domain/file-path.ts';
-import { beginsWith } from '../../domain/magic-bytes.ts';
+import { decodePath } from '../../domain/file-path.ts';
+import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
 import type { FrozenState } from '../plan/plan-line.ts';
 
@@ -19,7 +19,7 @@ const DEFLATED_BYTES = 8 * 1024;
  */
 export async function frozenState(path: string): Promise<FrozenState> {
   try {
-    const stats = await stat(systemPath(path));
+    const stats = await stat(decodePath(path));
     return { bytes: stats.size, mtime_ms: stats.mtimeMs, ctime_ms: stats.ctimeMs, inode: stats.ino };
   } catch {
     return { bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0 };
@@ -42,7 +42,7 @@ export function matchesSnapshot(stats: Stats, source: FrozenState): boolean {
 /** The same for the file at its path; false if its stats cannot be read. */
 export async function fileUnchanged(file: FrozenState & { readonly absolute: string }): Promise<boolean> {
   try {
-    return matchesSnapshot(await stat(systemPath(file.absolute)), file);
+    return matchesSnapshot(await stat(decodePath(file.absolute)), file);
   } catch {
     return false;
   }
@@ -95,7 +95,7 @@ export async function* inflateIfGzip(
     const first = await iterator.next();
     if (first.done === true) return;
     const all = joined(first.value, iterator);
-    if (!beginsWith(first.value, 'gzip')) {
+    if (!hasMagicBytes(first.value, 'gzip')) {
       yield* all;
       return;
     }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { systemPath } from '../../domain/file-path.ts';
+import { decodePath } from '../../domain/file-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { openFile } from '../../files/open-file.ts';
 import { openInside } from '../../files/open-inside.ts';
@@ -30,7 +30,7 @@ export function corpusRoots(sources: readonly FrozenSource[]): Map<string, strin
     if (roots.has(corpus)) continue;
     const { absolute } = source;
     const root = path === '' ? absolute : absolute.slice(0, absolute.length - path.length - 1) || '/';
-    roots.set(corpus, systemPath(root).toString());
+    roots.set(corpus, decodePath(root).toString());
   }
   return roots;
 }
@@ -56,7 +56,7 @@ export interface FilePlace {
 
 /** Opens an ordinary file. Rejects as `openInside` does, or `openFile` for a file that the user named. */
 export function openPlace({ absolute, within }: FilePlace): Promise<FileHandle> {
-  return within === null ? openFile(systemPath(absolute), 'follow') : openInside(absolute, within);
+  return within === null ? openFile(decodePath(absolute), 'follow') : openInside(absolute, within);
 }
 
 export function placeOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): FilePlace {

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { SourceConfig } from '../../config/run-config.ts';
-import { systemPath } from '../../domain/file-path.ts';
+import { decodePath } from '../../domain/file-path.ts';
 import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
@@ -54,7 +54,7 @@ export class FrozenSources {
   isInMemory({ stats }: OpenSource, { absolute }: FrozenSource): Promise<boolean> {
     const known = this.#inMemory.get(stats.dev);
     if (known !== undefined) return known;
-    const asked = isInMemory(systemPath(absolute));
+    const asked = isInMemory(decodePath(absolute));
     this.#inMemory.set(stats.dev, asked);
     return asked;
   }

@@ -1,12 +1,12 @@
 import type { SourceConfig } from '../../config/run-config.ts';
-import { recordedPath } from '../../domain/file-path.ts';
+import { encodePath } from '../../domain/file-path.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { NamedEncoding } from './open-source.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 
 /** Whether the user named this file, rather than a folder or a glob that it was found by. */
 export function isNamedFile(source: Pick<FrozenSource, 'absolute'>, config: SourceConfig): boolean {
-  return recordedPath(config.path) === source.absolute;
+  return encodePath(config.path) === source.absolute;
 }
 
 /** The configured encoding of a file. One that is configured for a folder applies only to the files that it fits. */

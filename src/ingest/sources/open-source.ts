@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fstatSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { beginsWith } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import type { FrozenState } from '../plan/plan-line.ts';
@@ -102,7 +102,7 @@ export class OpenSource {
     const stored: Stored = { isCompressed: false, sha256: () => hash.digest('hex') };
     let bytesRead = 0;
     const observe = (piece: Buffer): void => {
-      if (bytesRead === 0) stored.isCompressed = beginsWith(piece, 'gzip');
+      if (bytesRead === 0) stored.isCompressed = hasMagicBytes(piece, 'gzip');
       bytesRead += piece.length;
       if (stored.sha256 !== null) hash.update(piece);
       onBytes?.(bytesRead);

@@ -1,10 +1,10 @@
 import { stat, type FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
-import { isRecordedPath, recordedPath, systemPath } from '../../domain/file-path.ts';
-import { itemError, passingError, type ItemError } from '../../domain/item-error.ts';
+import { isEncodedPath, encodePath, decodePath } from '../../domain/file-path.ts';
+import { itemError, transientError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
-import { NotAnOrdinaryFile, openFile } from '../../files/open-file.ts';
-import { isInside, openInside, OutsideFolder, realPath } from '../../files/open-inside.ts';
+import { NotRegularFileError, openFile } from '../../files/open-file.ts';
+import { isInside, openInside, PathEscapesFolderError, realPath } from '../../files/open-inside.ts';
 
 /** The corpora that this process can read, and the only way to open a file in them. */
 export class CorpusFolders {
@@ -50,14 +50,14 @@ export class CorpusFolders {
     const root = this.#rootOf(corpus, path);
     if (root === null) return OUTSIDE;
     try {
-      if (path === '') return await openFile(systemPath(root), 'follow');
+      if (path === '') return await openFile(decodePath(root), 'follow');
       return await openInside(join(root, path), root);
     } catch (error) {
-      if (error instanceof OutsideFolder) return OUTSIDE;
-      if (error instanceof NotAnOrdinaryFile)
+      if (error instanceof PathEscapesFolderError) return OUTSIDE;
+      if (error instanceof NotRegularFileError)
         return itemError('UNREADABLE_SOURCE', 'there is no ordinary file any more');
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
-      return passingError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
+      return transientError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
     }
   }
 
@@ -74,7 +74,7 @@ export class CorpusFolders {
     const root = this.#roots.get(corpus);
     const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');
     // An escape `\xHH` could hide a separator or a dot from the other checks.
-    return root === undefined || escapes || !isRecordedPath(path) ? null : recordedPath(root);
+    return root === undefined || escapes || !isEncodedPath(path) ? null : encodePath(root);
   }
 }
 

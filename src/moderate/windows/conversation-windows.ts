@@ -1,4 +1,4 @@
-import { history, type MultiturnRequest, type Turn, turnBytes } from '../../domain/request.ts';
+import { submittedTurns, type MultiturnRequest, type Turn, turnBytes } from '../../domain/request.ts';
 import type { Covered, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
 import type { Windowed } from './windowed.ts';
@@ -18,7 +18,7 @@ const PREAMBLE_SHARE = 1 / 2;
  * user turn.
  */
 export function windowedConversation(request: MultiturnRequest): Windowed {
-  const turns = new SizedTurns(history(request));
+  const turns = new SizedTurns(submittedTurns(request));
   return {
     bytes: turns.bytes(0, turns.count),
     cut: function* (maxBytes): Generator<Part, Covered> {

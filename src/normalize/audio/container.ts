@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { beginsWith, byMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
 
 /** ffmpeg's names of the containers that are judged. ffmpeg is never started on anything else. */
@@ -66,7 +66,7 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
   for (let tags = 0; tags <= MAX_TAGS; tags++) {
     const head = await readFully(file, Buffer.allocUnsafe(HEAD_BYTES), position);
     if (position === 0) {
-      const container = byMagicBytes(head, BY_MAGIC_BYTES);
+      const container = findByMagicBytes(head, BY_MAGIC_BYTES);
       if (container !== null) return container;
     }
     const start = Math.max(
@@ -82,13 +82,13 @@ export async function recogniseContainer(file: FileHandle): Promise<Container | 
 
 /** Recognises what may follow a tag: a few containers, and streams without a file header. */
 function streamAt(head: Buffer, start: number): Container | null {
-  const container = byMagicBytes(head.subarray(start), BY_MAGIC_BYTES);
+  const container = findByMagicBytes(head.subarray(start), BY_MAGIC_BYTES);
   return TAGGED.has(container) ? container : framesAt(head, start);
 }
 
 /** Length of the ID3v2 tag at the beginning of `head`, with its header and footer; 0 if there is none. */
 function id3Bytes(head: Buffer): number {
-  if (head.length < ID3_HEADER || !beginsWith(head, 'id3')) return 0;
+  if (head.length < ID3_HEADER || !hasMagicBytes(head, 'id3')) return 0;
   const sizes = [...head.subarray(6, ID3_HEADER)];
   if (head[3] === 0xff || head[4] === 0xff || sizes.some((byte) => byte > 0x7f)) return 0;
   const hasFooter = (head[5]! & 0x10) !== 0;

@@ -1,4 +1,4 @@
-import { beginsWith, byMagicBytes, type Magic, pictureBrand } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, type Magic, pictureBrand } from '../../domain/magic-bytes.ts';
 import { ImageRefusal } from './limits.ts';
 
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
@@ -21,7 +21,7 @@ const MAX_BRANDS = 64;
  */
 export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new ImageRefusal('EMPTY_CONTENT', 'the file has no content');
-  const format = byMagicBytes(bytes, BY_MAGIC_BYTES);
+  const format = findByMagicBytes(bytes, BY_MAGIC_BYTES);
   if (format !== null) return format;
   const brands = fileBrands(bytes).map(pictureBrand);
   // a sequence also has the brand of its first picture, and only that picture would be decoded
@@ -37,7 +37,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
 
 /** Major and compatible brands of an ISO base media file; none for other files. */
 function fileBrands(bytes: Buffer): string[] {
-  if (bytes.length < 16 || !beginsWith(bytes, 'isoMedia')) return [];
+  if (bytes.length < 16 || !hasMagicBytes(bytes, 'isoMedia')) return [];
   const end = Math.min(bytes.readUInt32BE(0), bytes.length, 16 + 4 * MAX_BRANDS);
   const brands = [bytes.toString('latin1', 8, 12)];
   for (let at = 16; at + 4 <= end; at += 4) brands.push(bytes.toString('latin1', at, at + 4));

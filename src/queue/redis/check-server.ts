@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
-import { sayWhenSlow } from '../../domain/start-notice.ts';
+import { notifyWhenSlow } from '../../domain/start-notice.ts';
 import { connectOptions } from './connect-options.ts';
 
 /** How long a process waits for the server at its start, in milliseconds. */
@@ -60,7 +60,7 @@ export async function checkServer(
 ): Promise<void> {
   let answer = '';
   const missing = (): string => `it ${NOT_YET[answer] ?? 'does not answer'}`;
-  const endNotice = sayWhenSlow({ subject: nameOf(address), limitMs: startTimeoutMs, missing, say });
+  const endNotice = notifyWhenSlow({ subject: nameOf(address), limitMs: startTimeoutMs, missing, say });
   try {
     await untilThere(address, signal, startTimeoutMs, (code) => (answer = code));
   } finally {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
@@ -126,7 +126,7 @@ class SkippedKeys {
     this.#say(
       this.#named.size > MAX_NAMED
         ? 'Redis: more keys are malformed; they are skipped without a message'
-        : `Redis key ${shown(key)}: ${what}`,
+        : `Redis key ${escapeText(key)}: ${what}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import { isOfFile, itemError, type ItemError } from '../../domain/item-error.ts';
+import { isFileError, itemError, type ItemError } from '../../domain/item-error.ts';
 import type { CopyLine, LogLine, OutcomeLine } from '../../domain/outcome.ts';
 
 /**
@@ -50,7 +50,7 @@ function isShared(copy: CopyLine, original: LogLine): original is OutcomeLine {
     original.same_as === null &&
     original.seq < copy.seq &&
     original.content_sha256 === copy.content_sha256 &&
-    (original.error === null || !isOfFile(original.error.code))
+    (original.error === null || !isFileError(original.error.code))
   );
 }
 

@@ -1,8 +1,8 @@
 import type { Judgement } from '../../domain/outcome.ts';
-import { decide, type Decided, type Policy } from '../../domain/policy.ts';
+import { decide, type PolicyDecision, type Policy } from '../../domain/policy.ts';
 
 /** The policy's decision on a judgement. */
-export function decisionOn(policy: Policy, judgement: Judgement): Decided {
+export function decisionOn(policy: Policy, judgement: Judgement): PolicyDecision {
   const { coverage, stream } = judgement;
   return decide(policy, {
     score: judgement.score,

@@ -1,9 +1,9 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { isKnown, kindOf, type CopiedItem, type Item } from '../../domain/item.ts';
+import { hasReusedVerdict, itemKind, type CopiedItem, type Item } from '../../domain/item.ts';
 import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
 import type { CopyLine, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
-import { decide, type Decided, type Policy } from '../../domain/policy.ts';
-import { CATEGORY_KEYS, foreignIn, type CategoryName } from '../../domain/taxonomy.ts';
+import { decide, type PolicyDecision, type Policy } from '../../domain/policy.ts';
+import { CATEGORY_KEYS, listForeignCategories, type CategoryName } from '../../domain/taxonomy.ts';
 import { decisionOn } from './decision-on.ts';
 import { mayHoldContent } from './kept-content.ts';
 
@@ -19,7 +19,7 @@ export function verdictLine(
   snippet: string | null,
 ): OutcomeLine {
   const { coverage, stream } = judgement;
-  const reusedFrom = isKnown(item) ? item.settled.reusedFrom : null;
+  const reusedFrom = hasReusedVerdict(item) ? item.settled.reusedFrom : null;
   const scores = inTaxonomyOrder(judgement.subcategoryScores);
   const { decision, decidedBy } = decisionOn(policy, judgement);
   const decided = { decision, subcategory_flags: judgement.subcategoryFlags, subcategory_scores: scores };
@@ -30,8 +30,8 @@ export function verdictLine(
     seq: item.seq,
     id: item.id,
     source: sourceOf(item),
-    modality: kindOf(item).modality,
-    request_type: kindOf(item).requestType,
+    modality: itemKind(item).modality,
+    request_type: itemKind(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
     turn: item.turn,
@@ -73,8 +73,8 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     seq: item.seq,
     id: item.id,
     source: sourceOf(item),
-    modality: kindOf(item).modality,
-    request_type: kindOf(item).requestType,
+    modality: itemKind(item).modality,
+    request_type: itemKind(item).requestType,
     content_sha256: item.contentSha256,
     roles: item.roles,
     turn: item.turn,
@@ -151,7 +151,7 @@ function sourceOf({ source }: Item): OutcomeLine['source'] {
 }
 
 /** The policy's decision on a recorded verdict; null for an error line. */
-export function replayDecision(policy: Policy, line: OutcomeLine): Decided | null {
+export function replayDecision(policy: Policy, line: OutcomeLine): PolicyDecision | null {
   if (line.score === null || line.flagged === null) return null;
   return decide(policy, {
     score: line.score,
@@ -170,6 +170,6 @@ function inTaxonomyOrder(scores: Scores): Scores {
   if (scores === null) return null;
   const ordered: Partial<Record<CategoryName, number>> = {};
   for (const key of CATEGORY_KEYS) if (scores[key] !== undefined) ordered[key] = scores[key];
-  for (const name of foreignIn(scores)) ordered[name] = scores[name]!;
+  for (const name of listForeignCategories(scores)) ordered[name] = scores[name]!;
   return ordered;
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import { CHILDREN } from '../../domain/restriction/restriction.ts';
 import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { ChainedFile } from '../../files/chained-file.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';

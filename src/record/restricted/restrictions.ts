@@ -3,7 +3,7 @@ import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { CHILDREN, restrictedBy, type Restriction, SEXUAL } from '../../domain/restriction/restricted.ts';
+import { CHILDREN, findRestriction, type Restriction, SEXUAL } from '../../domain/restriction/restriction.ts';
 import { ReviewHistory } from '../reviews/review-history.ts';
 import { type FoundInRun, hashesOf, RestrictedList } from './restricted-list.ts';
 
@@ -41,7 +41,7 @@ export class Restrictions {
 
   /** What restricts an outcome; null if nothing does. */
   by(line: OutcomeLine): Restriction | null {
-    const own = restrictedBy(this.#policy, line);
+    const own = findRestriction(this.#policy, line);
     if (own === CHILDREN) return own;
     const hashes = hashesOf(line);
     const besides = this.besides(line.seq, hashes);

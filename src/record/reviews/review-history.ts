@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
-import { CHILDREN } from '../../domain/restriction/restricted.ts';
+import { CHILDREN } from '../../domain/restriction/restriction.ts';
 import type { Release, Review, ReviewProgress } from './review.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChainedFile } from '../../files/chained-file.ts';
-import { NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { NotRegularFileError } from '../../files/open-file.ts';
 import { readRunFile } from '../read-run-file.ts';
 
 /** An entry of reviews.jsonl. */
@@ -167,5 +167,5 @@ export async function hasReviews(runDir: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-  throw new NotAnOrdinaryFile(folder);
+  throw new NotRegularFileError(folder);
 }

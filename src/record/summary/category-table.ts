@@ -1,8 +1,8 @@
 import type { Decision } from '../../domain/outcome.ts';
 import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { shownName } from '../../domain/text/shown.ts';
-import { columnsIn, fitted, padded } from '../../domain/text/width.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
+import { displayWidth, truncateToWidth, padToWidth } from '../../domain/text/display-width.ts';
 import type { Counts } from '../counts.ts';
 import { number } from './listed.ts';
 
@@ -50,14 +50,14 @@ function overlap(rows: readonly Row[], flagged: number): string[] {
 }
 
 function aligned(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => columnsIn(row[at]!))));
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => displayWidth(row[at]!))));
   return rows.map(([name, ...counts]) =>
-    [padded(name!, widths[0]!), ...counts.map((count, at) => count.padStart(widths[at + 1]!))].join('  '),
+    [padToWidth(name!, widths[0]!), ...counts.map((count, at) => count.padStart(widths[at + 1]!))].join('  '),
   );
 }
 
 /** A guard may flag any name. */
 function categoryName(key: string): string {
   const { label } = CATEGORIES.find((category) => category.key === key) ?? {};
-  return label ?? fitted(shownName(key), MAX_NAME_COLUMNS);
+  return label ?? truncateToWidth(quoteName(key), MAX_NAME_COLUMNS);
 }

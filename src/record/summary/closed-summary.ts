@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isThere } from '../../files/folders.ts';
+import { pathExists } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { lineHash } from '../log/chain-line.ts';
 import { listEpochs } from '../log/epochs.ts';
@@ -18,7 +18,7 @@ export async function closedSummary(runDir: string): Promise<Summary | null> {
     const summary = SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
     const last = (await lastLines(runDir, (await listEpochs(runDir)).at(-1)!)).at(-1);
     const closed = last !== undefined && lineHash(last) === summary.chain_head;
-    return closed && (await isThere(join(runDir, RUN_FILES.manifestHash))) ? summary : null;
+    return closed && (await pathExists(join(runDir, RUN_FILES.manifestHash))) ? summary : null;
   } catch {
     return null;
   }

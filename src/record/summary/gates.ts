@@ -1,5 +1,5 @@
 import type { Gates } from '../../config/run-config.ts';
-import { CATEGORY_KEYS, foreignIn, isCategoryName } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS, listForeignCategories, isCategoryName } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { Counts } from '../counts.ts';
 
@@ -47,7 +47,7 @@ export function gateResults(gates: Gates, counts: Counts): readonly GateResult[]
     const unknown = category_unknown[key] ?? 0;
     add(key, gates.categories[key], { part: (by_category[key] ?? 0) + unknown, unknown, whole: verdicts });
   }
-  for (const name of foreignIn(gates.categories)) {
+  for (const name of listForeignCategories(gates.categories)) {
     const unknown = guard_flagged - (foreign_measured[name] ?? 0);
     add(name, gates.categories[name], { part: (by_category[name] ?? 0) + unknown, unknown, whole: verdicts });
   }

@@ -1,4 +1,4 @@
-import { columnsIn } from '../../domain/text/width.ts';
+import { displayWidth } from '../../domain/text/display-width.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** What a screen has room for. */
@@ -27,6 +27,6 @@ export function oneRow(
   const more = (count: number): string => (count === 0 ? '' : ` and ${count.toLocaleString('en-US')} more`);
   let shown = Math.min(words.length, COLUMNS);
   const line = (): string => `${label}${words.slice(0, shown).join(separator)}${more(total - shown)}`;
-  while (shown > 1 && columnsIn(line()) > COLUMNS) shown--;
+  while (shown > 1 && displayWidth(line()) > COLUMNS) shown--;
   return line();
 }

@@ -1,7 +1,7 @@
 import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
-import { mappedNames, type Policy } from '../../domain/policy.ts';
-import { shown, shownName } from '../../domain/text/shown.ts';
+import { mappedCategoryNames, type Policy } from '../../domain/policy.ts';
+import { escapeText, quoteName } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
@@ -79,7 +79,7 @@ function notAsked({ reused, reused_from, copies }: Summary): string[] {
   if (reused > 0) {
     const from = reused_from.map(({ run, fingerprint, verdicts }) => {
       const model = fingerprint === null ? '' : ` (${shortened(fingerprint)})`;
-      return `${number(verdicts)} from ${run === null ? 'other runs' : shown(run, MAX_PATH)}${model}`;
+      return `${number(verdicts)} from ${run === null ? 'other runs' : escapeText(run, MAX_PATH)}${model}`;
     });
     parts.push(`${number(reused)} ${plural(reused, 'verdict')} reused: ${listed(from, MAX_RUNS).join(', ')}`);
   }
@@ -152,12 +152,12 @@ function notRead(summary: Summary): string[] {
     const moreNames = names.length > MAX_COLUMNS ? ` and ${number(names.length - MAX_COLUMNS)} more` : '';
     const moreFiles = files > 1 ? ` and ${number(files - 1)} more` : '';
     return [
-      `${names.slice(0, MAX_COLUMNS).join(', ')}${moreNames} in ${shownName(path, MAX_PATH)}${moreFiles}`,
+      `${names.slice(0, MAX_COLUMNS).join(', ')}${moreNames} in ${quoteName(path, MAX_PATH)}${moreFiles}`,
     ];
   });
   const byContent = all
     .filter(({ chosen_by }) => chosen_by === 'content')
-    .map(({ judged, path }) => `${judged.slice(0, MAX_COLUMNS).join(', ')} in ${shownName(path, MAX_PATH)}`);
+    .map(({ judged, path }) => `${judged.slice(0, MAX_COLUMNS).join(', ')} in ${quoteName(path, MAX_PATH)}`);
   if (byContent.length > 0)
     lines.push(oneRow('Judged as text by what they hold: ', byContent, { separator: '; ' }));
   if (columns.length > 0) lines.push(oneRow('Columns not judged: ', columns, { separator: '; ' }));
@@ -166,15 +166,15 @@ function notRead(summary: Summary): string[] {
     ['Header fitted to the rows (--header no): ', summary.fitted_headers],
   ] as const;
   for (const [label, paths] of tables) {
-    const names = paths.map((path) => shownName(path, MAX_PATH));
+    const names = paths.map((path) => quoteName(path, MAX_PATH));
     if (names.length > 0) lines.push(oneRow(label, names));
   }
   if (empty.count > 0) {
-    const names = empty.paths.map((path) => shownName(path, MAX_PATH));
+    const names = empty.paths.map((path) => quoteName(path, MAX_PATH));
     lines.push(oneRow('Files without items: ', names, { total: empty.count }));
   }
   const left = Object.entries(skipped).map(
-    ([reason, count]) => `${shown(reason, MAX_PATH)} (${number(count)})`,
+    ([reason, count]) => `${escapeText(reason, MAX_PATH)} (${number(count)})`,
   );
   if (left.length > 0) {
     const where = Object.keys(skipped).some(isSkipReason) ? `, listed in ${RUN_FILES.skipped}` : '';
@@ -211,7 +211,9 @@ function policyNotes(summary: Summary): string[] {
 }
 
 function policyText({ thresholds, allowFlagged, allowPartial, taxonomy = {} }: Policy): string {
-  const counted = mappedNames(taxonomy).map((name) => `${shown(name)} counts as ${taxonomy[name]!}`);
+  const counted = mappedCategoryNames(taxonomy).map(
+    (name) => `${escapeText(name)} counts as ${taxonomy[name]!}`,
+  );
   const lifted = [
     ...(allowFlagged ? ['allowFlagged'] : []),
     ...(allowPartial ? ['allowPartial'] : []),
@@ -290,7 +292,7 @@ function guards(summary: Summary): string[] {
     ...(kinds.has('embedded') ? ['This is the demonstration guard: "allow" does not mean harmless.'] : []),
     ...summary.guards.map(({ endpoint, fingerprint, verdicts }) => {
       const model = fingerprint === null ? 'no fingerprint' : shortened(fingerprint);
-      return `Judged by ${shown(endpoint, MAX_PATH)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
+      return `Judged by ${escapeText(endpoint, MAX_PATH)}, ${model} (${number(verdicts)} ${plural(verdicts, 'verdict')})`;
     }),
   ];
 }
@@ -332,7 +334,7 @@ function time(summary: Summary): string[] {
 function shortened(fingerprint: string): string {
   const [algorithm, digits] = fingerprint.split(':');
   const isLong = digits !== undefined && digits.length > SHOWN_DIGITS;
-  return shown(isLong ? `${algorithm!}:${digits.slice(0, SHOWN_DIGITS)}…` : fingerprint, MAX_PATH);
+  return escapeText(isLong ? `${algorithm!}:${digits.slice(0, SHOWN_DIGITS)}…` : fingerprint, MAX_PATH);
 }
 
 function rate({ items, seconds }: Summary): string {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { recordedFingerprint } from '../../domain/fingerprint.ts';
+import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
-import { FileTooLarge, NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { FileTooLargeError, NotRegularFileError } from '../../files/open-file.ts';
 import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
 import { assertRunDirectory } from '../assert-run-directory.ts';
 import { type Chain, type Closing, lostToDamage, placeOf } from '../log/chain.ts';
@@ -76,7 +76,7 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
     const failed = couldNotCheck(error);
     if (failed !== null) throw failed;
     if (error instanceof Failure) return { ok: false, problem: error.message };
-    if (error instanceof NotAnOrdinaryFile || error instanceof FileTooLarge) {
+    if (error instanceof NotRegularFileError || error instanceof FileTooLargeError) {
       return { ok: false, problem: `${basename(error.path)} cannot be read: ${error.message}` };
     }
     const { code, path } = error as NodeJS.ErrnoException;
@@ -150,7 +150,7 @@ function checkChain(chain: Chain, manifest: Manifest): Closing {
     throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);
   }
   for (const { id, artifacts } of chain.fingerprints.values()) {
-    if (recordedFingerprint(artifacts)?.id !== id) {
+    if (restoreFingerprint(artifacts)?.id !== id) {
       throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
     }
   }

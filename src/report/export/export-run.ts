@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { placeInCorpus } from '../../ingest/sources/file-place.ts';
 import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
@@ -121,7 +121,7 @@ async function write(
     if (beyond !== null) {
       throw new Failure(
         'internal',
-        `item ${beyond.seq} is of ${shown(beyond.source.path)}, which is no source of the run`,
+        `item ${beyond.seq} is of ${escapeText(beyond.source.path)}, which is no source of the run`,
       );
     }
     const { kept, byReason } = total;

@@ -1,6 +1,6 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import { NotAnOrdinaryFile } from '../../files/open-file.ts';
-import { OutsideFolder } from '../../files/open-inside.ts';
+import { NotRegularFileError } from '../../files/open-file.ts';
+import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readSidecar } from '../../ingest/items/whole-file-item.ts';
 import { SourceAgain } from '../../ingest/items/source-again.ts';
@@ -96,7 +96,7 @@ async function readAgain<T>(
     }
   } catch (cause) {
     signal.throwIfAborted();
-    const isOther = cause instanceof NotAnOrdinaryFile || cause instanceof OutsideFolder;
+    const isOther = cause instanceof NotRegularFileError || cause instanceof PathEscapesFolderError;
     if (isOther) throw new SourceRefused('source_changed', { cause });
     const isSystems = cause instanceof Error && 'syscall' in cause;
     const isDamaged = cause instanceof CorruptGzip || cause instanceof ParquetProblem;

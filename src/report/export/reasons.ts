@@ -5,7 +5,7 @@ import { isFields, type RecordContent } from '../../formats/record.ts';
 import type { SourceReason } from './source-refused.ts';
 
 /**
- * Why a row is left out, the most severe first. `restricted`: see domain/restriction/restricted.ts; it says nothing of what was found.
+ * Why a row is left out, the most severe first. `restricted`: see domain/restriction/restriction.ts; it says nothing of what was found.
  * `reviewed`: a person blocks it, or finds a category in it. `partial`: a verdict does not cover all of an item. `not_judged`: an item
  * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is no row.
  * `no_object`: the record is not an object, so that nothing can be added to it.

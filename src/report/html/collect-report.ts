@@ -8,11 +8,11 @@ import { verdictsInTable } from '../../analysis/verdict-columns.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
-import { systemPath } from '../../domain/file-path.ts';
+import { decodePath } from '../../domain/file-path.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
-import { ownCommand } from '../../domain/text/own-command.ts';
+import { formatCliCommand } from '../../domain/text/cli-command.ts';
 import { shellWord } from '../../domain/text/shell-word.ts';
-import { adviceOn } from '../../domain/words/file-advice.ts';
+import { fileAdvice } from '../../domain/words/file-advice.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { assertRunDirectory } from '../../record/assert-run-directory.ts';
@@ -128,7 +128,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
           }))
           .sort((a, b) => b.items - a.items),
         toFix: unjudged.map(({ first, code, reason, items }) => ({
-          ...{ code, items, item: linked([first])[0]!, advice: adviceOn(first.path, { code, reason }) },
+          ...{ code, items, item: linked([first])[0]!, advice: fileAdvice(first.path, { code, reason }) },
         })),
         coverage,
         guards: guardRows(summary, latencyOf),
@@ -150,7 +150,7 @@ function againCommand(config: RunConfig, summary: Summary): string | null {
   const { flags } = missingFlags(config, summary);
   if (flags.length === 0) return null;
   const words = [...config.sources.map(({ given }) => given), ...flags];
-  return ownCommand('enqueue', words.map(shellWord), process.env);
+  return formatCliCommand('enqueue', words.map(shellWord), process.env);
 }
 
 function guardRows(
@@ -191,7 +191,7 @@ async function sourceFiles(
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
     for (const { path, absolute } of batch) {
       if (!paths.has(path)) continue;
-      const named = systemPath(absolute);
+      const named = decodePath(absolute);
       if (typeof named === 'string') found.set(path, pathToFileURL(named).href);
       if (found.size === paths.size) return found;
     }

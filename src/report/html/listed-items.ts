@@ -3,8 +3,8 @@ import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
 import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { Decision } from '../../domain/outcome.ts';
-import type { Restriction } from '../../domain/restriction/restricted.ts';
-import { decidedByInWords } from '../../domain/words/decided-by-words.ts';
+import type { Restriction } from '../../domain/restriction/restriction.ts';
+import { describeRule } from '../../domain/words/decided-by-words.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import { JUDGED_HERE } from './outcome-counts.ts';
 import type { ReportItem } from './report-data.ts';
@@ -139,7 +139,7 @@ function listedItem(cells: Row): ListedItem {
       modality: modality as ReportItem['modality'],
     },
     ...{ decision: decision as Decision | null, score: score as number | null },
-    decidedBy: decision === null ? null : decidedByInWords(rule as string | null),
+    decidedBy: decision === null ? null : describeRule(rule as string | null),
     categories: [...new Set(flags)].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1)),
     ...{ latencyMs: latencyMs as number | null, error: error as string | null },
   };

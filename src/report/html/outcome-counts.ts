@@ -2,7 +2,7 @@ import type { Database, Row } from '../../analysis/database.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import { DECISIONS, type Decision } from '../../domain/outcome.ts';
-import { thresholdsOf, type Policy } from '../../domain/policy.ts';
+import { findThresholds, type Policy } from '../../domain/policy.ts';
 import { CATEGORY_KEYS, OTHER_CATEGORIES, type CategoryName } from '../../domain/taxonomy.ts';
 import type {
   CategoryRow,
@@ -156,7 +156,7 @@ export class OutcomeCounts {
       decisions: Object.fromEntries(byDecision) as unknown as ScoreSpread['decisions'],
       categories: names.flatMap((category: CategoryName) => {
         const bins = spread.get(category);
-        return bins === undefined ? [] : [{ category, bins, ...limits(thresholdsOf(policy, category)) }];
+        return bins === undefined ? [] : [{ category, bins, ...limits(findThresholds(policy, category)) }];
       }),
       ...limits(),
     };

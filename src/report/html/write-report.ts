@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { createTemporary } from '../../files/create-file.ts';
-import { isThere } from '../../files/folders.ts';
+import { pathExists } from '../../files/folders.ts';
 import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
@@ -48,7 +48,7 @@ export async function reportWhenFinished(
   { worked }: { readonly worked: boolean },
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (!worked && (await isThere(join(runDir, RUN_FILES.report)))) return null;
+  if (!worked && (await pathExists(join(runDir, RUN_FILES.report)))) return null;
   try {
     return `report: ${await writeReport(runDir, signal)}`;
   } catch (error) {

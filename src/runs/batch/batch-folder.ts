@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { BatchResults, RunConfig } from '../../config/run-config.ts';
 import { toolVersion } from '../../config/tool-version.ts';
 import { Failure } from '../../domain/failure.ts';
-import { shownName } from '../../domain/text/shown.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { createFile, DIRECTORY_MODE } from '../../files/create-file.ts';
-import { runDirectoryAround } from '../../files/folders.ts';
+import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { hashFile } from '../../files/hash-file.ts';
-import { NotAnOrdinaryFile, readWholeFile } from '../../files/open-file.ts';
+import { NotRegularFileError, readWholeFile } from '../../files/open-file.ts';
 import { BATCH_FILES } from '../../guard/openai/batch/request-files.ts';
 import { RequestFiles, type RequestFile } from '../../guard/openai/batch/request-files.ts';
 
@@ -34,17 +34,17 @@ export async function writeBatchFolder(
   write: (files: RequestFiles) => Promise<void>,
 ): Promise<readonly RequestFile[]> {
   // Its files would be found by the next run of the same sources, or would be in a record.
-  if ((await runDirectoryAround(join(folder, BATCH_FILES.batch))) !== null)
+  if ((await findEnclosingRunDirectory(join(folder, BATCH_FILES.batch))) !== null)
     throw new Failure(
       'usage',
-      `--requests: ${shownName(folder)} is in a run directory; choose a place outside`,
+      `--requests: ${quoteName(folder)} is in a run directory; choose a place outside`,
     );
   try {
     await mkdir(folder, DIRECTORY_MODE);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     const why = code === 'EEXIST' ? 'exists already, and is not changed' : `cannot be made (${code})`;
-    throw new Failure('usage', `--requests: ${shownName(folder)} ${why}`, { cause });
+    throw new Failure('usage', `--requests: ${quoteName(folder)} ${why}`, { cause });
   }
   const requests = new RequestFiles(folder);
   try {
@@ -76,7 +76,7 @@ export async function readBatchFolder(folder: string): Promise<RunConfig> {
   } catch {
     // It is none of ours.
   }
-  throw new Failure('usage', `${shownName(folder)} is not a folder that batch export completed`);
+  throw new Failure('usage', `${quoteName(folder)} is not a folder that batch export completed`);
 }
 
 /** The result files of a batch as they are now. Failure('usage') for one that cannot be read. */
@@ -92,8 +92,8 @@ export async function namedResults(
     } catch (cause) {
       signal.throwIfAborted();
       const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-      const why = cause instanceof NotAnOrdinaryFile ? 'is no file' : `cannot be read (${code})`;
-      throw new Failure('usage', `${shownName(path)} ${why}`, { cause });
+      const why = cause instanceof NotRegularFileError ? 'is no file' : `cannot be read (${code})`;
+      throw new Failure('usage', `${quoteName(path)} ${why}`, { cause });
     }
   }
   return { folder, files };

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import { toolVersion } from '../../config/tool-version.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
-import { errorsOf } from '../../domain/shard.ts';
+import { listErrors } from '../../domain/shard.ts';
 import { surveyPlan } from '../../ingest/plan/survey-plan.ts';
 import { expandSources } from '../../ingest/discover/expand.ts';
 import { inspectSources } from '../../ingest/recognise/inspect.ts';
@@ -59,7 +59,7 @@ export async function makeRequests(
     progress: new RunProgress(sources),
     stages: new StageCounts(),
     committed: async (result) => {
-      const errors = errorsOf(result);
+      const errors = listErrors(result);
       items += errors.length;
       for (const error of errors) if (error !== null) byError[error.code] = (byError[error.code] ?? 0) + 1;
     },

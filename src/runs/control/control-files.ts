@@ -2,7 +2,7 @@ import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { DIRECTORY_MODE, openForAppending } from '../../files/create-file.ts';
-import { NotAnOrdinaryFile } from '../../files/open-file.ts';
+import { NotRegularFileError } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** What a cancelled run is told to people as. */
@@ -40,7 +40,7 @@ async function isFolder(path: string): Promise<boolean> {
     throw error;
   });
   if (found === null) return false;
-  if (!found.isDirectory()) throw new NotAnOrdinaryFile(path);
+  if (!found.isDirectory()) throw new NotRegularFileError(path);
   return true;
 }
 

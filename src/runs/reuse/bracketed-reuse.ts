@@ -1,4 +1,4 @@
-import { isKnown } from '../../domain/item.ts';
+import { hasReusedVerdict } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { abortable } from '../../flow/abortable.ts';
 import type { RunReuse } from './run-reuse.ts';
@@ -69,5 +69,5 @@ export class BracketedReuse {
 
 /** Ids of the models whose verdicts a shard has. */
 function modelsOf({ items }: Shard): ReadonlySet<string> {
-  return new Set(items.filter(isKnown).map(({ settled }) => settled.fingerprint.id));
+  return new Set(items.filter(hasReusedVerdict).map(({ settled }) => settled.fingerprint.id));
 }

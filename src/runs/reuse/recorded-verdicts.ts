@@ -1,6 +1,6 @@
 import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recordedFingerprint } from '../../domain/fingerprint.ts';
+import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readManifest, type Manifest } from '../../record/manifest/manifest.ts';
@@ -92,7 +92,7 @@ function* verdictsOf(
   judging: string,
   manifest: Manifest,
 ): Generator<JudgedVerdicts, void> {
-  const fingerprints = manifest.fingerprints.flatMap(({ artifacts }) => recordedFingerprint(artifacts) ?? []);
+  const fingerprints = manifest.fingerprints.flatMap(({ artifacts }) => restoreFingerprint(artifacts) ?? []);
   const byRun = new Map<string, Verdict[]>();
   for (const line of lines) {
     const verdict = recordedVerdict(line);

@@ -1,4 +1,4 @@
-import type { CopiedItem, Item, JudgedItem, KnownItem } from '../../domain/item.ts';
+import type { CopiedItem, Item, JudgedItem, ReusedItem } from '../../domain/item.ts';
 import type { Judgement } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Shard } from '../../domain/shard.ts';
@@ -33,7 +33,7 @@ function isReusable(item: Item): item is JudgedItem {
 function settled(
   item: JudgedItem,
   { verdictOn, firstSeqOf, snippetOf }: Earlier,
-): JudgedItem | KnownItem | CopiedItem {
+): JudgedItem | ReusedItem | CopiedItem {
   const { contentSha256, seq } = item;
   const found = verdictOn(contentSha256);
   if (found !== null) return known(item, found, snippetOf);
@@ -45,13 +45,13 @@ function known(
   item: JudgedItem,
   { judgement, fingerprint, run }: StoredVerdict,
   snippetOf: Earlier['snippetOf'],
-): KnownItem {
+): ReusedItem {
   const snippet = snippetOf(item.request, judgement);
   return settledItem(item, { judgement, fingerprint, reusedFrom: run, snippet, error: null });
 }
 
 /** The item without its content. */
-function settledItem<S>(item: JudgedItem, settled: S): Omit<KnownItem, 'settled'> & { settled: S } {
+function settledItem<S>(item: JudgedItem, settled: S): Omit<ReusedItem, 'settled'> & { settled: S } {
   const { seq, id, source, roles, part, turn, contentSha256 } = item;
   const { modality, requestType } = item.request;
   return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };

@@ -1,7 +1,7 @@
 import picomatch from 'picomatch';
 import { Failure } from '../../domain/failure.ts';
-import { recordedPath } from '../../domain/file-path.ts';
-import { shown } from '../../domain/text/shown.ts';
+import { encodePath } from '../../domain/file-path.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
 import { realPath } from '../../files/open-inside.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isRunFileChanged } from '../../record/log/claim-path.ts';
@@ -78,10 +78,10 @@ async function corpusShown(path: string): Promise<string> {
   const { base, isGlob } = picomatch.scan(path);
   const named = await realPath(path).catch(() => null);
   const real = named ?? (isGlob ? await realPath(base).catch(() => null) : null);
-  const expected = recordedPath(named === null ? base : path);
+  const expected = encodePath(named === null ? base : path);
   return real === null || real === expected ? whole(path) : `${whole(path)} (which is ${whole(real)})`;
 }
 
 function whole(name: string): string {
-  return shown(name, MAX_CHARACTERS);
+  return escapeText(name, MAX_CHARACTERS);
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isCopy, isKnown, type Item } from '../../domain/item.ts';
+import { isCopy, hasReusedVerdict, type Item } from '../../domain/item.ts';
 import type { LogLine, Outcome, OutcomeLine } from '../../domain/outcome.ts';
-import { restrictedBy, type Restriction } from '../../domain/restriction/restricted.ts';
+import { findRestriction, type Restriction } from '../../domain/restriction/restriction.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -115,7 +115,7 @@ class Quotes {
         subcategory_flags: judgement.subcategoryFlags,
         subcategory_scores: judgement.subcategoryScores,
       };
-      const isOwn = judged != null && restrictedBy(policy, judged) !== null;
+      const isOwn = judged != null && findRestriction(policy, judged) !== null;
       if (!isOwn && !hashes.some(isRestricted)) continue;
       for (const sha256 of hashes) this.#contents.add(sha256.slice(0, PART_DIGITS));
       this.#records.add(recordOf(item));
@@ -124,7 +124,7 @@ class Quotes {
 
   snippetAt(index: number): string | null {
     const item = this.#result.shard.items[index]!;
-    const snippet = isKnown(item) ? item.settled.snippet : (this.#result.snippets?.[index] ?? null);
+    const snippet = hasReusedVerdict(item) ? item.settled.snippet : (this.#result.snippets?.[index] ?? null);
     if (snippet === null || this.#records.has(recordOf(item))) return null;
     const isHeld = snippet.parts.some((part) => this.#contents.has(part) || this.#isRestricted(part));
     return isHeld ? null : snippet.text;

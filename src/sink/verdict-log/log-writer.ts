@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
-import { RESTRICTING, type Restriction } from '../../domain/restriction/restricted.ts';
+import { RESTRICTING, type Restriction } from '../../domain/restriction/restriction.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { isDiskFull, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { GroupCommit } from '../../files/group-commit.ts';

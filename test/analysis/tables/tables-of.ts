@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeTables, type FlaggedBounds } from '../../../src/analysis/tables/make-tables.ts';
 import type { RunConfig } from '../../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
-import { foreignIn } from '../../../src/domain/taxonomy.ts';
+import { listForeignCategories } from '../../../src/domain/taxonomy.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
 type Config = Pick<RunConfig, 'output' | 'policy' | 'sources'>;
@@ -28,7 +28,7 @@ export async function tablesOf(
     policy: policy ?? { thresholds: null, allowFlagged: false, allowPartial: false },
     output: { dir: '', formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false, ...output },
   };
-  const foreign = [...new Set(lines.flatMap((line) => foreignIn(line.subcategory_scores)))];
+  const foreign = [...new Set(lines.flatMap((line) => listForeignCategories(line.subcategory_scores)))];
   const rows = await makeTables({
     ...{ config, foreign, verdicts, spill: join(folder, 'spilled'), bounds },
     signal: new AbortController().signal,

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
+import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
@@ -65,7 +65,7 @@ describe('restricted content', () => {
     expect(shown).toEqual(['corpus/a.csv: text', 'corpus/z.csv: text']);
     // Of the items that were restricted, and of those that share something with them, nothing is opened.
     await rm(corpus, { recursive: true });
-    for (const line of run.lines.filter((each) => restrictedBy(DEFAULT_POLICY, each) !== null)) {
+    for (const line of run.lines.filter((each) => findRestriction(DEFAULT_POLICY, each) !== null)) {
       expect(await asking.reasons(line.seq)).toEqual(['restricted', 'restricted']);
     }
   });
@@ -120,12 +120,12 @@ describe('restricted content', () => {
     expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
     // Without a score, nobody knows what the policy would do.
     expect(await asking.content(2)).toMatchObject({ reason: 'restricted' });
-    expect(run.lines.map((line) => restrictedBy(policy, line))).toEqual([
+    expect(run.lines.map((line) => findRestriction(policy, line))).toEqual([
       ...[null, 'sexual_content', 'sexual_content'],
     ]);
     const table = join(run.dir, 'verdicts.parquet');
     expect(await duckdb(`SELECT restricted_by FROM '${table}' ORDER BY seq`)).toEqual(
-      run.lines.map((line) => ({ restricted_by: restrictedBy(policy, line) })),
+      run.lines.map((line) => ({ restricted_by: findRestriction(policy, line) })),
     );
   });
 

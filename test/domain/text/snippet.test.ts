@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Judgement } from '../../../src/domain/outcome.ts';
 import type { ItemRequest, MultiturnRequest } from '../../../src/domain/request.ts';
-import { MAX_SNIPPET_UNITS, snippetOf } from '../../../src/domain/text/snippet.ts';
+import { MAX_SNIPPET_UNITS, createSnippet } from '../../../src/domain/text/snippet.ts';
 
 const prompt = (text: string): ItemRequest => ({ requestType: 'prompt', modality: 'text', text });
 
@@ -22,17 +22,20 @@ const STREAM = {
 };
 
 it('is a short text as it is, on one line', () => {
-  expect(snippetOf(prompt('hello'), judged(null))).toBe('hello');
-  expect(snippetOf(prompt('  one\r\n\ttwo\u2028\u00a0three \n'), judged(null))).toBe('one two three');
-  expect(snippetOf(prompt('\n\t '), judged(null))).toBe(null);
+  expect(createSnippet(prompt('hello'), judged(null))).toBe('hello');
+  expect(createSnippet(prompt('  one\r\n\ttwo\u2028\u00a0three \n'), judged(null))).toBe('one two three');
+  expect(createSnippet(prompt('\n\t '), judged(null))).toBe(null);
 });
 
 it('begins where the part that decided begins, in code points', () => {
   const text = `${'😀'.repeat(1000)}here it is${'.'.repeat(1000)}`;
-  expect(snippetOf(prompt(text), judged(1000))).toBe(`…here it is${'.'.repeat(290)}…`);
-  expect(snippetOf(prompt(text), judged(null))).toBe(`${'😀'.repeat(150)}…`);
+  expect(createSnippet(prompt(text), judged(1000))).toBe(`…here it is${'.'.repeat(290)}…`);
+  expect(createSnippet(prompt(text), judged(null))).toBe(`${'😀'.repeat(150)}…`);
   expect(
-    snippetOf({ requestType: 'response', modality: 'text', prompt: 'p', response: 'an answer' }, judged(3)),
+    createSnippet(
+      { requestType: 'response', modality: 'text', prompt: 'p', response: 'an answer' },
+      judged(3),
+    ),
   ).toBe('…answer');
 });
 
@@ -48,9 +51,9 @@ it('is of the turn that decided, or else the last one that was submitted', () =>
     turns: 2,
     conversation: null,
   };
-  expect(snippetOf(request, judged(null))).toBe('two');
-  expect(snippetOf({ ...request, turns: 3 }, judged(null))).toBe('three');
-  expect(snippetOf(request, judged(0))).toBe('one');
+  expect(createSnippet(request, judged(null))).toBe('two');
+  expect(createSnippet({ ...request, turns: 3 }, judged(null))).toBe('three');
+  expect(createSnippet(request, judged(0))).toBe('one');
 });
 
 it('of a generation ends with the chunk that was flagged', () => {
@@ -61,33 +64,33 @@ it('of a generation ends with the chunk that was flagged', () => {
     chunks: Array.from({ length: 100 }, (_, seq) => `chunk ${seq} `),
     cadenceChunks: 1,
   };
-  expect(snippetOf(request, judged(null, { ...STREAM, firstCautionSeq: 1, firstFlaggedSeq: 2 }))).toBe(
+  expect(createSnippet(request, judged(null, { ...STREAM, firstCautionSeq: 1, firstFlaggedSeq: 2 }))).toBe(
     'chunk 0 chunk 1 chunk 2…',
   );
-  const late = snippetOf(request, judged(null, { ...STREAM, firstCautionSeq: 99 }))!;
+  const late = createSnippet(request, judged(null, { ...STREAM, firstCautionSeq: 99 }))!;
   expect(late).toMatch(/^….* chunk 98 chunk 99$/);
   expect(late.length).toBe(301);
-  expect(snippetOf(request, judged(null, STREAM))).toMatch(/^chunk 0 .*…$/);
+  expect(createSnippet(request, judged(null, STREAM))).toMatch(/^chunk 0 .*…$/);
 });
 
 it('is the caption or transcript of media, and null without one', () => {
   const file = { corpus: 'c', path: 'a.jpg', sha256: '', bytes: 1 };
   const media = { requestType: 'prompt', modality: 'image', file } as const;
-  expect(snippetOf({ ...media, caption: 'a caption' }, judged(3))).toBe('a caption');
-  expect(snippetOf({ ...media, caption: null }, judged(null))).toBe(null);
+  expect(createSnippet({ ...media, caption: 'a caption' }, judged(3))).toBe('a caption');
+  expect(createSnippet({ ...media, caption: null }, judged(null))).toBe(null);
   const embedded = {
     requestType: 'prompt',
     modality: 'image',
     embedded: Buffer.of(1),
     caption: null,
   } as const;
-  expect(snippetOf(embedded, judged(null))).toBe(null);
+  expect(createSnippet(embedded, judged(null))).toBe(null);
 });
 
 it('shows what cannot be read, and leaves other scripts as they are', () => {
-  expect(snippetOf(prompt('a\0b\x1b[31m\u202ec\u2066d\ud800e'), judged(null))).toBe('a�b�[31m�c�d�e');
+  expect(createSnippet(prompt('a\0b\x1b[31m\u202ec\u2066d\ud800e'), judged(null))).toBe('a�b�[31m�c�d�e');
   for (const text of ['👨‍👩‍👧', 'می‌خواهم', 'שלום\u200f.'])
-    expect(snippetOf(prompt(text), judged(null))).toBe(text);
+    expect(createSnippet(prompt(text), judged(null))).toBe(text);
 });
 
 it('is bounded, well-formed and on one line, whatever the text', () => {
@@ -98,8 +101,8 @@ it('is bounded, well-formed and on one line, whatever the text', () => {
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 30 }), fc.nat(2000), (parts, at) => {
       for (const snippet of [
-        snippetOf(prompt(parts.join('')), judged(at)),
-        snippetOf(
+        createSnippet(prompt(parts.join('')), judged(at)),
+        createSnippet(
           { requestType: 'generation', modality: 'text', prompt: 'p', chunks: parts, cadenceChunks: 1 },
           judged(null, { ...STREAM, firstFlaggedSeq: at }),
         ),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decidedByInWords } from '../../../src/domain/words/decided-by-words.ts';
-import { decide, type Policy, type Scored, type Thresholds } from '../../../src/domain/policy.ts';
+import { describeRule } from '../../../src/domain/words/decided-by-words.ts';
+import { decide, type Policy, type PolicyInput, type Thresholds } from '../../../src/domain/policy.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 
 const score = fc.double({ min: 0, max: 1, noNaN: true });
@@ -11,7 +11,7 @@ const policy: fc.Arbitrary<Policy> = fc.record({
   allowFlagged: fc.boolean(),
   allowPartial: fc.boolean(),
 });
-const scored: fc.Arbitrary<Scored> = fc.record({
+const scored: fc.Arbitrary<PolicyInput> = fc.record({
   score,
   flagged: fc.boolean(),
   subcategoryScores: fc.option(fc.dictionary(fc.constantFrom(...CATEGORY_KEYS), score)),
@@ -35,14 +35,14 @@ describe('decidedByInWords', () => {
     ['openai/sexual/minors flagged', 'Flagged by the guard for openai/sexual/minors'],
     [null, 'No rule applied'],
   ])('says %s in words', (rule, words) => {
-    expect(decidedByInWords(rule)).toBe(words);
+    expect(describeRule(rule)).toBe(words);
   });
 
   it('has words for every rule that decides', () => {
     fc.assert(
       fc.property(policy, scored, (rules, verdict) => {
         const { decidedBy } = decide(rules, verdict);
-        const words = decidedByInWords(decidedBy);
+        const words = describeRule(decidedBy);
         expect(words).toMatch(/^[A-Z]/);
         expect(words).not.toBe(decidedBy);
         expect(words).not.toContain('_');
@@ -60,7 +60,7 @@ describe('decidedByInWords', () => {
       'score flagged',
       '<b>',
     ]) {
-      expect(decidedByInWords(rule)).toBe(rule);
+      expect(describeRule(rule)).toBe(rule);
     }
   });
 });

@@ -6,10 +6,10 @@ import {
   ITEM_CODES,
   ITEM_ERROR_REASONS,
   itemError,
-  passingError,
+  transientError,
   type ItemError,
 } from '../../../src/domain/item-error.ts';
-import { kindOf, type Item } from '../../../src/domain/item.ts';
+import { itemKind, type Item } from '../../../src/domain/item.ts';
 import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
 import type { Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
@@ -120,7 +120,7 @@ const judgements: fc.Arbitrary<Judgement> = fc.record({
 
 const errors: fc.Arbitrary<ItemError> = fc.oneof(
   fc.tuple(fc.constantFrom(...ITEM_CODES), text).map(([code, message]) => itemError(code, message)),
-  text.map((message) => passingError('UNREADABLE_SOURCE', message)),
+  text.map((message) => transientError('UNREADABLE_SOURCE', message)),
   fc
     .tuple(fc.constantFrom(...ITEM_ERROR_REASONS), text)
     .map(([reason, message]) => errorWithReason(reason, message)),
@@ -214,8 +214,8 @@ it('a result comes out as it went in but for the content, of which there is none
         JSON.stringify(item.roles),
         item.contentSha256,
         item.settled,
-        kindOf(item).requestType,
-        kindOf(item).modality,
+        itemKind(item).requestType,
+        itemKind(item).modality,
       ];
       expect(decoded.result.shard.items.map(head)).toEqual(result.shard.items.map(head));
     }),

@@ -2,7 +2,7 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { KeptVerdicts, openRunStore } from '../../../src/fleet/sink/run-store.ts';
-import { isThere } from '../../../src/files/folders.ts';
+import { pathExists } from '../../../src/files/folders.ts';
 import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { FINGERPRINT, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
@@ -38,7 +38,7 @@ it('the sink writes no store outside its folders, and says so once', async () =>
   await kept.add(resultOf(shardOf(1, [1])));
   await kept.close();
   expect(said).toEqual([expect.stringMatching(/is not below a folder of this sink \(--root\)/)]);
-  expect(await isThere(join(out, '..', 'elsewhere'))).toBe(false);
+  expect(await pathExists(join(out, '..', 'elsewhere'))).toBe(false);
 });
 
 it('a link in the folders of a sink leads no store out of them', async () => {
@@ -49,5 +49,5 @@ it('a link in the folders of a sink leads no store out of them', async () => {
   await kept.add(resultOf(shardOf(0, [0])));
   await kept.close();
   expect(said).toHaveLength(1);
-  expect(await isThere(join(outside, 'target', 'store'))).toBe(false);
+  expect(await pathExists(join(outside, 'target', 'store'))).toBe(false);
 });

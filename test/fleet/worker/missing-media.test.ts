@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isRetryable, itemError, passingError } from '../../../src/domain/item-error.ts';
+import { isRetryable, itemError, transientError } from '../../../src/domain/item-error.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { missingMedia } from '../../../src/fleet/worker/missing-media.ts';
@@ -108,7 +108,7 @@ describe('what a worker sees of a corpus', () => {
     expect(isRetryable(escape)).toBe(false);
   });
 
-  test.each([passingError('UNREADABLE_SOURCE', 'words'), itemError('UNREADABLE_SOURCE', 'words')])(
+  test.each([transientError('UNREADABLE_SOURCE', 'words'), itemError('UNREADABLE_SOURCE', 'words')])(
     'travels with whether it may be tried again: %j',
     (error) => {
       const names = new StringTable();

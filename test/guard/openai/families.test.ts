@@ -5,7 +5,7 @@ import { makeFamily } from '../../../src/guard/openai/families/families.ts';
 import type { ChatFamily } from '../../../src/guard/openai/families/families.ts';
 import type { Question } from '../../../src/guard/openai/families/family.ts';
 import { decide, DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
+import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { readCompletion } from '../../../src/guard/openai/completion.ts';
 import { CANARY_PICTURE } from '../../../src/domain/canary/built-in.ts';
 import { familyOfModel } from '../../../src/domain/guard/guard-family.ts';
@@ -493,7 +493,7 @@ test('the categories that Llama Guard names have the probability of its answer, 
   // So an adult's content is not taken for that of a child.
   const sexual = (await judged('llama-guard', () => reply('unsafe\nS12'))).answer!;
   const line = { subcategory_flags: sexual.subcategoryFlags, subcategory_scores: sexual.subcategoryScores };
-  expect(restrictedBy(DEFAULT_POLICY, line)).toBeNull();
+  expect(findRestriction(DEFAULT_POLICY, line)).toBeNull();
 });
 
 test.each<[name: ChatFamily, say: Say]>([
@@ -506,7 +506,7 @@ test.each<[name: ChatFamily, say: Say]>([
   async (name, say) => {
     const { subcategoryFlags, subcategoryScores } = (await judged(name, say)).answer!;
     const line = { subcategory_flags: subcategoryFlags, subcategory_scores: subcategoryScores };
-    expect(restrictedBy(DEFAULT_POLICY, line)).not.toBeNull();
+    expect(findRestriction(DEFAULT_POLICY, line)).not.toBeNull();
   },
 );
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { itemError, type ItemCode } from '../../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import { history, type GuardRequest } from '../../../src/domain/request.ts';
+import { submittedTurns, type GuardRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import { judgement, MODEL } from '../moderation.ts';
 
@@ -10,7 +10,7 @@ import { judgement, MODEL } from '../moderation.ts';
 export function textsOf(request: GuardRequest): readonly string[] {
   switch (request.requestType) {
     case 'multiturn':
-      return history(request).map(([, content]) => content);
+      return submittedTurns(request).map(([, content]) => content);
     case 'response':
       return request.prompt === null ? [request.response] : [request.prompt, request.response];
     case 'generation':
@@ -74,7 +74,7 @@ export class SmallGuards implements Judge {
       },
     });
     if (texts.some((text) => text.trim() === '')) return refuse('EMPTY_CONTENT');
-    if (request.requestType === 'multiturn' && history(request).at(-1)![0] === 'system') {
+    if (request.requestType === 'multiturn' && submittedTurns(request).at(-1)![0] === 'system') {
       return refuse('INVALID_CONVERSATION');
     }
     if (texts.reduce((sum, text) => sum + tokens(text), 0) > this.#contexts.get(endpoint)!) {

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
-import { type Item, laneOf } from '../../../src/domain/item.ts';
+import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
@@ -66,7 +66,7 @@ describe('media files', () => {
         caption: null,
       },
     });
-    expect([laneOf(photo!), laneOf(clip!)]).toEqual(['image', 'audio']);
+    expect([chooseLane(photo!), chooseLane(clip!)]).toEqual(['image', 'audio']);
     expect(photo!.contentSha256).toBe(contentSha256(photo!.request!));
   });
 

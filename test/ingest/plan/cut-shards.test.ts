@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
-import { type Item, laneOf } from '../../../src/domain/item.ts';
+import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import { requestBytes, type Turn } from '../../../src/domain/request.ts';
 import { itemsSha256 } from '../../../src/domain/items-hash.ts';
@@ -127,7 +127,7 @@ describe('cutting shards', () => {
         expect(shards.map(({ shard }) => shard)).toEqual(shards.map((_, index) => 5 + index));
         for (const lane of ['text', 'chat'] as const) {
           const ofLane = shards.filter((shard) => shard.lane === lane).flatMap((shard) => shard.items);
-          expect(ofLane).toEqual(items.filter((item) => laneOf(item) === lane));
+          expect(ofLane).toEqual(items.filter((item) => chooseLane(item) === lane));
         }
         const shardOf = new Map<number, number>();
         for (const { shard, items: held } of shards) {

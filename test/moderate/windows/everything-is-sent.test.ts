@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import { history, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 import { SmallGuards } from '../../helpers/guards/small-guards.ts';
@@ -68,7 +68,7 @@ describe('what is sent of an item in windows', () => {
         }
         if (guards.judged.length > 1) windowed++;
         const sent = guards.judged.map((request) =>
-          request.requestType === 'multiturn' ? history(request) : [],
+          request.requestType === 'multiturn' ? submittedTurns(request) : [],
         );
         for (const [, content] of messages) {
           const texts = sent.flatMap((window) => window.map(([, text]) => text));

@@ -2,14 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import { history, type GuardRequest, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import {
+  submittedTurns,
+  type GuardRequest,
+  type ItemRequest,
+  type Turn,
+} from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/judge.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 
 function textOf(request: GuardRequest): string {
   if (request.requestType === 'multiturn')
-    return history(request)
+    return submittedTurns(request)
       .map(([, content]) => content)
       .join('');
   if (request.requestType === 'response') return (request.prompt ?? '') + request.response;
@@ -158,7 +163,7 @@ describe('a conversation beyond the context of the guard', () => {
     const seen = new Set<string>();
     for (const request of windows) {
       if (request.requestType !== 'multiturn') throw new Error('not a conversation');
-      const messages = history(request);
+      const messages = submittedTurns(request);
       expect(messages[0]).toEqual(system);
       expect(messages.at(-1)![0]).not.toBe('system');
       for (const [, content] of messages) seen.add(content);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../../src/domain/item-error.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from '../../../src/domain/words/item-advice.ts';
-import { columnsIn } from '../../../src/domain/text/width.ts';
+import { displayWidth } from '../../../src/domain/text/display-width.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 
@@ -136,7 +136,7 @@ describe('the summary for people', () => {
     const decisions_by_category = { ['\u6f22'.repeat(40)]: decisions, hate: decisions };
     const lines = summaryLines({ ...SUMMARY, by_category, decisions_by_category, without_category: 0 });
     const from = lines.findIndex((line) => line.startsWith('Flagged categories:'));
-    expect(lines.slice(from, from + 3).map(columnsIn)).toEqual([56, 56, 56]);
+    expect(lines.slice(from, from + 3).map(displayWidth)).toEqual([56, 56, 56]);
     expect(lines[from + 3]).toMatch(/^Policy/);
   });
 
@@ -154,7 +154,7 @@ describe('the summary for people', () => {
     }
     const advice = [...Object.values(ITEM_ADVICE), ...Object.values(REASON_ADVICE)];
     for (const { brief, full } of advice) {
-      expect(columnsIn(brief)).toBeLessThanOrEqual(48);
+      expect(displayWidth(brief)).toBeLessThanOrEqual(48);
       expect(full).toMatch(/\w/);
     }
     expect(Object.keys(REASON_ADVICE)).toEqual(expect.arrayContaining([...ITEM_ERROR_REASONS]));

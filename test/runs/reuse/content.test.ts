@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
-import { restrictedBy } from '../../../src/domain/restriction/restricted.ts';
+import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import type { RunEvent } from '../../../src/runs/run-events.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { resumed, site, type Scan, type Site } from './rescans.ts';
@@ -28,7 +28,7 @@ function expectSnippets({ lines, summary }: Scan): void {
     0,
   );
   for (const line of lines) {
-    const isHeld = line.decision !== 'allow' && restrictedBy(HALF, line) === null;
+    const isHeld = line.decision !== 'allow' && findRestriction(HALF, line) === null;
     expect([line.seq, line.snippet]).toEqual([line.seq, isHeld ? `marker number ${line.seq % COUNT}` : null]);
   }
 }

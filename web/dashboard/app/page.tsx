@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 
 interface Props {
   /** Also of the window. A foreign name is escaped. */
@@ -20,7 +20,7 @@ let navigated = false;
 /** A page with its heading. Whoever comes from another page finds the focus on the heading, as after a load. */
 export function Page({ title, beside, actions, above, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const name = shown(title, 80);
+  const name = escapeText(title, 80);
   useEffect(() => {
     document.title = `${name} · guardsweep`;
   }, [name]);

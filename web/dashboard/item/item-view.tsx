@@ -1,6 +1,6 @@
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
-import { adviceOn } from '../../../src/domain/words/file-advice.ts';
+import { fileAdvice } from '../../../src/domain/words/file-advice.ts';
 import { Link } from '../app/link.tsx';
 import { DecisionBadge } from '../ui/badge.tsx';
 import { Foreign } from '../ui/foreign.tsx';
@@ -64,7 +64,7 @@ function Verdict({ detail }: { readonly detail: ItemDetail }) {
         <p class="error">
           <code>{line.error.code}</code> <Foreign text={line.error.message} max={500} />{' '}
           <span class="hint">
-            What to do: {adviceOn(line.source.path, line.error)}.
+            What to do: {fileAdvice(line.source.path, line.error)}.
             {line.error.retryable && ' A retry judges it again.'}
           </span>
         </p>

@@ -1,5 +1,5 @@
 import type { Health } from '../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { Foreign } from '../ui/foreign.tsx';
 import { count, counted } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
@@ -24,7 +24,7 @@ export function HealthStrip({ health }: { readonly health: Health }) {
 
 function GuardHealth({ guard }: { readonly guard: Health['guards'][number] }) {
   const { endpoint, ready, problem, requests_in_flight: inFlight } = guard;
-  const words = ready ? 'ready' : shown(problem ?? 'not ready', MAX_PROBLEM);
+  const words = ready ? 'ready' : escapeText(problem ?? 'not ready', MAX_PROBLEM);
   return (
     <li class={ready ? 'tone-allow' : 'tone-block'}>
       <Icon name={ready ? 'check' : 'alert'} />

@@ -1,5 +1,5 @@
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { reportPath } from '../api/runs.ts';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -25,7 +25,7 @@ export function ReportTab({ run }: { readonly run: RunDetail }) {
       <iframe
         class="report-frame"
         src={path}
-        title={`Report of ${shown(run.name, 80)}`}
+        title={`Report of ${escapeText(run.name, 80)}`}
         sandbox="allow-scripts"
       />
     </div>

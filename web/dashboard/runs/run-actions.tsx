@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RunAction, RunRow } from '../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { ApiError } from '../api/http.ts';
 import { actOnRun } from '../api/runs.ts';
 import { session } from '../api/session.ts';
@@ -45,7 +45,7 @@ export function RunActions({ run }: { readonly run: Pick<RunRow, 'run' | 'name' 
   };
 
   return (
-    <div class="run-actions" role="group" aria-label={`Actions on ${shown(run.name, 80)}`}>
+    <div class="run-actions" role="group" aria-label={`Actions on ${escapeText(run.name, 80)}`}>
       {run.actions.map((action) => (
         <Button
           key={action}
@@ -74,7 +74,7 @@ interface CancelProps {
 function CancelDialog({ run, onClose, onConfirm }: CancelProps) {
   return (
     <Dialog
-      title={`Cancel ${shown(run.name, 60)}?`}
+      title={`Cancel ${escapeText(run.name, 60)}?`}
       onClose={onClose}
       footer={
         <>

@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { Icon } from '../ui/icon.tsx';
 
 const MAX_PROBLEM = 300;
@@ -10,7 +10,7 @@ export function RunProblem({ problem }: Pick<RunRow, 'problem'>) {
   return (
     <p class="run-problem">
       <Icon name="alert" />
-      <span>{shown(problem, MAX_PROBLEM)}</span>
+      <span>{escapeText(problem, MAX_PROBLEM)}</span>
     </p>
   );
 }

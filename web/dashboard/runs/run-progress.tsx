@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { DecisionBar } from '../ui/decision-bar.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { doneShare, paceWords, progressWords } from './progress-words.ts';
@@ -11,7 +11,7 @@ export function RunProgress({ run }: { readonly run: RunRow }) {
   if (decisions !== null && run.state === 'finished') {
     return (
       <DecisionBar
-        label={`How the items of ${shown(run.name, 80)} ended`}
+        label={`How the items of ${escapeText(run.name, 80)} ended`}
         endings={{ ...decisions, unjudged: unjudged ?? 0 }}
       />
     );
@@ -19,7 +19,7 @@ export function RunProgress({ run }: { readonly run: RunRow }) {
   return (
     <div class="run-progress">
       <Progress
-        label={`Progress of ${shown(run.name, 80)}`}
+        label={`Progress of ${escapeText(run.name, 80)}`}
         share={doneShare(run.progress)}
         still={run.state !== 'running'}
       />

@@ -4,7 +4,7 @@ import {
   CATEGORY_KEYS,
   type CategoryKey,
   type CategoryName,
-  foreignIn,
+  listForeignCategories,
 } from '../../../src/domain/taxonomy.ts';
 
 export type Key = 'default' | CategoryName;
@@ -18,7 +18,7 @@ export type Model = Readonly<Record<'default' | CategoryKey, Levels> & Partial<R
 
 /** Those that have sliders: ours, then those of other taxonomies in order of name. */
 export function keysOf(model: Model): readonly Key[] {
-  return ['default', ...CATEGORY_KEYS, ...foreignIn(model)];
+  return ['default', ...CATEGORY_KEYS, ...listForeignCategories(model)];
 }
 
 const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
@@ -35,7 +35,7 @@ export function modelOf(
   scored: Readonly<Partial<Record<CategoryName, unknown>>> = {},
 ): Model {
   const fallback = levelsOf(thresholds?.default);
-  const entries = [...CATEGORY_KEYS, ...foreignIn({ ...thresholds, ...scored })].map((key) => {
+  const entries = [...CATEGORY_KEYS, ...listForeignCategories({ ...thresholds, ...scored })].map((key) => {
     const { review, block } = levelsOf(thresholds?.[key]);
     return [
       key,

@@ -1,4 +1,4 @@
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 
 /** Longest name that is held at all: in the title of one that is cut. */
 const MAX_TITLE = 1000;
@@ -13,10 +13,10 @@ interface Props {
 
 /** A string from a record or a file system: control and bidirectional characters are escaped, its length is bounded. */
 export function Foreign({ text, max = 80, code = false }: Props) {
-  const title = text.length > max ? shown(text, MAX_TITLE) : undefined;
+  const title = text.length > max ? escapeText(text, MAX_TITLE) : undefined;
   return (
     <bdi class={code ? 'foreign code' : 'foreign'} title={title}>
-      {shown(text, max)}
+      {escapeText(text, max)}
     </bdi>
   );
 }

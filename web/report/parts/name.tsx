@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { shown } from '../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 
 const MAX_LENGTH = 160;
 
 /** A string from the record, such as an id or a path: bounded, isolated, with what cannot be seen written out. */
 export function Name({ text }: { readonly text: string }): JSX.Element {
-  return <bdi class="name">{shown(text, MAX_LENGTH)}</bdi>;
+  return <bdi class="name">{escapeText(text, MAX_LENGTH)}</bdi>;
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { helpWith, OTHER_FILES, OTHER_HELP } from '../../../src/domain/words/file-kinds.ts';
+import { conversionAdvice, OTHER_FILES, OTHER_HELP } from '../../../src/domain/words/file-kinds.ts';
 import { number } from '../format.ts';
 import { Name } from './name.tsx';
 import { cell, Table } from './table.tsx';
@@ -19,7 +19,7 @@ export function Unread({ data: { summary } }: { readonly data: ReportData }): JS
           rows={kinds.map(([name, count]) => [
             cell(name === OTHER_FILES ? 'others' : <Name text={name} />, name),
             cell(number(count), count),
-            cell(helpWith(name) ?? OTHER_HELP),
+            cell(conversionAdvice(name) ?? OTHER_HELP),
           ])}
         />
       )}

@@ -1,4 +1,4 @@
-import { mistake } from '../../mistake.ts';
+import { usageError } from '../../usage-error.ts';
 import { commandOf, headFileAt } from '../../values/paths.ts';
 import { parseRate } from '../../values/quantities.ts';
 import { choice, list, path, single, SWITCH } from '../kinds.ts';
@@ -89,7 +89,7 @@ export const ANNOTATE_KEY = setting({
   help: 'key that is added to the records; in tables, the beginning of the names of the columns',
   kind: single('key', ({ value, place }) => {
     if (new RegExp(`^[A-Za-z_]\\w{0,${MAX_KEY_LENGTH - 1}}$`).test(value)) return value;
-    throw mistake(place, 'a key has letters, digits and _, and does not begin with a digit');
+    throw usageError(place, 'a key has letters, digits and _, and does not begin with a digit');
   }),
   default: 'moderation',
   example: 'guard_verdict',

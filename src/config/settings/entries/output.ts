@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { oneOf } from '../../mistake.ts';
+import { oneOf } from '../../usage-error.ts';
 import { OUTPUT_FORMATS, type CsvSeparator } from '../../run-config.ts';
 import { parseOutputFolder } from '../../values/paths.ts';
 import { parseRunName } from '../../values/run-name.ts';

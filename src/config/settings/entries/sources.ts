@@ -1,11 +1,11 @@
-import { type Located, mistake } from '../../mistake.ts';
+import { type WithOrigin, usageError } from '../../usage-error.ts';
 import { AUDITS, HEADERS, LAYOUTS } from '../../run-config.ts';
 import { parseEncoding } from '../../values/encoding.ts';
 import { anyText, choice, list, single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-function parseColumn({ value, place }: Located<string>): string {
-  if (value === '') throw mistake(place, 'a column name is empty');
+function parseColumn({ value, place }: WithOrigin<string>): string {
+  if (value === '') throw usageError(place, 'a column name is empty');
   return value;
 }
 

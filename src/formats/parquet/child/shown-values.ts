@@ -16,7 +16,7 @@ import {
   type DuckDBType,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { beginsWith, type Magic } from '../../../domain/magic-bytes.ts';
+import { hasMagicBytes, type Magic } from '../../../domain/magic-bytes.ts';
 import { chooseDecoder } from '../../encoding/decoder.ts';
 import type { ReadRequest } from './messages.ts';
 
@@ -99,7 +99,7 @@ export class ShownValues {
   #bytes({ bytes: { buffer, byteOffset, byteLength } }: DuckDBBlobValue): string {
     const bytes = Buffer.from(buffer, byteOffset, byteLength);
     this.bytes += bytes.length;
-    const isImage = IMAGES.some((magic) => beginsWith(bytes, magic));
+    const isImage = IMAGES.some((magic) => hasMagicBytes(bytes, magic));
     const isText = isUtf8(bytes);
     if (isText && (this.#bytesAreTexts || !isImage)) return bytes.toString();
     if (isImage) return dataUrl('image/unknown', bytes);

@@ -2,7 +2,7 @@ import type { Audit } from '../../../config/run-config.ts';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { plural } from '../../../domain/text/plural.ts';
 import { JsonFields } from '../../json/json-fields.ts';
-import { isList, type Fields } from '../../record.ts';
+import { isReadonlyArray, type Fields } from '../../record.ts';
 import { imageDraft, imageFrom, isImageUrl } from '../attachments.ts';
 import { holdsText } from '../columns.ts';
 import { conversationDrafts, spokenDrafts, spokenOnly } from '../turns/conversation.ts';
@@ -110,7 +110,7 @@ export class NestedItems {
 
   #inside(name: string, value: object, level: number, said: Said | null): void {
     if (level > MAX_LEVELS) this.#tooDeep++;
-    else if (isList(value)) this.#list(name, value, level, said);
+    else if (isReadonlyArray(value)) this.#list(name, value, level, said);
     else this.#object(value, level, said);
   }
 
@@ -177,8 +177,9 @@ export class NestedItems {
       const text = textOfTurn(turn);
       const [role, content] = namesOfTurn(turn);
       const parts = (turn as Readonly<Record<string, unknown>>)[content];
-      if (isList(parts)) this.#named(content, () => this.#besideParts(content, parts, level + 1, text));
-      if (isList(turn)) continue;
+      if (isReadonlyArray(parts))
+        this.#named(content, () => this.#besideParts(content, parts, level + 1, text));
+      if (isReadonlyArray(turn)) continue;
       const taken = takenFromCalls(turn);
       for (const [name, calls] of Object.entries(turn)) {
         if (name !== 'tool_calls' && name !== 'function_call') continue;
@@ -197,7 +198,7 @@ export class NestedItems {
       const spelled = new Set(used.map((name) => fields.names()[fields.positionOf(name) ?? -1] ?? ''));
       for (const name of used) {
         const parts = fields.get(name);
-        if (isList(parts)) this.#named(name, () => this.#besideParts(name, parts, level + 1, text));
+        if (isReadonlyArray(parts)) this.#named(name, () => this.#besideParts(name, parts, level + 1, text));
       }
       this.#members(fields, spelled, level + 1, { text, words: MIN_ANNOTATION_WORDS, taken: null });
     }
@@ -212,7 +213,7 @@ export class NestedItems {
   }
 
   #besideCalls(name: string, calls: unknown, level: number, said: Said): void {
-    for (const call of isList(calls) ? calls : [calls]) {
+    for (const call of isReadonlyArray(calls) ? calls : [calls]) {
       if (typeof call === 'string') this.#text(name, call, said, false);
       else if (typeof call === 'object' && call !== null) this.#inside(name, call, level + 1, said);
     }

@@ -1,6 +1,6 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
-import { isList, type Fields } from '../../record.ts';
+import { isReadonlyArray, type Fields } from '../../record.ts';
 import { messageContent } from '../content.ts';
 import { attachmentDrafts } from '../attachments.ts';
 import { inPart, numberedPart, promptDraft, settled, type Draft, type Drafted } from '../draft.ts';
@@ -25,7 +25,7 @@ export function draftBatchRequest(fields: Fields, audit: Audit): Drafted | null 
     return { drafts: inputDrafts(memberOf(fields.get('body'), 'input')), judged: JUDGED };
   }
   const messages = memberOf(fields.get('body'), 'messages');
-  if (url !== '/v1/chat/completions' || !isList(messages)) return null;
+  if (url !== '/v1/chat/completions' || !isReadonlyArray(messages)) return null;
   const drafts = conversationDrafts(messages, { audit, suffix: '', position: 0 });
   return { drafts: drafts.map((draft) => inPart(MESSAGES, draft)), judged: JUDGED };
 }
@@ -37,7 +37,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function inputDrafts(input: unknown): readonly Draft[] {
-  if (isList(input) && input.length > 0 && input.every((text) => typeof text === 'string')) {
+  if (isReadonlyArray(input) && input.length > 0 && input.every((text) => typeof text === 'string')) {
     return input.map((text, index) =>
       inPart(numberedPart(INPUT, index + 1), promptDraft(`#${index + 1}`, text)),
     );
@@ -47,7 +47,7 @@ function inputDrafts(input: unknown): readonly Draft[] {
 
 function oneInput(input: unknown): readonly Draft[] {
   if (typeof input === 'string') return [promptDraft('', input)];
-  if (input === undefined || input === null || (isList(input) && input.length === 0)) {
+  if (input === undefined || input === null || (isReadonlyArray(input) && input.length === 0)) {
     return [settled('', 'prompt', itemError('MISSING_PAYLOAD', 'the request has no input'))];
   }
   const content = messageContent(input);

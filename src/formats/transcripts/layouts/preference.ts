@@ -1,7 +1,7 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Turn } from '../../../domain/request.ts';
-import { type Fields, isList } from '../../record.ts';
+import { type Fields, isReadonlyArray } from '../../record.ts';
 import { type Draft, type Drafted, inPart, isBlank, promptDraft, responseDraft, settled } from '../draft.ts';
 import { conversationDrafts } from '../turns/conversation.ts';
 import { roleOf } from '../turns/roles.ts';
@@ -75,7 +75,7 @@ function promptDrafts(prompt: unknown, audit: Audit, position: number): readonly
 }
 
 function isAnswer(value: unknown): boolean {
-  return typeof value === 'string' || isList(value);
+  return typeof value === 'string' || isReadonlyArray(value);
 }
 
 function sideDrafts(prompt: unknown, value: unknown, audit: Audit, side: string, position: number): Draft[] {
@@ -116,14 +116,14 @@ function leadIn(
 /** The prompt's turns and their answer, which replaces the empty assistant turn at the end of a prompt in one string. */
 function answered(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
   const last = promptTurns.at(-1);
-  const isOpen = isList(last) && last[0] === 'assistant' && last[1] === '';
+  const isOpen = isReadonlyArray(last) && last[0] === 'assistant' && last[1] === '';
   return [...(isOpen ? promptTurns.slice(0, -1) : promptTurns), { role: 'assistant', content: answer }];
 }
 
 function isAssistantTurn(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
-  const name = isList(value) ? value[0] : (role ?? from);
+  const name = isReadonlyArray(value) ? value[0] : (role ?? from);
   return typeof name === 'string' && roleOf(name) === 'assistant';
 }
 

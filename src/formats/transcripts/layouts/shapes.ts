@@ -1,6 +1,6 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
-import { isList, type Fields } from '../../record.ts';
+import { isReadonlyArray, type Fields } from '../../record.ts';
 import { anyConversationDrafts } from '../turns/conversation.ts';
 import { settled, type Drafted } from '../draft.ts';
 import {
@@ -25,7 +25,7 @@ const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected'
 
 /** The list in a judged field, also if it is JSON text that was read as turns; undefined if there is none. */
 export function listOf(name: string, value: unknown): readonly unknown[] | undefined {
-  if (typeof value !== 'string') return isList(value) ? value : undefined;
+  if (typeof value !== 'string') return isReadonlyArray(value) ? value : undefined;
   if (CONVERSATION_NAMES.includes(name)) return conversationOf(value) ?? undefined;
   return TURNS_NAMES.has(name) ? turnsOf(value) : undefined;
 }

@@ -1,6 +1,6 @@
 import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
-import { isList } from '../../record.ts';
+import { isReadonlyArray } from '../../record.ts';
 
 /**
  * Maps role names of the known transcript layouts, in lower case, to roles of the guard. The result of a tool is input to
@@ -40,7 +40,7 @@ export function originalRole(name: string | null, role: Role): OriginalRole | nu
 
 /** Whether a value looks like one turn of a conversation: a role and content, by name or as a pair. */
 export function isTurnLike(value: unknown): boolean {
-  if (isList(value)) return value.length === 2 && typeof value[0] === 'string';
+  if (isReadonlyArray(value)) return value.length === 2 && typeof value[0] === 'string';
   if (typeof value !== 'object' || value === null) return false;
   const named = (role: string, content: string): boolean =>
     Object.hasOwn(value, role) &&
@@ -51,7 +51,7 @@ export function isTurnLike(value: unknown): boolean {
 /** Whether a value is a turn of a known layout with a known role. */
 export function isKnownTurn(value: unknown): boolean {
   if (!isTurnLike(value)) return false;
-  if (isList(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
+  if (isReadonlyArray(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
   const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
   const name = role ?? from;
   return typeof name === 'string' && roleOf(name) !== null;
@@ -59,7 +59,7 @@ export function isKnownTurn(value: unknown): boolean {
 
 /** The names of role and content in a turn of a known layout; for a pair, the indexes. */
 export function namesOfTurn(turn: object): readonly [role: string, content: string] {
-  if (isList(turn)) return ['0', '1'];
+  if (isReadonlyArray(turn)) return ['0', '1'];
   const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
   const content = Object.hasOwn(turn, 'content') ? 'content' : 'value';
   return [role, content];

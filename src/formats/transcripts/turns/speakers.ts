@@ -1,7 +1,7 @@
 import type { OriginalRole } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
 import { JsonFields } from '../../json/json-fields.ts';
-import { isList, type Fields } from '../../record.ts';
+import { isReadonlyArray, type Fields } from '../../record.ts';
 import { messageContent } from '../content.ts';
 import { isBlank } from '../draft.ts';
 import { roleOf } from './roles.ts';
@@ -62,7 +62,7 @@ export function spokenList(list: readonly unknown[]): readonly Spoken[] | null {
 }
 
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !isList(value);
+  return typeof value === 'object' && value !== null && !isReadonlyArray(value);
 }
 
 /** The speaker and text of an object. */
@@ -112,7 +112,7 @@ function personOf(value: unknown): string | null {
 function contentOf(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (messageContent(value) !== null) return value;
-  if (!isList(value)) return null;
+  if (!isReadonlyArray(value)) return null;
   const texts = value.map((part) =>
     typeof part === 'string' ? part : isObject(part) ? (part as { readonly text?: unknown }).text : null,
   );

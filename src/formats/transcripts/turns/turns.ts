@@ -1,7 +1,7 @@
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { OriginalRole } from '../../../domain/original-role.ts';
 import type { Role, Turn } from '../../../domain/request.ts';
-import { isList } from '../../record.ts';
+import { isReadonlyArray } from '../../record.ts';
 import { callArguments, messageContent, type Attachment, type MessageContent } from '../content.ts';
 import { isBlank } from '../draft.ts';
 import { originalRole, roleOf } from './roles.ts';
@@ -102,7 +102,7 @@ export function textOfTurn(turn: unknown): string {
 function turnParts(
   value: unknown,
 ): { readonly role: string; readonly content: MessageContent | null } | null {
-  if (isList(value)) {
+  if (isReadonlyArray(value)) {
     const [role, content] = value;
     return value.length === 2 && typeof role === 'string' ? { role, content: messageContent(content) } : null;
   }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { z } from 'zod';
 import type { BatchResults } from '../../../config/run-config.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { shownName } from '../../../domain/text/shown.ts';
+import { quoteName } from '../../../domain/text/escape-text.ts';
 import { openFile } from '../../../files/open-file.ts';
 import { readFully } from '../../../files/read-fully.ts';
 import { CallError } from '../../protocol/call-error.ts';
@@ -120,14 +120,14 @@ export class ResultFiles implements OpenAiCalls {
       file = await openFile(path, 'refuse');
     } catch (cause) {
       const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Failure('usage', `${shownName(path)} cannot be read (${code})`, { cause });
+      throw new Failure('usage', `${quoteName(path)} cannot be read (${code})`, { cause });
     }
     const number = this.#files.push(file) - 1;
     const hash = createHash('sha256');
     for await (const lines of readResultLines(file, hash, signal))
       for (const line of lines) this.#add(number, line);
     if (hash.digest('hex') !== sha256)
-      throw new Failure('usage', `${shownName(path)} has changed since the results were taken from it`);
+      throw new Failure('usage', `${quoteName(path)} has changed since the results were taken from it`);
   }
 
   #add(file: number, { offset, bytes }: ResultLine): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { categoryBySpelling } from '../../../domain/words/category-spelling.ts';
-import { CHILDREN } from '../../../domain/restriction/restricted.ts';
+import { CHILDREN } from '../../../domain/restriction/restriction.ts';
 import { NotUsable } from '../../protocol/not-usable.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
 import type { GuardPolicy } from '../../../domain/guard/guard-policy.ts';

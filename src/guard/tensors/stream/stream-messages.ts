@@ -1,4 +1,4 @@
-import { nearest } from '../../../config/mistake.ts';
+import { nearest } from '../../../config/usage-error.ts';
 /**
  * The two messages of a moderation stream, protocol version `v1-alpha` of the guard's contract, as client and server use
  * them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket (stream-json.ts).

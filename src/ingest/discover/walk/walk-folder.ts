@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { recordedPath, systemPath } from '../../../domain/file-path.ts';
+import { encodePath, decodePath } from '../../../domain/file-path.ts';
 import { isInside, readFolder, realPath } from '../../../files/open-inside.ts';
 import { RUN_FILES } from '../../../files/run-files.ts';
 import { isStoreDataFolder, STORE_FILES } from '../../../files/store-files.ts';
@@ -58,7 +58,7 @@ export async function walkFolder(
   const files: FoundFile[] = [];
   const beside: FoundFile[] = [];
   const ignored = new SkippedFiles();
-  const root = recordedPath(folder);
+  const root = encodePath(folder);
   const realRoot = await realPath(root).catch(() => root);
   // An explicit stack, because folders may be nested deeper than recursion allows. The next entry is at the end.
   const pending: Pending[] = [{ relative: '', entry: null }];
@@ -123,7 +123,7 @@ async function list(real: string): Promise<Entry[] | null> {
   const entries = await readFolder(real).catch(() => null);
   if (entries === null) return null;
   const keyed = entries.map((kind) => ({
-    entry: { name: recordedPath(kind.name), kind },
+    entry: { name: encodePath(kind.name), kind },
     key: kind.isDirectory() ? Buffer.concat([kind.name, SLASH]) : kind.name,
   }));
   keyed.sort((a, b) => Buffer.compare(a.key, b.key));
@@ -145,7 +145,7 @@ async function linkedFile(
       skipped.add('links out of the corpus', relative);
       return null;
     }
-    if ((await stat(systemPath(target))).isFile()) return target;
+    if ((await stat(decodePath(target))).isFile()) return target;
     // Files in a linked folder of the corpus are found in that folder.
     skipped.add('links within the corpus', relative);
   } catch {

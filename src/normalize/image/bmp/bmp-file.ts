@@ -1,4 +1,4 @@
-import { beginsWith } from '../../../domain/magic-bytes.ts';
+import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import { openWithLibvips } from '../libvips-file.ts';
 import { checkFrameMemory, corrupt } from '../limits.ts';
 import type { ImageFile, Pixels } from '../normal-image.ts';
@@ -74,7 +74,7 @@ function candidateAt(bytes: Buffer, at: number): Candidate {
   if (at + ENTRY_BYTES > bytes.length) throw corrupt();
   const from = bytes.readUInt32LE(at + 12);
   const picture = bytes.subarray(from);
-  if (beginsWith(picture, 'png')) {
+  if (hasMagicBytes(picture, 'png')) {
     if (picture.length < PNG_SIZE_AT + 10) throw corrupt();
     const [width, height] = [picture.readUInt32BE(PNG_SIZE_AT), picture.readUInt32BE(PNG_SIZE_AT + 4)];
     return { bytes: picture, isPng: true, pixels: width * height, bits: 32 };

@@ -3,10 +3,10 @@ import { basename, dirname, join, parse } from 'node:path';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../../../config/run-config.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { recordedPath, systemPath } from '../../../domain/file-path.ts';
-import { shown } from '../../../domain/text/shown.ts';
+import { encodePath, decodePath } from '../../../domain/file-path.ts';
+import { escapeText } from '../../../domain/text/escape-text.ts';
 import { isInside, realPath } from '../../../files/open-inside.ts';
-import { runDirectoryAround } from '../../../files/folders.ts';
+import { findEnclosingRunDirectory } from '../../../files/folders.ts';
 
 /** Where an export is put: the corpus, and two files beside it. Absolute paths. */
 export interface Destination {
@@ -43,12 +43,12 @@ export async function assertFree(
   const folder = dirname(out);
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() !== true) throw refused(folder, 'is not a folder');
-  if ((await runDirectoryAround(out)) !== null) throw refused(out, 'is in a run directory');
-  const real = await realPath(recordedPath(folder));
+  if ((await findEnclosingRunDirectory(out)) !== null) throw refused(out, 'is in a run directory');
+  const real = await realPath(encodePath(folder));
   for (const { path } of sources) {
     const { base, isGlob } = picomatch.scan(path);
-    const root = recordedPath(isGlob ? base : path);
-    if ((await stat(systemPath(root)).catch(() => null))?.isDirectory() !== true) continue;
+    const root = encodePath(isGlob ? base : path);
+    if ((await stat(decodePath(root)).catch(() => null))?.isDirectory() !== true) continue;
     if (isInside(real, await realPath(root))) {
       throw refused(
         out,
@@ -59,5 +59,5 @@ export async function assertFree(
 }
 
 function refused(path: string, why: string): Failure {
-  return new Failure('usage', `${shown(path)} ${why}`);
+  return new Failure('usage', `${escapeText(path)} ${why}`);
 }

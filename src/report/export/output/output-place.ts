@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isRecordedPath, systemPath } from '../../../domain/file-path.ts';
+import { isEncodedPath, decodePath } from '../../../domain/file-path.ts';
 import { DIRECTORY_MODE } from '../../../files/create-file.ts';
 import { syncDirectory } from '../../../files/durable-write.ts';
 import type { Destination } from './destination.ts';
@@ -71,7 +71,7 @@ export class OutputPlace {
     const isSafe = parts.every(
       (part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'),
     );
-    if (!isSafe || !isRecordedPath(path)) throw new SourceRefused('name');
+    if (!isSafe || !isEncodedPath(path)) throw new SourceRefused('name');
     try {
       for (let depth = 1; depth < parts.length; depth++)
         await this.#makeFolder(parts.slice(0, depth).join('/'));
@@ -138,7 +138,7 @@ export class OutputPlace {
   }
 
   #below(path: string): string | Buffer {
-    const relative = systemPath(path);
+    const relative = decodePath(path);
     if (typeof relative === 'string') return join(this.#tree, relative);
     return Buffer.concat([Buffer.from(`${this.#tree}/`), relative]);
   }

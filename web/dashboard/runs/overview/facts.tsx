@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { shown } from '../../../../src/domain/text/shown.ts';
+import { escapeText } from '../../../../src/domain/text/escape-text.ts';
 import { Foreign } from '../../ui/foreign.tsx';
 import { counted, duration, localTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -47,7 +47,7 @@ export function Facts({ run }: { readonly run: RunDetail }) {
           ) : (
             <span class="with-icon">
               <Icon name="lock" />
-              is not shown: {shown(content.reason ?? 'not readable', MAX_REASON)}
+              is not shown: {escapeText(content.reason ?? 'not readable', MAX_REASON)}
             </span>
           )}
         </Fact>

@@ -11,10 +11,10 @@ const MAX_LENGTH = 200;
 
 /**
  * The string with unsafe characters escaped (`\x1b`, `\u{202e}`), truncated to `maxLength` characters. Other text is
- * unchanged. Not for JSON, which has its own escapes (`shownJson`).
+ * unchanged. Not for JSON, which has its own escapes (`toPrintableJson`).
  */
-export function shown(foreign: string, maxLength = MAX_LENGTH): string {
-  const start = escaped(foreign.slice(0, maxLength));
+export function escapeText(foreign: string, maxLength = MAX_LENGTH): string {
+  const start = escapeLine(foreign.slice(0, maxLength));
   return foreign.length > maxLength ? `${start}…` : start;
 }
 
@@ -22,16 +22,16 @@ export function shown(foreign: string, maxLength = MAX_LENGTH): string {
 const PLAIN = /^[\p{L}\p{M}\p{N}_./@%+=~-]+$/u;
 
 /**
- * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by `shown`
+ * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by `escapeText`
  * and in double quotes, so that its end is visible.
  */
-export function shownName(foreign: string, maxLength = MAX_LENGTH): string {
-  const name = shown(foreign, maxLength);
+export function quoteName(foreign: string, maxLength = MAX_LENGTH): string {
+  const name = escapeText(foreign, maxLength);
   return PLAIN.test(foreign) ? name : `"${name.replaceAll('"', '\\"')}"`;
 }
 
-/** A whole line with unsafe characters escaped. The result of `shown` does not change. */
-export function escaped(line: string): string {
+/** A whole line with unsafe characters escaped. The result of `escapeText` does not change. */
+export function escapeLine(line: string): string {
   return line.replaceAll(UNSHOWN, escapeOf);
 }
 
@@ -39,7 +39,7 @@ export function escaped(line: string): string {
  * The JSON text of a value with unsafe characters as JSON escapes (`\u009b`), safe for a terminal; it parses to the same
  * value. Line feeds occur only between tokens, and only with `indent`.
  */
-export function shownJson(value: unknown, indent?: number): string {
+export function toPrintableJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replaceAll(UNSHOWN, (character) =>
     character === '\n' ? character : jsonEscapeOf(character),
   );

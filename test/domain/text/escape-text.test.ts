@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shown, shownName } from '../../../src/domain/text/shown.ts';
+import { escapeText, quoteName } from '../../../src/domain/text/escape-text.ts';
 
 test.each([
   ['plain text, ümlauts and 漢字', 'plain text, ümlauts and 漢字'],
@@ -10,11 +10,11 @@ test.each([
   ['\ud800', '\\u{d800}'],
   ['\u{e0041}', '\\u{e0041}'],
 ])('%j is shown as %j', (foreign, expected) => {
-  expect(shown(foreign)).toBe(expected);
+  expect(escapeText(foreign)).toBe(expected);
 });
 
 test('a long string is cut', () => {
-  expect(shown('ab'.repeat(1000), 10)).toBe('ababababab…');
+  expect(escapeText('ab'.repeat(1000), 10)).toBe('ababababab…');
 });
 
 test.each([
@@ -25,5 +25,5 @@ test.each([
   ['a"b\u001b', '"a\\"b\\x1b"'],
   ['', '""'],
 ])('as a name, %j is shown as %s', (foreign, expected) => {
-  expect(shownName(foreign)).toBe(expected);
+  expect(quoteName(foreign)).toBe(expected);
 });

@@ -1,5 +1,5 @@
 import type { OutcomeLine } from '../outcome.ts';
-import { mapped, type Policy, SEVERE_CATEGORIES, thresholdsOf } from '../policy.ts';
+import { applyCategoryMapping, type Policy, SEVERE_CATEGORIES, findThresholds } from '../policy.ts';
 import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 
 /** The categories that restrict an item. */
@@ -20,7 +20,7 @@ export const RESTRICTING = {
   ],
 } as const satisfies Readonly<Record<Restriction, readonly CategoryName[]>>;
 
-export type Judged = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
+export type GuardScores = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
 
 /**
  * The category that restricts an item, whatever decided on it: Child Sexual Exploitation if the guard flagged it or a rule
@@ -28,8 +28,8 @@ export type Judged = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores
  * may be either.
  * Categories of other taxonomies that say the same count as these. Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
  */
-export function restrictedBy(policy: Policy, said: Judged): Restriction | null {
-  const [subcategory_scores, subcategory_flags] = mapped(
+export function findRestriction(policy: Policy, said: GuardScores): Restriction | null {
+  const [subcategory_scores, subcategory_flags] = applyCategoryMapping(
     policy,
     said.subcategory_scores,
     said.subcategory_flags,
@@ -42,7 +42,7 @@ export function restrictedBy(policy: Policy, said: Judged): Restriction | null {
 
 function isCaught(
   policy: Policy,
-  { subcategory_flags, subcategory_scores }: Judged,
+  { subcategory_flags, subcategory_scores }: GuardScores,
   key: Restriction,
 ): boolean {
   return RESTRICTING[key].some((name) => {
@@ -63,7 +63,7 @@ export function restrictingScore(
   key: Restriction,
   name: CategoryName,
 ): { readonly least: number; readonly decidesAlone: boolean } {
-  const { review = Infinity, block = Infinity } = thresholdsOf(policy, name) ?? {};
+  const { review = Infinity, block = Infinity } = findThresholds(policy, name) ?? {};
   if (key === CHILDREN) return { least: Math.min(review, block), decidesAlone: false };
   const least = block < Infinity ? block : review;
   return { least, decidesAlone: least < Infinity };

@@ -1,5 +1,5 @@
 /** A command to type, started as this one was: by a script of this package, with npx, or directly. */
-export function ownCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
+export function formatCliCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
   if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
   // Scripts of other packages, and npx, start the installed program; only ours has a script for each command.
   if (env['npm_lifecycle_event'] === 'npx' || env['npm_package_name'] !== 'guardsweep') {

@@ -1,20 +1,20 @@
 import { Failure } from '../domain/failure.ts';
 
 /** A value with the place that gives it: `--max-wait`, `GUARD_URL`, `job.yaml:3:10: maxWait`. */
-export interface Located<T> {
+export interface WithOrigin<T> {
   readonly value: T;
   readonly place: string;
 }
 
 /** The one line a user gets for a mistake in what they configured. */
-export function mistake(place: string, what: string, cause?: unknown): Failure {
+export function usageError(place: string, what: string, cause?: unknown): Failure {
   return new Failure('usage', `${place}: ${what}`, { cause });
 }
 
 const MAX_QUOTE = 60;
 
 /** A user's value inside a message: on one line, control characters escaped, cut when long. */
-export function quoted(value: string): string {
+export function quoteForMessage(value: string): string {
   const shown = value.length > MAX_QUOTE ? `${value.slice(0, MAX_QUOTE)}…` : value;
   return JSON.stringify(shown).replaceAll(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -29,10 +29,13 @@ export function suggestion(word: string, known: readonly string[]): string {
 }
 
 /** One of a fixed set of words. Failure('usage') names the nearest. */
-export function oneOf<T extends string>(known: readonly T[], given: Located<string>): T {
+export function oneOf<T extends string>(known: readonly T[], given: WithOrigin<string>): T {
   const found = known.find((word) => word === given.value);
   if (found === undefined) {
-    throw mistake(given.place, `${quoted(given.value)} is not known${suggestion(given.value, known)}`);
+    throw usageError(
+      given.place,
+      `${quoteForMessage(given.value)} is not known${suggestion(given.value, known)}`,
+    );
   }
   return found;
 }

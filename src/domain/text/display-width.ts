@@ -15,16 +15,16 @@ function columnsOf(character: string): number {
 }
 
 /** Columns that a line takes on a terminal. Terminals differ in rare characters; escape control characters first. */
-export function columnsIn(line: string): number {
+export function displayWidth(line: string): number {
   let columns = 0;
   for (const character of line) columns += columnsOf(character);
   return columns;
 }
 
 /** The line, cut so that it takes at most `columns` columns; a line that is cut ends with `…`. */
-export function fitted(line: string, columns: number): string {
+export function truncateToWidth(line: string, columns: number): string {
   // No character takes more than two.
-  if (line.length * 2 <= columns || columnsIn(line) <= columns) return line;
+  if (line.length * 2 <= columns || displayWidth(line) <= columns) return line;
   let left = columns - 1;
   let end = 0;
   for (const character of line) {
@@ -36,6 +36,6 @@ export function fitted(line: string, columns: number): string {
 }
 
 /** The text, padded with spaces to `columns` columns. */
-export function padded(text: string, columns: number): string {
-  return text + ' '.repeat(Math.max(0, columns - columnsIn(text)));
+export function padToWidth(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - displayWidth(text)));
 }
