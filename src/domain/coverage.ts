@@ -13,36 +13,39 @@ export interface Coverage {
 }
 
 /**
- * Coverage of a request that is judged in one piece: Unicode code points of a text, turns of a conversation, one frame,
- * or seconds of audio.
+ * Coverage of a request that is judged in one piece, in Unicode code points for text, turns for a conversation, one frame
+ * for an image, and seconds for audio.
  */
 export function wholeCoverage(request: GuardRequest): Coverage {
-  if (request.requestType === 'multiturn') return whole('turns', request.turns);
-  if (request.requestType === 'response') return whole('chars', codePoints(request.response));
+  if (request.requestType === 'multiturn') return fullCoverage('turns', request.turns);
+  if (request.requestType === 'response') return fullCoverage('chars', codePoints(request.response));
   if (request.requestType === 'generation') return chunkCoverage(request.chunks, request.chunks.length);
   switch (request.modality) {
     case 'text':
-      return whole('chars', codePoints(request.text));
+      return fullCoverage('chars', codePoints(request.text));
     case 'image':
-      return whole('frames', 1);
+      return fullCoverage('frames', 1);
     case 'audio':
-      return whole('seconds', (request.audio.length - WAV_HEADER_BYTES) / (SAMPLE_RATE * BYTES_PER_SAMPLE));
+      return fullCoverage(
+        'seconds',
+        (request.audio.length - WAV_HEADER_BYTES) / (SAMPLE_RATE * BYTES_PER_SAMPLE),
+      );
   }
 }
 
-/** Coverage of a generation of which the first `judged` chunks were judged, in code points of the response. */
+/** Coverage of a generation after its first `judged` chunks were judged, in code points of the response. */
 export function chunkCoverage(chunks: readonly string[], judged: number): Coverage {
   const points = (some: readonly string[]): number => codePoints(some.join(''));
   return { unit: 'chars', judged: points(chunks.slice(0, judged)), total: points(chunks), worst_at: null };
 }
 
-function whole(unit: Coverage['unit'], total: number): Coverage {
+function fullCoverage(unit: Coverage['unit'], total: number): Coverage {
   return { unit, judged: total, total, worst_at: null };
 }
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Length of a text in Unicode code points; an unpaired surrogate counts as one. */
+/** Length of a string in Unicode code points; an unpaired surrogate counts as one. */
 export function codePoints(text: string): number {
   // Fast path: most texts have no surrogates, and the regular expression is faster than the loop.
   if (!SURROGATE.test(text)) return text.length;

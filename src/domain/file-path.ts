@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /**
  * File names are bytes, but records are text. The recorded form of a path is its bytes decoded as UTF-8. A byte that is
  * not part of a UTF-8 character is escaped as `\xHH` in lower case, and so is a backslash before a literal `xHH`
- * (`\x5c`), so that the form is unambiguous.
+ * (`\x5c`), which keeps the form unambiguous.
  */
 
 const ESCAPE = /\\x([0-9a-f]{2})/g;
@@ -29,7 +29,7 @@ export function decodePath(recorded: string): string | Buffer {
   return isUtf8(bytes) ? bytes.toString() : bytes;
 }
 
-/** Whether a text is the recorded form of a path: an escape must not hide a character such as a separator or a dot. */
+/** Whether a string is the recorded form of a path. An escape must not hide a character such as a separator or a dot. */
 export function isEncodedPath(path: string): boolean {
   return encodePath(decodePath(path)) === path;
 }

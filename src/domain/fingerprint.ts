@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Which model a guard runs: SHA-256 hashes of its deployed artifacts by name, and an id over all of them. Of a guard that
- * cannot prove its artifacts: what it declares about itself, which has an id of another form and is no fingerprint.
+ * The identity of the model that a guard runs: SHA-256 hashes of its deployed artifacts by name, and an id over all of them.
+ * A guard that cannot prove its artifacts has a declaration instead: values that it states about itself, under an id of
+ * another form.
  */
 export interface Fingerprint {
-  /** `sha256:`, or of a declaration `declared:`, and 64 hex digits: the SHA-256 of the canonical form. */
+  /** `sha256:`, or `declared:` for a declaration, and the SHA-256 of the canonical form in 64 hex digits. */
   readonly id: string;
-  /** Artifact name to 64 lower-case hex digits, or what is declared by its name; in bytewise order of name. */
+  /** Artifact name to 64 lower-case hex digits, or name to declared value; in bytewise order of name. */
   readonly artifacts: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +29,7 @@ export function makeFingerprint(
     if (name === '' || name !== name.trim() || /[\r\n]/.test(name) || !SHA256_HEX.test(hex)) return null;
     entries.push([name, hex.toLowerCase()]);
   }
-  return entries.length === 0 ? null : identified('sha256', entries);
+  return entries.length === 0 ? null : withId('sha256', entries);
 }
 
 const DECLARED = 'declared';
@@ -43,8 +44,8 @@ const DECLARED_NAME = /^[a-z][a-z0-9-]{0,39}$/;
 const DECLARED_VALUE = /^[\x20-\x7e]{1,200}$/;
 
 /**
- * What a guard declares, in the canonical form of a fingerprint with the values in place of the hashes. Null if the family
- * is not among it, or a name or a value is not plain.
+ * Builds a declaration: the canonical form of a fingerprint, with values in place of hashes. Returns null if there is no
+ * `family`, or if a name or a value is not plain.
  */
 export function makeDeclaration(
   values: Iterable<readonly [name: string, value: string]>,
@@ -52,19 +53,16 @@ export function makeDeclaration(
   const entries = [...values];
   const isPlain = entries.every(([name, value]) => DECLARED_NAME.test(name) && DECLARED_VALUE.test(value));
   const hasFamily = entries.some(([name]) => name === 'family');
-  return isPlain && hasFamily ? identified(DECLARED, entries) : null;
+  return isPlain && hasFamily ? withId(DECLARED, entries) : null;
 }
 
-/** A recorded fingerprint or declaration from what it is made of; null if it is neither. */
+/** Rebuilds a fingerprint or declaration from its recorded entries; null if they are neither. */
 export function restoreFingerprint(artifacts: Fingerprint['artifacts']): Fingerprint | null {
   const entries = Object.entries(artifacts);
   return makeFingerprint(entries) ?? makeDeclaration(entries);
 }
 
-function identified(
-  scheme: string,
-  entries: readonly (readonly [name: string, value: string])[],
-): Fingerprint {
+function withId(scheme: string, entries: readonly (readonly [name: string, value: string])[]): Fingerprint {
   const sorted = [...entries].sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   const form = sorted.map(([name, value]) => `${name} ${value}\n`).join('');
   const id = `${scheme}:${createHash('sha256').update(form).digest('hex')}`;

@@ -39,15 +39,15 @@ export const ITEM_CODES = Object.keys(RETRYABLE_BY_CODE) as readonly ItemCode[];
 const CODE_OF_REASON = {
   /** ffmpeg or ffprobe is not installed on the machine that judges the clip. */
   ffmpeg_missing: 'INTERNAL',
-  /** A file of a type that is not judged: it has to be converted. */
+  /** A file type that is not judged. The user has to convert the file. */
   file_type: 'UNSUPPORTED_TYPE',
-  /** A text of a record that is base64, hex or the like: it has to be decoded. */
+  /** A string of a record that is base64, hex or similar. The user has to decode it. */
   encoded_content: 'UNSUPPORTED_TYPE',
-  /** A table, a file of records or a record without a column that is recognised as text: it has to be named. */
+  /** A table, a file of records or a record without a recognised text column. The user has to name one. */
   no_text_column: 'UNSUPPORTED_TYPE',
-  /** A Parquet file in a codec that is not read, such as the old LZ4: it has to be written anew. */
+  /** A Parquet file in an unsupported codec, such as the old LZ4. The user has to rewrite it. */
   parquet_codec: 'UNSUPPORTED_TYPE',
-  /** In a source whose generations are replayed: anything but a prompt with its response. */
+  /** A record that is not a prompt with its response, in a source whose generations are replayed. */
   no_generation: 'UNSUPPORTED_TYPE',
 } as const satisfies Readonly<Record<string, ItemCode>>;
 
@@ -58,8 +58,8 @@ export const ITEM_ERROR_REASONS = Object.keys(CODE_OF_REASON) as readonly ItemEr
 export interface ItemError {
   readonly code: ItemCode;
   /**
-   * For people. Contains only our own words, numbers and positions: messages of a parser or a guard may quote content,
-   * and this string is persisted.
+   * Human-readable. Contains only our own words, numbers and positions: messages of a parser or a guard may quote
+   * content, and this string is persisted.
    */
   readonly message: string;
   /** True if the code is normally final but the cause is transient, such as a file that cannot be opened right now. */
@@ -75,10 +75,10 @@ export function isRetryable({ code, retryable = false }: Pick<ItemError, 'code' 
   return RETRYABLE_BY_CODE[code] || retryable;
 }
 
-/** Codes that say nothing about the content, but that its file could not be read or changed. */
+/** Codes for a file that could not be read or that changed. They say nothing about the content. */
 const OF_FILE: ReadonlySet<ItemCode> = new Set<ItemCode>(['UNREADABLE_SOURCE', 'SOURCE_CHANGED']);
 
-/** Whether an error is of the file of an item, so that an item with the same content elsewhere may have none. */
+/** Whether an error concerns the file of an item, not its content: the same content in another file may be fine. */
 export function isFileError(code: ItemCode): boolean {
   return OF_FILE.has(code);
 }

@@ -5,12 +5,12 @@ import type { Judgement } from './outcome.ts';
 import type { ItemRequest, Modality, RequestType } from './request.ts';
 import type { Snippet } from './text/snippet.ts';
 
-/** A cost class of items, with its own queue, so that slow items do not delay fast ones. */
+/** A cost class of items. Each has its own queue, so slow items do not delay fast ones. */
 export type Lane = 'text' | 'image' | 'audio' | 'chat';
 
 export const LANES: readonly Lane[] = ['text', 'image', 'audio', 'chat'];
 
-/** The origin of an item, for people to find it. */
+/** The location of an item in its corpus. */
 export interface ItemSource {
   /** As in sources.jsonl: relative to the corpus the user named, beginning with that corpus's own name. */
   readonly path: string;
@@ -60,7 +60,7 @@ export interface JudgedItem extends ItemBase {
 /** An item that failed before it was judged: a bad row, an unreadable file. */
 export interface FailedItem extends ItemBase {
   readonly request: null;
-  /** What it would have been judged as; null if that is not known. */
+  /** The modality it would have been judged in; null if unknown. */
   readonly modality: Modality | null;
   readonly requestType: RequestType | null;
   readonly contentSha256: null;
@@ -99,7 +99,7 @@ export interface SettledVerdict {
   readonly fingerprint: Fingerprint;
   /** Name of the run that judged the content. */
   readonly reusedFrom: string;
-  /** In a run with content: the piece of the content that the outcome holds; null: none. */
+  /** In a run with content, the excerpt of the content in the outcome; null if it has none. */
   readonly snippet: Snippet | null;
   readonly error: null;
 }
@@ -123,7 +123,7 @@ export function hasReusedVerdict(item: Item): item is ReusedItem {
   return item.settled !== null && item.settled.judgement !== null;
 }
 
-/** What an item is, or would have been, judged as. */
+/** The modality and request type of an item, whether or not it was judged. */
 export function itemKind(item: Item): Pick<SettledItem, 'modality' | 'requestType'> {
   return item.request ?? item;
 }

@@ -15,7 +15,7 @@ const CHUNK_LENGTH = 65_536;
  * outcome lines of the items.
  */
 export function itemsSha256(items: readonly Item[]): string {
-  return hashed(items, (item) => {
+  return hashFields(items, (item) => {
     const { modality, requestType } = itemKind(item);
     return fieldsOf(item, modality, requestType, item.contentSha256, item.settled?.error ?? null);
   });
@@ -23,13 +23,13 @@ export function itemsSha256(items: readonly Item[]): string {
 
 /** See `itemsSha256`. An item without a content hash failed when it was read. */
 export function itemsSha256OfLines(lines: readonly LogLine[]): string {
-  return hashed(lines, (outcome) => {
+  return hashFields(lines, (outcome) => {
     const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;
     return fieldsOf(outcome, outcome.modality, outcome.request_type, outcome.content_sha256, known);
   });
 }
 
-/** The turn, a number, and the part, a text, are each left out if null. Hot path: one array for each item. */
+/** The turn (a number) and the part (a string) are each omitted if null. Hot path: one array for each item. */
 function fieldsOf(
   { seq, id, source, roles, turn, part }: Pick<LogLine, 'seq' | 'id' | 'source' | 'roles' | 'turn' | 'part'>,
   modality: LogLine['modality'],
@@ -52,7 +52,7 @@ function inOrder(roles: RoleCounts | null): readonly unknown[] | null {
   return roles === null ? null : Object.entries(roles).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function hashed<T>(values: readonly T[], fieldsIn: (value: T) => readonly unknown[]): string {
+function hashFields<T>(values: readonly T[], fieldsIn: (value: T) => readonly unknown[]): string {
   const hash = createHash('sha256');
   let lines = '';
   for (const value of values) {

@@ -162,8 +162,8 @@ function beginningOf(bytes: Buffer): string {
   return bytes.toString('latin1', 0, MAX_MAGIC_BYTES);
 }
 
-/** What a brand of an ISO media file says of its pictures; null for other brands. */
-export function pictureBrand(brand: string): 'avif' | 'avif sequence' | 'heic' | null {
+/** The kind of image for a brand of an ISO media file; null for other brands. */
+export function imageKindOfBrand(brand: string): 'avif' | 'avif sequence' | 'heic' | null {
   if (brand === 'avis') return 'avif sequence';
   if (brand === 'avif') return 'avif';
   return HEIC_BRAND.test(brand) ? 'heic' : null;

@@ -1,6 +1,6 @@
 /**
  * Roles in a record that differ from the role a turn is judged in, in the order in which counts are recorded. Other names
- * may be content and count as `other`, as does a turn without a role. `system` counts only turns that are judged in
+ * may be content and count as `other`, and so does a turn without a role. `system` counts only turns that are judged in
  * another role.
  */
 export const ORIGINAL_ROLES = [

@@ -112,7 +112,7 @@ export const SEVERE_CATEGORIES = ['child_sexual_exploitation', 'openai/sexual/mi
 
 const SEVERITY: Readonly<Record<Decision, number>> = { allow: 0, review: 1, block: 2 };
 
-/** The scores and flags of a guard, also under our names where a policy maps them. */
+/** Adds a guard's scores and flags under our category names where a policy maps them. */
 export function applyCategoryMapping<S extends CategoryScores | null, F extends readonly string[] | null>(
   { taxonomy }: Policy,
   scores: S,

@@ -60,7 +60,7 @@ export interface ShardResult {
   readonly outcomes: readonly (Outcome | null)[];
   /** All fingerprints that the outcomes and the settled verdicts refer to. */
   readonly fingerprints: readonly Fingerprint[];
-  /** The checks that the guards which judged its items had passed; left out: they were not checked. */
+  /** The canary checks that the guards had passed; absent if they were not checked. */
   readonly canaries?: readonly CanaryCheck[];
   /**
    * In a run with content: the piece of each item's content that its outcome holds, in the order of the items. Null for a

@@ -90,7 +90,7 @@ export function listForeignCategories(
   return names.sort();
 }
 
-/** Of names that are known to be those of categories. */
+/** Expects the name of a category. */
 function isForeign(name: string): name is ForeignCategory {
   return name.includes('/');
 }

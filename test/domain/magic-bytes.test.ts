@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasMagicBytes, findByMagicBytes, pictureBrand } from '../../src/domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, imageKindOfBrand } from '../../src/domain/magic-bytes.ts';
 
 const bytes = (latin1: string): Buffer => Buffer.from(latin1, 'latin1');
 
@@ -30,4 +30,4 @@ test.each([
   ['msf1', 'heic'],
   ['isom', null],
   ['xheic', null],
-])('the brand %s means %s', (brand, picture) => expect(pictureBrand(brand)).toBe(picture));
+])('the brand %s means %s', (brand, picture) => expect(imageKindOfBrand(brand)).toBe(picture));

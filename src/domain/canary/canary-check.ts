@@ -1,16 +1,16 @@
 import type { ItemCode } from '../item-error.ts';
 import type { Modality } from '../request.ts';
 
-/** What a guard is expected to answer to a canary. */
+/** The verdict expected for a canary. */
 export type Expected = 'flagged' | 'allowed';
 
 export const EXPECTED: readonly Expected[] = ['flagged', 'allowed'];
 
-/** What a guard answered to one canary: a content whose verdict is known. */
+/** A guard's reply to one canary, which is content with a known verdict. */
 export interface CanaryAnswer {
   readonly name: string;
   readonly expected: Expected;
-  /** These two are null when the guard gave no verdict. */
+  /** `score` and `flagged` are null if the guard gave no verdict. */
   readonly score: number | null;
   readonly flagged: boolean | null;
   /** Whether the answer is as expected; null for a canary that the guard has no probe for, which was skipped. */
@@ -21,19 +21,19 @@ export interface CanaryAnswer {
 
 /** One check of one model with the canaries of a modality. Only checks that were passed are recorded. */
 export interface CanaryCheck {
-  /** As outcomes name it. */
+  /** The name that outcomes use. */
   readonly endpoint: string;
   /** Id of the fingerprint that the guard had before and after; null for a guard that reports none. */
   readonly fingerprint: string | null;
   readonly modality: Modality;
-  /** SHA-256 of the file that the canaries come from, 64 hex digits; null: they are built in. */
+  /** SHA-256 of the file that the canaries come from, 64 hex digits; null for the built-in ones. */
   readonly file: string | null;
   /** ISO 8601, UTC. */
   readonly at: string;
   readonly answers: readonly CanaryAnswer[];
 }
 
-/** Tells a check from any other. */
+/** A key that is unique to each check. */
 export function checkKey({ endpoint, fingerprint, modality, at }: CanaryCheck): string {
   return `${at} ${modality} ${fingerprint} ${endpoint}`;
 }

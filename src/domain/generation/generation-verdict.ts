@@ -1,6 +1,6 @@
 import { codePoints } from '../coverage.ts';
 
-/** What the verdicts of one stream said, and when. A seq is the index of a chunk. */
+/** The verdicts of one stream and their timing. A seq is the index of a chunk. */
 export interface StreamFindings {
   /** The chunks up to the last `processed_until_seq`. */
   readonly judgedChunks: number;
@@ -17,12 +17,12 @@ export interface StreamFindings {
 /** The verdicts on one generation, measured against its whole response. */
 export interface GenerationVerdict extends StreamFindings {
   readonly chunks: number;
-  /** Share of the response's code points up to and including that chunk, 0 … 1, to four decimals; null without one. */
+  /** Fraction of the response's code points up to and including that chunk, from 0 to 1, to four decimals; null without one. */
   readonly shareAtCaution: number | null;
   readonly shareAtFlag: number | null;
 }
 
-/** What a stream found, in shares of the response that was replayed. */
+/** Converts the findings of a stream to fractions of the replayed response. */
 export function generationVerdict(chunks: readonly string[], findings: StreamFindings): GenerationVerdict {
   const total = codePoints(chunks.join(''));
   const shareUpTo = (seq: number | null): number | null =>

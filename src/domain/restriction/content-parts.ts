@@ -3,9 +3,8 @@ import { contentSha256, conversationSha256 } from '../content-hash.ts';
 import { submittedTurns, isEmbedded, isMedia, type ItemRequest } from '../request.ts';
 
 /**
- * The content hashes that a content and its parts have, or would have as items of their own: a turn, a prompt, a caption.
- * With the SHA-256 of the file of a medium, or of an image in a record. `sha256`: the content hash of the request itself,
- * if it is known.
+ * The content hashes of a request and of its parts (turns, prompt, caption) as if each were an item of its own, and the
+ * SHA-256 of a media file or of an image embedded in a record. `sha256` is the content hash of the request, if known.
  */
 export function partsSha256(request: ItemRequest, sha256: string | null = null): string[] {
   if (isMedia(request)) {
@@ -31,7 +30,7 @@ export function partsSha256(request: ItemRequest, sha256: string | null = null):
   }
 }
 
-/** As a text of its own, and as a response without its prompt. */
+/** Hashes of a string as a prompt, and as a response without its prompt. */
 function ofText(text: string | null, sha256: string | null = null): string[] {
   if (text === null) return [];
   return [

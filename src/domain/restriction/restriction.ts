@@ -6,10 +6,10 @@ import type { CategoryKey, CategoryName } from '../taxonomy.ts';
 export type Restriction = Extract<CategoryKey, 'child_sexual_exploitation' | 'sexual_content'>;
 
 export const CHILDREN = 'child_sexual_exploitation' satisfies Restriction;
-/** Without a score for the other: it may be either, which a person can tell. */
+/** Restricts only if the guard has no score for the other category: then it may be either, and a person must decide. */
 export const SEXUAL = 'sexual_content' satisfies Restriction;
 
-/** What each of them is called, in our taxonomy and in others. */
+/** The names of each category, in our taxonomy and in others. */
 export const RESTRICTING = {
   child_sexual_exploitation: SEVERE_CATEGORIES,
   sexual_content: [
@@ -23,10 +23,10 @@ export const RESTRICTING = {
 export type GuardScores = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_scores'>;
 
 /**
- * The category that restricts an item, whatever decided on it: Child Sexual Exploitation if the guard flagged it or a rule
- * of the policy on it holds; Sexual Content that the policy blocks, if the guard gave no score for the former, so that it
- * may be either.
- * Categories of other taxonomies that say the same count as these. Null for any other item. Restricted items are listed apart, and never shown, quoted or exported.
+ * The category that restricts an item, whatever decided on it. That is Child Sexual Exploitation if the guard flagged it
+ * or a rule of the policy on it applies, or Sexual Content that the policy blocks if the guard gave no score for Child
+ * Sexual Exploitation. Equivalent categories of other taxonomies count too. Null for any other item. Restricted items are
+ * listed separately, and never shown, quoted or exported.
  */
 export function findRestriction(policy: Policy, said: GuardScores): Restriction | null {
   const [subcategory_scores, subcategory_flags] = applyCategoryMapping(
@@ -54,9 +54,9 @@ function isCaught(
 }
 
 /**
- * The least score in a category that restricts by it, and whether the score decides alone, so that a flag counts only
- * without one. For Child Sexual Exploitation any rule of the policy counts, and the guard's flag. Sexual Content restricts
- * where the policy blocks it; a policy without such a threshold of it does by its threshold for review or by the flag.
+ * The lowest score in a category that restricts an item, and whether the score decides alone: then the flag counts only if
+ * there is no score. For Child Sexual Exploitation, any rule of the policy and the guard's flag count. For Sexual Content,
+ * the policy's block threshold counts; without one, its review threshold; without both, the flag.
  */
 export function restrictingScore(
   policy: Policy,

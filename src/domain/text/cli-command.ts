@@ -1,4 +1,4 @@
-/** A command to type, started as this one was: by a script of this package, with npx, or directly. */
+/** A command to type, in the form that started this process: an npm script of this package, npx, or the binary. */
 export function formatCliCommand(name: string, words: readonly string[], env: NodeJS.ProcessEnv): string {
   if (env['npm_lifecycle_event'] === undefined) return ['guardsweep', name, ...words].join(' ');
   // Scripts of other packages, and npx, start the installed program; only ours has a script for each command.

@@ -1,7 +1,7 @@
 /** Zero-width characters: combining marks, joiners, variation selectors. */
 const ZERO = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
-/** Characters that take two: East Asian wide and fullwidth ones (Unicode Standard Annex 11), and emoji shown as pictures. */
+/** Characters that take two columns: East Asian wide and fullwidth ones (Unicode Standard Annex 11), and emoji shown as pictures. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
 
@@ -14,7 +14,7 @@ function columnsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** Columns that a line takes on a terminal. Terminals differ in rare characters; escape control characters first. */
+/** Width of a line on a terminal, in columns. Terminals differ in rare characters; escape control characters first. */
 export function displayWidth(line: string): number {
   let columns = 0;
   for (const character of line) columns += columnsOf(character);

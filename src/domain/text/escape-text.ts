@@ -22,8 +22,8 @@ export function escapeText(foreign: string, maxLength = MAX_LENGTH): string {
 const PLAIN = /^[\p{L}\p{M}\p{N}_./@%+=~-]+$/u;
 
 /**
- * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by `escapeText`
- * and in double quotes, so that its end is visible.
+ * A name in a message or at the beginning of a line: unchanged if it is one plain word, otherwise escaped as by
+ * `escapeText` and in double quotes to show where it ends.
  */
 export function quoteName(foreign: string, maxLength = MAX_LENGTH): string {
   const name = escapeText(foreign, maxLength);

@@ -1,6 +1,6 @@
 import { CATEGORIES, isForeignCategory } from '../taxonomy.ts';
 
-/** What the scores of rules are called. */
+/** Labels of the scores that rules compare. */
 export const RULE_LABELS: ReadonlyMap<string, string> = new Map([
   ['score', 'Overall'],
   ...CATEGORIES.map(({ key, label }) => [key, label] as const),
@@ -14,7 +14,7 @@ export const RULES_IN_WORDS: ReadonlyMap<string, string> = new Map([
   ['needs_caution', 'The guard asked for caution'],
 ]);
 
-/** Where no rule applied. */
+/** The label if no rule applied. */
 export const NO_RULE = 'No rule applied';
 
 const THRESHOLD = /^([a-z0-9_/-]+)>=(.+)$/;

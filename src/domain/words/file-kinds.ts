@@ -25,12 +25,12 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
 /** The advice for files of any other type. */
 export const OTHER_HELP = 'not a type with content to judge: leave it out, or review it by hand';
 
-/** The extension of a file's name, in lower case and without its dot; `other` when there is none of a usual form. */
+/** The extension of a file name, in lower case without its dot; `other` if it has none of a usual form. */
 export function fileExtension(path: string): string {
   return /[^/]\.([a-z0-9]{1,8})$/.exec(path.toLowerCase())?.[1] ?? OTHER_FILES;
 }
 
-/** The advice for files with an extension; null when there is none. */
+/** The advice for files with an extension; null for an unknown one. */
 export function conversionAdvice(extension: string): string | null {
   return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
 }

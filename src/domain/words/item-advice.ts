@@ -7,7 +7,7 @@ interface Advice {
   readonly full: string;
 }
 
-/** What to do about items that were not judged, by code. */
+/** Advice on items that were not judged, by code. */
 export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
   MISSING_PAYLOAD: {
     brief: 'no content: check the export',
@@ -90,7 +90,7 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
   },
 };
 
-/** The same by cause, for items of one of the codes above. */
+/** Advice by cause, where a cause has its own. */
 export const REASON_ADVICE: Readonly<Record<ItemErrorReason, Advice>> = {
   no_text_column: {
     brief: 'tables without a text column: name one',

@@ -7,13 +7,13 @@ import {
 } from '../item-error.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
 
-/** As in summary.json. */
+/** Error counts of summary.json. */
 interface ErrorCounts {
   readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
   readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
 }
 
-/** Items that were not judged for one cause. */
+/** Items that were not judged, for one cause. */
 export interface NotJudged {
   readonly code: ItemCode;
   readonly items: number;
@@ -22,7 +22,7 @@ export interface NotJudged {
   readonly full: string;
 }
 
-/** Items without a verdict by code, and apart from it by cause where that has a remedy of its own; each is in one row. */
+/** Items without a verdict by code. A cause with advice of its own has a row of its own; each item counts in one row. */
 export function notJudgedByCause(counts: ErrorCounts): NotJudged[] {
   const reasons = ITEM_ERROR_REASONS.map((reason) => ({
     reason,

@@ -1,4 +1,4 @@
-import { hasMagicBytes, findByMagicBytes, type Magic, pictureBrand } from '../../domain/magic-bytes.ts';
+import { hasMagicBytes, findByMagicBytes, type Magic, imageKindOfBrand } from '../../domain/magic-bytes.ts';
 import { ImageRefusal } from './limits.ts';
 
 export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
@@ -23,7 +23,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new ImageRefusal('EMPTY_CONTENT', 'the file has no content');
   const format = findByMagicBytes(bytes, BY_MAGIC_BYTES);
   if (format !== null) return format;
-  const brands = fileBrands(bytes).map(pictureBrand);
+  const brands = fileBrands(bytes).map(imageKindOfBrand);
   // a sequence also has the brand of its first picture, and only that picture would be decoded
   if (brands.includes('avif sequence')) {
     throw new ImageRefusal('UNSUPPORTED_TYPE', 'animated AVIF is not supported: convert it to WebP or GIF');
