@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { ENVIRONMENT } from '../config/settings/entries/environment.ts';
 import { toolVersion } from '../config/tool-version.ts';
-import { batchCommand } from './batch/batch-command.ts';
 import { completionCommand } from './commands/completion.ts';
 import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { diffCommand } from './commands/diff.ts';
@@ -47,7 +46,6 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
     .addCommand(enqueueCommand(context, loadRuns, report))
     .addCommand(resumeCommand(context, loadRuns, report))
     .addCommand(retryCommand(context, loadRuns, report))
-    .addCommand(batchCommand(context, loadRuns, report))
     .addCommand(verifyCommand(context, loadRuns, report))
     .addCommand(exportCommand(context, report))
     .addCommand(reportCommand(context))

@@ -131,7 +131,7 @@ export async function resolveRunConfig({
 }
 
 /** The folder of the verdict store of runs in a folder, where none is named. */
-export function storeIn(out: string): string {
+function storeIn(out: string): string {
   return join(out, DEFAULT_STORE);
 }
 

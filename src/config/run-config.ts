@@ -80,18 +80,6 @@ export type CanaryChoice =
       readonly sha256: string;
     };
 
-/** Where the answers of a run's guard are that was asked in a batch. */
-export interface BatchResults {
-  /** Absolute folder that `batch export` wrote. */
-  readonly folder: string;
-  readonly files: readonly {
-    /** Absolute. */
-    readonly path: string;
-    /** 64 hex digits. */
-    readonly sha256: string;
-  }[];
-}
-
 /** How large a share of a fleet a run gets beside other runs. */
 export type Priority = 'low' | 'normal' | 'high';
 
@@ -140,8 +128,6 @@ export interface RunConfig {
   readonly expectFingerprint: string | null;
   /** What models judge by that follow a written policy; left out: nothing. */
   readonly guardPolicy?: GuardPolicy;
-  /** The guard is not asked, but was; left out: it is asked. */
-  readonly batch?: BatchResults;
   readonly policy: Policy;
   readonly output: {
     /** Absolute folder in which the run directory is created. */
@@ -195,12 +181,6 @@ export const DEFAULT_LIMITS: RunConfig['limits'] = {
   mediaShardItems: 32,
   mediaShardBytes: 64 * 1024 * 1024,
 };
-
-/** The same run with its guard asked now. */
-export function withoutBatch(config: RunConfig): RunConfig {
-  const { batch, ...asked } = config;
-  return batch === undefined ? config : asked;
-}
 
 /** Whether a run replays generations of any source. */
 export function replaysGenerations({ sources }: Pick<RunConfig, 'sources'>): boolean {

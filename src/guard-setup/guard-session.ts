@@ -5,14 +5,13 @@ import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
-import { batchResults } from './batch-guards.ts';
 import { Canaries } from './canaries/canaries.ts';
 import { readCanaries } from './canaries/canary-set.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
 /** Which guards to open, and how. */
-type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'batch'> & {
+type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
   /** Null or undefined: none. */
   readonly guardPolicy?: GuardPolicy | null;
   /** Undefined: the guards are not checked. */
@@ -30,12 +29,10 @@ type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint' | 'batch'> & {
 };
 
 /**
- * Checks the tokens in an environment and returns a function that connects to the guards, or to the results of a batch. Throws Failure('usage') when
- * the token for a guard must not be sent to it.
+ * Checks the tokens in an environment and returns a function that connects to the guards. Throws Failure('usage') if the
+ * token for a guard must not be sent to it.
  */
 export function guardOpener(config: Opening, env: NodeJS.ProcessEnv): OpenGuards {
-  const { batch } = config;
-  if (batch !== undefined) return (signal, say) => batchResults(config, batch, signal, say);
   const token = guardToken(env, config.guards, config.namedByUser);
   for (const url of config.guards) token({ name: url, address: url });
   return (signal, say) => openGuardSession(config, env, signal, say);

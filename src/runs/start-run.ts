@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { replaysGenerations, type RunConfig, withoutBatch } from '../config/run-config.ts';
+import { replaysGenerations, type RunConfig } from '../config/run-config.ts';
 import type { OptionalKind } from '../domain/request.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
@@ -55,8 +55,7 @@ export async function resumeRun(dir: string, options: JudgeRunOptions & ResumeOp
   const say = (line: string): void => report({ kind: 'notice', line });
   const run = await openTrustedRun(dir, options);
   const { config } = run.record;
-  // The results of a batch have nothing new to say.
-  const open = await options.guards(retry ? withoutBatch(config) : config);
+  const open = await options.guards(config);
   const opened: GuardSession[] = [];
   const connect = async (): Promise<GuardSession> => {
     const session = await open(drain, say);

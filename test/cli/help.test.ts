@@ -6,7 +6,6 @@ const COMMANDS = [
   'enqueue',
   'resume',
   'retry',
-  'batch',
   'verify',
   'export',
   'report',

@@ -8,7 +8,6 @@ import { HARMLESS_ROW } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard, Reply } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
-import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
 import { type Completion, readCompletion } from './completion.ts';
 import { declaredReading } from './declaration.ts';
 import { makeFamily } from './families/families.ts';
@@ -87,28 +86,6 @@ export class ChatGuard {
     } catch (error) {
       throw notUsable(error, { signal });
     }
-  }
-
-  /**
-   * For answers that are in files, see `AnsweredGuard`. Nothing is negotiated: every request is made in the first form. Where
-   * the harmless text has an answer, that says whether answers have probabilities. Throws `NotUsable` for a model of
-   * unknown family, or whose server ignored the template's arguments.
-   */
-  static async answered(
-    calls: OpenAiCalls,
-    { model, family, policy }: ChatModel,
-    options: CallOptions,
-  ): Promise<AnsweredGuard> {
-    const name = family ?? familyOfModel(model);
-    if (name === null || name === 'moderations') throw unknownFamily(model);
-    const guard = new ChatGuard(calls, model, makeFamily(name, { model, policy }));
-    await guard.#negotiate(formsOf(guard.#family).slice(0, 1), options).catch(ignoreCallError);
-    return {
-      first: guard.#declared(guard.#answeredBy),
-      takes: (requestKind) => guard.#takes(requestKind),
-      judge: (row, call) => guard.#reply(row.request as UnaryRequest, call),
-      declared: (answeredBy) => guard.#declared(answeredBy),
-    };
   }
 
   /** Tries one form after the other until one is answered; false when an answer is none of the family. */

@@ -10,7 +10,6 @@ import { categoryBySpelling } from '../../domain/words/category-spelling.ts';
 import { CHILDREN } from '../../domain/restriction/restriction.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 import type { RequestKind, RequestRow } from '../tensors/encode-request.ts';
-import { type AnsweredGuard, ignoreCallError } from './batch/answered-guard.ts';
 import { takesOpenAi } from './chat-guard.ts';
 import { declaredReading } from './declaration.ts';
 import { imageParts, turnsOf } from './messages.ts';
@@ -91,17 +90,6 @@ export class ModerationsGuard {
     };
   }
 
-  /** For answers that are in files, see `AnsweredGuard`. */
-  async answered(options: CallOptions): Promise<AnsweredGuard> {
-    await this.#judge([HARMLESS_ROW], options).catch(ignoreCallError);
-    return {
-      first: this.#reading(),
-      takes: (requestKind) => this.#takes(requestKind),
-      judge: (row, call) => this.#judge([row], call),
-      declared: (answeredBy) => this.#declared(answeredBy),
-    };
-  }
-
   #takes(requestKind: RequestKind): boolean {
     const seesImages = !/text-moderation/.test(this.#model);
     return takesOpenAi(requestKind) && (seesImages || !requestKind.startsWith('image'));
@@ -118,13 +106,9 @@ export class ModerationsGuard {
 
   #reading(): Reading {
     this.#repliesSinceRead = 0;
-    return this.#declared(this.#answeredBy);
-  }
-
-  #declared(answeredBy: string): Reading {
     return declaredReading({
       values: { model: this.#model, family: 'moderations', scores: 'probability' },
-      answeredBy,
+      answeredBy: this.#answeredBy,
     });
   }
 

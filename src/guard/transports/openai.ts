@@ -2,7 +2,7 @@ import { HttpClient } from '../http/http-client.ts';
 import { ChatGuard, MAX_IN_FLIGHT, takesOpenAi } from '../openai/chat-guard.ts';
 import { ModerationsGuard } from '../openai/moderations-guard.ts';
 import { type OpenAiAddress, parseOpenAiAddress } from '../openai/openai-address.ts';
-import { OpenAiHttpCalls } from '../openai/openai-calls.ts';
+import { OpenAiCalls } from '../openai/openai-calls.ts';
 import type { Connection, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
 import type { ConnectOptions, Transport } from './transport.ts';
 
@@ -34,7 +34,7 @@ class OpenAiConnection implements Connection {
 
   open(options: OpenOptions): Promise<ReadyGuard> {
     const { model, family, isModerations } = this.#address;
-    const calls = new OpenAiHttpCalls(this.#client);
+    const calls = new OpenAiCalls(this.#client);
     if (isModerations) return new ModerationsGuard(calls, model).open(this.#client, options);
     const policy = this.#options.guardPolicy ?? null;
     return ChatGuard.open(calls, { model, family, policy }, options);

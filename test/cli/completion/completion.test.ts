@@ -42,11 +42,6 @@ const CASES: readonly (readonly [words: readonly string[], offered: readonly str
     ['completion', ''],
     ['bash', 'zsh', 'fish'],
   ],
-  [['batch', 'ex'], ['export']],
-  [
-    ['batch', 'export', 'my'],
-    ['my folder', 'my $(touch pwned) file.csv'],
-  ],
   [['fingerprint', 'm'], []],
   [['unknown', 'm'], []],
 ];

@@ -106,12 +106,3 @@ export const NORMAL_FORMS_FOLDER = setting({
   required: 'name a folder to write in with --out',
   example: 'normal',
 });
-
-/** Where `batch export` writes. */
-export const REQUESTS_FOLDER = setting({
-  flag: '--requests',
-  help: 'new folder for the request files of `batch export`; they hold the content',
-  kind: path('dir'),
-  unset: 'must be given for `export`',
-  example: 'batch',
-});
