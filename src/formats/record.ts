@@ -46,7 +46,7 @@ export interface ReadRecord extends Position {
 
 /** A record that could not be read. Does not affect other records. */
 interface BadRecord extends Position {
-  /** It breaks the syntax of the file, so that where it ends is a guess. */
+  /** It is not valid JSON, so where it ends is a guess. */
   readonly isBroken?: true;
   readonly content: null;
   readonly error: ItemError;

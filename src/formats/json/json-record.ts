@@ -17,7 +17,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number, span?: Byte
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
     const error = itemError('INVALID_ENCODING', 'the record holds bytes that are not text');
-    return { ...badRecord(row, line, error), isBroken: true };
+    return badRecord(row, line, error);
   }
   if (isNestedTooDeeply(bytes)) {
     return badRecord(row, line, itemError('MALFORMED_ROW', 'the record is nested too deeply'));

@@ -5,9 +5,6 @@ import { jsonRecord } from './json-record.ts';
 
 const NEWLINE = 0x0a;
 
-/** A byte order mark, which files that were joined have in their middle. */
-const MARK = Buffer.from('\ufeff');
-
 /** Reads JSON Lines: one JSON value per line, ignoring blank lines. Buffers one line of up to `limit` bytes. */
 export class JsonlReader implements RecordReader {
   readonly rereadFrom = null;
@@ -55,9 +52,7 @@ export class JsonlReader implements RecordReader {
       records.push(badRecord(++this.#row, this.#line, error));
       return;
     }
-    const text = this.#window.slice(this.#lineStart, end);
-    const line =
-      text[0] === MARK[0] && text.subarray(0, MARK.length).equals(MARK) ? text.subarray(MARK.length) : text;
+    const line = this.#window.slice(this.#lineStart, end);
     if (isBlank(line)) return;
     const span = { start: this.#lineStart, end: Math.min(end + 1, this.#window.end) };
     records.push(jsonRecord(line, ++this.#row, this.#line, span));

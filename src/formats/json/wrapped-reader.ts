@@ -1,5 +1,4 @@
 import { itemError } from '../../domain/item-error.ts';
-import { plural } from '../../domain/text/plural.ts';
 import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { JsonReader } from './json-reader.ts';
 import { jsonRecord } from './json-record.ts';
@@ -13,8 +12,8 @@ export interface WrappedArray {
 }
 
 /**
- * Reads an object that wraps an array of records. The rest of the object is one last record. Buffers as much as the array
- * reader, and up to `limit` bytes of the rest.
+ * Reads an object that wraps an array of records. The rest of the object is one last record, unless the array is malformed:
+ * then nothing after that is read. Buffers as much as the array reader, and up to `limit` bytes of the rest.
  */
 export class WrappedReader implements RecordReader {
   readonly rereadFrom = null;
@@ -22,10 +21,10 @@ export class WrappedReader implements RecordReader {
   readonly #limit: number;
   readonly #reader: JsonReader;
   /** The object, with null in place of the array. */
-  readonly #around: Buffer[] = [];
-  #aroundBytes = 0;
+  readonly #wrapper: Buffer[] = [];
+  #wrapperBytes = 0;
+  /** Offset in the file after the last piece. */
   #end = 0;
-  #isPastArray = false;
 
   constructor(array: WrappedArray, limit: number) {
     this.#array = array;
@@ -39,36 +38,35 @@ export class WrappedReader implements RecordReader {
     const before = Math.max(0, Math.min(this.#array.start - from, chunk.length));
     this.#keep(chunk.subarray(0, before));
     if (before === chunk.length) return;
-    if (!this.#isPastArray) yield* this.#reader.push(chunk.subarray(before));
-    const { outside } = this.#reader;
-    if (outside === null) return;
-    if (!this.#isPastArray) this.#keep(Buffer.from(outside.isNext ? 'null,' : 'null'));
-    this.#isPastArray = true;
-    this.#keep(chunk.subarray(Math.max(0, this.#array.start + outside.from - from)));
+    const isPastArray = this.#reader.arrayEnd !== null;
+    if (!isPastArray) yield* this.#reader.push(chunk.subarray(before));
+    const { arrayEnd } = this.#reader;
+    if (arrayEnd === null) return;
+    if (!isPastArray) this.#keep(Buffer.from('null'));
+    this.#keep(chunk.subarray(Math.max(0, this.#array.start + arrayEnd - from)));
   }
 
   *end(): Generator<RecordBatch, void> {
     yield* this.#reader.end();
-    yield [this.#record()];
+    if (this.#reader.arrayEnd !== null) yield [this.#wrapperRecord()];
   }
 
   #keep(bytes: Buffer): void {
-    this.#aroundBytes += bytes.length;
-    if (this.#aroundBytes > this.#limit) this.#around.length = 0;
-    else if (bytes.length > 0) this.#around.push(Buffer.from(bytes));
+    this.#wrapperBytes += bytes.length;
+    if (this.#wrapperBytes > this.#limit) this.#wrapper.length = 0;
+    else if (bytes.length > 0) this.#wrapper.push(Buffer.from(bytes));
   }
 
-  /** The rest of the object as a record. */
-  #record(): SourceRecord {
+  #wrapperRecord(): SourceRecord {
     const row = this.#reader.rows + 1;
-    const bytes = this.#aroundBytes;
+    const bytes = this.#wrapperBytes;
     if (bytes > this.#limit) {
       const message = `the object around the records has ${bytes} bytes of at most ${this.#limit}`;
       return badRecord(row, 1, itemError('ITEM_TOO_LARGE', message));
     }
-    const record = jsonRecord(Buffer.concat(this.#around), row, 1);
+    const record = jsonRecord(Buffer.concat(this.#wrapper), row, 1);
     if (record.error === null) return { ...record, isAround: true };
-    const message = `the object around the records is not valid JSON: ${bytes} ${plural(bytes, 'byte was', 'bytes were')} not read`;
+    const message = 'the object around the records is not valid JSON';
     return badRecord(row, 1, itemError('MALFORMED_ROW', message));
   }
 }

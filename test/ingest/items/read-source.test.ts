@@ -174,13 +174,11 @@ describe('reading a source', () => {
   });
 
   test.each([
-    ['a.csv', 'id,text\n1,"never closed\n', '2,an ordinary row of text\n', ''],
-    ['b.csv', 'text\n"never closed\n', 'an ordinary line of text\n', ''],
-    ['c.json', '[\n{"text":"not closed","x":{"b":1},\n', '{"text":"a record"},\n', '{"text":"z"}]'],
-    ['d.json', '[{"text":"not closed","x":{"b":1},', '{"text":"a record"},', '{"text":"z"}]'],
-  ])('what follows a record that is not closed streams: %s', async (name, before, record, after) => {
+    ['a.csv', 'id,text\n1,"never closed\n', '2,an ordinary row of text\n'],
+    ['b.csv', 'text\n"never closed\n', 'an ordinary line of text\n'],
+  ])('what follows a record that is not closed streams: %s', async (name, before, record) => {
     const count = Math.ceil((10 * 1024 * 1024) / record.length);
-    const source = await frozen(write(name, before + record.repeat(count) + after));
+    const source = await frozen(write(name, before + record.repeat(count)));
     const start = process.memoryUsage.rss();
     let most = start;
     const found: Record<string, number> = {};
@@ -189,7 +187,7 @@ describe('reading a source', () => {
       for (const code of codes(items)) found[code] = (found[code] ?? 0) + 1;
       most = Math.max(most, process.memoryUsage.rss());
     }
-    expect(found).toEqual({ MALFORMED_ROW: 1, ok: count + (after === '' ? 0 : 1) });
+    expect(found).toEqual({ MALFORMED_ROW: 1, ok: count });
     expect(most - start).toBeLessThan(120 * 1024 * 1024);
   });
 

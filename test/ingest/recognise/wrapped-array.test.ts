@@ -105,16 +105,17 @@ describe('an object around one array of records', () => {
     expect(await readItems([corpus(path, { textColumns: ['text'] })])).toHaveLength(2);
   });
 
-  test('goes on after a bracket too many, and says when it is cut short', async () => {
-    const broken = '{"data":[{"text":"first words"}],{"text":"second words"}],"b":1}';
+  test('is read up to what is not JSON, or to where it is cut short', async () => {
+    const broken = '{"data":[{"text":"first words"}},{"text":"second words"}],"b":1}';
     expect(await outcomes(broken)).toEqual([
       [1, 'first words'],
       [2, 'MALFORMED_ROW'],
-      [3, 'second words'],
     ]);
     const long = JSON.stringify({ data: Array.from({ length: 20_000 }, () => examples[0]) });
     const cut = await outcomes(long.slice(0, -20));
-    expect(cut.slice(-3).map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW', 'MALFORMED_ROW']);
+    expect(cut.slice(-2).map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
+    const followed = await outcomes('{"data":[{"text":"first words"}] "b":1}');
+    expect(followed.map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
   });
 
   test('is a record itself when it holds a conversation, or a text beside its lists', async () => {

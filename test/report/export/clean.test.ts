@@ -97,8 +97,8 @@ describe('the clean rows of a run', () => {
     expect(await clean('middle.json', 'a', 'BLOCK', 'BLOCK', 'c')).toBe(array('a', 'c'));
     expect(await clean('last.json', 'a', 'BLOCK')).toBe(array('a'));
     expect(await clean('none.json', 'BLOCK')).toBe('[\n  \n]\n');
-    const broken = `[${element('a')},, ${element('b')} {"text": }, ${element('c')}]`;
-    expect(await text(cwd, 'broken.json', broken)).toBe(`[${element('a')},${element('b')},${element('c')}]`);
+    const broken = `[${element('a')}, 7, ${element('b')}, {"text": }, ${element('c')}]`;
+    expect(await text(cwd, 'broken.json', broken)).toBe(`[${element('a')},${element('b')}]`);
     const values = `${element('a')}\n${element('BLOCK')}\n\n${element('c')}`;
     expect(await text(cwd, 'values.json', values)).toBe(`${element('a')}\n\n${element('c')}`);
     const around = `{"about": "PART", "data": [${element('a')}, ${element('b')}]}`;
