@@ -34,7 +34,7 @@ import * as arrayHead from '../../src/ingest/recognise/array-head.ts';
 import { columnLabel } from '../../src/ingest/recognise/recognise-layout.ts';
 import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
 import { JsonFields } from '../../src/formats/json/json-fields.ts';
-import { textColumnsOf } from '../../src/formats/transcripts/text-columns.ts';
+import { textColumnsOf } from '../../src/formats/transcripts/columns.ts';
 import { decodePlanLine } from '../../src/ingest/plan/plan-line.ts';
 import { mailForm } from '../../src/ingest/recognise/markup-kind.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';

@@ -2,13 +2,11 @@ import { itemError } from '../../domain/item-error.ts';
 import type { Fields } from '../record.ts';
 import { isBlank, promptDraft, settled, type Drafted } from './draft.ts';
 import { textOf } from './values.ts';
-import { hasWords, isIdName, looksLikeId } from './wording.ts';
+import { countWords, hasWords, isIdName, isReference, isTextName, looksLikeId } from './wording.ts';
 
-/** Names of text columns, most likely first. */
+/** Names of text columns, most likely first: the last ones are from common sets of test prompts and comments. */
 const TEXT_NAMES = [
-  ...['text', 'content', 'body', 'message', 'comment', 'prompt'],
-  // Of common sets of test prompts and comments, some of which have other columns with words.
-  ...['prompt_text', 'comment_text', 'test_case'],
+  ...['text', 'content', 'body', 'message', 'comment', 'prompt', 'prompt_text', 'comment_text', 'test_case'],
 ];
 
 /** Names of id columns. */
@@ -62,4 +60,62 @@ function isIdColumn(name: string, idColumn: string | null): boolean {
 /** Whether a value is text that may need to be judged: not blank and not a number. */
 export function holdsText(value: unknown): value is string {
   return typeof value === 'string' && !isBlank(value) && Number.isNaN(Number(value));
+}
+
+/** A column with at least this many words per cell on average holds text: names, labels and most addresses have fewer. */
+const MIN_MEAN_WORDS = 4;
+
+/**
+ * The columns of a table that hold text, judging by its first records: those with a name for text in a common language, and
+ * those whose cells have many words on average. If there are none, the only column that may hold text. A column with the
+ * same name as an earlier one is left out.
+ *
+ * Deterministic: depends only on the sample, so a resumed run chooses the same columns.
+ */
+export function textColumnsOf(sample: readonly Fields[], idColumn: string | null): readonly string[] {
+  const columns = new Map<string, { cells: number; words: number }>();
+  for (const fields of sample) {
+    for (const [position, name] of fields.names().entries()) {
+      const value = fields.at(position);
+      if (!mayBeText(name, value, idColumn) || columnKey(fields, position) !== name) continue;
+      if (isReference(value)) continue;
+      const column = columns.get(name) ?? { cells: 0, words: 0 };
+      columns.set(name, { cells: column.cells + 1, words: column.words + countWords(value) });
+    }
+  }
+  const all = [...columns].filter(([, { words }]) => words > 0);
+  const texts = all.filter(([name, { cells, words }]) => isTextName(name) || words >= MIN_MEAN_WORDS * cells);
+  return (texts.length === 0 && all.length === 1 ? all : texts).map(([name]) => name);
+}
+
+interface Named {
+  /** Name of the column, or of the innermost member that contains the value. */
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/**
+ * All texts of a record outside the given columns, in order, including those in lists and objects. Numbers, URLs, times,
+ * hashes and blank values are not texts, nor are ids under names of ids. A single word with a digit or an underscore may
+ * be an id: it counts as text unless its name is that of an id.
+ */
+export function textsBeside(fields: Fields, columns: readonly string[]): string[] {
+  const left = new Set(columns.map((name) => fields.positionOf(name)));
+  const texts: string[] = [];
+  // An explicit stack, last first: values nest as deep as a parser lets them.
+  const pending: Named[] = fields
+    .names()
+    .map((name, position): Named => ({ name, value: left.has(position) ? null : fields.at(position) }))
+    .reverse();
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const { name, value } = next;
+    if (holdsText(value)) {
+      if (!isReference(value) && !(isIdName(name) && looksLikeId(value))) texts.push(value);
+    } else if (Array.isArray(value)) {
+      for (const member of value.toReversed() as unknown[]) pending.push({ name, value: member });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, member] of Object.entries(value).reverse()) pending.push({ name: key, value: member });
+    }
+  }
+  return texts;
 }

@@ -1,32 +1,43 @@
-/** Last words, in the singular, of names of texts in JSON records. */
-const TEXT_WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'text',
-    'content',
-    'body',
-    'message',
-    'msg',
-    'comment',
-    'prompt',
-    'utterance',
-    'reply',
-    'post',
-    'tweet',
-  ],
-  ...['title', 'subject', 'headline', 'description', 'caption', 'summary', 'note', 'remark', 'bio', 'quote'],
-  ...['question', 'answer', 'query', 'instruction', 'response', 'completion', 'transcript', 'sentence'],
-  ...['paragraph', 'passage', 'story', 'review', 'feedback', 'dialog', 'dialogue', 'lyric', 'joke', 'essay'],
-]);
+/** Names of texts in common languages; of a longer name the last word counts. English ones are in the singular. */
+const TEXT_NAMES: ReadonlySet<string> = new Set(
+  [
+    'text content body message msg comment prompt utterance reply post tweet title subject headline description',
+    'caption summary note remark bio quote question answer query instruction response completion transcript sentence',
+    'paragraph passage story review feedback dialog dialogue lyric joke essay reasoning thinking rationale',
+    'nachricht kommentar betreff inhalt beschreibung titel bewertung frage antwort beitrag bemerkung anmerkung',
+    'comentario mensaje texto asunto contenido reseña opinión descripción pregunta respuesta título',
+    'commentaire avis texte objet contenu sujet titre question réponse',
+    'comentário mensagem conteúdo assunto avaliação descrição resposta',
+    'recensione messaggio commento testo oggetto contenuto descrizione domanda risposta',
+    'bericht reactie tekst onderwerp inhoud beoordeling vraag antwoord',
+    'treść wiadomość komentarz opinia tekst temat wpis opis pytanie odpowiedź tytuł',
+    'meddelande kommentar ämne innehåll beskrivning recension fråga svar',
+    'mesaj yorum metin konu içerik başlık açıklama soru cevap',
+    'pesan komentar teks perihal judul isi ulasan',
+    'сообщение комментарий текст тема отзыв содержание заголовок описание вопрос ответ повідомлення коментар',
+    'σχόλιο μήνυμα κείμενο θέμα περιεχόμενο τίτλος',
+    'الرسالة رسالة تعليق التعليق نص النص الموضوع موضوع محتوى المحتوى',
+    'הודעה תגובה טקסט נושא תוכן כותרת',
+    'संदेश टिप्पणी विषय पाठ सामग्री शीर्षक',
+    '内容 评论 消息 文本 主题 標題 标题 內容 評論 訊息',
+    'コメント 本文 メッセージ 件名 内容 テキスト',
+    '내용 댓글 메시지 제목 본문',
+    'ข้อความ ความคิดเห็น หัวข้อ เนื้อหา',
+  ]
+    .flatMap((names) => names.split(' '))
+    .concat('bình luận', 'tin nhắn', 'nội dung', 'chủ đề', 'tiêu đề'),
+);
 
 const ID_WORDS: ReadonlySet<string> = new Set(['id', 'uuid', 'guid', 'key', 'hash', 'sha']);
 
 /** Names are untrusted input: only the end of a longer name is examined. */
 const MAX_NAME_CHARS = 64;
 
-/** Whether a name is one for text: `text`, `comments`, `full_text`, `reviewBody`. */
+/** Whether a name is one for text: `text`, `comments`, `full_text`, `reviewBody`, `Nachricht`. */
 export function isTextName(name: string): boolean {
   const word = lastWord(name);
-  return TEXT_WORDS.has(word) || TEXT_WORDS.has(word.replace(/ies$/, 'y').replace(/s$/, ''));
+  const names = [name.trim().toLowerCase(), word, word.replace(/ies$/, 'y').replace(/s$/, '')];
+  return names.some((each) => TEXT_NAMES.has(each));
 }
 
 /** Whether a name is one for ids: `dialogue_id`, `threadKey`. */
@@ -39,7 +50,7 @@ function lastWord(name: string): string {
   const spaced = name.slice(-MAX_NAME_CHARS).replace(/([a-z\d])([A-Z])/g, '$1 $2');
   return (
     spaced
-      .match(/\p{L}+/gu)
+      .match(/[\p{L}\p{M}]+/gu)
       ?.at(-1)
       ?.toLowerCase() ?? ''
   );
@@ -81,6 +92,19 @@ export function hasWords(text: string, count: number): boolean {
   for (const token of start.split(/\s+/)) if (/\p{L}/u.test(token) && ++words >= count) return true;
   return (start.match(UNSPACED)?.length ?? 0) >= 2 * count;
 }
+
+/**
+ * The number of words in the start of a text. Tokens with digits or signs within, such as paths and links, do not count. In
+ * scripts without spaces between words, three characters count as a word.
+ */
+export function countWords(text: string): number {
+  const start = text.slice(0, MAX_EXAMINED_CHARS);
+  const words = start.split(/\s+/).filter((token) => /\p{L}/u.test(token) && !NO_WORD.test(token)).length;
+  const unspaced = start.match(UNSPACED)?.length ?? 0;
+  return Math.max(words, unspaced / 3);
+}
+
+const NO_WORD = /[\p{N}_@/\\=]/u;
 
 const MIN_ENCODED_CHARS = 256;
 

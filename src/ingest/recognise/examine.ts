@@ -19,7 +19,7 @@ import {
   type SourceRecord,
 } from '../../formats/record.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { textColumnsOf } from '../../formats/transcripts/text-columns.ts';
+import { textColumnsOf } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { isChat } from '../../formats/transcripts/turns/chat.ts';
 import { spokenIn } from '../../formats/transcripts/turns/speakers.ts';

@@ -10,7 +10,7 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { textsBeside } from '../../formats/transcripts/text-columns.ts';
+import { textsBeside } from '../../formats/transcripts/columns.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';

@@ -32,7 +32,7 @@ describe('columns and an encoding that are named for a folder', () => {
     write('b.csv', 'text,note\nfive,six\n');
     write('c.jsonl', '{"id":"c","text":"seven","remarks":"eight"}\n');
     write('d.txt', 'nine');
-    expect(await read()).toEqual(['a.csv#1: UNSUPPORTED_TYPE', 'b.csv#1: five', 'c: seven', 'd.txt: nine']);
+    expect(await read()).toEqual(['a.csv#1: one\n\nthree', 'b.csv#1: five', 'c: seven', 'd.txt: nine']);
     expect(await read({ textColumns: ['Remarks', 'note2'] })).toEqual([
       'a.csv#1: three',
       'b.csv#1: five',
