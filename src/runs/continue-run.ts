@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../files/disk-full.ts';
-import { PlanWriter, readPlan } from '../ingest/plan/plan-file.ts';
+import { PlanWriter } from '../ingest/plan/plan-file.ts';
 import type { Judge } from '../moderate/judge.ts';
 import { finishRun } from '../sink/final-files/finish.ts';
 import { RUN_FILES } from '../files/run-files.ts';
@@ -109,7 +109,6 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
             ...due,
             record: run.record,
             sources: run.sources,
-            planned: () => readPlan(planPath, { signal: stop }),
             plan,
             progress,
             stages,

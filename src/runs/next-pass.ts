@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { readPlan } from '../ingest/plan/plan-file.ts';
-import type { PlanLine } from '../ingest/plan/plan-line.ts';
+import type { PlanClosed, PlanLine } from '../ingest/plan/plan-line.ts';
 import { isClosing } from '../ingest/plan/plan-state.ts';
-import { surveyPlan, type PlanSurvey } from '../ingest/plan/survey-plan.ts';
+import { PlannedPass } from '../ingest/plan/planned-pass.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';
 import type { Run } from './create-run.ts';
@@ -26,29 +26,34 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
 /** A pass with something to feed, and what. */
 interface DuePass {
   readonly pass: number;
-  /** What the plan says of this pass, and of those before it. */
-  readonly survey: PlanSurvey;
+  readonly planned: PlannedPass;
   /** The items of a retry pass; null for the first, which has all. */
   readonly selection: RetrySelection | null;
 }
 
 /**
- * The passes to work on, in order, each surveyed when it is its turn. The last is the latest pass, or with `retry` a new
- * one if that is closed. Before it come closed passes with shards that were found damaged and are judged again.
+ * The passes to work on, in order. The last is the latest pass, or with `retry` a new one if that is closed. Before it
+ * come closed passes with shards that were found damaged and are judged again.
  */
 export class Passes {
-  /** The last of them; the run is finished after it. */
+  /** The run is finished after this pass. */
   readonly last: number;
   readonly #run: Run;
-  readonly #survey: PlanSurvey;
   readonly #isCommitted: (shard: number) => boolean;
+  readonly #closed: ReadonlyMap<number, PlanClosed>;
+  /** Passes with a planned shard that is not committed. */
+  readonly #open: ReadonlySet<number>;
 
-  private constructor(run: Run, survey: PlanSurvey, retry: boolean, isCommitted: (shard: number) => boolean) {
+  private constructor(
+    run: Run,
+    isCommitted: (shard: number) => boolean,
+    plan: { readonly last: number; readonly closed: Map<number, PlanClosed>; readonly open: Set<number> },
+  ) {
     this.#run = run;
-    this.#survey = survey;
     this.#isCommitted = isCommitted;
-    const begun = Math.max(1, survey.latestPass);
-    this.last = retry && survey.closed.has(begun) ? begun + 1 : begun;
+    this.last = plan.last;
+    this.#closed = plan.closed;
+    this.#open = plan.open;
   }
 
   /** Reads the plan of a run. */
@@ -58,29 +63,41 @@ export class Passes {
     isCommitted: (shard: number) => boolean,
     signal: AbortSignal,
   ): Promise<Passes> {
-    const survey = await surveyUpTo(run, Number.POSITIVE_INFINITY, isCommitted, signal);
-    return new Passes(run, survey, retry, isCommitted);
+    const closed = new Map<number, PlanClosed>();
+    const open = new Set<number>();
+    let latest = 1;
+    for await (const lines of planOf(run, signal)) {
+      for (const line of lines) {
+        latest = line.pass;
+        if (isClosing(line)) closed.set(line.pass, line);
+        else if (!isCommitted(line.shard)) open.add(line.pass);
+      }
+    }
+    const last = retry && closed.has(latest) ? latest + 1 : latest;
+    return new Passes(run, isCommitted, { last, closed, open });
   }
 
   /** Items of the last pass; null while it is not closed. */
   get items(): number | null {
-    return this.#survey.closed.get(this.last)?.items ?? null;
+    return this.#closed.get(this.last)?.items ?? null;
   }
 
   async *due(signal: AbortSignal): AsyncGenerator<DuePass, void> {
-    const { closed, open, latestPass } = this.#survey;
     for (let pass = 1; pass <= this.last; pass++) {
-      if (closed.has(pass) && !open.has(pass)) continue;
-      const survey =
-        pass < latestPass ? await surveyUpTo(this.#run, pass, this.#isCommitted, signal) : this.#survey;
-      yield { pass, survey, selection: await this.#selection(pass, signal) };
+      if (this.#closed.has(pass) && !this.#open.has(pass)) continue;
+      const planned = await PlannedPass.read(planOf(this.#run, signal), {
+        pass,
+        sources: this.#run.sources.length,
+        isCommitted: this.#isCommitted,
+      });
+      yield { pass, planned, selection: await this.#selection(pass, signal) };
     }
   }
 
-  /** For a closed pass this comes from its plan: errors.jsonl may be that pass's own by now. */
+  /** For a closed pass this comes from its plan: errors.jsonl may already be that pass's own. */
   async #selection(pass: number, signal: AbortSignal): Promise<RetrySelection | null> {
     if (pass === 1) return null;
-    if (!this.#survey.closed.has(pass)) return retryableItems(this.#run.dir, signal);
+    if (!this.#closed.has(pass)) return retryableItems(this.#run.dir, signal);
     const seqs: number[] = [];
     for await (const lines of planOf(this.#run, signal)) {
       for (const line of lines) {
@@ -94,17 +111,4 @@ export class Passes {
 
 function planOf(run: Run, signal: AbortSignal): AsyncIterable<readonly PlanLine[]> {
   return readPlan(join(run.dir, RUN_FILES.plan), { signal });
-}
-
-/** What the plan says of the passes up to one. */
-function surveyUpTo(
-  run: Run,
-  pass: number,
-  isCommitted: (shard: number) => boolean,
-  signal: AbortSignal,
-): Promise<PlanSurvey> {
-  async function* lines(): AsyncGenerator<readonly PlanLine[], void> {
-    for await (const batch of planOf(run, signal)) yield batch.filter((line) => line.pass <= pass);
-  }
-  return surveyPlan(lines(), run.sources.length, isCommitted);
 }

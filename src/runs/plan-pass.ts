@@ -6,11 +6,10 @@ import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
 import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
-import { PlanFollower } from '../ingest/plan/plan-follower.ts';
-import type { FrozenSource, PlanLine, RecordsBefore } from '../ingest/plan/plan-line.ts';
+import type { FrozenSource, RecordsBefore } from '../ingest/plan/plan-line.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
 import { readSource, type ReadOptions } from '../ingest/items/read-source.ts';
-import type { PlanSurvey } from '../ingest/plan/survey-plan.ts';
+import type { PlannedPass } from '../ingest/plan/planned-pass.ts';
 import { changedItems } from './changed-items.ts';
 import type { PlanProgress } from './progress.ts';
 import type { RetrySelection } from './retry-selection.ts';
@@ -21,10 +20,8 @@ export interface PassPlan {
   readonly pass: number;
   /** What a retry pass judges; null for the first pass, which judges everything. */
   readonly selection: RetrySelection | null;
-  /** What was planned before. */
-  readonly survey: PlanSurvey;
-  /** Reads the plan again, for planned shards that have to be submitted again. */
-  readonly planned: () => AsyncIterable<readonly PlanLine[]>;
+  /** The part of the pass that is already planned. */
+  readonly planned: PlannedPass;
   readonly plan: Pick<PlanWriter, 'append' | 'change'>;
   readonly isCommitted: (shard: number) => boolean;
   /** Takes a shard whose line is on disk; waits while as many as allowed are under way. */
@@ -50,9 +47,6 @@ const TURN_MS = 2;
 class PassPlanner {
   readonly #input: PassPlan;
   readonly #frozen: FrozenSources;
-  /** Whether the plan already holds a part of this pass. */
-  readonly #resuming: boolean;
-  readonly #follower: PlanFollower | null;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
   /** What a trial judges; undefined: everything. A retry pass reads again what the first pass chose. */
@@ -64,77 +58,66 @@ class PassPlanner {
   #yieldedMs = performance.now();
 
   constructor(input: PassPlan) {
-    const { survey, pass } = input;
+    const { planned, pass } = input;
     this.#input = input;
     this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
-    this.#resuming = survey.latestPass === pass && survey.shards > 0;
-    this.#follower = this.#resuming
-      ? new PlanFollower(input.planned(), { pass, isCommitted: input.isCommitted })
-      : null;
     this.#cutter = new ShardCutter(input.record.config.limits, {
-      firstShard: survey.nextShard,
+      firstShard: planned.nextShard,
       pass,
-      planned: this.#resuming ? survey.lastSeqs : new Map(),
+      planned: planned.lastSeqs,
     });
     this.#itemsBySource = new Array<number>(input.sources.length).fill(0);
     const { trial = null } = input.record.config;
     this.#records = trial === null ? undefined : new RecordSelection(trial);
-    this.#shards = this.#resuming ? survey.shards : 0;
+    this.#shards = planned.shards;
   }
 
   async run(): Promise<void> {
-    const { sources, selection, progress, signal } = this.#input;
-    try {
-      if (selection === null) {
-        let seq = 0;
-        for (const source of sources) {
-          signal.throwIfAborted();
-          if (this.#isOver(source)) break;
-          this.#enter(source);
-          seq = await this.#planWhole(source, seq);
-          progress.sourceDone(source);
-        }
-      } else {
-        let seq = 0;
-        for (const source of sources) {
-          signal.throwIfAborted();
-          this.#enter(source);
-          const next = seq + this.#itemsOfFirstPass(source);
-          await this.#planSelected(source, seq, next, selection.within(seq, next));
-          progress.sourceDone(source);
-          seq = next;
-        }
+    const { sources, selection, planned, progress, signal } = this.#input;
+    if (selection === null) {
+      let seq = 0;
+      for (const source of sources) {
+        signal.throwIfAborted();
+        if (this.#isOver(source)) break;
+        this.#enter(source);
+        seq = await this.#planWhole(source, seq);
+        progress.sourceDone(source);
       }
-      await this.#planNew(this.#cutter.end());
-      if (this.#follower !== null && this.#follower.unfilled > 0) {
-        throw new Error('a planned shard was not filled although its sources were read to their ends');
+    } else {
+      let seq = 0;
+      for (const source of sources) {
+        signal.throwIfAborted();
+        this.#enter(source);
+        const next = seq + this.#itemsOfFirstPass(source);
+        await this.#planSelected(source, seq, next, selection.within(seq, next));
+        progress.sourceDone(source);
+        seq = next;
       }
-      await this.#close();
-      progress.close();
-    } finally {
-      await this.#follower?.close();
     }
+    await this.#planNew(this.#cutter.end());
+    if (planned.unfilled > 0) {
+      throw new Error('a planned shard was not filled although its sources were read to their ends');
+    }
+    await this.#close();
+    progress.close();
   }
 
   /** Submits all items of a source, from `seq` on; returns the seq after them. */
   async #planWhole(source: FrozenSource, seq: number): Promise<number> {
-    const { survey, progress } = this.#input;
-    const extent = survey.extent(source.source);
-    const planned = this.#resuming && extent.lastSeq >= seq;
-    const unplanned = this.#resuming && !planned ? survey.unplannedItems(source.source, seq) : null;
-    const next = unplanned === null ? extent.lastSeq + 1 : seq + unplanned;
-    if (unplanned === 0) return seq;
-    if (planned && extent.complete && !extent.open) {
+    const { planned, progress } = this.#input;
+    const known = planned.ofSource(source.source, seq);
+    if (known === null) return this.#read(source, seq, null);
+    const { next, complete, committed, wholeFile } = known;
+    if (complete && committed) {
       this.#itemsBySource[source.source] = next - seq;
       progress.planned(next - seq);
       return next;
     }
-    if (!planned && unplanned === null) return this.#read(source, seq, null);
     let end = seq;
-    if (unplanned !== null) end = await this.#read(source, seq, next);
-    else if (await this.#frozen.unchanged(source, extent.wholeFile))
-      end = await this.#read(source, seq, extent.complete ? next : null);
-    else if (!extent.complete && !extent.wholeFile) {
+    if (await this.#frozen.unchanged(source, wholeFile)) {
+      end = await this.#read(source, seq, complete ? next : null);
+    } else if (!complete && !wholeFile) {
+      // The unplanned rest of the file is one item.
       await this.#lose(source, { from: seq, to: next + 1 });
       return next + 1;
     }
@@ -203,7 +186,7 @@ class PassPlanner {
    * noted last.
    */
   #isOver({ source }: FrozenSource): boolean {
-    const noted = this.#input.survey.records?.source ?? -1;
+    const noted = this.#input.planned.records?.source ?? -1;
     return this.#records?.isOver === true && source > noted;
   }
 
@@ -213,8 +196,8 @@ class PassPlanner {
    */
   #enter({ source }: FrozenSource): void {
     if (this.#records === undefined) return;
-    const { selection, survey } = this.#input;
-    const noted = this.#resuming ? survey.records : null;
+    const { selection, planned } = this.#input;
+    const noted = planned.records;
     if (selection !== null || source < (noted?.source ?? 0)) this.#records.restore({ read: 0, selected: 0 });
     else if (source === noted?.source) this.#records.restore(noted);
     this.#before = { source, ...this.#records.counts };
@@ -222,17 +205,12 @@ class PassPlanner {
 
   /** Puts items into the shards they were planned in, or else into new ones, and submits the full ones. */
   async #place(items: readonly Item[], source: FrozenSource): Promise<void> {
-    const { progress } = this.#input;
+    const { planned, progress } = this.#input;
     const cut: CutShard[] = [];
     for (const item of items) {
-      if (this.#follower?.done === false) {
-        const placed = await this.#follower.place(item);
-        if (placed !== 'unplanned') {
-          if (placed !== null) await this.#resubmit(placed);
-          continue;
-        }
-      }
-      cut.push(...this.#cutter.add(item, source.source));
+      const placed = planned.place(item);
+      if (placed === 'unplanned') cut.push(...this.#cutter.add(item, source.source));
+      else if (placed !== null) await this.#resubmit(placed);
     }
     this.#itemsBySource[source.source]! += items.length;
     progress.planned(items.length);
@@ -260,8 +238,8 @@ class PassPlanner {
   }
 
   async #close(): Promise<void> {
-    const { survey, pass, plan } = this.#input;
-    if (survey.closed.has(pass)) return;
+    const { planned, pass, plan } = this.#input;
+    if (planned.closed.has(pass)) return;
     const items = this.#itemsBySource.reduce((sum, count) => sum + count, 0);
     const closing = {
       closed: true,
@@ -275,6 +253,6 @@ class PassPlanner {
   }
 
   #itemsOfFirstPass({ source }: FrozenSource): number {
-    return this.#input.survey.closed.get(1)?.items_by_source[source] ?? 0;
+    return this.#input.planned.closed.get(1)?.items_by_source[source] ?? 0;
   }
 }

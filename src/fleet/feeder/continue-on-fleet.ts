@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../../files/disk-full.ts';
-import { PlanWriter, readPlan } from '../../ingest/plan/plan-file.ts';
+import { PlanWriter } from '../../ingest/plan/plan-file.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Summary } from '../../record/summary/summary.ts';
@@ -149,7 +149,6 @@ async function feedDuePasses(
         ...due,
         record: run.record,
         sources: run.sources,
-        planned: () => readPlan(planPath, { signal }),
         plan,
         isCommitted,
         submit: (shard, aborted) => feeder.feed(shard, aborted),

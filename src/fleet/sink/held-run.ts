@@ -6,6 +6,7 @@ import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
 import { listJudgements, type ShardResult } from '../../domain/shard.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import { Requeue } from '../../queue/work-queue.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
@@ -18,7 +19,6 @@ import type { VerdictStore } from '../../store/verdict-store.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import type { FoundRun } from './find-run-directory.ts';
-import { PlannedShards } from './planned-shards.ts';
 import { KeptVerdicts } from './run-store.ts';
 
 /** Requeue delay after another process took over the log, in milliseconds. */
@@ -50,7 +50,7 @@ type Taken =
 /** A run whose results one sink commits. It claims the log when the first result arrives. */
 export class HeldRun {
   readonly #options: HeldRunOptions;
-  readonly #plan: PlannedShards;
+  readonly #plan: PlanTail;
   readonly #kept: KeptVerdicts;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
@@ -61,8 +61,8 @@ export class HeldRun {
 
   constructor(options: HeldRunOptions) {
     this.#options = options;
-    const { run, stop, openStore } = options;
-    this.#plan = new PlannedShards(join(run.dir, RUN_FILES.plan), stop);
+    const { run, openStore } = options;
+    this.#plan = new PlanTail(join(run.dir, RUN_FILES.plan));
     this.#kept = new KeptVerdicts(run, openStore);
     this.#recordSha256 = recordSha256(run.record);
   }
@@ -83,7 +83,7 @@ export class HeldRun {
       const done = await finishedSummary(dir);
       if (done !== null) return this.#finished(done);
     } else {
-      const mismatch = await mismatchOf(job.result, this.#plan, record.config);
+      const mismatch = await mismatchOf(job.result, this.#plan, record.config, this.#options.stop);
       if (mismatch !== null) return { done: 'dropped', reason: mismatch };
       if (!(await this.#isSettledSo(job))) return { done: 'dropped', reason: 'not settled so' };
     }
@@ -96,9 +96,12 @@ export class HeldRun {
         await this.#kept.add(job.result);
         return { done: 'committed' };
       }
-      if (!(await this.#plan.isComplete(job.pass, log.committed)))
-        return { done: 'dropped', reason: 'unfinished' };
       const { stop, afterFinish } = this.#options;
+      await this.#plan.poll(stop);
+      const { isClosed, pass, shards } = this.#plan.state;
+      if (!isClosed || job.pass !== pass || log.committed !== shards) {
+        return { done: 'dropped', reason: 'unfinished' };
+      }
       const summary = await finishRun(log, stop, { signingKey: afterFinish.signingKey });
       if (summary.status === 'finished') return await this.#finished(summary);
       // Another feeder may have taken over and planned more shards.
@@ -189,16 +192,22 @@ type Mismatch =
  */
 async function mismatchOf(
   result: ShardResult,
-  plan: PlannedShards,
+  plan: PlanTail,
   { expectFingerprint }: Pick<RunConfig, 'expectFingerprint'>,
+  signal: AbortSignal,
 ): Promise<Mismatch | null> {
   const { shard, outcomes, fingerprints, snippets } = result;
-  const planned = await plan.find(shard.shard);
+  const items = itemsSha256(shard.items);
+  let planned = plan.find(shard.shard);
+  if (planned === null || !plan.state.wasFed(planned, items)) {
+    await plan.poll(signal);
+    planned = plan.find(shard.shard);
+  }
   if (planned === null) return 'not planned';
   if (shard.pass !== planned.pass || shard.lane !== planned.lane) return 'other pass';
   if (outcomes.length !== shard.items.length) return 'incomplete';
   if (snippets !== undefined && snippets.length !== outcomes.length) return 'incomplete';
-  if (!(await plan.wasFed(shard.shard, planned, itemsSha256(shard.items)))) return 'other items';
+  if (!plan.state.wasFed(planned, items)) return 'other items';
   const isWhole = shard.items.every(({ settled }, at) => (settled === null) === (outcomes[at] !== null));
   if (!isWhole) return 'incomplete';
   const whole = new Set<string | null>([null]);

@@ -100,7 +100,9 @@ export class RunWatch {
     // In this order every shard that is seen as committed is also seen as planned.
     await this.#chain.poll();
     await plan.poll(signal);
-    const counts = this.#chain.counts(plan.pass);
+    const { state: planned } = plan;
+    const pass = Math.max(1, planned.pass);
+    const counts = this.#chain.counts(pass);
     const { endsBefore } = this.#chain;
     const feeder = await readFeeder(this.#dir);
     const summary = await finishedSummary(this.#dir);
@@ -112,15 +114,15 @@ export class RunWatch {
       dir: this.#dir,
       state,
       priority: this.#record.config.priority ?? null,
-      pass: plan.pass,
-      planned: summary?.items ?? plan.items,
-      plan_closed: plan.isClosed,
+      pass,
+      planned: summary?.items ?? planned.passItems,
+      plan_closed: planned.isClosed,
       ...(summary === null ? countsSoFar(counts) : finalCounts(summary)),
       by_category: summary?.by_category ?? this.#chain.byCategory,
-      shards: { planned: plan.shards, committed: this.#chain.shards },
+      shards: { planned: planned.shards, committed: this.#chain.shards },
       oldest_open_shard: oldest,
       items_per_second: rate,
-      seconds_left: rate === null || !plan.isClosed ? null : (plan.items - counts.items) / rate,
+      seconds_left: rate === null || !planned.isClosed ? null : (planned.passItems - counts.items) / rate,
       feeder,
       stuck: await this.#stallReason(state, feeder, oldest, link, signal),
       damaged_at: damagedAt(endsBefore),
@@ -131,7 +133,7 @@ export class RunWatch {
 
   #oldestOpen(): number | null {
     while (this.#chain.isCommitted(this.#firstOpen)) this.#firstOpen++;
-    return this.#firstOpen < this.#plan.shards ? this.#firstOpen : null;
+    return this.#firstOpen < this.#plan.state.shards ? this.#firstOpen : null;
   }
 
   async #stallReason(
@@ -145,8 +147,8 @@ export class RunWatch {
     if (state !== 'running' || feeder?.fleet !== true || link === null) return null;
     if (link === 'away') return WAITING_FOR_REDIS;
     const late = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const { isClosed } = this.#plan;
-    const waitsFor = oldest !== null ? this.#plan.laneOf(oldest) : isClosed ? 'end' : null;
+    const { isClosed } = this.#plan.state;
+    const waitsFor = oldest !== null ? this.#plan.find(oldest)!.lane : isClosed ? 'end' : null;
     try {
       return await stallReason(link, { run: this.#record.run, waitsFor }, AbortSignal.any([signal, late]));
     } catch (error) {

@@ -46,13 +46,14 @@ export class PlanState {
   items = 0;
   /** The latest pass; 0 in an empty plan. */
   pass = 0;
+  /** Items of the latest pass. */
+  passItems = 0;
   /** The closing lines of the passes that are closed, pass 1 first. */
   readonly closed: PlanClosed[] = [];
   readonly #changed = new Map<number, Set<string>>();
   /** Last seq of each lane in the latest pass. */
   readonly #lastSeq = new Map<Lane, number>();
   #passShards = 0;
-  #passItems = 0;
   #lines = 0;
   /** Number of the last line that is not JSON. */
   #torn: number | null = null;
@@ -134,7 +135,7 @@ export class PlanState {
     this.#lastSeq.set(line.lane, line.seqs.at(-1)![1]);
     this.shards++;
     this.#passShards++;
-    this.#passItems += line.items;
+    this.passItems += line.items;
     if (line.pass === 1) this.items += line.items;
     return true;
   }
@@ -143,7 +144,7 @@ export class PlanState {
     if (line.pass <= this.closed.length) return false;
     this.#enter(line.pass);
     const bySource = line.items_by_source.reduce((sum, items) => sum + items, 0);
-    if (line.shards !== this.#passShards || line.items !== this.#passItems || bySource !== line.items) {
+    if (line.shards !== this.#passShards || line.items !== this.passItems || bySource !== line.items) {
       throw this.#broken(`closes pass ${line.pass} with totals that do not match its shards`);
     }
     this.closed.push(line);
@@ -158,7 +159,7 @@ export class PlanState {
     this.pass = pass;
     this.#lastSeq.clear();
     this.#passShards = 0;
-    this.#passItems = 0;
+    this.passItems = 0;
   }
 
   #broken(what: string): Failure {

@@ -1,62 +1,76 @@
 import { LANES, type Lane } from '../../domain/item.ts';
-import { PlanCursor } from './plan-follower.ts';
+import { readRecordLines } from '../../files/record-lines.ts';
 import type { PlannedShard } from './plan-line.ts';
+import { isClosing, PlanState } from './plan-state.ts';
 
-const INITIAL_CAPACITY = 1024;
+const FIRST_SHARDS = 1024;
+/** Bytes per shard: its pass, the index of its lane, and the hash of its items. */
+const [LANE_AT, HASH_AT, ENTRY_BYTES] = [4, 5, 37];
 
-/** Follows a plan that another process writes: totals, and the lane of each shard. Memory: 1 byte per shard. */
+/** A planned shard, without the seqs of its items. */
+export type ShardSummary = Pick<PlannedShard, 'shard' | 'pass' | 'lane' | 'items_sha256'>;
+
+/** Follows a plan that another process writes; each line is read once. Memory: 37 bytes per shard. */
 export class PlanTail {
-  readonly #cursor: PlanCursor;
-  #pass = 0;
-  #items = 0;
-  /** By shard number, the index of its lane in LANES. */
-  #lanes = new Uint8Array(INITIAL_CAPACITY);
+  readonly #path: string;
+  readonly #state = new PlanState();
+  /** Bytes read. A plan is append-only, so they do not change. */
+  #bytes = 0;
+  #shards = Buffer.alloc(FIRST_SHARDS * ENTRY_BYTES);
+  /** Reads do not overlap. */
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
-    this.#cursor = new PlanCursor(path);
+    this.#path = path;
   }
 
-  /** Shards planned in all passes: their numbers count up from 0. */
-  get shards(): number {
-    return this.#cursor.state.shards;
+  /** State of the plan as far as it was read. */
+  get state(): Omit<PlanState, 'take' | 'takeBytes' | 'takeChange'> {
+    return this.#state;
   }
 
-  /** The latest pass; 1 while nothing is planned. */
-  get pass(): number {
-    return Math.max(1, this.#cursor.state.pass);
+  /** The shard with this number; null if the plan, as far as it was read, has none. */
+  find(shard: number): ShardSummary | null {
+    if (shard >= this.#state.shards) return null;
+    const at = shard * ENTRY_BYTES;
+    return {
+      shard,
+      pass: this.#shards.readUInt32LE(at),
+      lane: LANES[this.#shards[at + LANE_AT]!] as Lane,
+      items_sha256: this.#shards.toString('hex', at + HASH_AT, at + ENTRY_BYTES),
+    };
   }
 
-  /** Items planned in the latest pass. */
-  get items(): number {
-    return this.#items;
-  }
-
-  /** Whether the latest pass is completely planned. */
-  get isClosed(): boolean {
-    return this.#cursor.state.isClosed;
-  }
-
-  /** The lane of a planned shard. */
-  laneOf(shard: number): Lane {
-    return LANES[this.#lanes[shard]!]!;
-  }
-
-  /** Reads the lines appended since the last call. Rejects as `PlanCursor.advance` does. */
+  /**
+   * Reads the lines appended since the last call; a missing plan counts as empty. Concurrent calls queue up.
+   * Failure('internal') names an invalid line.
+   */
   poll(signal: AbortSignal): Promise<void> {
-    return this.#cursor.advance((shard) => this.#take(shard), signal);
+    this.#reading = this.#reading.catch(() => {}).then(() => this.#read(signal));
+    return this.#reading;
   }
 
-  #take(shard: PlannedShard): void {
-    if (shard.pass !== this.#pass) {
-      this.#pass = shard.pass;
-      this.#items = 0;
+  async #read(signal: AbortSignal): Promise<void> {
+    try {
+      for await (const batch of readRecordLines(this.#path, { signal, from: this.#bytes })) {
+        for (const bytes of batch) {
+          const line = this.#state.takeBytes(bytes);
+          if (line !== null && !isClosing(line)) this.#take(line);
+          this.#bytes += bytes.length + 1;
+        }
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
-    this.#items += shard.items;
-    if (shard.shard >= this.#lanes.length) {
-      const lanes = new Uint8Array(2 * shard.shard);
-      lanes.set(this.#lanes);
-      this.#lanes = lanes;
+  }
+
+  #take({ shard, pass, lane, items_sha256: items }: PlannedShard): void {
+    const at = shard * ENTRY_BYTES;
+    if (at >= this.#shards.length) {
+      this.#shards = Buffer.concat([this.#shards, Buffer.alloc(this.#shards.length)]);
     }
-    this.#lanes[shard.shard] = LANES.indexOf(shard.lane);
+    this.#shards.writeUInt32LE(pass, at);
+    this.#shards[at + LANE_AT] = LANES.indexOf(lane);
+    this.#shards.write(items, at + HASH_AT, 'hex');
   }
 }

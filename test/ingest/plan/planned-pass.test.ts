@@ -4,10 +4,12 @@ import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { ShardCutter } from '../../../src/ingest/plan/cut-shards.ts';
-import { PlanFollower } from '../../../src/ingest/plan/plan-follower.ts';
-import type { PlanLine, PlannedShard } from '../../../src/ingest/plan/plan-line.ts';
-import { surveyPlan } from '../../../src/ingest/plan/survey-plan.ts';
+import { PlannedPass } from '../../../src/ingest/plan/planned-pass.ts';
+import type { PlannedShard } from '../../../src/ingest/plan/plan-line.ts';
+import { seed } from '../../helpers/corpus.ts';
 import { judgedItem, promptItem, settledItem } from '../../helpers/items.ts';
+
+const SEED = seed();
 
 const LIMITS = { ...DEFAULT_LIMITS, shardItems: 5, shardBytes: 200 };
 
@@ -62,70 +64,70 @@ function cutAll({ items, sources }: Corpus): { shards: Shard[]; lines: PlannedSh
   return { shards: cut.map(({ shard }) => shard), lines: cut.map(({ line }) => line) };
 }
 
-async function* batches(lines: readonly PlanLine[]): AsyncGenerator<readonly PlanLine[]> {
-  for (let at = 0; at < lines.length; at += 3) yield lines.slice(at, at + 3);
+/** A pass of which these lines are in the plan. */
+function planned(
+  lines: readonly PlannedShard[],
+  sources: number,
+  isCommitted: (shard: number) => boolean,
+): Promise<PlannedPass> {
+  async function* batches(): AsyncGenerator<readonly PlannedShard[]> {
+    for (let at = 0; at < lines.length; at += 3) yield lines.slice(at, at + 3);
+  }
+  return PlannedPass.read(batches(), { pass: 1, sources, isCommitted });
 }
 
-describe('a plan that is followed', () => {
-  it('gives back its uncommitted shards and names what is unplanned, wherever the feeder stopped', async () => {
-    await fc.assert(
-      fc.asyncProperty(corpus, fc.nat(), fc.nat(), async (source, cutAt, salt) => {
-        const whole = cutAll(source);
-        const lines = whole.lines.slice(0, cutAt % (whole.lines.length + 1));
-        const isCommitted = (shard: number): boolean => (shard * 7 + salt) % 3 === 0;
-        const follower = new PlanFollower(batches(lines), { pass: 1, isCommitted });
-        const given: Shard[] = [];
-        const unplanned: number[] = [];
-        for (const item of source.items) {
-          const placed = await follower.place(item);
-          if (placed === 'unplanned') unplanned.push(item.seq);
-          else if (placed !== null) given.push(placed.shard);
-        }
-        const planned = new Set(
-          whole.shards.slice(0, lines.length).flatMap((shard) => shard.items.map(({ seq }) => seq)),
-        );
-        given.sort((a, b) => a.shard - b.shard);
-        expect(given).toEqual(whole.shards.slice(0, lines.length).filter(({ shard }) => !isCommitted(shard)));
-        expect(unplanned).toEqual(source.items.map(({ seq }) => seq).filter((seq) => !planned.has(seq)));
-        expect(follower.unfilled).toBe(0);
-      }),
-    );
-  });
-
-  it('refuses to judge a shard that reads otherwise than it was planned', async () => {
-    const { lines } = cutAll({ items: [promptItem(0, 'as it was')], sources: [0] });
-    const follower = new PlanFollower(batches(lines), { pass: 1, isCommitted: () => false });
-    const placed = await follower.place(promptItem(0, 'as it is'));
-    expect((placed as { shard: Shard }).shard.items.map(({ settled }) => settled?.error?.code)).toEqual([
-      'SOURCE_CHANGED',
-    ]);
-  });
-});
-
-describe('surveyPlan', () => {
-  it('tells of each source what is planned, whether that is all of it, and whether it is committed', async () => {
+describe('a pass that is continued', () => {
+  it('gives back its uncommitted shards and knows what is planned, wherever the feeder stopped', async () => {
     await fc.assert(
       fc.asyncProperty(corpus, fc.nat(), fc.nat(), async (source, cutAt, salt) => {
         const whole = cutAll(source);
         const lines = whole.lines.slice(0, cutAt % (whole.lines.length + 1));
         const isCommitted = (shard: number): boolean => (shard * 7 + salt) % 3 === 0;
         const count = Math.max(...source.sources, 0) + 1;
-        const survey = await surveyPlan(batches(lines), count, isCommitted);
-        expect(survey.nextShard).toBe(lines.length);
-        const planned = whole.shards.slice(0, lines.length);
+        const pass = await planned(lines, count, isCommitted);
+        expect(pass.nextShard).toBe(lines.length);
+        const before = whole.shards.slice(0, lines.length);
+        const plannedSeqs = new Set(before.flatMap((shard) => shard.items.map(({ seq }) => seq)));
+
+        let first = 0;
         for (let index = 0; index < count; index++) {
           const all = source.items.filter((_, at) => source.sources[at] === index).map(({ seq }) => seq);
-          const mine = planned.filter((shard) => shard.items.some(({ seq }) => all.includes(seq)));
-          const seqs = mine
-            .flatMap((shard) => shard.items.map(({ seq }) => seq))
-            .filter((seq) => all.includes(seq));
-          const extent = survey.extent(index);
-          expect(extent.lastSeq).toBe(Math.max(-1, ...seqs));
-          expect(extent.open).toBe(mine.some(({ shard }) => !isCommitted(shard)));
-          // Never said of a source that is not planned to its end; being unsure only costs reading it again.
-          if (extent.complete) expect(seqs.length).toBe(all.length);
+          const known = pass.ofSource(index, first);
+          const isPlanned = all.filter((seq) => plannedSeqs.has(seq));
+          const mine = before.filter((shard) => shard.items.some(({ seq }) => all.includes(seq)));
+          if (isPlanned.length > 0) {
+            expect(known?.next).toBe(Math.max(...isPlanned) + 1);
+            expect(known?.committed).toBe(mine.every(({ shard }) => isCommitted(shard)));
+            // Never claimed for a source that is not planned to its end. To be unsure only costs reading it again.
+            if (known?.complete === true) expect(isPlanned).toEqual(all);
+          } else if (known !== null) {
+            expect(known.next).toBe(first + all.length);
+          }
+          first += all.length;
         }
+
+        const given: Shard[] = [];
+        const unplanned: number[] = [];
+        for (const item of source.items) {
+          const placed = pass.place(item);
+          if (placed === 'unplanned') unplanned.push(item.seq);
+          else if (placed !== null) given.push(placed.shard);
+        }
+        given.sort((a, b) => a.shard - b.shard);
+        expect(given).toEqual(before.filter(({ shard }) => !isCommitted(shard)));
+        expect(unplanned).toEqual(source.items.map(({ seq }) => seq).filter((seq) => !plannedSeqs.has(seq)));
+        expect(pass.unfilled).toBe(0);
       }),
+      { seed: SEED },
     );
+  });
+
+  it('does not judge a shard whose items differ from those planned', async () => {
+    const { lines } = cutAll({ items: [promptItem(0, 'as it was')], sources: [0] });
+    const pass = await planned(lines, 1, () => false);
+    const placed = pass.place(promptItem(0, 'as it is'));
+    expect((placed as { shard: Shard }).shard.items.map(({ settled }) => settled?.error?.code)).toEqual([
+      'SOURCE_CHANGED',
+    ]);
   });
 });
