@@ -1,18 +1,24 @@
 import type { Audit } from '../../config/run-config.ts';
 import { errorWithReason, itemError } from '../../domain/item-error.ts';
-import { isFields, type Fields, type RecordContent } from '../record.ts';
-import { draftKnownColumn, draftNoText, hasUnknownText, holdsText, ID_NAMES } from './columns.ts';
+import { isFields, type Fields, type ReadRecord, type RecordContent } from '../record.ts';
+import {
+  draftKnownColumn,
+  draftNoText,
+  hasUnknownText,
+  holdsText,
+  ID_NAMES,
+  VALUE_NOT_TEXT,
+} from './columns.ts';
 import { messageDrafts } from './turns/chat.ts';
 import { anyConversationDrafts } from './turns/conversation.ts';
 import { spokenIn } from './turns/speakers.ts';
-import { promptDraft, settled, type Draft, type Drafted } from './draft.ts';
-import { draftNamedColumns } from './layouts/named-columns.ts';
-import { NestedItems, type NestedOptions } from './layouts/nested.ts';
+import { isBlank, promptDraft, settled, withoutEncoded, type Draft, type Drafted } from './draft.ts';
 import { draftBatchRequest } from './layouts/openai-batch.ts';
 import { draftInstruction } from './layouts/pairs.ts';
 import { CONVERSATION_NAMES, draftShape, listOf } from './layouts/shapes.ts';
+import { NestedItems, type NestedOptions } from './nested-items.ts';
 import { textOf } from './values.ts';
-import { looksLikeId } from './wording.ts';
+import { isIdName, looksLikeId } from './wording.ts';
 
 /** How to interpret the records of one file. */
 export interface RecordOptions {
@@ -46,41 +52,86 @@ const FILE_WITHOUT_TEXT: Drafted = {
   judged: [],
 };
 
+type OnSkipped = NestedOptions['onSkipped'];
+
 /**
- * The items of a record: first those recognised by names and types of values, then those in its lists and objects.
- * At least one draft, unless it is a message of a chat. `passed` is called for each skipped string in lists and objects.
+ * The items of a record: first those recognised by names and types of values, then those in its lists and objects. At least
+ * one draft, unless it is a message of a chat or the object around the records. `onSkipped` is called with the path of each
+ * string in lists and objects that is not judged.
  */
-export function draftRecord(
-  content: RecordContent,
-  options: RecordOptions,
-  passed?: NestedOptions['passed'],
-): Drafted {
+export function draftRecord(record: ReadRecord, options: RecordOptions, onSkipped?: OnSkipped): Drafted {
+  const { content, isAround } = record;
+  const { drafts, judged } =
+    isAround === true && isFields(content)
+      ? draftWrapper(content, options, onSkipped)
+      : draftContent(content, options, onSkipped);
+  return { drafts: drafts.map(withoutEncoded), judged };
+}
+
+function draftContent(content: RecordContent, options: RecordOptions, onSkipped: OnSkipped): Drafted {
   if (options.hasNoText) return FILE_WITHOUT_TEXT;
   if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
   const { audit, textColumns, foundColumns, isChat } = options;
   if (!isFields(content)) {
     const drafts = anyConversationDrafts(content, { audit, suffix: '', position: 0 });
-    const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
-    items.beside(null, content);
+    const items = new NestedItems({ audit, before: drafts.length, onSkipped });
+    items.addBeside(null, content);
     return { drafts: drafts.concat(items.drafts()), judged: [] };
   }
-  if (textColumns !== null) return draftNamedColumns(content, textColumns, { audit, passed });
-  if (isChat) {
-    const message = draftMessage(content, audit, passed);
-    if (message !== null) return message;
-  }
+  if (textColumns !== null) return draftNamedColumns(content, textColumns, audit, onSkipped);
+  const message = isChat ? draftMessage(content, audit, onSkipped) : null;
+  if (message !== null) return message;
   let main = recognise(content, audit);
-  if (main === null && foundColumns.some((name) => hasText(content, name))) {
-    main = draftNamedColumns(content, foundColumns, { audit, passed });
+  if (main === null && foundColumns.some((name) => textOf(content.get(name)) !== undefined)) {
+    main = draftNamedColumns(content, foundColumns, audit, onSkipped);
   }
   const found =
-    main !== null
-      ? withNested(content, main, audit, passed)
-      : content.nestedNames().length === 0
-        ? null
-        : draftUnknown(content, audit, passed);
-  const settledRecord = found ?? draftMisshapenConversation(content) ?? draftNoText(content);
-  return settledRecord ?? (hasUnknownText(content) ? UNKNOWN_TEXT : NOTHING);
+    main === null ? draftUnknown(content, audit, onSkipped) : withNested(content, main, audit, onSkipped);
+  return (
+    found ??
+    draftMisshapenConversation(content) ??
+    draftNoText(content) ??
+    (hasUnknownText(content) ? UNKNOWN_TEXT : NOTHING)
+  );
+}
+
+/** The items of the object around the records, which may hold other records. May be none. */
+function draftWrapper(fields: Fields, { audit, textColumns }: RecordOptions, onSkipped: OnSkipped): Drafted {
+  const main = textColumns === null ? recognise(fields, audit) : null;
+  if (main !== null) return withNested(fields, main, audit, onSkipped);
+  const wanted = new Set(textColumns?.map((name) => name.toLowerCase()));
+  const isText = textColumns === null ? undefined : (name: string) => wanted.has(name.toLowerCase());
+  return draftMembers(fields, { audit, before: 0, isText, onSkipped });
+}
+
+/**
+ * The columns the user named: their non-blank texts joined by an empty line, and the items in those that hold lists and
+ * objects. At least one draft.
+ */
+function draftNamedColumns(
+  fields: Fields,
+  names: readonly string[],
+  audit: Audit,
+  onSkipped: OnSkipped,
+): Drafted {
+  const values = names.map((name) => ({ name, text: textOf(fields.get(name)) }));
+  const texts = values.map(({ text }) => text).filter((text) => typeof text === 'string');
+  const nested = values.filter(({ text }) => text === null);
+  const drafts: Draft[] = [];
+  if (texts.length > 0) {
+    drafts.push(promptDraft('', texts.filter((text) => !isBlank(text)).join('\n\n')));
+  }
+  if (nested.length > 0) {
+    const items = new NestedItems({ audit, before: drafts.length, isText: isNoId, onSkipped });
+    for (const { name } of nested) items.addMember(name, fields.get(name));
+    for (const draft of items.drafts()) drafts.push(draft);
+    if (drafts.length === 0) drafts.push(settled('', 'prompt', VALUE_NOT_TEXT));
+  }
+  if (drafts.length === 0) {
+    const error = itemError('MISSING_PAYLOAD', 'the record has none of the columns to judge');
+    drafts.push(settled('', 'prompt', error));
+  }
+  return { drafts, judged: names };
 }
 
 /** Whether a record has something to judge or a known layout, regardless of the rest of its file. */
@@ -91,7 +142,7 @@ export function isRecognised(fields: Fields, audit: Audit): boolean {
 }
 
 /** The items of a record with a known layout; null if it has no known name. */
-export function recognise(fields: Fields, audit: Audit): Drafted | null {
+function recognise(fields: Fields, audit: Audit): Drafted | null {
   return (
     draftBatchRequest(fields, audit) ??
     draftShape(fields, audit) ??
@@ -100,56 +151,50 @@ export function recognise(fields: Fields, audit: Audit): Drafted | null {
   );
 }
 
-/** The items of a message, and of its other values. Null for a record that is none. */
-function draftMessage(fields: Fields, audit: Audit, passed: NestedOptions['passed']): Drafted | null {
+/** The items of a message, and of its other values. Null for any other record. */
+function draftMessage(fields: Fields, audit: Audit, onSkipped: OnSkipped): Drafted | null {
   const message = spokenIn(fields);
   if (!message.isDated) return null;
   const drafts = messageDrafts(message, '');
-  const items = new NestedItems({ audit, before: drafts.length, lenient: false, passed });
-  items.besideMessage(message);
+  const items = new NestedItems({ audit, before: drafts.length, onSkipped });
+  items.addBesideMessage(message);
   return { drafts: [...drafts, ...items.drafts()], judged: message.used };
 }
 
-function hasText(fields: Fields, column: string): boolean {
-  return textOf(fields.get(column)) !== undefined;
-}
-
 /** The recognised items of a record, and the items in its other lists and objects. */
-export function withNested(
-  fields: Fields,
-  main: Drafted,
-  audit: Audit,
-  passed: NestedOptions['passed'],
-): Drafted {
+function withNested(fields: Fields, main: Drafted, audit: Audit, onSkipped: OnSkipped): Drafted {
   const lists = main.judged.map((name) => [name, listOf(name, fields.get(name))] as const);
   if (fields.nestedNames().length === 0 && lists.every(([, list]) => list === undefined)) return main;
-  const items = new NestedItems({ audit, before: main.drafts.length, lenient: false, passed });
-  for (const [name, list] of lists) if (list !== undefined) items.beside(name, list);
+  const items = new NestedItems({ audit, before: main.drafts.length, onSkipped });
+  for (const [name, list] of lists) if (list !== undefined) items.addBeside(name, list);
   const used = new Set(main.judged.map((name) => fields.positionOf(name)));
   for (const name of fields.nestedNames()) {
-    if (!used.has(fields.positionOf(name))) items.member(name, fields.get(name));
+    if (!used.has(fields.positionOf(name))) items.addMember(name, fields.get(name));
   }
-  const nested = items.drafts();
-  return nested.length === 0 ? main : { drafts: [...main.drafts, ...nested], judged: main.judged };
+  return { drafts: [...main.drafts, ...items.drafts()], judged: main.judged };
 }
 
 /** The items of a record with lists or objects but without a known layout. Null if there are none. */
-function draftUnknown(fields: Fields, audit: Audit, passed?: NestedOptions['passed']): Drafted | null {
-  const judged: string[] = [];
-  const items = new NestedItems({ audit, before: 0, lenient: false, passed });
-  for (const name of fields.names()) {
-    if (!ID_NAMES.includes(name.toLowerCase()) && items.member(name, fields.get(name))) judged.push(name);
-  }
-  const drafts = items.drafts();
-  if (drafts.length > 0) return drafts.every(isIdAlone) ? null : { drafts, judged };
-  const rest = new NestedItems({ audit, before: 0, lenient: true });
-  for (const name of fields.nestedNames()) rest.member(name, fields.get(name));
-  return rest.drafts().length === 0 ? null : { drafts: rest.drafts(), judged };
+function draftUnknown(fields: Fields, audit: Audit, onSkipped?: OnSkipped): Drafted | null {
+  if (fields.nestedNames().length === 0) return null;
+  const found = draftMembers(fields, { audit, before: 0, onSkipped });
+  if (found.drafts.length > 0) return found;
+  const items = new NestedItems({ audit, before: 0, isText: isNoId });
+  for (const name of fields.nestedNames()) items.addMember(name, fields.get(name));
+  return items.drafts().length === 0 ? null : { drafts: items.drafts(), judged: [] };
 }
 
-/** Whether the only text is an id under a name for text, which does not count as an item. */
-function isIdAlone({ request }: Draft): boolean {
-  return request?.requestType === 'prompt' && request.modality === 'text' && looksLikeId(request.text);
+/** The items of all members of an object but its ids. May be none. */
+function draftMembers(fields: Fields, options: NestedOptions): Drafted {
+  const items = new NestedItems(options);
+  const names = fields.names().filter((name) => !ID_NAMES.includes(name.toLowerCase()));
+  const judged = names.filter((name) => items.addMember(name, fields.get(name)));
+  return { drafts: items.drafts(), judged };
+}
+
+/** Where a record has no other text, single words are judged as well. */
+function isNoId(name: string, text: string): boolean {
+  return !isIdName(name) && !looksLikeId(text);
 }
 
 /** An error for a value other than turns under a name of conversations. A number, such as a message count, is ignored. */

@@ -12,7 +12,7 @@ import {
 } from '../../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../../formats/record.ts';
 import type { Draft, SettledDraft } from '../../formats/transcripts/draft.ts';
-import { draftSource } from '../../formats/transcripts/around.ts';
+import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { joined, replayed } from '../../formats/transcripts/generations.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
@@ -97,7 +97,7 @@ export class ItemMaker {
     const source = this.#sourceOf(record);
     const id = this.#idOf(record.content) ?? this.#positionOf(record);
     const first = this.#seq;
-    const { drafts, judged } = draftSource(record, options);
+    const { drafts, judged } = draftRecord(record, options);
     if (holdsUndecoded(record.content, judged)) {
       items.push(this.refused(record, NOT_DECODED, 'text'));
       return;

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
 import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
-import { draftSource } from '../../formats/transcripts/around.ts';
+import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import { WantedColumns } from './wanted-columns.ts';
 import { examine, type Examined, type Refused } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
@@ -196,7 +196,7 @@ export function columnsOf(
   for (const record of [...sample.slice(0, MAX_RECORDS), ...around]) {
     const fields = record.content;
     if (!isFields(fields)) {
-      draftSource(record, options, (path) => nested.add(nestedLabel(path, null)));
+      draftRecord(record, options, (path) => nested.add(nestedLabel(path, null)));
       continue;
     }
     const passed = (path: readonly string[]): void => {
@@ -210,7 +210,7 @@ export function columnsOf(
         if (position !== undefined) keys.add(columnKey(fields, position));
       }
     };
-    keep(draftSource(record, options, passed).judged, judged);
+    keep(draftRecord(record, options, passed).judged, judged);
     keep(idNames, ids);
     for (const [position, name] of fields.names().entries()) {
       const key = columnKey(fields, position);

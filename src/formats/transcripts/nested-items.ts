@@ -1,0 +1,260 @@
+import type { Audit } from '../../config/run-config.ts';
+import { itemError, type ItemError } from '../../domain/item-error.ts';
+import { plural } from '../../domain/text/plural.ts';
+import { JsonFields } from '../json/json-fields.ts';
+import { isReadonlyArray, type Fields } from '../record.ts';
+import { imageDraft, imageFrom, imagePlace, isImageUrl } from './attachments.ts';
+import { holdsText } from './columns.ts';
+import { ATTACHMENT_PARTS, messageContent } from './content.ts';
+import { type Draft, ENCODED, inPart, PartCounter, promptDraft, settled } from './draft.ts';
+import { draftShape, listOf, mayHaveShape } from './layouts/shapes.ts';
+import { conversationDrafts, spokenDrafts } from './turns/conversation.ts';
+import { isKnownTurn, isTurnLike, namesOfTurn } from './turns/roles.ts';
+import { spokenIn, spokenList, type Spoken } from './turns/speakers.ts';
+import { textOfTurn } from './turns/turns.ts';
+import { hasWords, isTextName, looksEncoded } from './wording.ts';
+
+/** Maximum nesting depth that is searched. */
+const MAX_LEVELS = 100;
+/** Maximum number of items from the nested values of one record. */
+const MAX_ITEMS = 50_000;
+/** Words that make a string text under any name, and a string next to the text of a turn, which is most likely a label. */
+const MIN_TEXT_WORDS = 2;
+const MIN_ANNOTATION_WORDS = 5;
+/** Maximum characters of turns that are searched for strings which repeat a part of them. */
+const MAX_SEARCHED_CHARS = 8 * 1024 * 1024;
+
+const CALLS: ReadonlySet<string> = new Set(['tool_calls', 'function_call']);
+
+export interface NestedOptions {
+  readonly audit: Audit;
+  /** Number of items of the record before these. If 0, the first item found here has the record's own id. */
+  readonly before: number;
+  /** Whether a string is judged; absent: by its name and its words. */
+  readonly isText?: ((name: string, text: string) => boolean) | undefined;
+  /** Called with the path of names to each string that is not judged. */
+  readonly onSkipped?: ((path: readonly string[]) => void) | undefined;
+}
+
+/** What is known of the place of a string. */
+interface Context {
+  /** Words that make it text under any name. */
+  readonly minWords: number;
+  /** The text of the turn it belongs to, which is judged already. */
+  readonly turnText: string;
+  /** In an attachment of a message: its image, or empty for another kind. Attachments have items already. */
+  readonly attachment: string | null;
+}
+
+const OUTSIDE_TURNS: Context = { minWords: MIN_TEXT_WORDS, turnText: '', attachment: null };
+
+/**
+ * Finds the items in the lists and objects of a record, in order. Lists of turns and objects of a known layout become
+ * conversations and pairs. Every other string is an item of its own if its name is one for text or if it has several words;
+ * other strings are skipped. Values over the limits become an item with an error.
+ */
+export class NestedItems {
+  readonly #options: NestedOptions;
+  readonly #drafts: Draft[] = [];
+  readonly #path: string[] = [];
+  readonly #parts = new PartCounter();
+  /** Cached, because records repeat few names many times. */
+  readonly #textNames = new Map<string, boolean>();
+  #searchable = MAX_SEARCHED_CHARS;
+  #pieces = 0;
+  #tooDeep = 0;
+  #tooMany = 0;
+
+  constructor(options: NestedOptions) {
+    this.#options = options;
+  }
+
+  /** Searches one member of the record. Returns whether it had anything to judge. */
+  addMember(name: string, value: unknown): boolean {
+    const before = this.#pieces;
+    this.#member(name, value, 0, OUTSIDE_TURNS);
+    return this.#pieces > before;
+  }
+
+  /** Searches a list of turns or message parts whose text is judged already. `name` is null if the list is the record. */
+  addBeside(name: string | null, list: readonly unknown[]): void {
+    if (name !== null) this.#path.push(name);
+    this.#besideTurns(name ?? '', list, 0);
+    if (name !== null) this.#path.pop();
+  }
+
+  /** Searches a message that is the record. Its author is not judged. */
+  addBesideMessage({ fields, used, speakerName, text }: Spoken): void {
+    this.#besideTurn(fields, speakerName === null ? used : [...used, speakerName], text, 1);
+  }
+
+  /** The items found, and an error for values over each limit. */
+  drafts(): readonly Draft[] {
+    if (this.#tooDeep > 0) {
+      const what = `${this.#tooDeep} ${plural(this.#tooDeep, 'value')} nested more than ${MAX_LEVELS} levels deep ${plural(this.#tooDeep, 'is', 'are')} not judged`;
+      this.#addLimit(itemError('MALFORMED_ROW', what));
+    }
+    if (this.#tooMany > 0) {
+      const what = `the record has more than ${MAX_ITEMS} texts; ${this.#tooMany} are not judged`;
+      this.#addLimit(itemError('ITEM_TOO_LARGE', what));
+    }
+    return this.#drafts;
+  }
+
+  #member(name: string, value: unknown, level: number, context: Context): void {
+    this.#path.push(name);
+    this.#value(name, value, level, context);
+    this.#path.pop();
+  }
+
+  #members(fields: Fields, used: ReadonlySet<string>, level: number, context: Context): void {
+    for (const name of fields.names()) {
+      if (!used.has(name)) this.#member(name, fields.get(name), level, context);
+    }
+  }
+
+  /** `name`: of the value, or of the list that it is in. */
+  #value(name: string, value: unknown, level: number, context: Context): void {
+    if (typeof value === 'string') this.#text(name, value, context);
+    else if (typeof value !== 'object' || value === null) return;
+    else if (level >= MAX_LEVELS) this.#tooDeep++;
+    else if (isReadonlyArray(value)) this.#list(name, value, level + 1, context);
+    else this.#object(value, level + 1, context);
+  }
+
+  #list(name: string, list: readonly unknown[], level: number, context: Context): void {
+    const { audit } = this.#options;
+    const conversation = { audit, suffix: '', position: 0 };
+    const isOfTurns = list.length > 0 && list.every(isKnownTurn);
+    const spoken = isOfTurns ? null : spokenList(list);
+    if (isOfTurns || spoken !== null) {
+      this.#add(
+        spoken === null ? conversationDrafts(list, conversation) : spokenDrafts(spoken, conversation),
+      );
+      this.#besideTurns(name, list, level);
+      return;
+    }
+    for (const element of list) this.#value(name, element, level, context);
+  }
+
+  #object(value: object, level: number, context: Context): void {
+    const fields = new JsonFields(value, null);
+    const names = fields.names();
+    const shape = mayHaveShape(names) ? draftShape(fields, this.#options.audit) : null;
+    const used = new Set<string>();
+    if (shape?.drafts.every(({ error }) => error === null) === true) {
+      this.#add(shape.drafts);
+      for (const name of spelled(fields, shape.judged)) {
+        used.add(name);
+        const list = listOf(name, fields.get(name));
+        if (list !== undefined) this.addBeside(name, list);
+      }
+    }
+    this.#members(fields, used, level, attachmentContext(value, context));
+  }
+
+  /** Searches turns or message parts for what is not in their text. */
+  #besideTurns(name: string, list: readonly unknown[], level: number): void {
+    const parts = list.length === 0 ? null : messageContent(list);
+    for (const turn of list) {
+      if (typeof turn !== 'object' || turn === null) continue;
+      if (parts !== null) this.#value(name, turn, level, besideText(parts.text, MIN_TEXT_WORDS));
+      else if (isReadonlyArray(turn)) {
+        if (isReadonlyArray(turn[1])) this.addBeside('content', turn[1]);
+      } else {
+        const fields = new JsonFields(turn, null);
+        if (isTurnLike(turn)) this.#besideTurn(fields, namesOfTurn(turn), textOfTurn(turn), level + 1);
+        else {
+          const { used, text } = spokenIn(fields);
+          this.#besideTurn(fields, used, text, level + 1);
+        }
+      }
+    }
+  }
+
+  /** `used`: names of the author and the content of a turn, of which lists have more than its text. */
+  #besideTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
+    const judged = spelled(fields, used);
+    for (const name of fields.names()) {
+      const value = fields.get(name);
+      if (name === 'type' || (judged.has(name) && !isReadonlyArray(value))) continue;
+      const isOfMessage = judged.has(name) || CALLS.has(name);
+      this.#member(name, value, level, besideText(text, isOfMessage ? MIN_TEXT_WORDS : MIN_ANNOTATION_WORDS));
+    }
+  }
+
+  #text(name: string, text: string, context: Context): void {
+    if (!holdsText(text)) return;
+    const { attachment, minWords, turnText } = context;
+    if (attachment !== null && (text === attachment || looksEncoded(text))) return;
+    if (isImageUrl(text)) this.#add([imageDraft('', imageFrom(text))]);
+    else if (looksEncoded(text)) this.#add([settled('', null, ENCODED)]);
+    else if (!this.#isText(name, text, minWords)) this.#options.onSkipped?.(this.#path);
+    else if (!this.#isRepeated(text, turnText)) this.#add([promptDraft('', text)]);
+  }
+
+  #isText(name: string, text: string, minWords: number): boolean {
+    const { isText } = this.#options;
+    if (isText !== undefined) return isText(name, text);
+    let known = this.#textNames.get(name);
+    if (known === undefined) this.#textNames.set(name, (known = isTextName(name)));
+    return known || hasWords(text, minWords);
+  }
+
+  /** Whether a string repeats a part of the turn that it belongs to. */
+  #isRepeated(text: string, turnText: string): boolean {
+    this.#searchable -= turnText.length + text.length;
+    return this.#searchable >= 0 && turnText.includes(text);
+  }
+
+  /** Adds the items of one piece of the record. */
+  #add(drafts: readonly Draft[]): void {
+    if (drafts.length === 0) return;
+    if (this.#drafts.length + drafts.length > MAX_ITEMS) {
+      this.#tooMany += drafts.length;
+      return;
+    }
+    const suffix = this.#nextSuffix();
+    const part = this.#parts.next(this.#path[0]);
+    const first = this.#options.before + this.#drafts.length;
+    for (const draft of drafts) {
+      this.#drafts.push(inPart(part, { ...countedFrom(first, draft), suffix: suffix + draft.suffix }));
+    }
+  }
+
+  #addLimit(error: ItemError): void {
+    this.#drafts.push(inPart(this.#parts.next(undefined), settled(this.#nextSuffix(), null, error)));
+  }
+
+  #nextSuffix(): string {
+    const piece = ++this.#pieces;
+    return piece === 1 && this.#options.before === 0 ? '' : `#nested${piece}`;
+  }
+}
+
+/** The draft, with its conversation counted from the record's first item; `first`: items of the record before these. */
+function countedFrom(first: number, draft: Draft): Draft {
+  if (draft.error !== null || draft.request.requestType !== 'multiturn') return draft;
+  const { conversation } = draft.request;
+  if (conversation === null) return draft;
+  return { ...draft, request: { ...draft.request, conversation: first + conversation } };
+}
+
+function besideText(turnText: string, minWords: number): Context {
+  return { minWords, turnText, attachment: null };
+}
+
+/** The context of the members of an object, which may be an attachment in a message. */
+function attachmentContext(value: object, context: Context): Context {
+  if (context === OUTSIDE_TURNS || context.attachment !== null) return context;
+  const { type } = value as { readonly type?: unknown };
+  const kind = ATTACHMENT_PARTS.get(type);
+  if (kind === undefined) return context;
+  return { ...context, attachment: (kind === 'image' ? imagePlace(value)?.text : null) ?? '' };
+}
+
+/** The names as a record spells them. */
+function spelled(fields: Fields, names: readonly string[]): ReadonlySet<string> {
+  const positions = names.map((name) => fields.positionOf(name)).filter((position) => position !== undefined);
+  return new Set(positions.map((position) => fields.names()[position]!));
+}
