@@ -36,7 +36,6 @@ import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
 import { JsonFields } from '../../src/formats/json/json-fields.ts';
 import { textColumnsOf } from '../../src/formats/transcripts/columns.ts';
 import { decodePlanLine } from '../../src/ingest/plan/plan-line.ts';
-import { mailForm } from '../../src/ingest/recognise/markup-kind.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';
 import { wrappedArray } from '../../src/ingest/recognise/array-head.ts';
 import { textSpans } from '../../src/moderate/windows/text-spans.ts';
@@ -65,7 +64,7 @@ const versionReply = (text: string) => {
 
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the kind of markup': (text) => markupKind(Buffer.from(text), true, 'page.html'),
-  'the kind of mail': (text) => mailForm(text, 'a.txt'),
+  'the kind of mail': (text) => markupKind(Buffer.from(`From: a\n${text}`), true, 'a.txt'),
   'encoded text': (text) => isEncodedText(text, { isAll: true }),
   'the columns of a table': (text) => textColumnsOf([new JsonFields({ a: text }, null)], null),
   'the label of a column': (text) => columnLabel(text, 1),

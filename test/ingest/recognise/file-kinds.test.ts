@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { markupKind } from '../../../src/ingest/recognise/markup-kind.ts';
 import { corpus, readItems } from '../read-items.ts';
 
 describe('what a file is, by its content', () => {
@@ -31,7 +30,6 @@ describe('what a file is, by its content', () => {
     'GIF87a',
     'PAR1 and PAR2 files',
     '%PDF- is what such documents begin with',
-    '%PDF-1.7 came out in 2006; it has "obj" and more',
     '#!AMR\nis how it begins',
     'RIFF or WAVE?',
     'RIFF or WEBP?',
@@ -50,13 +48,11 @@ describe('what a file is, by its content', () => {
     'FLV1',
     '\n a free lunch',
     '\nwe have moov',
-    '%!PS-Adobe-3.0 is a comment',
     '%! and so on',
     'begin 644 times, but not this',
     'From here to there\nSubject: unknown',
     'From: Ann\nTo: Bob\nSubject: lunch\n\nAt noon?',
     'Note: one\nand two',
-    '{\\rt is no keyword',
     'BEGIN:VCARD is a line of a vCard',
     'Use <b>bold</b> and <html>, then </html>.',
     '<p align="center">A README</p>\n\n# Words',
@@ -83,20 +79,7 @@ describe('what a file is, by its content', () => {
   test('any words behind a signature of letters are a text', async () => {
     const signatures = [
       ...['GIF89a', 'GIF87a', 'ID3', 'fLaC', 'OggS', 'RIFF1234WAVE', 'RIFF1234WEBP', 'RIFF1234AVI ', 'PAR1'],
-      ...[
-        'FORM1234AIFF',
-        '#!AMR\n',
-        '%PDF-1.4',
-        '%!PS',
-        'BM',
-        'MZ',
-        'PK',
-        'Rar!',
-        '7z',
-        'BZh9',
-        'caff',
-        '.snd',
-      ],
+      ...['FORM1234AIFF', '#!AMR\n', '%PDF-', '%!PS', 'BM', 'MZ', 'PK', 'Rar!', '7z', 'BZh9', 'caff', '.snd'],
       ...['\n123ftypavif', '\n123moov', 'P6\n', '8BPS', 'DDS ', 'FLV', 'BEGIN:', 'From ', '{', '<', '%!'],
     ];
     await fc.assert(
@@ -126,7 +109,6 @@ describe('what a file is, by its content', () => {
     ['a.dds', bytes('DDS \x7c\0\0\0', zeros(120), Buffer.alloc(60_000, 0xe9))],
     ['a.eps', bytes('\xc5\xd0\xd3\xc6\x1e\0\0\0', Buffer.alloc(60_000, '%!PS\n'))],
     ['b.eps', '%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n(words) show\n'],
-    ['c.eps', '%!\n/Times findfont 12 scalefont setfont (words) show showpage\n'],
     ['a.dat', bytes(zeros(8), Buffer.alloc(60_000, 0xe9))],
     ['a.pdf', bytes('%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n')],
     ['b.pdf', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n'],
@@ -145,18 +127,14 @@ describe('what a file is, by its content', () => {
     ['web page', '\n <!-- a --> <!doctype HTML PUBLIC "-//W3C//DTD HTML 4.01//EN"><p>words'],
     ['web page', '<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml">words</html>'],
     ['web page', '<HTML>words'],
-    ['drawing', '<?xml version="1.0"?><!DOCTYPE svg [<!ENTITY a "b">]><svg xmlns="x"/>'],
+    ['drawing', '<?xml version="1.0"?><!-- a --><svg xmlns="x"/>'],
+    ['XML document', '<?xml version="1.0"?>\n<posts><post>words</post></posts>'],
     ['rich text', '{\\rtf1\\ansi words}'],
-    ['rich text', '{\\rtf {\\b words}}'],
+    ['PDF', '%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n'],
     ['e-mail', `${mail}Subject: =?utf-8?B?d29yZHM=?=\r\n\r\nd29yZHM=\r\n`],
-    ['e-mail', 'Message-ID: <1@example.org>\nDate: today\nFrom: a\n b\nSubject: x\n\nwords\n'],
-    ['e-mail', `FYI, see below.\n\n${mail}Subject: x\n\nwords\n`],
+    ['e-mail', 'Date: today\nFrom: a\n b\nMIME-Version: 1.0\nSubject: x\n\nwords\n'],
     ['e-mail', 'Content-Transfer-Encoding: quoted-printable\n\nw=C3=B6rds\n'],
     ['mailbox', `From a@example.org Sat Jan  3 01:05:34 1998\n${mail}\nwords\n`],
-    [
-      'web archive',
-      `${mail}MIME-Version: 1.0\r\nContent-Type: multipart/related;\r\n\tboundary="x"\r\n\r\n--x`,
-    ],
     ['calendar', 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nSUMMARY:wo\r\n rds\r\nEND:VCALENDAR\r\n'],
     ['contacts', 'BEGIN:VCARD\nVERSION:3.0\nNOTE:words\nEND:VCARD\n'],
     ['encoded data', `begin 644 a.txt\n#86)C\n\`\nend\n`],
@@ -184,8 +162,6 @@ describe('what a file is, by its content', () => {
     const lines = base64.replaceAll(/.{76}/g, '$&\n');
     expect(await told('a.txt', `Here is the file:\n\n${lines}\n`)).toMatch(/^UNSUPPORTED_TYPE.*encoded data/);
     expect(await told('b.txt', `Content-Transfer-Encoding: base64\n\n${lines}\n`)).toMatch(/e-mail/);
-    expect(await told('c.eml', 'Content-Transfer-Encoding: 7bit\n\nwords\n')).toMatch(/e-mail/);
-    expect(await told('d.html', '&#119;&#111;&#114;&#100;&#115;')).toMatch(/web page/);
     expect(await told('e.txt', '&#119;&#111;&#114;&#100;&#115;&#119;&#111;&#114;')).toMatch(/encoded data/);
     const signed = `${'words of a letter '.repeat(20)}\n${lines.slice(0, 154)}\n`;
     expect(await told('f.txt', signed)).toBe(signed);
@@ -262,29 +238,19 @@ describe('what a file is, by its content', () => {
     expect(await reasonOf('c.csv', 'first,second\nalpha,beta\n')).toBe('no_text_column');
   });
 
-  test('a fragment of HTML, and a mail without marks of a mail program, are known by their names', async () => {
-    expect(await told('a.html', 'some <em>words</em>')).toMatch(/^UNSUPPORTED_TYPE.*web page/);
-    expect(await told('b.html', 'a < b, words')).toBe('a < b, words');
-    expect(await told('a.eml', 'From: a\nSubject: b\n\nwords')).toMatch(/^UNSUPPORTED_TYPE.*e-mail/);
-  });
-
-  test('looking at a hostile text takes time in proportion to its length', () => {
-    const hostile = [
-      '<!---->',
-      '<!-->',
-      '<?a?>',
-      '<!DOCTYPE a>',
-      '<!DOCTYPE [',
-      'a: b\n',
-      '00 ',
-      'Aa1',
-      '\n',
-      '-----BEGIN ',
-    ];
-    for (const piece of hostile) {
-      const head = Buffer.alloc(256 * 1024, piece);
-      // Anything beyond linear would not come back within the time of a test.
-      for (let round = 0; round < 20; round++) markupKind(head, false, 'a.html');
+  test('an extension is enough', async () => {
+    const kinds = {
+      'a.html': 'web page',
+      'a.svg': 'drawing',
+      'a.eml': 'e-mail',
+      'a.mht': 'web archive',
+      'a.rtf': 'rich text',
+      'a.pdf': 'PDF',
+      'a.ps': 'PostScript',
+    };
+    for (const [name, kind] of Object.entries(kinds)) {
+      expect(await told(name, 'some words')).toMatch(new RegExp(`^UNSUPPORTED_TYPE.*${kind}`));
     }
+    expect(await told('b.html', '')).toMatch(/^EMPTY_CONTENT/);
   });
 });
