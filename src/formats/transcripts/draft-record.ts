@@ -9,7 +9,7 @@ import {
   ID_NAMES,
   VALUE_NOT_TEXT,
 } from './columns.ts';
-import { messageDrafts } from './turns/chat.ts';
+import { messageDrafts } from './turns/conversation.ts';
 import { anyConversationDrafts } from './turns/conversation.ts';
 import { spokenIn } from './turns/speakers.ts';
 import { isBlank, promptDraft, settled, withoutEncoded, type Draft, type Drafted } from './draft.ts';

@@ -4,7 +4,7 @@ import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
 import { isReadonlyArray } from '../../formats/record.ts';
 import { draftKnownColumn } from '../../formats/transcripts/columns.ts';
 import { draftShape } from '../../formats/transcripts/layouts/shapes.ts';
-import { isChat } from '../../formats/transcripts/turns/chat.ts';
+import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { isTurnLike } from '../../formats/transcripts/turns/roles.ts';
 import { spokenList } from '../../formats/transcripts/turns/speakers.ts';
 

@@ -21,7 +21,7 @@ import {
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { textColumnsOf } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { isChat } from '../../formats/transcripts/turns/chat.ts';
+import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { spokenIn } from '../../formats/transcripts/turns/speakers.ts';
 import { textOf } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
