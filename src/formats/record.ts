@@ -39,7 +39,7 @@ export interface ReadRecord extends Position {
   /** Its own bytes, with the line break that ends it in a table or in JSON Lines. Absent where a record has none. */
   readonly span?: ByteSpan;
   /** The record is what surrounds the array of records. It makes no item if it has nothing to judge. */
-  readonly isAround?: true;
+  readonly isWrapper?: true;
   readonly content: RecordContent;
   readonly error: null;
 }

@@ -9,11 +9,11 @@ import { escapeText } from '../../src/domain/text/escape-text.ts';
 import { beginsWithMessages, ChatReader } from '../../src/formats/chat-reader.ts';
 import { sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { hasHeader } from '../../src/formats/csv/header-guess.ts';
-import { hasRepeatedNames, jsonRecord } from '../../src/formats/json/json-record.ts';
+import { hasRepeatedNames, parseJsonRecord } from '../../src/formats/json/json-record.ts';
 import { recordsOf } from '../../src/formats/record.ts';
-import { imageFrom, isImageUrl } from '../../src/formats/transcripts/attachments.ts';
+import { decodeImage, isImageUrl } from '../../src/formats/transcripts/attachments.ts';
 import { parseHumanAssistant } from '../../src/formats/transcripts/layouts/preference.ts';
-import { cutResponse } from '../../src/formats/transcripts/generations.ts';
+import { splitResponse } from '../../src/formats/transcripts/generations.ts';
 import * as wording from '../../src/formats/transcripts/wording.ts';
 import {
   classifyGrpc,
@@ -34,7 +34,7 @@ import * as arrayHead from '../../src/ingest/recognise/array-head.ts';
 import { columnLabel } from '../../src/ingest/recognise/recognise-layout.ts';
 import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
 import { JsonFields } from '../../src/formats/json/json-fields.ts';
-import { textColumnsOf } from '../../src/formats/transcripts/columns.ts';
+import { chooseTextColumns } from '../../src/formats/transcripts/columns.ts';
 import { decodePlanLine } from '../../src/ingest/plan/plan-line.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';
 import { wrappedArray } from '../../src/ingest/recognise/array-head.ts';
@@ -66,13 +66,14 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the kind of markup': (text) => markupKind(Buffer.from(text), true, 'page.html'),
   'the kind of mail': (text) => markupKind(Buffer.from(`From: a\n${text}`), true, 'a.txt'),
   'encoded text': (text) => isEncodedText(text, { isAll: true }),
-  'the columns of a table': (text) => textColumnsOf([new JsonFields({ a: text }, null)], null),
+  'the columns of a table': (text) => chooseTextColumns([new JsonFields({ a: text }, null)], null),
   'the label of a column': (text) => columnLabel(text, 1),
   'the delimiter of a table': (text) => sniffDelimiter(Buffer.from(text), null),
   'the line break of a table': (text) => sniffLineBreak(Buffer.from(text)),
   'the header of a table': (text) => hasHeader([text.split(','), text.split('"')], []),
-  'a JSON record': (text) => jsonRecord(Buffer.from(text), 1, 1),
-  'a JSON string as a record': (text) => jsonRecord(Buffer.from(JSON.stringify({ messages: text })), 1, 1),
+  'a JSON record': (text) => parseJsonRecord(Buffer.from(text), 1, 1),
+  'a JSON string as a record': (text) =>
+    parseJsonRecord(Buffer.from(JSON.stringify({ messages: text })), 1, 1),
   'repeated names': (text) => hasRepeatedNames(JSON.stringify({ [text]: text }), { [text]: text }),
   'the first element of an array': (text) => arrayHead.firstElement(Buffer.from(`[${text}`)),
   'an array cut off': (text) => arrayHead.beginsWithCutObject(Buffer.from(`[{${text}`)),
@@ -85,7 +86,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
       beginsWithMessages(Buffer.from(start + text), true),
       recordsOf(new ChatReader(2 ** 24), Buffer.from(`${start}${text}\n${start}`), true),
     ]),
-  'an embedded image': (text) => [isImageUrl(text), imageFrom(text), imageFrom(`data:${text}`)],
+  'an embedded image': (text) => [isImageUrl(text), decodeImage(text), decodeImage(`data:${text}`)],
   'turns of Human and Assistant': (text) => parseHumanAssistant(text),
   'a name of text or ids': (text) => [wording.isTextName(text), wording.isIdName(text)],
   'an id, a reference, words': (text) => [
@@ -95,7 +96,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     wording.looksEncoded(text),
   ],
   'spans of a long text': (text) => [...textSpans(text, 512)],
-  'chunks of a response': (text) => cutResponse(text, 4),
+  'chunks of a response': (text) => splitResponse(text, 4),
   'the normal form of a text': (text) => normalise(text),
   'the embedded model': (text) => lite.scoreText(text),
   'a version reply': (text) => decodeVersionReply(versionReply(text)),

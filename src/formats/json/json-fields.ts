@@ -1,5 +1,5 @@
 import type { Fields } from '../record.ts';
-import { members, skipSpace } from './scan.ts';
+import { listMembers, skipSpace } from './scan.ts';
 
 /**
  * The values of a JSON object by name. Only own properties are looked up, so names like `__proto__` are not special. A
@@ -77,7 +77,7 @@ export class JsonFields implements Fields {
   /** Source texts of the numbers, by name. Names are unique: a record that repeats one was rejected before. */
   #numbers(bytes: Buffer): Map<string, string> {
     const written = new Map<string, string>();
-    for (const { name, valueStart, valueEnd } of members(bytes, skipSpace(bytes, 0))) {
+    for (const { name, valueStart, findValueEnd: valueEnd } of listMembers(bytes, skipSpace(bytes, 0))) {
       if (typeof this.#object[name] !== 'number') continue;
       written.set(name, bytes.toString('latin1', valueStart, valueEnd));
     }

@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
-import { jsonRecord } from './json-record.ts';
+import { parseJsonRecord } from './json-record.ts';
 
 const LF = 0x0a;
 const QUOTE = 0x22;
@@ -170,7 +170,7 @@ export class JsonReader implements RecordReader {
     }
     const span = { start: this.#inputStart + this.#valueStart, end: this.#inputStart + end };
     const value = this.#window.slice(this.#valueStart, end);
-    const record = jsonRecord(value, this.#row + 1, this.#valueLine, span);
+    const record = parseJsonRecord(value, this.#row + 1, this.#valueLine, span);
     if (record.error !== null && record.isBroken === true) {
       this.#fail(record.error.message, this.#valueStart, this.#valueLine, records);
       return;

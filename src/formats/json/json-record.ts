@@ -9,11 +9,11 @@ import {
   type SourceRecord,
 } from '../record.ts';
 import { isTurnLike } from '../transcripts/turns/roles.ts';
-import { spokenList } from '../transcripts/turns/speakers.ts';
+import { readUtterances } from '../transcripts/turns/utterances.ts';
 import { JsonFields } from './json-fields.ts';
 
 /** Makes a record from one JSON value. `span` is absent for a value that is put together from several parts of a file. */
-export function jsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
+export function parseJsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
     const error = itemError('INVALID_ENCODING', 'the record holds bytes that are not text');
@@ -35,7 +35,7 @@ export function jsonRecord(bytes: Buffer, row: number, line: number, span?: Byte
   if (hasRepeatedNames(text, value)) {
     return badRecord(row, line, itemError('MALFORMED_ROW', 'an object in the record has a duplicate name'));
   }
-  const content = recordContent(value, bytes);
+  const content = toContent(value, bytes);
   if (content === null) {
     const error = itemError('MALFORMED_ROW', 'the record is not an object, a string or a list of turns');
     return badRecord(row, line, error);
@@ -44,9 +44,9 @@ export function jsonRecord(bytes: Buffer, row: number, line: number, span?: Byte
 }
 
 /** The content of a JSON value; null if nothing in it can be judged. */
-function recordContent(value: unknown, bytes: Buffer): RecordContent | null {
+function toContent(value: unknown, bytes: Buffer): RecordContent | null {
   if (typeof value === 'string') return value;
-  if (isReadonlyArray(value)) return isTurnLike(value[0]) || spokenList(value) !== null ? value : null;
+  if (isReadonlyArray(value)) return isTurnLike(value[0]) || readUtterances(value) !== null ? value : null;
   return typeof value === 'object' && value !== null ? new JsonFields(value, bytes) : null;
 }
 
@@ -58,11 +58,11 @@ const SPACE = 0x20;
  * parsed text. Jumps from quote to quote, so that long strings are cheap.
  */
 export function hasRepeatedNames(json: string, value: unknown): boolean {
-  return typeof value === 'object' && value !== null && writtenNames(json) !== keptNames(value);
+  return typeof value === 'object' && value !== null && countWrittenNames(json) !== countKeptNames(value);
 }
 
 /** Number of names in a valid JSON text: strings followed by a colon. */
-function writtenNames(json: string): number {
+function countWrittenNames(json: string): number {
   let names = 0;
   for (let open = json.indexOf('"'); open >= 0;) {
     let end = json.indexOf('"', open + 1);
@@ -83,7 +83,7 @@ function isEscaped(json: string, index: number): boolean {
 }
 
 /** Number of names in all objects of a parsed value. */
-function keptNames(value: object): number {
+function countKeptNames(value: object): number {
   let names = 0;
   const left: object[] = [value];
   for (let object = left.pop(); object !== undefined; object = left.pop()) {

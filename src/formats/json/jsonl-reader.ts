@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
-import { jsonRecord } from './json-record.ts';
+import { parseJsonRecord } from './json-record.ts';
 
 const NEWLINE = 0x0a;
 
@@ -55,7 +55,7 @@ export class JsonlReader implements RecordReader {
     const line = this.#window.slice(this.#lineStart, end);
     if (isBlank(line)) return;
     const span = { start: this.#lineStart, end: Math.min(end + 1, this.#window.end) };
-    records.push(jsonRecord(line, ++this.#row, this.#line, span));
+    records.push(parseJsonRecord(line, ++this.#row, this.#line, span));
   }
 }
 

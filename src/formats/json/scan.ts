@@ -8,7 +8,7 @@ interface Member {
   readonly name: string;
   readonly valueStart: number;
   /** Exclusive; -1 if the value does not end within the bytes. */
-  readonly valueEnd: number;
+  readonly findValueEnd: number;
 }
 
 /** Offset of the first byte at or after `from` that is not JSON white space; the length if there is none. */
@@ -27,7 +27,7 @@ export function valueEnd(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (byte === QUOTE) {
-      at = stringEnd(bytes, at) - 1;
+      at = findStringEnd(bytes, at) - 1;
       if (at < 0) return -1;
       if (depth === 0) return at + 1;
     } else if (isOpening(byte)) {
@@ -43,17 +43,17 @@ export function valueEnd(bytes: Buffer, from: number): number {
 }
 
 /** The members of the object that starts at `from`, in order, as far as the bytes contain them. */
-export function* members(bytes: Buffer, from: number): Generator<Member, void> {
+export function* listMembers(bytes: Buffer, from: number): Generator<Member, void> {
   let at = skipSpace(bytes, from + 1);
   while (bytes[at] === QUOTE) {
-    const nameEnd = stringEnd(bytes, at);
+    const nameEnd = findStringEnd(bytes, at);
     if (nameEnd < 0) return;
-    const name = nameAt(bytes, at, nameEnd);
+    const name = parseName(bytes, at, nameEnd);
     const colon = skipSpace(bytes, nameEnd);
     if (name === null || bytes[colon] !== COLON) return;
     const valueStart = skipSpace(bytes, colon + 1);
     const end = valueEnd(bytes, valueStart);
-    yield { name, valueStart, valueEnd: end };
+    yield { name, valueStart, findValueEnd: end };
     if (end < 0) return;
     at = skipSpace(bytes, end);
     if (bytes[at] !== COMMA) return;
@@ -62,7 +62,7 @@ export function* members(bytes: Buffer, from: number): Generator<Member, void> {
 }
 
 /** Offset after the string that starts at `from`; -1 if it does not end within the bytes. */
-function stringEnd(bytes: Buffer, from: number): number {
+function findStringEnd(bytes: Buffer, from: number): number {
   for (let at = from + 1; at < bytes.length; at++) {
     if (bytes[at] === BACKSLASH) at++;
     else if (bytes[at] === QUOTE) return at + 1;
@@ -70,7 +70,7 @@ function stringEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-function nameAt(bytes: Buffer, from: number, to: number): string | null {
+function parseName(bytes: Buffer, from: number, to: number): string | null {
   try {
     return JSON.parse(bytes.toString('utf8', from, to)) as string;
   } catch {

@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import { badRecord, type RecordBatch, type RecordReader, type SourceRecord } from '../record.ts';
 import { JsonReader } from './json-reader.ts';
-import { jsonRecord } from './json-record.ts';
+import { parseJsonRecord } from './json-record.ts';
 
 /** Start of the array of records in the object that wraps it. */
 export interface WrappedArray {
@@ -64,8 +64,8 @@ export class WrappedReader implements RecordReader {
       const message = `the object around the records has ${bytes} bytes of at most ${this.#limit}`;
       return badRecord(row, 1, itemError('ITEM_TOO_LARGE', message));
     }
-    const record = jsonRecord(Buffer.concat(this.#wrapper), row, 1);
-    if (record.error === null) return { ...record, isAround: true };
+    const record = parseJsonRecord(Buffer.concat(this.#wrapper), row, 1);
+    if (record.error === null) return { ...record, isWrapper: true };
     const message = 'the object around the records is not valid JSON';
     return badRecord(row, 1, itemError('MALFORMED_ROW', message));
   }

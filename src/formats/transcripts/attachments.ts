@@ -1,6 +1,6 @@
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Attachment, AttachmentKind } from './content.ts';
-import { type Draft, inPart, numberedPart } from './draft.ts';
+import { type Draft, nestInPart, formatPart } from './draft.ts';
 
 const NOT_JUDGED = {
   audio: itemError('UNSUPPORTED_TYPE', 'audio in a message is not judged by this version'),
@@ -8,25 +8,25 @@ const NOT_JUDGED = {
 } as const;
 
 /** One item per attachment, numbered from 1 within its kind; its part has no number if it is the only one. Only images whose bytes are in the record are judged. */
-export function attachmentDrafts(attachments: readonly Attachment[], suffix: string): Draft[] {
+export function draftAttachments(attachments: readonly Attachment[], suffix: string): Draft[] {
   const total: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
   for (const { kind } of attachments) total[kind]++;
   const counts: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
   return attachments.map(({ kind, part }): Draft => {
     const number = ++counts[kind];
-    const name = total[kind] === 1 ? kind : numberedPart(kind, number);
-    return inPart(name, attachmentDraft(`${suffix}#${kind}${number}`, kind, part));
+    const name = total[kind] === 1 ? kind : formatPart(kind, number);
+    return nestInPart(name, createAttachmentDraft(`${suffix}#${kind}${number}`, kind, part));
   });
 }
 
-function attachmentDraft(suffix: string, kind: AttachmentKind, part: object): Draft {
-  if (kind === 'image') return imageDraft(suffix, imageOf(part));
+function createAttachmentDraft(suffix: string, kind: AttachmentKind, part: object): Draft {
+  if (kind === 'image') return createImageDraft(suffix, readImage(part));
   const modality = kind === 'file' ? null : kind;
   return { suffix, request: null, modality, requestType: null, error: NOT_JUDGED[kind] };
 }
 
 /** The item of an image, or of the error why its bytes are missing. */
-export function imageDraft(suffix: string, image: ReturnType<typeof imageOf>): Draft {
+export function createImageDraft(suffix: string, image: ReturnType<typeof readImage>): Draft {
   if ('code' in image) {
     return { suffix, request: null, modality: 'image', requestType: 'prompt', error: image };
   }
@@ -54,19 +54,19 @@ const REMOTE = itemError('UNSUPPORTED_TYPE', 'the image is a URL, and URLs are n
 const DAMAGED = itemError('CORRUPT_MEDIA', 'the image in the record is not valid base64');
 
 /** The bytes of the image in a message part. Images elsewhere are not fetched. */
-function imageOf(part: object): Buffer | ItemError {
-  const place = imagePlace(part);
-  return place === null ? ABSENT : imageFrom(place.text);
+function readImage(part: object): Buffer | ItemError {
+  const place = findImage(part);
+  return place === null ? ABSENT : decodeImage(place.text);
 }
 
 /** The image in a message part: the object that holds it, its name there, and its text. */
-export function imagePlace(
+export function findImage(
   part: object,
 ): { readonly holder: object; readonly name: string; readonly text: string } | null {
   for (const place of PLACES) {
     const name = place.at(-1)!;
-    const holder = place.slice(0, -1).reduce<unknown>((value, each) => member(value, each), part);
-    const text = member(holder, name);
+    const holder = place.slice(0, -1).reduce<unknown>((value, each) => readMember(value, each), part);
+    const text = readMember(holder, name);
     if (typeof text === 'string' && text !== '') return { holder: holder as object, name, text };
   }
   return null;
@@ -78,28 +78,28 @@ export function isImageUrl(text: string): boolean {
 }
 
 /** The bytes encoded by a `data:` URL or a base64 text. */
-export function imageFrom(text: string): Buffer | ItemError {
+export function decodeImage(text: string): Buffer | ItemError {
   if (/^data:/i.test(text)) {
     const comma = text.indexOf(',');
     return /;base64$/i.test(text.slice(0, Math.max(comma, 0)).trim())
-      ? decoded(text.slice(comma + 1))
+      ? decodeBase64(text.slice(comma + 1))
       : DAMAGED;
   }
   if (/^[a-z][a-z0-9+.-]{1,20}:/i.test(text)) return REMOTE;
-  return text.length < MIN_BASE64 ? ABSENT : decoded(text);
+  return text.length < MIN_BASE64 ? ABSENT : decodeBase64(text);
 }
 
 /** A shorter text is a file name: no image is this small. */
 const MIN_BASE64 = 64;
 
-function decoded(base64: string): Buffer | ItemError {
+function decodeBase64(base64: string): Buffer | ItemError {
   const text = /\s/.test(base64) ? base64.replace(/\s+/g, '') : base64;
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(text)) return DAMAGED;
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === 0 ? DAMAGED : bytes;
 }
 
-function member(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;

@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { Fields } from '../record.ts';
-import { isBlank, promptDraft, settled, type Drafted } from './draft.ts';
-import { textOf } from './values.ts';
+import { isBlank, createPromptDraft, createFailedDraft, type RecordDrafts } from './draft.ts';
+import { toText } from './values.ts';
 import { countWords, hasWords, isIdName, isReference, isTextName, looksLikeId } from './wording.ts';
 
 /** Names of text columns, most likely first: the last ones are from common sets of test prompts and comments. */
@@ -15,18 +15,20 @@ export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 export const VALUE_NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
 /** The first column with a name for text that holds one. Null if there is none. */
-export function draftKnownColumn(fields: Fields): Drafted | null {
+export function draftKnownColumn(fields: Fields): RecordDrafts | null {
   for (const name of TEXT_NAMES) {
-    const text = textOf(fields.get(name));
-    if (typeof text === 'string') return { drafts: [promptDraft('', text)], judged: [name] };
+    const text = toText(fields.get(name));
+    if (typeof text === 'string') return { drafts: [createPromptDraft('', text)], judged: [name] };
   }
   return null;
 }
 
 /** The error of a record whose text columns hold something else. Null if it has no such columns. */
-export function draftNoText(fields: Fields): Drafted | null {
-  const name = TEXT_NAMES.find((candidate) => textOf(fields.get(candidate)) === null);
-  return name === undefined ? null : { drafts: [settled('', 'prompt', VALUE_NOT_TEXT)], judged: [name] };
+export function draftNoText(fields: Fields): RecordDrafts | null {
+  const name = TEXT_NAMES.find((candidate) => toText(fields.get(candidate)) === null);
+  return name === undefined
+    ? null
+    : { drafts: [createFailedDraft('', 'prompt', VALUE_NOT_TEXT)], judged: [name] };
 }
 
 /** Whether a record has a value that may be its text, under any name. */
@@ -72,7 +74,7 @@ const MIN_MEAN_WORDS = 4;
  *
  * Deterministic: depends only on the sample, so a resumed run chooses the same columns.
  */
-export function textColumnsOf(sample: readonly Fields[], idColumn: string | null): readonly string[] {
+export function chooseTextColumns(sample: readonly Fields[], idColumn: string | null): readonly string[] {
   const columns = new Map<string, { cells: number; words: number }>();
   for (const fields of sample) {
     for (const [position, name] of fields.names().entries()) {
@@ -88,7 +90,7 @@ export function textColumnsOf(sample: readonly Fields[], idColumn: string | null
   return (texts.length === 0 && all.length === 1 ? all : texts).map(([name]) => name);
 }
 
-interface Named {
+interface NamedValue {
   /** Name of the column, or of the innermost member that contains the value. */
   readonly name: string;
   readonly value: unknown;
@@ -99,13 +101,13 @@ interface Named {
  * hashes and blank values are not texts, nor are ids under names of ids. A single word with a digit or an underscore may
  * be an id: it counts as text unless its name is that of an id.
  */
-export function textsBeside(fields: Fields, columns: readonly string[]): string[] {
+export function listOtherTexts(fields: Fields, columns: readonly string[]): string[] {
   const left = new Set(columns.map((name) => fields.positionOf(name)));
   const texts: string[] = [];
   // An explicit stack, last first: values nest as deep as a parser lets them.
-  const pending: Named[] = fields
+  const pending: NamedValue[] = fields
     .names()
-    .map((name, position): Named => ({ name, value: left.has(position) ? null : fields.at(position) }))
+    .map((name, position): NamedValue => ({ name, value: left.has(position) ? null : fields.at(position) }))
     .reverse();
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { name, value } = next;

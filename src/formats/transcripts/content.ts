@@ -38,13 +38,13 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
  * The content of a message as in OpenAI's formats: a text, a list of parts, or null if the message consists of calls. Text
  * parts are joined by line breaks. Returns null for anything else.
  */
-export function messageContent(content: unknown): MessageContent | null {
+export function readContent(content: unknown): MessageContent | null {
   if (typeof content === 'string') return { text: content, attachments: NO_ATTACHMENTS };
   if (content === null) return { text: '', attachments: NO_ATTACHMENTS };
-  return isReadonlyArray(content) ? partsContent(content) : null;
+  return isReadonlyArray(content) ? readParts(content) : null;
 }
 
-function partsContent(parts: readonly unknown[]): MessageContent | null {
+function readParts(parts: readonly unknown[]): MessageContent | null {
   const texts: string[] = [];
   const attachments: Attachment[] = [];
   for (const part of parts) {
@@ -68,21 +68,21 @@ function partsContent(parts: readonly unknown[]): MessageContent | null {
 }
 
 /** The arguments of a message's calls, joined by line breaks; empty if it has none. */
-export function callArguments(message: object): string {
+export function readCallArguments(message: object): string {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   if (toolCalls === undefined && functionCall === undefined) return '';
-  return calledIn(message)
-    .map(argumentsOf)
+  return listCalls(message)
+    .map(formatArguments)
     .filter((value) => value !== null)
     .join('\n');
 }
 
 /** The calls of a message: the objects with name and arguments. */
-export function calledIn(message: object): readonly object[] {
+export function listCalls(message: object): readonly object[] {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   const calls = isReadonlyArray(toolCalls) ? toolCalls : [toolCalls];
   const called = calls.map((call) => {
-    const inner = member(call, 'function');
+    const inner = readMember(call, 'function');
     return typeof inner === 'object' && inner !== null ? inner : call;
   });
   return [...called, functionCall].filter((call) => typeof call === 'object' && call !== null);
@@ -92,8 +92,8 @@ export function calledIn(message: object): readonly object[] {
 const MAX_LEVELS = 100;
 
 /** The arguments of a call as JSON text, as in most layouts. Null if there are none or they are nested too deeply. */
-export function argumentsOf(called: object): string | null {
-  const value = member(called, 'arguments');
+export function formatArguments(called: object): string | null {
+  const value = readMember(called, 'arguments');
   if (typeof value === 'string') return value;
   return value === undefined || value === null || isDeeper(value, MAX_LEVELS) ? null : JSON.stringify(value);
 }
@@ -103,7 +103,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
 }
 
-function member(value: unknown, name: string): unknown {
+function readMember(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;

@@ -9,15 +9,22 @@ import {
   ID_NAMES,
   VALUE_NOT_TEXT,
 } from './columns.ts';
-import { messageDrafts } from './turns/conversation.ts';
-import { anyConversationDrafts } from './turns/conversation.ts';
-import { spokenIn } from './turns/speakers.ts';
-import { isBlank, promptDraft, settled, withoutEncoded, type Draft, type Drafted } from './draft.ts';
+import { draftChatMessage } from './turns/conversation.ts';
+import { draftTurnsOrUtterances } from './turns/conversation.ts';
+import { readUtterance } from './turns/utterances.ts';
+import {
+  isBlank,
+  createPromptDraft,
+  createFailedDraft,
+  rejectEncoded,
+  type Draft,
+  type RecordDrafts,
+} from './draft.ts';
 import { draftBatchRequest } from './layouts/openai-batch.ts';
 import { draftInstruction } from './layouts/pairs.ts';
-import { CONVERSATION_NAMES, draftShape, listOf } from './layouts/shapes.ts';
+import { CONVERSATION_NAMES, draftShape, readList } from './layouts/shapes.ts';
 import { NestedItems, type NestedOptions } from './nested-items.ts';
-import { textOf } from './values.ts';
+import { toText } from './values.ts';
 import { isIdName, looksLikeId } from './wording.ts';
 
 /** How to interpret the records of one file. */
@@ -30,24 +37,32 @@ export interface RecordOptions {
   /** Whether the records are the messages of a chat. */
   readonly isChat: boolean;
   /** Whether no column of the file is recognised as its text: then each record is one that is not judged. */
-  readonly hasNoText: boolean;
+  readonly isWithoutText: boolean;
 }
 
-const NOTHING: Drafted = {
-  drafts: [settled('', null, itemError('MISSING_PAYLOAD', 'the record has no text to judge'))],
+const NOTHING: RecordDrafts = {
+  drafts: [createFailedDraft('', null, itemError('MISSING_PAYLOAD', 'the record has no text to judge'))],
   judged: [],
 };
 
-const UNKNOWN_TEXT: Drafted = {
+const UNKNOWN_TEXT: RecordDrafts = {
   drafts: [
-    settled('', null, errorWithReason('no_text_column', 'no column of the record is recognised as its text')),
+    createFailedDraft(
+      '',
+      null,
+      errorWithReason('no_text_column', 'no column of the record is recognised as its text'),
+    ),
   ],
   judged: [],
 };
 
-const FILE_WITHOUT_TEXT: Drafted = {
+const FILE_WITHOUT_TEXT: RecordDrafts = {
   drafts: [
-    settled('', null, errorWithReason('no_text_column', 'no column of the file is recognised as its text')),
+    createFailedDraft(
+      '',
+      null,
+      errorWithReason('no_text_column', 'no column of the file is recognised as its text'),
+    ),
   ],
   judged: [],
 };
@@ -59,34 +74,34 @@ type OnSkipped = NestedOptions['onSkipped'];
  * one draft, unless it is a message of a chat or the object around the records. `onSkipped` is called with the path of each
  * string in lists and objects that is not judged.
  */
-export function draftRecord(record: ReadRecord, options: RecordOptions, onSkipped?: OnSkipped): Drafted {
-  const { content, isAround } = record;
+export function draftRecord(record: ReadRecord, options: RecordOptions, onSkipped?: OnSkipped): RecordDrafts {
+  const { content, isWrapper: isAround } = record;
   const { drafts, judged } =
     isAround === true && isFields(content)
       ? draftWrapper(content, options, onSkipped)
       : draftContent(content, options, onSkipped);
-  return { drafts: drafts.map(withoutEncoded), judged };
+  return { drafts: drafts.map(rejectEncoded), judged };
 }
 
-function draftContent(content: RecordContent, options: RecordOptions, onSkipped: OnSkipped): Drafted {
-  if (options.hasNoText) return FILE_WITHOUT_TEXT;
-  if (typeof content === 'string') return { drafts: [promptDraft('', content)], judged: [] };
+function draftContent(content: RecordContent, options: RecordOptions, onSkipped: OnSkipped): RecordDrafts {
+  if (options.isWithoutText) return FILE_WITHOUT_TEXT;
+  if (typeof content === 'string') return { drafts: [createPromptDraft('', content)], judged: [] };
   const { audit, textColumns, foundColumns, isChat } = options;
   if (!isFields(content)) {
-    const drafts = anyConversationDrafts(content, { audit, suffix: '', position: 0 });
+    const drafts = draftTurnsOrUtterances(content, { audit, suffix: '', position: 0 });
     const items = new NestedItems({ audit, before: drafts.length, onSkipped });
-    items.addBeside(null, content);
+    items.addRestOfTurns(null, content);
     return { drafts: drafts.concat(items.drafts()), judged: [] };
   }
   if (textColumns !== null) return draftNamedColumns(content, textColumns, audit, onSkipped);
   const message = isChat ? draftMessage(content, audit, onSkipped) : null;
   if (message !== null) return message;
   let main = recognise(content, audit);
-  if (main === null && foundColumns.some((name) => textOf(content.get(name)) !== undefined)) {
+  if (main === null && foundColumns.some((name) => toText(content.get(name)) !== undefined)) {
     main = draftNamedColumns(content, foundColumns, audit, onSkipped);
   }
   const found =
-    main === null ? draftUnknown(content, audit, onSkipped) : withNested(content, main, audit, onSkipped);
+    main === null ? draftUnknown(content, audit, onSkipped) : addNested(content, main, audit, onSkipped);
   return (
     found ??
     draftMisshapenConversation(content) ??
@@ -96,9 +111,13 @@ function draftContent(content: RecordContent, options: RecordOptions, onSkipped:
 }
 
 /** The items of the object around the records, which may hold other records. May be none. */
-function draftWrapper(fields: Fields, { audit, textColumns }: RecordOptions, onSkipped: OnSkipped): Drafted {
+function draftWrapper(
+  fields: Fields,
+  { audit, textColumns }: RecordOptions,
+  onSkipped: OnSkipped,
+): RecordDrafts {
   const main = textColumns === null ? recognise(fields, audit) : null;
-  if (main !== null) return withNested(fields, main, audit, onSkipped);
+  if (main !== null) return addNested(fields, main, audit, onSkipped);
   const wanted = new Set(textColumns?.map((name) => name.toLowerCase()));
   const isText = textColumns === null ? undefined : (name: string) => wanted.has(name.toLowerCase());
   return draftMembers(fields, { audit, before: 0, isText, onSkipped });
@@ -113,23 +132,23 @@ function draftNamedColumns(
   names: readonly string[],
   audit: Audit,
   onSkipped: OnSkipped,
-): Drafted {
-  const values = names.map((name) => ({ name, text: textOf(fields.get(name)) }));
+): RecordDrafts {
+  const values = names.map((name) => ({ name, text: toText(fields.get(name)) }));
   const texts = values.map(({ text }) => text).filter((text) => typeof text === 'string');
   const nested = values.filter(({ text }) => text === null);
   const drafts: Draft[] = [];
   if (texts.length > 0) {
-    drafts.push(promptDraft('', texts.filter((text) => !isBlank(text)).join('\n\n')));
+    drafts.push(createPromptDraft('', texts.filter((text) => !isBlank(text)).join('\n\n')));
   }
   if (nested.length > 0) {
-    const items = new NestedItems({ audit, before: drafts.length, isText: isNoId, onSkipped });
+    const items = new NestedItems({ audit, before: drafts.length, isText: isNotId, onSkipped });
     for (const { name } of nested) items.addMember(name, fields.get(name));
     for (const draft of items.drafts()) drafts.push(draft);
-    if (drafts.length === 0) drafts.push(settled('', 'prompt', VALUE_NOT_TEXT));
+    if (drafts.length === 0) drafts.push(createFailedDraft('', 'prompt', VALUE_NOT_TEXT));
   }
   if (drafts.length === 0) {
     const error = itemError('MISSING_PAYLOAD', 'the record has none of the columns to judge');
-    drafts.push(settled('', 'prompt', error));
+    drafts.push(createFailedDraft('', 'prompt', error));
   }
   return { drafts, judged: names };
 }
@@ -142,7 +161,7 @@ export function isRecognised(fields: Fields, audit: Audit): boolean {
 }
 
 /** The items of a record with a known layout; null if it has no known name. */
-function recognise(fields: Fields, audit: Audit): Drafted | null {
+function recognise(fields: Fields, audit: Audit): RecordDrafts | null {
   return (
     draftBatchRequest(fields, audit) ??
     draftShape(fields, audit) ??
@@ -152,21 +171,21 @@ function recognise(fields: Fields, audit: Audit): Drafted | null {
 }
 
 /** The items of a message, and of its other values. Null for any other record. */
-function draftMessage(fields: Fields, audit: Audit, onSkipped: OnSkipped): Drafted | null {
-  const message = spokenIn(fields);
+function draftMessage(fields: Fields, audit: Audit, onSkipped: OnSkipped): RecordDrafts | null {
+  const message = readUtterance(fields);
   if (!message.isDated) return null;
-  const drafts = messageDrafts(message, '');
+  const drafts = draftChatMessage(message, '');
   const items = new NestedItems({ audit, before: drafts.length, onSkipped });
-  items.addBesideMessage(message);
+  items.addRestOfMessage(message);
   return { drafts: [...drafts, ...items.drafts()], judged: message.used };
 }
 
 /** The recognised items of a record, and the items in its other lists and objects. */
-function withNested(fields: Fields, main: Drafted, audit: Audit, onSkipped: OnSkipped): Drafted {
-  const lists = main.judged.map((name) => [name, listOf(name, fields.get(name))] as const);
+function addNested(fields: Fields, main: RecordDrafts, audit: Audit, onSkipped: OnSkipped): RecordDrafts {
+  const lists = main.judged.map((name) => [name, readList(name, fields.get(name))] as const);
   if (fields.nestedNames().length === 0 && lists.every(([, list]) => list === undefined)) return main;
   const items = new NestedItems({ audit, before: main.drafts.length, onSkipped });
-  for (const [name, list] of lists) if (list !== undefined) items.addBeside(name, list);
+  for (const [name, list] of lists) if (list !== undefined) items.addRestOfTurns(name, list);
   const used = new Set(main.judged.map((name) => fields.positionOf(name)));
   for (const name of fields.nestedNames()) {
     if (!used.has(fields.positionOf(name))) items.addMember(name, fields.get(name));
@@ -175,17 +194,17 @@ function withNested(fields: Fields, main: Drafted, audit: Audit, onSkipped: OnSk
 }
 
 /** The items of a record with lists or objects but without a known layout. Null if there are none. */
-function draftUnknown(fields: Fields, audit: Audit, onSkipped?: OnSkipped): Drafted | null {
+function draftUnknown(fields: Fields, audit: Audit, onSkipped?: OnSkipped): RecordDrafts | null {
   if (fields.nestedNames().length === 0) return null;
   const found = draftMembers(fields, { audit, before: 0, onSkipped });
   if (found.drafts.length > 0) return found;
-  const items = new NestedItems({ audit, before: 0, isText: isNoId });
+  const items = new NestedItems({ audit, before: 0, isText: isNotId });
   for (const name of fields.nestedNames()) items.addMember(name, fields.get(name));
   return items.drafts().length === 0 ? null : { drafts: items.drafts(), judged: [] };
 }
 
 /** The items of all members of an object but its ids. May be none. */
-function draftMembers(fields: Fields, options: NestedOptions): Drafted {
+function draftMembers(fields: Fields, options: NestedOptions): RecordDrafts {
   const items = new NestedItems(options);
   const names = fields.names().filter((name) => !ID_NAMES.includes(name.toLowerCase()));
   const judged = names.filter((name) => items.addMember(name, fields.get(name)));
@@ -193,17 +212,17 @@ function draftMembers(fields: Fields, options: NestedOptions): Drafted {
 }
 
 /** Where a record has no other text, single words are judged as well. */
-function isNoId(name: string, text: string): boolean {
+function isNotId(name: string, text: string): boolean {
   return !isIdName(name) && !looksLikeId(text);
 }
 
 /** An error for a value other than turns under a name of conversations. A number, such as a message count, is ignored. */
-function draftMisshapenConversation(fields: Fields): Drafted | null {
+function draftMisshapenConversation(fields: Fields): RecordDrafts | null {
   const name = CONVERSATION_NAMES.find((candidate) => {
     const value = fields.get(candidate);
     return holdsText(value) ? candidate !== 'conversation' : typeof value === 'object' && value !== null;
   });
   if (name === undefined) return null;
   const error = itemError('INVALID_CONVERSATION', 'the conversation is not a list of turns');
-  return { drafts: [settled('', 'multiturn', error)], judged: [name] };
+  return { drafts: [createFailedDraft('', 'multiturn', error)], judged: [name] };
 }

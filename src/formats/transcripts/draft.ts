@@ -22,29 +22,29 @@ interface JudgedDraft extends DraftBase {
 }
 
 /** An item whose outcome is already an error. */
-export interface SettledDraft extends DraftBase {
+export interface FailedDraft extends DraftBase {
   readonly request: null;
   readonly modality: Modality | null;
   readonly requestType: RequestType | null;
   readonly error: ItemError;
 }
 
-export type Draft = JudgedDraft | SettledDraft;
+export type Draft = JudgedDraft | FailedDraft;
 
 /** The items of a record. */
-export interface Drafted {
+export interface RecordDrafts {
   readonly drafts: readonly Draft[];
   /** Names, as looked up, of the fields that were judged or used as the id. */
   readonly judged: readonly string[];
 }
 
 /** The draft as part of a larger one: `rejected`, or for an image in it `rejected.image`. */
-export function inPart(name: string, draft: Draft): Draft {
+export function nestInPart(name: string, draft: Draft): Draft {
   return { ...draft, part: (draft.part ?? null) === null ? name : `${name}.${draft.part}` };
 }
 
 /** The name of the number-th of several parts, from 1. */
-export function numberedPart(name: string, number: number): string {
+export function formatPart(name: string, number: number): string {
   return `${name}[${number}]`;
 }
 
@@ -53,15 +53,16 @@ export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-export function promptDraft(suffix: string, text: string): Draft {
-  if (isBlank(text)) return settled(suffix, 'prompt', itemError('EMPTY_CONTENT', 'the text is blank'));
+export function createPromptDraft(suffix: string, text: string): Draft {
+  if (isBlank(text))
+    return createFailedDraft(suffix, 'prompt', itemError('EMPTY_CONTENT', 'the text is blank'));
   return { suffix, request: { requestType: 'prompt', modality: 'text', text }, error: null };
 }
 
 /** An answer to a prompt; a blank prompt counts as none. */
-export function responseDraft(suffix: string, prompt: string | null, response: string): Draft {
+export function createResponseDraft(suffix: string, prompt: string | null, response: string): Draft {
   if (isBlank(response)) {
-    return settled(suffix, 'response', itemError('EMPTY_CONTENT', 'the response is blank'));
+    return createFailedDraft(suffix, 'response', itemError('EMPTY_CONTENT', 'the response is blank'));
   }
   const known = prompt === null || isBlank(prompt) ? null : prompt;
   return {
@@ -76,16 +77,16 @@ export const ENCODED = errorWithReason('encoded_content', 'encoded data in a rec
 const EXAMINED_CHARS = 64 * 1024;
 
 /** The draft, or an error if a text of it is encoded data, whose letters are not words. */
-export function withoutEncoded(draft: Draft): Draft {
+export function rejectEncoded(draft: Draft): Draft {
   const { request } = draft;
   if (request?.modality !== 'text') return draft;
   const { requestType } = request;
-  if (!textsOf(request).some((text) => text !== null && isEncoded(text))) return draft;
+  if (!listTexts(request).some((text) => text !== null && isEncoded(text))) return draft;
   return { ...draft, request: null, modality: 'text', requestType, error: ENCODED };
 }
 
 /** Of a conversation that is judged at every turn the last turn: each of the others is an item of its own. */
-function textsOf(request: TextRequest): readonly (string | null)[] {
+function listTexts(request: TextRequest): readonly (string | null)[] {
   switch (request.requestType) {
     case 'prompt':
       return [request.text];
@@ -104,12 +105,12 @@ function isEncoded(text: string): boolean {
   return isEncodedText(text.slice(0, EXAMINED_CHARS), { isAll: text.length <= EXAMINED_CHARS });
 }
 
-export function settled(
+export function createFailedDraft(
   suffix: string,
   requestType: RequestType | null,
   error: ItemError,
   roles: RoleCounts | null = null,
-): SettledDraft {
+): FailedDraft {
   return { suffix, roles, request: null, modality: 'text', requestType, error };
 }
 
@@ -125,6 +126,6 @@ export class PartCounter {
     const name = field !== undefined && FIELD_NAME.test(field) ? field : 'nested';
     const number = (this.#pieces.get(name) ?? 0) + 1;
     this.#pieces.set(name, number);
-    return numberedPart(name, number);
+    return formatPart(name, number);
   }
 }

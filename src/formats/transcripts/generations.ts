@@ -17,7 +17,7 @@ const NO_GENERATION = errorWithReason(
 );
 
 /** The same item with its generation judged as one response. */
-export function joined(draft: Draft): Draft {
+export function joinChunks(draft: Draft): Draft {
   if (draft.request === null || draft.request.requestType !== 'generation') return draft;
   const { prompt, chunks } = draft.request;
   const request: ResponseRequest = {
@@ -34,37 +34,41 @@ export function joined(draft: Draft): Draft {
  * conversation, the final turn is replayed, and the turns before it, joined by empty lines, are its prompt. Anything else
  * becomes an error.
  */
-export function replayed(draft: Draft, replay: Replay): Draft {
+export function createReplay(draft: Draft, replay: Replay): Draft {
   if (draft.request === null) return draft;
-  const request = generationOf(draft.request, replay);
+  const request = toGeneration(draft.request, replay);
   if (request !== null) return { ...draft, request };
   const { modality, requestType } = draft.request;
   return { ...draft, request: null, modality, requestType, error: NO_GENERATION };
 }
 
-function generationOf(request: ItemRequest, replay: Replay): GenerationRequest | null {
+function toGeneration(request: ItemRequest, replay: Replay): GenerationRequest | null {
   switch (request.requestType) {
     case 'generation':
       return { ...request, cadenceChunks: replay.cadenceChunks };
     case 'response':
-      return request.prompt === null ? null : cut(request.prompt, request.response, replay);
+      return request.prompt === null ? null : replayResponse(request.prompt, request.response, replay);
     case 'multiturn':
-      return finalResponse(request, replay);
+      return replayFinalTurn(request, replay);
     case 'prompt':
       return null;
   }
 }
 
-function finalResponse(request: MultiturnRequest, replay: Replay): GenerationRequest | null {
+function replayFinalTurn(request: MultiturnRequest, replay: Replay): GenerationRequest | null {
   const turns = submittedTurns(request);
   const [role, response] = turns.at(-1)!;
   const before = turns.slice(0, -1).map(([, content]) => content);
   if (role !== 'assistant' || isBlank(response) || before.every(isBlank)) return null;
-  return cut(before.join('\n\n'), response, replay);
+  return replayResponse(before.join('\n\n'), response, replay);
 }
 
-function cut(prompt: string, response: string, { chunkChars, cadenceChunks }: Replay): GenerationRequest {
-  const chunks = cutResponse(response, chunkChars);
+function replayResponse(
+  prompt: string,
+  response: string,
+  { chunkChars, cadenceChunks }: Replay,
+): GenerationRequest {
+  const chunks = splitResponse(response, chunkChars);
   return { requestType: 'generation', modality: 'text', prompt, chunks, cadenceChunks };
 }
 
@@ -72,7 +76,7 @@ function cut(prompt: string, response: string, { chunkChars, cadenceChunks }: Re
  * The chunks of a response as it was generated, from a list of texts; null for any other value. Empty chunks, and null,
  * are left out: a stream must not send them. A chunk that ends within a surrogate pair leaves the half of it to the next.
  */
-export function recordedChunks(value: unknown): string[] | null {
+export function readChunks(value: unknown): string[] | null {
   if (!isReadonlyArray(value) || !value.every(isChunk)) return null;
   const chunks: string[] = [];
   let half = '';
@@ -96,7 +100,7 @@ function endsWithHalf(text: string): boolean {
 }
 
 /** Cuts a response into chunks of at most `maxChars` code points, after a grapheme where one ends near the limit. */
-export function cutResponse(response: string, maxChars: number): string[] {
+export function splitResponse(response: string, maxChars: number): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < response.length;) {
     const limit = advance(response, from, maxChars);

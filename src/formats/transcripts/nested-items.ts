@@ -3,15 +3,22 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { JsonFields } from '../json/json-fields.ts';
 import { isReadonlyArray, type Fields } from '../record.ts';
-import { imageDraft, imageFrom, imagePlace, isImageUrl } from './attachments.ts';
+import { createImageDraft, decodeImage, findImage, isImageUrl } from './attachments.ts';
 import { holdsText } from './columns.ts';
-import { ATTACHMENT_PARTS, messageContent } from './content.ts';
-import { type Draft, ENCODED, inPart, PartCounter, promptDraft, settled } from './draft.ts';
-import { draftShape, listOf, mayHaveShape } from './layouts/shapes.ts';
-import { conversationDrafts, spokenDrafts } from './turns/conversation.ts';
-import { isKnownTurn, isTurnLike, namesOfTurn } from './turns/roles.ts';
-import { spokenIn, spokenList, type Spoken } from './turns/speakers.ts';
-import { textOfTurn } from './turns/turns.ts';
+import { ATTACHMENT_PARTS, readContent } from './content.ts';
+import {
+  type Draft,
+  ENCODED,
+  nestInPart,
+  PartCounter,
+  createPromptDraft,
+  createFailedDraft,
+} from './draft.ts';
+import { draftShape, readList, mayHaveShape } from './layouts/shapes.ts';
+import { draftTurns, draftUtterances } from './turns/conversation.ts';
+import { isKnownTurn, isTurnLike, turnFieldNames } from './turns/roles.ts';
+import { readUtterance, readUtterances, type Utterance } from './turns/utterances.ts';
+import { readTurnText } from './turns/turns.ts';
 import { hasWords, isTextName, looksEncoded } from './wording.ts';
 
 /** Maximum nesting depth that is searched. */
@@ -77,14 +84,14 @@ export class NestedItems {
   }
 
   /** Searches a list of turns or message parts whose text is judged already. `name` is null if the list is the record. */
-  addBeside(name: string | null, list: readonly unknown[]): void {
+  addRestOfTurns(name: string | null, list: readonly unknown[]): void {
     if (name !== null) this.#path.push(name);
     this.#besideTurns(name ?? '', list, 0);
     if (name !== null) this.#path.pop();
   }
 
   /** Searches a message that is the record. Its author is not judged. */
-  addBesideMessage({ fields, used, speakerName, text }: Spoken): void {
+  addRestOfMessage({ fields, used, speakerName, text }: Utterance): void {
     this.#besideTurn(fields, speakerName === null ? used : [...used, speakerName], text, 1);
   }
 
@@ -126,11 +133,9 @@ export class NestedItems {
     const { audit } = this.#options;
     const conversation = { audit, suffix: '', position: 0 };
     const isOfTurns = list.length > 0 && list.every(isKnownTurn);
-    const spoken = isOfTurns ? null : spokenList(list);
+    const spoken = isOfTurns ? null : readUtterances(list);
     if (isOfTurns || spoken !== null) {
-      this.#add(
-        spoken === null ? conversationDrafts(list, conversation) : spokenDrafts(spoken, conversation),
-      );
+      this.#add(spoken === null ? draftTurns(list, conversation) : draftUtterances(spoken, conversation));
       this.#besideTurns(name, list, level);
       return;
     }
@@ -144,10 +149,10 @@ export class NestedItems {
     const used = new Set<string>();
     if (shape?.drafts.every(({ error }) => error === null) === true) {
       this.#add(shape.drafts);
-      for (const name of spelled(fields, shape.judged)) {
+      for (const name of spelledNames(fields, shape.judged)) {
         used.add(name);
-        const list = listOf(name, fields.get(name));
-        if (list !== undefined) this.addBeside(name, list);
+        const list = readList(name, fields.get(name));
+        if (list !== undefined) this.addRestOfTurns(name, list);
       }
     }
     this.#members(fields, used, level, attachmentContext(value, context));
@@ -155,17 +160,17 @@ export class NestedItems {
 
   /** Searches turns or message parts for what is not in their text. */
   #besideTurns(name: string, list: readonly unknown[], level: number): void {
-    const parts = list.length === 0 ? null : messageContent(list);
+    const parts = list.length === 0 ? null : readContent(list);
     for (const turn of list) {
       if (typeof turn !== 'object' || turn === null) continue;
-      if (parts !== null) this.#value(name, turn, level, besideText(parts.text, MIN_TEXT_WORDS));
+      if (parts !== null) this.#value(name, turn, level, contextInTurn(parts.text, MIN_TEXT_WORDS));
       else if (isReadonlyArray(turn)) {
-        if (isReadonlyArray(turn[1])) this.addBeside('content', turn[1]);
+        if (isReadonlyArray(turn[1])) this.addRestOfTurns('content', turn[1]);
       } else {
         const fields = new JsonFields(turn, null);
-        if (isTurnLike(turn)) this.#besideTurn(fields, namesOfTurn(turn), textOfTurn(turn), level + 1);
+        if (isTurnLike(turn)) this.#besideTurn(fields, turnFieldNames(turn), readTurnText(turn), level + 1);
         else {
-          const { used, text } = spokenIn(fields);
+          const { used, text } = readUtterance(fields);
           this.#besideTurn(fields, used, text, level + 1);
         }
       }
@@ -174,12 +179,17 @@ export class NestedItems {
 
   /** `used`: names of the author and the content of a turn, of which lists have more than its text. */
   #besideTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
-    const judged = spelled(fields, used);
+    const judged = spelledNames(fields, used);
     for (const name of fields.names()) {
       const value = fields.get(name);
       if (name === 'type' || (judged.has(name) && !isReadonlyArray(value))) continue;
       const isOfMessage = judged.has(name) || CALLS.has(name);
-      this.#member(name, value, level, besideText(text, isOfMessage ? MIN_TEXT_WORDS : MIN_ANNOTATION_WORDS));
+      this.#member(
+        name,
+        value,
+        level,
+        contextInTurn(text, isOfMessage ? MIN_TEXT_WORDS : MIN_ANNOTATION_WORDS),
+      );
     }
   }
 
@@ -187,10 +197,10 @@ export class NestedItems {
     if (!holdsText(text)) return;
     const { attachment, minWords, turnText } = context;
     if (attachment !== null && (text === attachment || looksEncoded(text))) return;
-    if (isImageUrl(text)) this.#add([imageDraft('', imageFrom(text))]);
-    else if (looksEncoded(text)) this.#add([settled('', null, ENCODED)]);
+    if (isImageUrl(text)) this.#add([createImageDraft('', decodeImage(text))]);
+    else if (looksEncoded(text)) this.#add([createFailedDraft('', null, ENCODED)]);
     else if (!this.#isText(name, text, minWords)) this.#options.onSkipped?.(this.#path);
-    else if (!this.#isRepeated(text, turnText)) this.#add([promptDraft('', text)]);
+    else if (!this.#isRepeated(text, turnText)) this.#add([createPromptDraft('', text)]);
   }
 
   #isText(name: string, text: string, minWords: number): boolean {
@@ -218,12 +228,14 @@ export class NestedItems {
     const part = this.#parts.next(this.#path[0]);
     const first = this.#options.before + this.#drafts.length;
     for (const draft of drafts) {
-      this.#drafts.push(inPart(part, { ...countedFrom(first, draft), suffix: suffix + draft.suffix }));
+      this.#drafts.push(nestInPart(part, { ...countedFrom(first, draft), suffix: suffix + draft.suffix }));
     }
   }
 
   #addLimit(error: ItemError): void {
-    this.#drafts.push(inPart(this.#parts.next(undefined), settled(this.#nextSuffix(), null, error)));
+    this.#drafts.push(
+      nestInPart(this.#parts.next(undefined), createFailedDraft(this.#nextSuffix(), null, error)),
+    );
   }
 
   #nextSuffix(): string {
@@ -240,7 +252,7 @@ function countedFrom(first: number, draft: Draft): Draft {
   return { ...draft, request: { ...draft.request, conversation: first + conversation } };
 }
 
-function besideText(turnText: string, minWords: number): Context {
+function contextInTurn(turnText: string, minWords: number): Context {
   return { minWords, turnText, attachment: null };
 }
 
@@ -250,11 +262,11 @@ function attachmentContext(value: object, context: Context): Context {
   const { type } = value as { readonly type?: unknown };
   const kind = ATTACHMENT_PARTS.get(type);
   if (kind === undefined) return context;
-  return { ...context, attachment: (kind === 'image' ? imagePlace(value)?.text : null) ?? '' };
+  return { ...context, attachment: (kind === 'image' ? findImage(value)?.text : null) ?? '' };
 }
 
 /** The names as a record spells them. */
-function spelled(fields: Fields, names: readonly string[]): ReadonlySet<string> {
+function spelledNames(fields: Fields, names: readonly string[]): ReadonlySet<string> {
   const positions = names.map((name) => fields.positionOf(name)).filter((position) => position !== undefined);
   return new Set(positions.map((position) => fields.names()[position]!));
 }

@@ -11,10 +11,10 @@ import {
   turnBytes,
 } from '../../domain/request.ts';
 import { isFields, type RecordContent, type SourceRecord } from '../../formats/record.ts';
-import type { Draft, SettledDraft } from '../../formats/transcripts/draft.ts';
+import type { Draft, FailedDraft } from '../../formats/transcripts/draft.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { joined, replayed } from '../../formats/transcripts/generations.ts';
+import { joinChunks, createReplay } from '../../formats/transcripts/generations.ts';
 import type { FrozenSource } from '../plan/plan-line.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 import { idOfSource } from '../sources/file-place.ts';
@@ -121,7 +121,7 @@ export class ItemMaker {
   }
 
   #item(id: string, source: ItemSource, given: Draft, firstSeq: number): Item {
-    const draft = this.#replay === null ? joined(given) : replayed(given, this.#replay);
+    const draft = this.#replay === null ? joinChunks(given) : createReplay(given, this.#replay);
     if (draft.error !== null) return this.#failed(id, source, draft);
     const { request } = draft;
     const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;
@@ -168,7 +168,7 @@ export class ItemMaker {
   #failed(
     id: string,
     source: ItemSource,
-    { modality, requestType, roles = null, part, turn, error }: Omit<SettledDraft, 'suffix' | 'request'>,
+    { modality, requestType, roles = null, part, turn, error }: Omit<FailedDraft, 'suffix' | 'request'>,
   ): FailedItem {
     const seq = this.#seq++;
     const settled = { judgement: null, error };

@@ -1,7 +1,7 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { settled } from '../../formats/transcripts/draft.ts';
+import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { ItemMaker } from './item-maker.ts';
 import type { RecordSelection } from './record-selection.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
@@ -12,7 +12,7 @@ const AS_TEXT: RecordOptions = {
   foundColumns: [],
   audit: 'final',
   isChat: false,
-  hasNoText: false,
+  isWithoutText: false,
 };
 
 interface ManifestReading {
@@ -38,7 +38,7 @@ export function* manifestItems(
 ): Generator<readonly Item[], void> {
   if (manifest === null) {
     const error = itemError('SOURCE_CHANGED', 'the file changed after the run was created');
-    const draft = { ...settled('', null, error), modality: null };
+    const draft = { ...createFailedDraft('', null, error), modality: null };
     selection?.addUnreadable(1);
     yield [maker.wholeFile({ sha256: null, bytes: null, draft, id: null })];
     return;

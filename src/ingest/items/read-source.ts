@@ -7,7 +7,7 @@ import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
-import { settled } from '../../formats/transcripts/draft.ts';
+import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { mediaKindByName } from '../recognise/binary-kind.ts';
 import { layoutByName } from '../recognise/recognise-layout.ts';
@@ -218,7 +218,7 @@ async function* recordItems(
 /** Whether a record is judged: all are but for a trial. */
 function isSelected(record: SourceRecord, path: string, selection: RecordSelection | undefined): boolean {
   if (selection === undefined) return true;
-  const isAround = record.error === null && record.isAround === true;
+  const isAround = record.error === null && record.isWrapper === true;
   return isAround ? selection.takeAround(path, record.row) : selection.take(path, record.row);
 }
 
@@ -261,6 +261,6 @@ function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): It
 }
 
 function settledFile(maker: ItemMaker, code: ItemCode, message: string, bytes: number | null): Item {
-  const draft = { ...settled('', null, itemError(code, message)), modality: null };
+  const draft = { ...createFailedDraft('', null, itemError(code, message)), modality: null };
   return maker.wholeFile({ sha256: null, bytes, draft, id: null });
 }

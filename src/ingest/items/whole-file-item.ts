@@ -3,7 +3,7 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaRequest, ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState, isSameState } from '../../files/file-state.ts';
-import { type Draft, promptDraft, settled } from '../../formats/transcripts/draft.ts';
+import { type Draft, createPromptDraft, createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
@@ -107,7 +107,7 @@ export async function readTextItem(
   });
   const draft =
     bytes > target.itemBytes
-      ? settled(
+      ? createFailedDraft(
           '',
           'prompt',
           itemError('ITEM_TOO_LARGE', `the text has ${bytes} bytes of at most ${target.itemBytes}`),
@@ -118,8 +118,12 @@ export async function readTextItem(
 }
 
 function textDraft(bytes: Buffer): Draft {
-  if (isUtf8(bytes)) return promptDraft('', bytes.toString());
-  return settled('', 'prompt', itemError('INVALID_ENCODING', 'the file holds bytes that are not text'));
+  if (isUtf8(bytes)) return createPromptDraft('', bytes.toString());
+  return createFailedDraft(
+    '',
+    'prompt',
+    itemError('INVALID_ENCODING', 'the file holds bytes that are not text'),
+  );
 }
 
 /** Max size of a caption or transcript in UTF-8 bytes: it travels with the item and is sent to the guard unsplit. */

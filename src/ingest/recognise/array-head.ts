@@ -1,12 +1,12 @@
 import { JsonFields } from '../../formats/json/json-fields.ts';
-import { members, skipSpace, valueEnd } from '../../formats/json/scan.ts';
+import { listMembers, skipSpace, valueEnd } from '../../formats/json/scan.ts';
 import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
 import { isReadonlyArray } from '../../formats/record.ts';
 import { draftKnownColumn } from '../../formats/transcripts/columns.ts';
 import { draftShape } from '../../formats/transcripts/layouts/shapes.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { isTurnLike } from '../../formats/transcripts/turns/roles.ts';
-import { spokenList } from '../../formats/transcripts/turns/speakers.ts';
+import { readUtterances } from '../../formats/transcripts/turns/utterances.ts';
 
 const LIST = '['.charCodeAt(0);
 const OBJECT = '{'.charCodeAt(0);
@@ -30,7 +30,7 @@ export function beginsWithTurn(head: Buffer): boolean {
   const end = valueEnd(head, start);
   if (end >= 0) return isTurnLike(parsed(head.subarray(start, end)));
   if (head[start] === OBJECT) {
-    const names = [...members(head, start)].map(({ name }) => name);
+    const names = [...listMembers(head, start)].map(({ name }) => name);
     return names.includes('role') || names.includes('from');
   }
   return head[start] === LIST && head[skipSpace(head, start + 1)] === QUOTE;
@@ -49,9 +49,9 @@ export function beginsWithCutObject(head: Buffer): boolean {
   const first = skipSpace(head, 0);
   const start = head[first] === LIST ? firstElementStart(head) : first;
   if (head[start] !== OBJECT) return false;
-  const last = [...members(head, start)].at(-1);
-  if (last === undefined || last.valueEnd < 0) return last !== undefined;
-  const rest = head.toString('latin1', last.valueEnd).trim();
+  const last = [...listMembers(head, start)].at(-1);
+  if (last === undefined || last.findValueEnd < 0) return last !== undefined;
+  const rest = head.toString('latin1', last.findValueEnd).trim();
   return rest === '' || (rest.startsWith(',') && !rest.includes(':'));
 }
 
@@ -127,7 +127,7 @@ export function wrappedArray(head: Buffer): WrappedArray | null {
 
 /** Offset of the first array of records at exactly this nesting level of an object; -1 if there is none. */
 function arrayIn(head: Buffer, object: number, levels: number): number {
-  for (const { valueStart } of members(head, object)) {
+  for (const { valueStart } of listMembers(head, object)) {
     if (levels > 1) {
       const start = head[valueStart] === OBJECT ? arrayIn(head, valueStart, levels - 1) : -1;
       if (start >= 0) return start;
@@ -142,7 +142,7 @@ function arrayIn(head: Buffer, object: number, levels: number): number {
 function isOfRecords(array: Buffer): boolean {
   if (!beginsWithRecord(array)) return false;
   const first = firstElement(array);
-  return first === undefined || spokenList([first]) === null || isOfMessages(array);
+  return first === undefined || readUtterances([first]) === null || isOfMessages(array);
 }
 
 /** Elements of an array to examine: a chat may begin with notices. */
@@ -160,7 +160,7 @@ function isOfMessages(array: Buffer): boolean {
     if (array[comma] !== COMMA) break;
     at = skipSpace(array, comma + 1);
   }
-  const spoken = spokenList(elements);
+  const spoken = readUtterances(elements);
   return spoken !== null && isChat(spoken);
 }
 

@@ -19,11 +19,11 @@ import {
   type SourceRecord,
 } from '../../formats/record.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
-import { textColumnsOf } from '../../formats/transcripts/columns.ts';
+import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';
-import { spokenIn } from '../../formats/transcripts/turns/speakers.ts';
-import { textOf } from '../../formats/transcripts/values.ts';
+import { readUtterance } from '../../formats/transcripts/turns/utterances.ts';
+import { toText } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
@@ -146,7 +146,7 @@ async function withHeader(layout: TextLayout, target: ToExamine): Promise<TextLa
 }
 
 function cellsOf(row: Fields): string[] {
-  return row.names().map((_, position) => textOf(row.at(position)) ?? '');
+  return row.names().map((_, position) => toText(row.at(position)) ?? '');
 }
 
 /** A reader for a layout, for records of up to `recordBytes`. */
@@ -201,7 +201,7 @@ function examineSample(
   named: readonly string[] | null,
   { config, isNamed }: ToExamine,
 ): Examined {
-  const own = records.filter((record) => record.error !== null || record.isAround !== true);
+  const own = records.filter((record) => record.error !== null || record.isWrapper !== true);
   const sample = own.map(({ content }) => content).filter(isFields);
   const columns = named ?? namesOf(sample);
   const known = named !== null || sample.length > 0;
@@ -218,18 +218,24 @@ function examineSample(
   }
   const textColumns = isNamed ? config.textColumns : present(config.textColumns, columns);
   const hasMessages =
-    textColumns === null && MESSAGE_LAYOUTS.has(layout.kind) && isChat(sample.map(spokenIn));
+    textColumns === null && MESSAGE_LAYOUTS.has(layout.kind) && isChat(sample.map(readUtterance));
   const unrecognised =
     textColumns === null && !hasMessages
       ? sample.filter((fields) => !isRecognised(fields, config.audit))
       : [];
-  const found = textColumnsOf(unrecognised, config.idColumn);
+  const found = chooseTextColumns(unrecognised, config.idColumn);
   const hasNoText = found.length === 0 && unrecognised.length > 0 && unrecognised.length === readable(own);
   return {
     kind: 'records',
     layout,
     chosenBy: hasNoText ? 'nothing' : textColumns !== null ? 'option' : found.length > 0 ? 'content' : 'name',
-    options: { textColumns, foundColumns: found, audit: config.audit, isChat: hasMessages, hasNoText },
+    options: {
+      textColumns,
+      foundColumns: found,
+      audit: config.audit,
+      isChat: hasMessages,
+      isWithoutText: hasNoText,
+    },
     columns,
     sample: records.filter((record) => record.error === null),
     whole: null,

@@ -192,7 +192,7 @@ export function columnsOf(
   const judged = new Set<ColumnKey>();
   const ids = new Set<ColumnKey>();
   const nested = new Set<string>();
-  const around = sample.filter(({ isAround }) => isAround === true);
+  const around = sample.filter(({ isWrapper: isAround }) => isAround === true);
   for (const record of [...sample.slice(0, MAX_RECORDS), ...around]) {
     const fields = record.content;
     if (!isFields(fields)) {

@@ -10,8 +10,8 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { textsBeside } from '../../formats/transcripts/columns.ts';
-import { textOf } from '../../formats/transcripts/values.ts';
+import { listOtherTexts } from '../../formats/transcripts/columns.ts';
+import { toText } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { type FilePlace, placeOfDescription } from '../sources/file-place.ts';
@@ -106,9 +106,9 @@ export class ManifestTable {
   #take(record: SourceRecord, fileAt: FileAt): ItemError | null {
     if (record.error !== null) return record.error;
     if (!isFields(record.content)) return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
-    const path = textOf(record.content.get('path'))?.trim();
+    const path = toText(record.content.get('path'))?.trim();
     if (path === undefined || path === '') {
-      if (record.isAround === true && textsBeside(record.content, []).length === 0) return null;
+      if (record.isWrapper === true && listOtherTexts(record.content, []).length === 0) return null;
       return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     }
     const inside = insideCorpus(path);
@@ -123,13 +123,13 @@ export class ManifestTable {
     if (this.#entries.has(listed)) {
       return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
     }
-    const captionText = textOf(record.content.get('caption')) ?? '';
+    const captionText = toText(record.content.get('caption')) ?? '';
     const caption = /\S/.test(captionText) ? captionText : null;
     const id = idOf(record.content);
     this.#entries.set(listed, { id, caption });
     // A value in these columns that is not a valid id or caption is still text to be judged.
     const taken = ['path', ...(id === null ? [] : ['id']), ...(caption === null ? [] : ['caption'])];
-    const others = textsBeside(record.content, taken);
+    const others = listOtherTexts(record.content, taken);
     const texts = caption === null || file.isDescribed ? others : [caption, ...others];
     if (texts.length > 0) this.rows.push({ record, error: null, texts });
     return null;
@@ -171,6 +171,6 @@ function insideCorpus(path: string): string | null {
 }
 
 function idOf(fields: Fields): string | null {
-  const id = textOf(fields.get('id')) ?? '';
+  const id = toText(fields.get('id')) ?? '';
   return /\S/.test(id) && id.length <= MAX_ID_LENGTH ? id : null;
 }

@@ -32,7 +32,7 @@ export class RowDecisions {
 
   #decide({ record, items }: RowAgain, lines: readonly OutcomeLine[]): KeptRow | null {
     const { what, keeping } = this.#to;
-    const isAround = record.error === null && record.isAround === true;
+    const isAround = record.error === null && record.isWrapper === true;
     if (isAround && items.length === 0 && lines.length === 0) return null;
     const isClean = what.kind === 'clean';
     const restricted = restrictedReasons(items, lines, keeping, record.content);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { TextRequest } from '../../../src/domain/request.ts';
-import { withoutEncoded } from '../../../src/formats/transcripts/draft.ts';
+import { rejectEncoded } from '../../../src/formats/transcripts/draft.ts';
 
 const ENCODED = Buffer.from('words that nobody is to read, '.repeat(20)).toString('base64');
 const chat = { requestType: 'multiturn', modality: 'text', turns: 2 } as const;
@@ -39,6 +39,6 @@ test.each<[what: string, request: TextRequest, isRefused: boolean]>([
     false,
   ],
 ])('encoded data is judged nowhere: %s', (_, request, isRefused) => {
-  const { error } = withoutEncoded({ suffix: '', request, error: null });
+  const { error } = rejectEncoded({ suffix: '', request, error: null });
   expect(error?.code ?? null).toBe(isRefused ? 'UNSUPPORTED_TYPE' : null);
 });

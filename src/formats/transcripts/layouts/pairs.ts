@@ -1,10 +1,17 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Fields } from '../../record.ts';
-import { conversationDrafts } from '../turns/conversation.ts';
-import { isBlank, promptDraft, responseDraft, settled, type Draft, type Drafted } from '../draft.ts';
-import { recordedChunks } from '../generations.ts';
-import { textOf, turnsOf } from '../values.ts';
+import { draftTurns } from '../turns/conversation.ts';
+import {
+  isBlank,
+  createPromptDraft,
+  createResponseDraft,
+  createFailedDraft,
+  type Draft,
+  type RecordDrafts,
+} from '../draft.ts';
+import { readChunks } from '../generations.ts';
+import { toText, parseTurns } from '../values.ts';
 
 /** Names of the answer to a prompt or an instruction. */
 const ANSWERS = ['response', 'completion', 'output'];
@@ -15,76 +22,79 @@ const WRONG_TYPE = itemError('MALFORMED_ROW', 'the prompt or the response is not
  * A prompt with its answer: `prompt` and one of `response`, `completion`, `output`, each a text or a list of turns.
  * Null for any other record.
  */
-export function draftPromptResponse(fields: Fields, audit: Audit): Drafted | null {
+export function draftPromptResponse(fields: Fields, audit: Audit): RecordDrafts | null {
   const prompt = fields.get('prompt');
   const answer = ANSWERS.find((name) => fields.get(name) !== undefined && fields.get(name) !== null);
   if (prompt === undefined || answer === undefined) return null;
   const response = fields.get(answer);
   const judged = ['prompt', answer];
-  const promptTurns = turnsOf(prompt);
+  const promptTurns = parseTurns(prompt);
   if (promptTurns) {
-    const answerTurns = turnsOf(response) ?? [{ role: 'assistant', content: response }];
+    const answerTurns = parseTurns(response) ?? [{ role: 'assistant', content: response }];
     const turns = [...promptTurns, ...answerTurns];
-    return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
+    return { drafts: draftTurns(turns, { audit, suffix: '', position: 0 }), judged };
   }
-  return { drafts: [answerDraft(textOf(prompt), textOf(response))], judged };
+  return { drafts: [createAnswerDraft(toText(prompt), toText(response))], judged };
 }
 
 /**
  * A prompt with its answer as it was generated: `prompt` and `chunks`, a list of texts. Null for any other record, also
  * if it has an answer other than its chunks.
  */
-export function draftRecordedGeneration(fields: Fields): Drafted | null {
-  const chunks = recordedChunks(fields.get('chunks'));
-  const prompt = textOf(fields.get('prompt'));
-  if (chunks === null || typeof prompt !== 'string' || turnsOf(prompt)) return null;
+export function draftRecordedGeneration(fields: Fields): RecordDrafts | null {
+  const chunks = readChunks(fields.get('chunks'));
+  const prompt = toText(fields.get('prompt'));
+  if (chunks === null || typeof prompt !== 'string' || parseTurns(prompt)) return null;
   const response = chunks.join('');
   const answers = ANSWERS.filter((name) => fields.get(name) !== undefined && fields.get(name) !== null);
   if (answers.some((name) => fields.get(name) !== response)) return null;
-  return { drafts: [generationDraft(prompt, chunks, response)], judged: ['prompt', 'chunks', ...answers] };
+  return {
+    drafts: [createGenerationDraft(prompt, chunks, response)],
+    judged: ['prompt', 'chunks', ...answers],
+  };
 }
 
 /** A prompt that is a list of turns, without an answer. Null for any other record. */
-export function draftPromptTurns(fields: Fields, audit: Audit): Drafted | null {
-  const turns = turnsOf(fields.get('prompt'));
+export function draftPromptTurns(fields: Fields, audit: Audit): RecordDrafts | null {
+  const turns = parseTurns(fields.get('prompt'));
   if (!turns) return null;
-  return { drafts: conversationDrafts(turns, { audit, suffix: '', position: 0 }), judged: ['prompt'] };
+  return { drafts: draftTurns(turns, { audit, suffix: '', position: 0 }), judged: ['prompt'] };
 }
 
 /** Alpaca: an instruction, an `input` that may be blank, and an answer to both. Null for any other record. */
-export function draftAnsweredInstruction(fields: Fields): Drafted | null {
-  const instruction = textOf(fields.get('instruction'));
+export function draftAnsweredInstruction(fields: Fields): RecordDrafts | null {
+  const instruction = toText(fields.get('instruction'));
   const answer = ANSWERS.find((name) => fields.get(name) !== undefined && fields.get(name) !== null);
   if (instruction === undefined || answer === undefined) return null;
-  const prompt = withInput(instruction, textOf(fields.get('input')));
+  const prompt = joinInstruction(instruction, toText(fields.get('input')));
   return {
-    drafts: [answerDraft(prompt, textOf(fields.get(answer)))],
+    drafts: [createAnswerDraft(prompt, toText(fields.get(answer)))],
     judged: ['instruction', 'input', answer],
   };
 }
 
 /** An instruction without an answer. Null for any other record. */
-export function draftInstruction(fields: Fields): Drafted | null {
-  const instruction = textOf(fields.get('instruction'));
+export function draftInstruction(fields: Fields): RecordDrafts | null {
+  const instruction = toText(fields.get('instruction'));
   if (instruction === undefined) return null;
-  const prompt = withInput(instruction, textOf(fields.get('input')));
-  const draft = prompt === null ? settled('', 'prompt', WRONG_TYPE) : promptDraft('', prompt);
+  const prompt = joinInstruction(instruction, toText(fields.get('input')));
+  const draft = prompt === null ? createFailedDraft('', 'prompt', WRONG_TYPE) : createPromptDraft('', prompt);
   return { drafts: [draft], judged: ['instruction', 'input'] };
 }
 
-function answerDraft(prompt: string | null | undefined, response: string | null | undefined) {
-  if (prompt === null || response === null) return settled('', 'response', WRONG_TYPE);
-  return responseDraft('', prompt ?? null, response ?? '');
+function createAnswerDraft(prompt: string | null | undefined, response: string | null | undefined) {
+  if (prompt === null || response === null) return createFailedDraft('', 'response', WRONG_TYPE);
+  return createResponseDraft('', prompt ?? null, response ?? '');
 }
 
-function generationDraft(prompt: string, chunks: readonly string[], response: string): Draft {
-  if (isBlank(prompt) || isBlank(response)) return responseDraft('', prompt, response);
+function createGenerationDraft(prompt: string, chunks: readonly string[], response: string): Draft {
+  if (isBlank(prompt) || isBlank(response)) return createResponseDraft('', prompt, response);
   // The configuration of the source sets the cadence.
   const request = { requestType: 'generation', modality: 'text', prompt, chunks, cadenceChunks: 1 } as const;
   return { suffix: '', request, error: null };
 }
 
-function withInput(instruction: string | null, input: string | null | undefined): string | null {
+function joinInstruction(instruction: string | null, input: string | null | undefined): string | null {
   if (instruction === null || input === null) return null;
   return [instruction, input ?? ''].filter((part) => !isBlank(part)).join('\n\n');
 }

@@ -2,18 +2,26 @@ import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import type { Turn } from '../../../domain/request.ts';
 import { type Fields, isReadonlyArray } from '../../record.ts';
-import { type Draft, type Drafted, inPart, isBlank, promptDraft, responseDraft, settled } from '../draft.ts';
-import { conversationDrafts } from '../turns/conversation.ts';
-import { roleOf } from '../turns/roles.ts';
-import { textOfTurn } from '../turns/turns.ts';
-import { textOf, turnsOf } from '../values.ts';
+import {
+  type Draft,
+  type RecordDrafts,
+  nestInPart,
+  isBlank,
+  createPromptDraft,
+  createResponseDraft,
+  createFailedDraft,
+} from '../draft.ts';
+import { draftTurns } from '../turns/conversation.ts';
+import { parseRole } from '../turns/roles.ts';
+import { readTurnText } from '../turns/turns.ts';
+import { toText, parseTurns } from '../values.ts';
 
 /**
  * A preference pair: `chosen` and `rejected`, one item each, with or without the `prompt` they answer. Each is a list of
  * turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for any
  * other record.
  */
-export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
+export function draftPreference(fields: Fields, audit: Audit): RecordDrafts | null {
   const chosen = fields.get('chosen');
   const rejected = fields.get('rejected');
   if (chosen === undefined || rejected === undefined || !(isAnswer(chosen) || isAnswer(rejected)))
@@ -22,31 +30,31 @@ export function draftPreference(fields: Fields, audit: Audit): Drafted | null {
   const drafts: Draft[] = [];
   const add = (side: string, value: unknown): void => {
     if (value === null) return;
-    for (const draft of sideDrafts(prompt, value, audit, side, drafts.length)) {
-      drafts.push(inPart(side, draft));
+    for (const draft of draftSide(prompt, value, audit, side, drafts.length)) {
+      drafts.push(nestInPart(side, draft));
     }
   };
   add('chosen', chosen);
   add('rejected', rejected);
   const judged = ['chosen', 'rejected'];
-  const texts = textsOf(prompt);
+  const texts = readPromptTexts(prompt);
   // Any other value under this name is searched like other lists and objects.
   if (texts.length > 0 || typeof prompt !== 'object') judged.unshift('prompt');
-  if (!areIn(drafts, texts)) {
-    for (const draft of promptDrafts(prompt, audit, drafts.length)) drafts.push(inPart('prompt', draft));
+  if (!containsAll(drafts, texts)) {
+    for (const draft of draftPrompt(prompt, audit, drafts.length)) drafts.push(nestInPart('prompt', draft));
   }
   return { drafts, judged };
 }
 
 /** The texts of a prompt: one per turn, or a single one. */
-function textsOf(prompt: unknown): readonly string[] {
-  const turns = asTurns(prompt)?.map(textOfTurn) ?? [];
-  const text = turns.every(isBlank) ? textOf(prompt) : undefined;
+function readPromptTexts(prompt: unknown): readonly string[] {
+  const turns = parseAnyTurns(prompt)?.map(readTurnText) ?? [];
+  const text = turns.every(isBlank) ? toText(prompt) : undefined;
   return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
 }
 
 /** Whether the items contain all these texts. A single text may also be part of a longer one. */
-function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
+function containsAll(drafts: readonly Draft[], texts: readonly string[]): boolean {
   const contained = new Set<string>();
   let messages: readonly Turn[] | null = null;
   for (const { request } of drafts) {
@@ -65,56 +73,60 @@ function areIn(drafts: readonly Draft[], texts: readonly string[]): boolean {
   return texts.length === 1 && [...contained].some((text) => text.includes(only!));
 }
 
-function promptDrafts(prompt: unknown, audit: Audit, position: number): readonly Draft[] {
+function draftPrompt(prompt: unknown, audit: Audit, position: number): readonly Draft[] {
   const suffix = '#prompt';
-  const turns = asTurns(prompt);
-  if (turns?.some((turn) => !isBlank(textOfTurn(turn))) === true) {
-    return conversationDrafts(turns, { audit, suffix, position });
+  const turns = parseAnyTurns(prompt);
+  if (turns?.some((turn) => !isBlank(readTurnText(turn))) === true) {
+    return draftTurns(turns, { audit, suffix, position });
   }
-  return [promptDraft(suffix, textOf(prompt) ?? '')];
+  return [createPromptDraft(suffix, toText(prompt) ?? '')];
 }
 
 function isAnswer(value: unknown): boolean {
   return typeof value === 'string' || isReadonlyArray(value);
 }
 
-function sideDrafts(prompt: unknown, value: unknown, audit: Audit, side: string, position: number): Draft[] {
+function draftSide(prompt: unknown, value: unknown, audit: Audit, side: string, position: number): Draft[] {
   const suffix = `#${side}`;
   const options = { audit, suffix, position };
-  const promptTurns = asTurns(prompt);
-  const turns = asTurns(value);
+  const promptTurns = parseAnyTurns(prompt);
+  const turns = parseAnyTurns(value);
   if (turns !== undefined)
-    return conversationDrafts([...leadIn(prompt, promptTurns, turns), ...turns], options);
-  if (promptTurns) return conversationDrafts(answered(promptTurns, value), options);
-  const text = textOf(value);
+    return draftTurns([...promptTurnsBefore(prompt, promptTurns, turns), ...turns], options);
+  if (promptTurns) return draftTurns(appendAnswer(promptTurns, value), options);
+  const text = toText(value);
   if (typeof text !== 'string') {
-    return [settled(suffix, null, itemError('MALFORMED_ROW', `the ${side} side is not text`))];
+    return [createFailedDraft(suffix, null, itemError('MALFORMED_ROW', `the ${side} side is not text`))];
   }
-  const question = textOf(prompt);
-  return [typeof question === 'string' ? responseDraft(suffix, question, text) : promptDraft(suffix, text)];
+  const question = toText(prompt);
+  return [
+    typeof question === 'string'
+      ? createResponseDraft(suffix, question, text)
+      : createPromptDraft(suffix, text),
+  ];
 }
 
 /** The turns of a list or of a transcript in one string; undefined as in `turnsOf`. */
-function asTurns(value: unknown): readonly unknown[] | undefined {
-  const turns = turnsOf(value);
+function parseAnyTurns(value: unknown): readonly unknown[] | undefined {
+  const turns = parseTurns(value);
   if (turns !== undefined || typeof value !== 'string') return turns;
   return parseHumanAssistant(value) ?? undefined;
 }
 
 /** The turns of the prompt to put before one side: none unless that side starts with the assistant. */
-function leadIn(
+function promptTurnsBefore(
   prompt: unknown,
   promptTurns: readonly unknown[] | undefined,
   turns: readonly unknown[],
 ): readonly unknown[] {
   if (!isAssistantTurn(turns[0])) return [];
   if (promptTurns) return promptTurns;
-  const question = textOf(prompt);
+  const question = toText(prompt);
   return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
 }
 
 /** The prompt's turns and their answer, which replaces the empty assistant turn at the end of a prompt in one string. */
-function answered(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
+function appendAnswer(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
   const last = promptTurns.at(-1);
   const isOpen = isReadonlyArray(last) && last[0] === 'assistant' && last[1] === '';
   return [...(isOpen ? promptTurns.slice(0, -1) : promptTurns), { role: 'assistant', content: answer }];
@@ -124,7 +136,7 @@ function isAssistantTurn(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
   const name = isReadonlyArray(value) ? value[0] : (role ?? from);
-  return typeof name === 'string' && roleOf(name) === 'assistant';
+  return typeof name === 'string' && parseRole(name) === 'assistant';
 }
 
 /** Start of a turn in a transcript string, as in Anthropic's hh-rlhf data set. */

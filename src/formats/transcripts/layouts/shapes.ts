@@ -1,8 +1,8 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
 import { isReadonlyArray, type Fields } from '../../record.ts';
-import { anyConversationDrafts } from '../turns/conversation.ts';
-import { settled, type Drafted } from '../draft.ts';
+import { draftTurnsOrUtterances } from '../turns/conversation.ts';
+import { createFailedDraft, type RecordDrafts } from '../draft.ts';
 import {
   draftAnsweredInstruction,
   draftPromptResponse,
@@ -10,7 +10,7 @@ import {
   draftRecordedGeneration,
 } from './pairs.ts';
 import { draftPreference } from './preference.ts';
-import { conversationOf, turnsOf } from '../values.ts';
+import { parseConversation, parseTurns } from '../values.ts';
 
 /** Names of conversations. */
 export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
@@ -24,10 +24,10 @@ const LEADING_NAMES: ReadonlySet<string> = new Set([
 const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected']);
 
 /** The list in a judged field, also if it is JSON text that was read as turns; undefined if there is none. */
-export function listOf(name: string, value: unknown): readonly unknown[] | undefined {
+export function readList(name: string, value: unknown): readonly unknown[] | undefined {
   if (typeof value !== 'string') return isReadonlyArray(value) ? value : undefined;
-  if (CONVERSATION_NAMES.includes(name)) return conversationOf(value) ?? undefined;
-  return TURNS_NAMES.has(name) ? turnsOf(value) : undefined;
+  if (CONVERSATION_NAMES.includes(name)) return parseConversation(value) ?? undefined;
+  return TURNS_NAMES.has(name) ? parseTurns(value) : undefined;
 }
 
 /** Cheap check whether an object with these names may have one of the shapes: most objects in large records do not. */
@@ -39,7 +39,7 @@ export function mayHaveShape(names: readonly string[]): boolean {
  * The items of an object with one of the known shapes of conversations and pairs, anywhere in a record. Larger shapes are
  * tried first, so that a conversation is not mistaken for one of its parts. Null for any other object.
  */
-export function draftShape(fields: Fields, audit: Audit): Drafted | null {
+export function draftShape(fields: Fields, audit: Audit): RecordDrafts | null {
   return (
     draftPreference(fields, audit) ??
     draftConversation(fields, audit) ??
@@ -50,16 +50,16 @@ export function draftShape(fields: Fields, audit: Audit): Drafted | null {
   );
 }
 
-function draftConversation(fields: Fields, audit: Audit): Drafted | null {
+function draftConversation(fields: Fields, audit: Audit): RecordDrafts | null {
   for (const name of CONVERSATION_NAMES) {
-    const turns = conversationOf(fields.get(name));
+    const turns = parseConversation(fields.get(name));
     if (turns === undefined) continue;
     const judged = [name];
     if (turns === null) {
       const error = itemError('INVALID_CONVERSATION', 'the conversation is not valid JSON');
-      return { drafts: [settled('', 'multiturn', error)], judged };
+      return { drafts: [createFailedDraft('', 'multiturn', error)], judged };
     }
-    return { drafts: anyConversationDrafts(turns, { audit, suffix: '', position: 0 }), judged };
+    return { drafts: draftTurnsOrUtterances(turns, { audit, suffix: '', position: 0 }), judged };
   }
   return null;
 }

@@ -24,14 +24,14 @@ const ROLE_BY_NAME: ReadonlyMap<string, Role> = new Map<Role | OriginalRole, Rol
 ]);
 
 /** The guard's role for a role name in any case; null for an unknown name. */
-export function roleOf(name: string): Role | null {
+export function parseRole(name: string): Role | null {
   return ROLE_BY_NAME.get(name) ?? ROLE_BY_NAME.get(name.trim().toLowerCase()) ?? null;
 }
 
 const ORIGINALS: ReadonlySet<string> = new Set(ORIGINAL_ROLES);
 
 /** The original role to record for a turn that is judged in a role; null if its name is that role. */
-export function originalRole(name: string | null, role: Role): OriginalRole | null {
+export function toOriginalRole(name: string | null, role: Role): OriginalRole | null {
   if (name === role) return null;
   const lower = name?.trim().toLowerCase() ?? '';
   if (lower === role) return null;
@@ -51,14 +51,14 @@ export function isTurnLike(value: unknown): boolean {
 /** Whether a value is a turn of a known layout with a known role. */
 export function isKnownTurn(value: unknown): boolean {
   if (!isTurnLike(value)) return false;
-  if (isReadonlyArray(value)) return typeof value[1] === 'string' && roleOf(String(value[0])) !== null;
+  if (isReadonlyArray(value)) return typeof value[1] === 'string' && parseRole(String(value[0])) !== null;
   const { role, from } = value as { readonly role?: unknown; readonly from?: unknown };
   const name = role ?? from;
-  return typeof name === 'string' && roleOf(name) !== null;
+  return typeof name === 'string' && parseRole(name) !== null;
 }
 
 /** The names of role and content in a turn of a known layout; for a pair, the indexes. */
-export function namesOfTurn(turn: object): readonly [role: string, content: string] {
+export function turnFieldNames(turn: object): readonly [role: string, content: string] {
   if (isReadonlyArray(turn)) return ['0', '1'];
   const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';
   const content = Object.hasOwn(turn, 'content') ? 'content' : 'value';
@@ -78,7 +78,7 @@ export class RoleCounter {
   }
 
   /** The counts of the first `turns` turns; null if all have their own role. `turns` must not decrease between calls. */
-  upTo(turns: number): RoleCounts | null {
+  countUpTo(turns: number): RoleCounts | null {
     let isNew = false;
     for (; this.#next < turns; this.#next++) {
       const original = this.#originals[this.#next]!;
@@ -90,8 +90,8 @@ export class RoleCounter {
     return this.#current;
   }
 
-  all(): RoleCounts | null {
-    return this.upTo(this.#originals.length);
+  countAll(): RoleCounts | null {
+    return this.countUpTo(this.#originals.length);
   }
 
   #inOrder(): RoleCounts {

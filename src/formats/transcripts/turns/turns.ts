@@ -2,9 +2,9 @@ import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import type { OriginalRole } from '../../../domain/original-role.ts';
 import type { Role, Turn } from '../../../domain/request.ts';
 import { isReadonlyArray } from '../../record.ts';
-import { callArguments, messageContent, type Attachment, type MessageContent } from '../content.ts';
+import { readCallArguments, readContent, type Attachment, type MessageContent } from '../content.ts';
 import { isBlank } from '../draft.ts';
-import { originalRole, roleOf } from './roles.ts';
+import { toOriginalRole, parseRole } from './roles.ts';
 
 /** A conversation up to the first turn that cannot be sent to the guard. */
 export interface Transcript {
@@ -23,7 +23,7 @@ export interface Transcript {
 }
 
 /** A turn whose role was derived from the whole conversation, not only from its own role name. */
-export class CastTurn {
+export class AssignedTurn {
   readonly role: Role;
   readonly original: OriginalRole | null;
   readonly content: unknown;
@@ -70,21 +70,23 @@ type ReadTurn = { readonly original: OriginalRole | null } & (
 
 function readTurn(value: unknown, number: number): ReadTurn {
   const parts = turnParts(value);
-  if (parts === null) return refused(null, null, 'INVALID_CONVERSATION', number, 'has no role and content');
-  const role = roleOf(parts.role);
-  if (role === null) return refused(null, parts.content, 'INVALID_ROLE', number, 'has an unknown role');
-  const original = value instanceof CastTurn ? value.original : originalRole(parts.role, role);
+  if (parts === null)
+    return createUnreadableTurn(null, null, 'INVALID_CONVERSATION', number, 'has no role and content');
+  const role = parseRole(parts.role);
+  if (role === null)
+    return createUnreadableTurn(null, parts.content, 'INVALID_ROLE', number, 'has an unknown role');
+  const original = value instanceof AssignedTurn ? value.original : toOriginalRole(parts.role, role);
   if (parts.content === null) {
     const what = 'has content that is not text';
-    return { ...refused(role, null, 'INVALID_CONVERSATION', number, what), original };
+    return { ...createUnreadableTurn(role, null, 'INVALID_CONVERSATION', number, what), original };
   }
   if (isBlank(parts.content.text) && parts.content.attachments.length === 0) {
-    return { ...refused(role, parts.content, 'EMPTY_CONTENT', number, 'is blank'), original };
+    return { ...createUnreadableTurn(role, parts.content, 'EMPTY_CONTENT', number, 'is blank'), original };
   }
   return { role, content: parts.content, original, error: null };
 }
 
-function refused(
+function createUnreadableTurn(
   role: Role | null,
   content: MessageContent | null,
   code: 'INVALID_CONVERSATION' | 'INVALID_ROLE' | 'EMPTY_CONTENT',
@@ -95,7 +97,7 @@ function refused(
 }
 
 /** The judged text of a turn of a known layout; empty if it cannot be read. */
-export function textOfTurn(turn: unknown): string {
+export function readTurnText(turn: unknown): string {
   return turnParts(turn)?.content?.text ?? '';
 }
 
@@ -104,16 +106,16 @@ function turnParts(
 ): { readonly role: string; readonly content: MessageContent | null } | null {
   if (isReadonlyArray(value)) {
     const [role, content] = value;
-    return value.length === 2 && typeof role === 'string' ? { role, content: messageContent(content) } : null;
+    return value.length === 2 && typeof role === 'string' ? { role, content: readContent(content) } : null;
   }
   if (typeof value !== 'object' || value === null) return null;
   const fields = value as Readonly<Record<string, unknown>>;
   const role = Object.hasOwn(value, 'role') ? fields['role'] : fields['from'];
   if (typeof role !== 'string') return null;
-  const calls = callArguments(value);
+  const calls = readCallArguments(value);
   const content = Object.hasOwn(value, 'content') ? fields['content'] : fields['value'];
   if (content === undefined && calls === '') return null;
-  const said = messageContent(content ?? null);
+  const said = readContent(content ?? null);
   if (said === null || calls === '') return { role, content: said };
   // The assistant also produces the arguments of its calls, so they are judged with its text.
   const text = isBlank(said.text) ? calls : `${said.text}\n${calls}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codePoints } from '../../../../src/domain/coverage.ts';
-import { cutResponse, recordedChunks } from '../../../../src/formats/transcripts/generations.ts';
+import { splitResponse, readChunks } from '../../../../src/formats/transcripts/generations.ts';
 
 /** Texts with surrogate pairs, combining marks, joined emoji and halves of pairs. */
 const texts = fc.string({
@@ -19,7 +19,7 @@ describe('a response that is cut', () => {
   it('is the same when its chunks are joined, and no chunk is too long, empty or ends within a pair', () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 12 }), (text, maxChars) => {
-        const chunks = cutResponse(text, maxChars);
+        const chunks = splitResponse(text, maxChars);
         expect(chunks.join('')).toBe(text);
         expect(chunks.every((chunk) => chunk !== '' && codePoints(chunk) <= maxChars)).toBe(true);
         expect(splitsPair(chunks)).toBe(false);
@@ -28,8 +28,8 @@ describe('a response that is cut', () => {
   });
 
   it('keeps what is seen as one character together where it fits', () => {
-    expect(cutResponse('ab👩‍👩‍👧cd', 6)).toEqual(['ab', '👩‍👩‍👧c', 'd']);
-    expect(cutResponse('👩‍👩‍👧', 2)).toHaveLength(3);
+    expect(splitResponse('ab👩‍👩‍👧cd', 6)).toEqual(['ab', '👩‍👩‍👧c', 'd']);
+    expect(splitResponse('👩‍👩‍👧', 2)).toHaveLength(3);
   });
 });
 
@@ -37,7 +37,7 @@ describe('chunks that were recorded', () => {
   it('are the same text, of which no chunk is empty or ends within a pair', () => {
     fc.assert(
       fc.property(fc.array(fc.option(texts)), (recorded) => {
-        const chunks = recordedChunks(recorded)!;
+        const chunks = readChunks(recorded)!;
         expect(chunks.join('')).toBe(recorded.join(''));
         expect(chunks).not.toContain('');
         expect(splitsPair(chunks)).toBe(false);
@@ -46,11 +46,11 @@ describe('chunks that were recorded', () => {
   });
 
   it('stay as they were', () => {
-    expect(recordedChunks(['', 'To ', 'mix', null, ' it'])).toEqual(['To ', 'mix', ' it']);
-    expect(recordedChunks(['a\ud83e', '\uddea', 'b'])).toEqual(['a', '🧪', 'b']);
+    expect(readChunks(['', 'To ', 'mix', null, ' it'])).toEqual(['To ', 'mix', ' it']);
+    expect(readChunks(['a\ud83e', '\uddea', 'b'])).toEqual(['a', '🧪', 'b']);
   });
 
   it('are texts', () => {
-    for (const value of [undefined, 'a', {}, ['a', 1], [['a']]]) expect(recordedChunks(value)).toBeNull();
+    for (const value of [undefined, 'a', {}, ['a', 1], [['a']]]) expect(readChunks(value)).toBeNull();
   });
 });

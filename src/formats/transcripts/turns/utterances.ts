@@ -2,9 +2,9 @@ import type { OriginalRole } from '../../../domain/original-role.ts';
 import type { Role } from '../../../domain/request.ts';
 import { JsonFields } from '../../json/json-fields.ts';
 import { isReadonlyArray, type Fields } from '../../record.ts';
-import { messageContent } from '../content.ts';
+import { readContent } from '../content.ts';
 import { isBlank } from '../draft.ts';
-import { roleOf } from './roles.ts';
+import { parseRole } from './roles.ts';
 import { hasWords } from '../wording.ts';
 
 /** Names of the speaker of a turn, most likely first. */
@@ -14,11 +14,11 @@ const SPEAKER_NAMES = [
 ];
 
 /** Names of the text of a turn, most likely first. */
-const SPOKEN_NAMES = [
+const CONTENT_NAMES = [
   ...['utterance', 'text', 'content', 'body', 'message', 'msg', 'comment', 'transcript', 'sentence', 'value'],
 ];
 
-const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...SPOKEN_NAMES]);
+const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...CONTENT_NAMES]);
 
 /** Names of the time of a message, as messengers export it. */
 const TIME_NAMES = ['timestamp', 'date', 'ts', 'timestamp_ms', 'datetime', 'time', 'created_at', 'sent_at'];
@@ -33,7 +33,7 @@ const PERSON_NAMES = ['role', 'name', 'username', 'login', 'nickname', 'id'];
 const ANSWERING: ReadonlySet<string> = new Set<OriginalRole>(['agent', 'ai', 'chatbot', 'wizard']);
 
 /** An element of a list of utterances. */
-export interface Spoken {
+export interface Utterance {
   /** Speaker in lower case; null if not given. */
   readonly speaker: string | null;
   /** What was said, as input for `messageContent`; null if nothing. */
@@ -52,11 +52,11 @@ export interface Spoken {
  * The elements of a list of utterances: objects, of which at least one has a speaker (`speaker`, `author`, `from`, ...)
  * and a text (`utterance`, `body`, `text`, ...). Null for any other list.
  */
-export function spokenList(list: readonly unknown[]): readonly Spoken[] | null {
-  const all: Spoken[] = [];
+export function readUtterances(list: readonly unknown[]): readonly Utterance[] | null {
+  const all: Utterance[] = [];
   for (const element of list) {
     if (!isObject(element)) return null;
-    all.push(spokenIn(new JsonFields(element, null)));
+    all.push(readUtterance(new JsonFields(element, null)));
   }
   return all.some(({ speaker, content }) => speaker !== null && content !== null) ? all : null;
 }
@@ -66,7 +66,7 @@ function isObject(value: unknown): value is object {
 }
 
 /** The speaker and text of an object. */
-export function spokenIn(fields: Fields): Spoken {
+export function readUtterance(fields: Fields): Utterance {
   const used: string[] = [];
   // Fast path: large records have many objects that are not utterances.
   if (!fields.names().some((name) => NAMES.has(name.toLowerCase()))) {
@@ -78,25 +78,25 @@ export function spokenIn(fields: Fields): Spoken {
   for (const name of SPEAKER_NAMES) {
     const value = fields.get(name);
     // A number under this name is an offset.
-    speaker = name === 'from' && typeof value === 'number' ? null : personOf(value);
+    speaker = name === 'from' && typeof value === 'number' ? null : readSpeaker(value);
     if (speaker === null) continue;
     speakerName = name;
     // A value that is more than a name may be text, so it is searched with the rest of the turn.
     if (typeof value !== 'object' && !hasWords(speaker, MIN_NON_NAME_WORDS)) used.push(name);
     break;
   }
-  for (const name of SPOKEN_NAMES) {
+  for (const name of CONTENT_NAMES) {
     // Lists of name-value pairs are common and are not utterances.
     if (name === 'value' && speakerName === 'name') continue;
-    const content = contentOf(fields.get(name));
+    const content = readSpokenContent(fields.get(name));
     if (content === null) continue;
     used.push(name);
-    return { speaker, content, text: messageContent(content)!.text, isDated, fields, speakerName, used };
+    return { speaker, content, text: readContent(content)!.text, isDated, fields, speakerName, used };
   }
   return { speaker, content: null, text: '', isDated, fields, speakerName, used };
 }
 
-function personOf(value: unknown): string | null {
+function readSpeaker(value: unknown): string | null {
   if (typeof value === 'string') return isBlank(value) ? null : value.trim().toLowerCase();
   if (typeof value === 'number') return String(value);
   if (!isObject(value)) return null;
@@ -109,9 +109,9 @@ function personOf(value: unknown): string | null {
 }
 
 /** A text or a list of parts; also a list of texts and objects with `text`, as messengers export links and names. */
-function contentOf(value: unknown): unknown {
+function readSpokenContent(value: unknown): unknown {
   if (value === undefined || value === null) return null;
-  if (messageContent(value) !== null) return value;
+  if (readContent(value) !== null) return value;
   if (!isReadonlyArray(value)) return null;
   const texts = value.map((part) =>
     typeof part === 'string' ? part : isObject(part) ? (part as { readonly text?: unknown }).text : null,
@@ -121,7 +121,7 @@ function contentOf(value: unknown): unknown {
 
 /** Whether a speaker, in lower case, is named by a role in a dialogue rather than by a name. */
 export function isRoleName(speaker: string): boolean {
-  return ANSWERING.has(speaker) || roleOf(speaker) !== null;
+  return ANSWERING.has(speaker) || parseRole(speaker) !== null;
 }
 
 /**
@@ -129,10 +129,10 @@ export function isRoleName(speaker: string): boolean {
  * a dialogue system and therefore the assistant. Otherwise it is the system prompt before the first other turn, and a
  * user after it.
  */
-export function rolesOf(turns: readonly Spoken[]): readonly Role[] {
+export function assignRoles(turns: readonly Utterance[]): readonly Role[] {
   const known = turns.map(({ speaker }): Role | null => {
     if (speaker === null) return null;
-    return ANSWERING.has(speaker) ? 'assistant' : roleOf(speaker);
+    return ANSWERING.has(speaker) ? 'assistant' : parseRole(speaker);
   });
   const hasAssistant = known.includes('assistant');
   let begun = false;
