@@ -12,15 +12,15 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Where the reader is: before the array, between values, in a value, behind the array, or done with the input. */
+/** Position of the reader: before the array, between values, in a value, after the array, or done. */
 type Phase = 'start' | 'between' | 'value' | 'after' | 'done';
 
 /**
- * Reads the values of a JSON array, or a sequence of JSON values, as one record each, in one pass over the bytes. Buffers at
- * most one value (up to `limit` bytes) and one piece of the file.
+ * Reads each value of a JSON array, or of a sequence of JSON values, as a record, in one pass over the bytes. Buffers at most
+ * one value (up to `limit` bytes) and one piece of the file.
  *
- * The reader finds where values end by brackets and quotes alone; `JSON.parse` checks each value. The first that is not
- * valid JSON is one bad record, and nothing after it is read: behind it, brackets and quotes cannot be trusted.
+ * The reader finds the end of a value by brackets and quotes alone; `JSON.parse` checks it. The first value that is not valid
+ * JSON is one bad record, and nothing after it is read, because brackets and quotes can no longer be trusted.
  */
 export class JsonReader implements RecordReader {
   readonly rereadFrom = null;

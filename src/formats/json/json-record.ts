@@ -12,7 +12,7 @@ import { isTurnLike } from '../transcripts/turns/roles.ts';
 import { readUtterances } from '../transcripts/turns/utterances.ts';
 import { JsonFields } from './json-fields.ts';
 
-/** Makes a record from one JSON value. `span` is absent for a value that is put together from several parts of a file. */
+/** Makes a record from one JSON value. `span` is absent if the value consists of several parts of a file. */
 export function parseJsonRecord(bytes: Buffer, row: number, line: number, span?: ByteSpan): SourceRecord {
   const text = bytes.toString();
   if (text.includes(REPLACEMENT) && !isUtf8(bytes)) {
@@ -54,14 +54,14 @@ function toContent(value: unknown, bytes: Buffer): RecordContent | null {
 const SPACE = 0x20;
 
 /**
- * Whether any object in a JSON text has a duplicate name, of which the parser keeps only the last value. `value` is the
- * parsed text. Jumps from quote to quote, so that long strings are cheap.
+ * Whether any object in JSON text has a duplicate name. The parser keeps only the last value under a name. `value` is the parsed
+ * text. Jumps from quote to quote, so long strings are cheap.
  */
 export function hasRepeatedNames(json: string, value: unknown): boolean {
   return typeof value === 'object' && value !== null && countWrittenNames(json) !== countKeptNames(value);
 }
 
-/** Number of names in a valid JSON text: strings followed by a colon. */
+/** Counts the names in valid JSON text: strings followed by a colon. */
 function countWrittenNames(json: string): number {
   let names = 0;
   for (let open = json.indexOf('"'); open >= 0;) {
@@ -82,7 +82,7 @@ function isEscaped(json: string, index: number): boolean {
   return (index - from) % 2 === 1;
 }
 
-/** Number of names in all objects of a parsed value. */
+/** Counts the names in all objects of a parsed value. */
 function countKeptNames(value: object): number {
   let names = 0;
   const left: object[] = [value];

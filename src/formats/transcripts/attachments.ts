@@ -7,7 +7,10 @@ const NOT_JUDGED = {
   file: itemError('UNSUPPORTED_TYPE', 'a file in a message is not judged by this version'),
 } as const;
 
-/** One item per attachment, numbered from 1 within its kind; its part has no number if it is the only one. Only images whose bytes are in the record are judged. */
+/**
+ * Makes one item per attachment, numbered from 1 within its kind. The part of an only attachment has no number. Only images
+ * whose bytes are in the record are judged.
+ */
 export function draftAttachments(attachments: readonly Attachment[], suffix: string): Draft[] {
   const total: Record<AttachmentKind, number> = { image: 0, audio: 0, file: 0 };
   for (const { kind } of attachments) total[kind]++;
@@ -25,7 +28,7 @@ function createAttachmentDraft(suffix: string, kind: AttachmentKind, part: objec
   return { suffix, request: null, modality, requestType: null, error: NOT_JUDGED[kind] };
 }
 
-/** The item of an image, or of the error why its bytes are missing. */
+/** Makes the item of an image, or a failed one if its bytes are missing. */
 export function createImageDraft(suffix: string, image: ReturnType<typeof readImage>): Draft {
   if ('code' in image) {
     return { suffix, request: null, modality: 'image', requestType: 'prompt', error: image };
@@ -53,13 +56,13 @@ const ABSENT = itemError('UNSUPPORTED_TYPE', 'the image of a message is not in t
 const REMOTE = itemError('UNSUPPORTED_TYPE', 'the image is a URL, and URLs are not fetched');
 const DAMAGED = itemError('CORRUPT_MEDIA', 'the image in the record is not valid base64');
 
-/** The bytes of the image in a message part. Images elsewhere are not fetched. */
+/** Reads the image in a message part. Images stored elsewhere are not fetched. */
 function readImage(part: object): Buffer | ItemError {
   const place = findImage(part);
   return place === null ? ABSENT : decodeImage(place.text);
 }
 
-/** The image in a message part: the object that holds it, its name there, and its text. */
+/** Finds the image in a message part, as a URL or base64. */
 export function findImage(
   part: object,
 ): { readonly holder: object; readonly name: string; readonly text: string } | null {
@@ -72,12 +75,12 @@ export function findImage(
   return null;
 }
 
-/** Whether a text is a `data:` URL of an image (RFC 2397). */
+/** Whether a string is a `data:` URL of an image (RFC 2397). */
 export function isImageUrl(text: string): boolean {
   return /^data:image\//i.test(text);
 }
 
-/** The bytes encoded by a `data:` URL or a base64 text. */
+/** Decodes a `data:` URL or base64. */
 export function decodeImage(text: string): Buffer | ItemError {
   if (/^data:/i.test(text)) {
     const comma = text.indexOf(',');
@@ -89,7 +92,7 @@ export function decodeImage(text: string): Buffer | ItemError {
   return text.length < MIN_BASE64 ? ABSENT : decodeBase64(text);
 }
 
-/** A shorter text is a file name: no image is this small. */
+/** A shorter string is a file name: no image is this small. */
 const MIN_BASE64 = 64;
 
 function decodeBase64(base64: string): Buffer | ItemError {

@@ -14,7 +14,7 @@ export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 
 export const VALUE_NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
-/** The first column with a name for text that holds one. Null if there is none. */
+/** Makes the item of the first column with a name for text that contains text; null if there is none. */
 export function draftKnownColumn(fields: Fields): RecordDrafts | null {
   for (const name of TEXT_NAMES) {
     const text = toText(fields.get(name));
@@ -23,7 +23,7 @@ export function draftKnownColumn(fields: Fields): RecordDrafts | null {
   return null;
 }
 
-/** The error of a record whose text columns hold something else. Null if it has no such columns. */
+/** Fails a record whose text columns contain something else; null if it has no such columns. */
 export function draftNoText(fields: Fields): RecordDrafts | null {
   const name = TEXT_NAMES.find((candidate) => toText(fields.get(candidate)) === null);
   return name === undefined
@@ -49,7 +49,7 @@ export function columnKey(fields: Fields, position: number): ColumnKey {
   return fields.positionOf(name) === position ? name : position;
 }
 
-/** Whether a text is an id: by its form, or by the name of its column unless it has several words. */
+/** Whether a string is an id, judging by its form, or by the name of its column unless it has several words. */
 function isId(name: string, text: string): boolean {
   return looksLikeId(text) || (isIdName(name) && !hasWords(text, 2));
 }
@@ -64,13 +64,13 @@ export function holdsText(value: unknown): value is string {
   return typeof value === 'string' && !isBlank(value) && Number.isNaN(Number(value));
 }
 
-/** A column with at least this many words per cell on average holds text: names, labels and most addresses have fewer. */
+/** Minimum mean words per cell of a text column. Names, labels and most addresses have fewer. */
 const MIN_MEAN_WORDS = 4;
 
 /**
- * The columns of a table that hold text, judging by its first records: those with a name for text in a common language, and
- * those whose cells have many words on average. If there are none, the only column that may hold text. A column with the
- * same name as an earlier one is left out.
+ * Chooses the text columns of a table from its first records: those with a name for text in a common language, and those whose
+ * cells have many words on average. If there are none, chooses the only column that may contain text. Ignores a column with
+ * the same name as an earlier one.
  *
  * Deterministic: depends only on the sample, so a resumed run chooses the same columns.
  */
@@ -97,9 +97,8 @@ interface NamedValue {
 }
 
 /**
- * All texts of a record outside the given columns, in order, including those in lists and objects. Numbers, URLs, times,
- * hashes and blank values are not texts, nor are ids under names of ids. A single word with a digit or an underscore may
- * be an id: it counts as text unless its name is that of an id.
+ * Lists all texts of a record outside the given columns, in order, including those in lists and objects. Skips numbers, URLs,
+ * times, hashes, blank values, and ids under names of ids.
  */
 export function listOtherTexts(fields: Fields, columns: readonly string[]): string[] {
   const left = new Set(columns.map((name) => fields.positionOf(name)));

@@ -1,6 +1,6 @@
 import { isReadonlyArray } from '../record.ts';
 
-/** The content of a message: its text, and the parts of it that are not text. */
+/** The text of a message, and its parts that are not text. */
 export interface MessageContent {
   readonly text: string;
   readonly attachments: readonly Attachment[];
@@ -16,7 +16,7 @@ export interface Attachment {
 
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
-/** Types of text parts, and the name of their text. */
+/** The field with the text of each type of text part. */
 export const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'text'],
   ['input_text', 'text'],
@@ -35,8 +35,8 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
 ]);
 
 /**
- * The content of a message as in OpenAI's formats: a text, a list of parts, or null if the message consists of calls. Text
- * parts are joined by line breaks. Returns null for anything else.
+ * Reads the content of a message in OpenAI's formats: a string, a list of parts, or null if the message consists of calls. Joins
+ * text parts by line breaks. Returns null for anything else.
  */
 export function readContent(content: unknown): MessageContent | null {
   if (typeof content === 'string') return { text: content, attachments: NO_ATTACHMENTS };
@@ -67,7 +67,7 @@ function readParts(parts: readonly unknown[]): MessageContent | null {
   return { text: texts.join('\n'), attachments };
 }
 
-/** The arguments of a message's calls, joined by line breaks; empty if it has none. */
+/** Joins the arguments of a message's calls by line breaks; empty if there are none. */
 export function readCallArguments(message: object): string {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   if (toolCalls === undefined && functionCall === undefined) return '';
@@ -77,7 +77,7 @@ export function readCallArguments(message: object): string {
     .join('\n');
 }
 
-/** The calls of a message: the objects with name and arguments. */
+/** Lists the calls of a message: the objects with a name and arguments. */
 export function listCalls(message: object): readonly object[] {
   const { tool_calls: toolCalls, function_call: functionCall } = message as Readonly<Record<string, unknown>>;
   const calls = isReadonlyArray(toolCalls) ? toolCalls : [toolCalls];
@@ -91,7 +91,7 @@ export function listCalls(message: object): readonly object[] {
 /** Maximum nesting depth of arguments. */
 const MAX_LEVELS = 100;
 
-/** The arguments of a call as JSON text, as in most layouts. Null if there are none or they are nested too deeply. */
+/** The arguments of a call as JSON text; null if there are none or they are nested too deeply. */
 export function formatArguments(called: object): string | null {
   const value = readMember(called, 'arguments');
   if (typeof value === 'string') return value;

@@ -9,8 +9,7 @@ import {
   ID_NAMES,
   VALUE_NOT_TEXT,
 } from './columns.ts';
-import { draftChatMessage } from './turns/conversation.ts';
-import { draftTurnsOrUtterances } from './turns/conversation.ts';
+import { draftChatMessage, draftTurnsOrUtterances } from './turns/conversation.ts';
 import { readUtterance } from './turns/utterances.ts';
 import {
   isBlank,
@@ -27,16 +26,16 @@ import { NestedItems, type NestedOptions } from './nested-items.ts';
 import { toText } from './values.ts';
 import { isIdName, looksLikeId } from './wording.ts';
 
-/** How to interpret the records of one file. */
+/** How to read the records of one file. */
 export interface RecordOptions {
-  /** Columns the user named; null: records are recognised by their names. */
+  /** Columns the user named; null if records are recognised by their names. */
   readonly textColumns: readonly string[] | null;
-  /** The columns that are texts by what they hold, for records without a known name (`textColumnsOf`). */
+  /** Columns for records without a known name (`chooseTextColumns`). */
   readonly foundColumns: readonly string[];
   readonly audit: Audit;
   /** Whether the records are the messages of a chat. */
   readonly isChat: boolean;
-  /** Whether no column of the file is recognised as its text: then each record is one that is not judged. */
+  /** No column of the file is recognised as its text, so none of its records is judged. */
   readonly isWithoutText: boolean;
 }
 
@@ -70,14 +69,14 @@ const FILE_WITHOUT_TEXT: RecordDrafts = {
 type OnSkipped = NestedOptions['onSkipped'];
 
 /**
- * The items of a record: first those recognised by names and types of values, then those in its lists and objects. At least
- * one draft, unless it is a message of a chat or the object around the records. `onSkipped` is called with the path of each
- * string in lists and objects that is not judged.
+ * Makes the items of a record: first those of a known layout, then those in its other lists and objects. Returns at least one
+ * draft, except for messages of a chat and for the object around the records. Calls `onSkipped` with the path of each string
+ * in lists and objects that is not judged.
  */
 export function draftRecord(record: ReadRecord, options: RecordOptions, onSkipped?: OnSkipped): RecordDrafts {
-  const { content, isWrapper: isAround } = record;
+  const { content, isWrapper } = record;
   const { drafts, judged } =
-    isAround === true && isFields(content)
+    isWrapper === true && isFields(content)
       ? draftWrapper(content, options, onSkipped)
       : draftContent(content, options, onSkipped);
   return { drafts: drafts.map(rejectEncoded), judged };
@@ -110,7 +109,7 @@ function draftContent(content: RecordContent, options: RecordOptions, onSkipped:
   );
 }
 
-/** The items of the object around the records, which may hold other records. May be none. */
+/** Makes the items of the object around the records, which may hold other records. Returns no drafts if it has no text. */
 function draftWrapper(
   fields: Fields,
   { audit, textColumns }: RecordOptions,
@@ -124,8 +123,8 @@ function draftWrapper(
 }
 
 /**
- * The columns the user named: their non-blank texts joined by an empty line, and the items in those that hold lists and
- * objects. At least one draft.
+ * Joins the non-blank texts of the named columns by an empty line, and adds the items in those that hold lists and objects.
+ * Returns at least one draft.
  */
 function draftNamedColumns(
   fields: Fields,
@@ -160,7 +159,7 @@ export function isRecognised(fields: Fields, audit: Audit): boolean {
   return draftUnknown(fields, audit) !== null || draftNoText(fields) !== null;
 }
 
-/** The items of a record with a known layout; null if it has no known name. */
+/** Makes the items of a record with a known layout; null for any other record. */
 function recognise(fields: Fields, audit: Audit): RecordDrafts | null {
   return (
     draftBatchRequest(fields, audit) ??
@@ -170,7 +169,7 @@ function recognise(fields: Fields, audit: Audit): RecordDrafts | null {
   );
 }
 
-/** The items of a message, and of its other values. Null for any other record. */
+/** Makes the items of a dated message and of its other values; null for any other record. */
 function draftMessage(fields: Fields, audit: Audit, onSkipped: OnSkipped): RecordDrafts | null {
   const message = readUtterance(fields);
   if (!message.isDated) return null;
@@ -180,7 +179,7 @@ function draftMessage(fields: Fields, audit: Audit, onSkipped: OnSkipped): Recor
   return { drafts: [...drafts, ...items.drafts()], judged: message.used };
 }
 
-/** The recognised items of a record, and the items in its other lists and objects. */
+/** Adds the items in a record's other lists and objects to those of its known layout. */
 function addNested(fields: Fields, main: RecordDrafts, audit: Audit, onSkipped: OnSkipped): RecordDrafts {
   const lists = main.judged.map((name) => [name, readList(name, fields.get(name))] as const);
   if (fields.nestedNames().length === 0 && lists.every(([, list]) => list === undefined)) return main;
@@ -193,7 +192,7 @@ function addNested(fields: Fields, main: RecordDrafts, audit: Audit, onSkipped: 
   return { drafts: [...main.drafts, ...items.drafts()], judged: main.judged };
 }
 
-/** The items of a record with lists or objects but without a known layout. Null if there are none. */
+/** Finds the items of a record with lists or objects but without a known layout; null if there are no items. */
 function draftUnknown(fields: Fields, audit: Audit, onSkipped?: OnSkipped): RecordDrafts | null {
   if (fields.nestedNames().length === 0) return null;
   const found = draftMembers(fields, { audit, before: 0, onSkipped });
@@ -203,7 +202,7 @@ function draftUnknown(fields: Fields, audit: Audit, onSkipped?: OnSkipped): Reco
   return items.drafts().length === 0 ? null : { drafts: items.drafts(), judged: [] };
 }
 
-/** The items of all members of an object but its ids. May be none. */
+/** Finds the items in all members of an object except its ids. */
 function draftMembers(fields: Fields, options: NestedOptions): RecordDrafts {
   const items = new NestedItems(options);
   const names = fields.names().filter((name) => !ID_NAMES.includes(name.toLowerCase()));
@@ -211,12 +210,12 @@ function draftMembers(fields: Fields, options: NestedOptions): RecordDrafts {
   return { drafts: items.drafts(), judged };
 }
 
-/** Where a record has no other text, single words are judged as well. */
+/** Single words are judged too if the record has no other text. */
 function isNotId(name: string, text: string): boolean {
   return !isIdName(name) && !looksLikeId(text);
 }
 
-/** An error for a value other than turns under a name of conversations. A number, such as a message count, is ignored. */
+/** Fails a record that has something other than turns under a name of conversations. Ignores numbers, such as counts. */
 function draftMisshapenConversation(fields: Fields): RecordDrafts | null {
   const name = CONVERSATION_NAMES.find((candidate) => {
     const value = fields.get(candidate);

@@ -8,7 +8,7 @@ interface DraftBase {
   readonly suffix: string;
   /** The item's role counts; absent is the same as null. */
   readonly roles?: RoleCounts | null;
-  /** Which part of the record it is (see `inPart`); absent is the same as null. */
+  /** Part of the record (see `nestInPart`); absent is the same as null. */
   readonly part?: string | null;
   /** For a turn that is an item of its own: its 1-based number in the record; absent is the same as null. */
   readonly turn?: number;
@@ -38,17 +38,17 @@ export interface RecordDrafts {
   readonly judged: readonly string[];
 }
 
-/** The draft as part of a larger one: `rejected`, or for an image in it `rejected.image`. */
+/** Puts a draft into a part of its record: `rejected`, or `rejected.image` for an image in it. */
 export function nestInPart(name: string, draft: Draft): Draft {
   return { ...draft, part: (draft.part ?? null) === null ? name : `${name}.${draft.part}` };
 }
 
-/** The name of the number-th of several parts, from 1. */
+/** Label of one of several parts, numbered from 1. */
 export function formatPart(name: string, number: number): string {
   return `${name}[${number}]`;
 }
 
-/** Whether a text is only white space, which the guard rejects as empty content. */
+/** Whether a string is only white space, which the guard rejects as empty content. */
 export function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
@@ -59,7 +59,7 @@ export function createPromptDraft(suffix: string, text: string): Draft {
   return { suffix, request: { requestType: 'prompt', modality: 'text', text }, error: null };
 }
 
-/** An answer to a prompt; a blank prompt counts as none. */
+/** Makes the item of an answer to a prompt. A blank prompt is ignored. */
 export function createResponseDraft(suffix: string, prompt: string | null, response: string): Draft {
   if (isBlank(response)) {
     return createFailedDraft(suffix, 'response', itemError('EMPTY_CONTENT', 'the response is blank'));
@@ -73,10 +73,10 @@ export function createResponseDraft(suffix: string, prompt: string | null, respo
 }
 
 export const ENCODED = errorWithReason('encoded_content', 'encoded data in a record is not judged');
-/** Only the beginning of a text is examined. */
+/** Maximum characters of a string to examine. */
 const EXAMINED_CHARS = 64 * 1024;
 
-/** The draft, or an error if a text of it is encoded data, whose letters are not words. */
+/** Replaces the draft by an error if it contains encoded data, whose letters are not words. */
 export function rejectEncoded(draft: Draft): Draft {
   const { request } = draft;
   if (request?.modality !== 'text') return draft;
@@ -85,7 +85,7 @@ export function rejectEncoded(draft: Draft): Draft {
   return { ...draft, request: null, modality: 'text', requestType, error: ENCODED };
 }
 
-/** Of a conversation that is judged at every turn the last turn: each of the others is an item of its own. */
+/** Texts to check. The earlier turns of a conversation that is judged at every turn are items of their own. */
 function listTexts(request: TextRequest): readonly (string | null)[] {
   switch (request.requestType) {
     case 'prompt':
@@ -114,14 +114,14 @@ export function createFailedDraft(
   return { suffix, roles, request: null, modality: 'text', requestType, error };
 }
 
-/** A field's name that parts may show: an identifier of at most 40 characters. Other names may be content. */
+/** Field names that parts may contain: identifiers of at most 40 characters. Other names may be content. */
 const FIELD_NAME = /^[\p{L}_][\p{L}\p{N}_-]{0,39}$/u;
 
-/** Numbers the pieces of a record within the field that each is in. */
+/** Numbers the pieces of a record by field. */
 export class PartCounter {
   readonly #pieces = new Map<string, number>();
 
-  /** The part of the next piece: `comments[2]`. It is `nested[2]` if the field has no name that parts may show. */
+  /** Label of the next piece in a field: `comments[2]`, or `nested[2]` if parts may not contain the field's name. */
   next(field: string | undefined): string {
     const name = field !== undefined && FIELD_NAME.test(field) ? field : 'nested';
     const number = (this.#pieces.get(name) ?? 0) + 1;

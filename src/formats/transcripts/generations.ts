@@ -16,7 +16,7 @@ const NO_GENERATION = errorWithReason(
   'there is no prompt with a response that could be replayed as a stream',
 );
 
-/** The same item with its generation judged as one response. */
+/** Turns a generation into one response; returns other drafts unchanged. */
 export function joinChunks(draft: Draft): Draft {
   if (draft.request === null || draft.request.requestType !== 'generation') return draft;
   const { prompt, chunks } = draft.request;
@@ -30,9 +30,8 @@ export function joinChunks(draft: Draft): Draft {
 }
 
 /**
- * The same item with its response replayed as a stream: in the chunks it was recorded in, otherwise cut. Of a
- * conversation, the final turn is replayed, and the turns before it, joined by empty lines, are its prompt. Anything else
- * becomes an error.
+ * Replays the response of an item as a stream, in its recorded chunks or split into chunks. For a conversation, the final turn
+ * is replayed, with the turns before it, joined by empty lines, as its prompt. Anything else becomes an error.
  */
 export function createReplay(draft: Draft, replay: Replay): Draft {
   if (draft.request === null) return draft;
@@ -73,8 +72,8 @@ function replayResponse(
 }
 
 /**
- * The chunks of a response as it was generated, from a list of texts; null for any other value. Empty chunks, and null,
- * are left out: a stream must not send them. A chunk that ends within a surrogate pair leaves the half of it to the next.
+ * Reads the recorded chunks of a response from a list of strings; null for any other value. Skips empty chunks and null,
+ * which a stream must not send. If a chunk ends within a surrogate pair, the next chunk gets its first half.
  */
 export function readChunks(value: unknown): string[] | null {
   if (!isReadonlyArray(value) || !value.every(isChunk)) return null;
@@ -99,7 +98,7 @@ function endsWithHalf(text: string): boolean {
   return last >= 0xd800 && last <= 0xdbff;
 }
 
-/** Cuts a response into chunks of at most `maxChars` code points, after a grapheme where one ends near the limit. */
+/** Splits a response into chunks of at most `maxChars` code points, between graphemes if possible. */
 export function splitResponse(response: string, maxChars: number): string[] {
   const chunks: string[] = [];
   for (let from = 0; from < response.length;) {

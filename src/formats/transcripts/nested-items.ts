@@ -25,10 +25,10 @@ import { hasWords, isTextName, looksEncoded } from './wording.ts';
 const MAX_LEVELS = 100;
 /** Maximum number of items from the nested values of one record. */
 const MAX_ITEMS = 50_000;
-/** Words that make a string text under any name, and a string next to the text of a turn, which is most likely a label. */
+/** Minimum words of a string that is judged under any name. Next to the text of a turn, most strings are labels. */
 const MIN_TEXT_WORDS = 2;
 const MIN_ANNOTATION_WORDS = 5;
-/** Maximum characters of turns that are searched for strings which repeat a part of them. */
+/** Maximum characters of turns to search for strings that repeat part of them. */
 const MAX_SEARCHED_CHARS = 8 * 1024 * 1024;
 
 const CALLS: ReadonlySet<string> = new Set(['tool_calls', 'function_call']);
@@ -37,28 +37,28 @@ export interface NestedOptions {
   readonly audit: Audit;
   /** Number of items of the record before these. If 0, the first item found here has the record's own id. */
   readonly before: number;
-  /** Whether a string is judged; absent: by its name and its words. */
+  /** Whether a string is judged; by default, its name and its words decide. */
   readonly isText?: ((name: string, text: string) => boolean) | undefined;
   /** Called with the path of names to each string that is not judged. */
   readonly onSkipped?: ((path: readonly string[]) => void) | undefined;
 }
 
-/** What is known of the place of a string. */
+/** Where a string was found. */
 interface Context {
-  /** Words that make it text under any name. */
+  /** Minimum words to judge it under any name. */
   readonly minWords: number;
-  /** The text of the turn it belongs to, which is judged already. */
+  /** The text of its turn, which is judged already. */
   readonly turnText: string;
-  /** In an attachment of a message: its image, or empty for another kind. Attachments have items already. */
+  /** The image of the attachment it belongs to, or empty for other attachments, whose data has an item already. */
   readonly attachment: string | null;
 }
 
 const OUTSIDE_TURNS: Context = { minWords: MIN_TEXT_WORDS, turnText: '', attachment: null };
 
 /**
- * Finds the items in the lists and objects of a record, in order. Lists of turns and objects of a known layout become
- * conversations and pairs. Every other string is an item of its own if its name is one for text or if it has several words;
- * other strings are skipped. Values over the limits become an item with an error.
+ * Finds the items in the lists and objects of a record, in order. Lists of turns and objects with a known layout become
+ * conversations and pairs. Any other string becomes an item if it has a name for text or several words; the rest is skipped.
+ * Values over the limits become an item with an error.
  */
 export class NestedItems {
   readonly #options: NestedOptions;
@@ -83,16 +83,16 @@ export class NestedItems {
     return this.#pieces > before;
   }
 
-  /** Searches a list of turns or message parts whose text is judged already. `name` is null if the list is the record. */
+  /** Searches the rest of turns or message parts whose text is judged already. `name` is null if the list is the record. */
   addRestOfTurns(name: string | null, list: readonly unknown[]): void {
     if (name !== null) this.#path.push(name);
-    this.#besideTurns(name ?? '', list, 0);
+    this.#restOfTurns(name ?? '', list, 0);
     if (name !== null) this.#path.pop();
   }
 
-  /** Searches a message that is the record. Its author is not judged. */
+  /** Searches the rest of a chat message that is a record. Its author is not judged. */
   addRestOfMessage({ fields, used, speakerName, text }: Utterance): void {
-    this.#besideTurn(fields, speakerName === null ? used : [...used, speakerName], text, 1);
+    this.#restOfTurn(fields, speakerName === null ? used : [...used, speakerName], text, 1);
   }
 
   /** The items found, and an error for values over each limit. */
@@ -120,7 +120,7 @@ export class NestedItems {
     }
   }
 
-  /** `name`: of the value, or of the list that it is in. */
+  /** `name`: name of the value or of the list that contains it. */
   #value(name: string, value: unknown, level: number, context: Context): void {
     if (typeof value === 'string') this.#text(name, value, context);
     else if (typeof value !== 'object' || value === null) return;
@@ -136,7 +136,7 @@ export class NestedItems {
     const spoken = isOfTurns ? null : readUtterances(list);
     if (isOfTurns || spoken !== null) {
       this.#add(spoken === null ? draftTurns(list, conversation) : draftUtterances(spoken, conversation));
-      this.#besideTurns(name, list, level);
+      this.#restOfTurns(name, list, level);
       return;
     }
     for (const element of list) this.#value(name, element, level, context);
@@ -158,8 +158,8 @@ export class NestedItems {
     this.#members(fields, used, level, attachmentContext(value, context));
   }
 
-  /** Searches turns or message parts for what is not in their text. */
-  #besideTurns(name: string, list: readonly unknown[], level: number): void {
+  /** Searches the rest of turns or message parts. */
+  #restOfTurns(name: string, list: readonly unknown[], level: number): void {
     const parts = list.length === 0 ? null : readContent(list);
     for (const turn of list) {
       if (typeof turn !== 'object' || turn === null) continue;
@@ -168,17 +168,17 @@ export class NestedItems {
         if (isReadonlyArray(turn[1])) this.addRestOfTurns('content', turn[1]);
       } else {
         const fields = new JsonFields(turn, null);
-        if (isTurnLike(turn)) this.#besideTurn(fields, turnFieldNames(turn), readTurnText(turn), level + 1);
+        if (isTurnLike(turn)) this.#restOfTurn(fields, turnFieldNames(turn), readTurnText(turn), level + 1);
         else {
           const { used, text } = readUtterance(fields);
-          this.#besideTurn(fields, used, text, level + 1);
+          this.#restOfTurn(fields, used, text, level + 1);
         }
       }
     }
   }
 
-  /** `used`: names of the author and the content of a turn, of which lists have more than its text. */
-  #besideTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
+  /** `used`: names of the author and the content. A list under such a name can contain more than the turn's text. */
+  #restOfTurn(fields: Fields, used: readonly string[], text: string, level: number): void {
     const judged = spelledNames(fields, used);
     for (const name of fields.names()) {
       const value = fields.get(name);
@@ -211,7 +211,7 @@ export class NestedItems {
     return known || hasWords(text, minWords);
   }
 
-  /** Whether a string repeats a part of the turn that it belongs to. */
+  /** Whether a string repeats part of its turn. */
   #isRepeated(text: string, turnText: string): boolean {
     this.#searchable -= turnText.length + text.length;
     return this.#searchable >= 0 && turnText.includes(text);
@@ -228,7 +228,9 @@ export class NestedItems {
     const part = this.#parts.next(this.#path[0]);
     const first = this.#options.before + this.#drafts.length;
     for (const draft of drafts) {
-      this.#drafts.push(nestInPart(part, { ...countedFrom(first, draft), suffix: suffix + draft.suffix }));
+      this.#drafts.push(
+        nestInPart(part, { ...offsetConversation(first, draft), suffix: suffix + draft.suffix }),
+      );
     }
   }
 
@@ -244,8 +246,8 @@ export class NestedItems {
   }
 }
 
-/** The draft, with its conversation counted from the record's first item; `first`: items of the record before these. */
-function countedFrom(first: number, draft: Draft): Draft {
+/** Makes a conversation's index count from the record's first item. `first`: number of items before these. */
+function offsetConversation(first: number, draft: Draft): Draft {
   if (draft.error !== null || draft.request.requestType !== 'multiturn') return draft;
   const { conversation } = draft.request;
   if (conversation === null) return draft;
@@ -256,7 +258,7 @@ function contextInTurn(turnText: string, minWords: number): Context {
   return { minWords, turnText, attachment: null };
 }
 
-/** The context of the members of an object, which may be an attachment in a message. */
+/** The context for the members of an object, which may be an attachment in a message. */
 function attachmentContext(value: object, context: Context): Context {
   if (context === OUTSIDE_TURNS || context.attachment !== null) return context;
   const { type } = value as { readonly type?: unknown };
@@ -265,7 +267,7 @@ function attachmentContext(value: object, context: Context): Context {
   return { ...context, attachment: (kind === 'image' ? findImage(value)?.text : null) ?? '' };
 }
 
-/** The names as a record spells them. */
+/** The names in the record's own spelling. */
 function spelledNames(fields: Fields, names: readonly string[]): ReadonlySet<string> {
   const positions = names.map((name) => fields.positionOf(name)).filter((position) => position !== undefined);
   return new Set(positions.map((position) => fields.names()[position]!));

@@ -4,8 +4,8 @@ import { readContent } from './content.ts';
 import { parseRole } from './turns/roles.ts';
 
 /**
- * The text of a field: a string, or a number or boolean as text. Undefined if there is no value (or it is null), null for
- * a value whose text cannot be extracted.
+ * The text of a field: a string, a number or boolean as text, or the joined text parts of a message. Undefined if the field
+ * is missing or null; null if it contains anything else.
  */
 export function toText(value: unknown): string | null | undefined {
   if (value === undefined || value === null) return undefined;
@@ -16,8 +16,8 @@ export function toText(value: unknown): string | null | undefined {
 }
 
 /**
- * A list of turns: the list itself, or parsed from JSON text, as in a table cell. Undefined for anything else. A text that
- * looks like a list (of numbers, of links) remains a text unless each element is a turn.
+ * Returns a list, also if it is JSON text, as in a table cell; undefined for anything else. JSON text counts only if each
+ * element is a turn: a list of numbers or links remains text.
  */
 export function parseTurns(value: unknown): readonly unknown[] | undefined {
   if (isReadonlyArray(value)) return value;
@@ -27,7 +27,7 @@ export function parseTurns(value: unknown): readonly unknown[] | undefined {
 }
 
 /**
- * The same for a value under a name of conversations, where any list is meant as turns. Null for a text that starts like
+ * Like `parseTurns`, but for a field named as a conversation, where any list is meant as turns. Null for text that starts like
  * such a list but is not valid JSON.
  */
 export function parseConversation(value: unknown): readonly unknown[] | null | undefined {
@@ -47,7 +47,7 @@ function parseList(text: string): readonly unknown[] | undefined {
   }
 }
 
-/** A pair of any two texts looks like a turn, so its role must be known. An object with a role may have an unknown one. */
+/** Any two strings look like a turn, so the role of a pair must be known. An object may have an unknown role. */
 function hasKnownRole(turn: unknown): boolean {
   if (!isReadonlyArray(turn)) return true;
   const [role, content] = turn;

@@ -1,4 +1,4 @@
-/** Names of texts in common languages; of a longer name the last word counts. English ones are in the singular. */
+/** Names of text fields in common languages, the English ones in the singular. For longer names, the last word counts. */
 const TEXT_NAMES: ReadonlySet<string> = new Set(
   [
     'text content body message msg comment prompt utterance reply post tweet title subject headline description',
@@ -58,7 +58,7 @@ function lastWord(name: string): string {
 
 const MAX_ID_CHARS = 512;
 
-/** Whether a text looks like an id, a URL or a time: one token of such characters, with a digit, `_` or `://`. */
+/** Whether a string looks like an id, a URL or a time: one token of such characters, with a digit, `_` or `://`. */
 export function looksLikeId(text: string): boolean {
   const token = text.length <= MAX_ID_CHARS ? text.trim() : '';
   return /^[\w.:/+=@#?&%~-]+$/.test(token) && /\d|_|:\/\//.test(token);
@@ -72,19 +72,19 @@ const REFERENCES: readonly RegExp[] = [
   /^(?=.*\d)[\da-f]{32,}$/i, // a hash
 ];
 
-/** Whether a text has the form of a URL, a time, a UUID or a hash. */
+/** Whether a string has the form of a URL, a time, a UUID or a hash. */
 export function isReference(text: string): boolean {
   const token = text.length <= MAX_ID_CHARS ? text.trim() : '';
   return REFERENCES.some((form) => form.test(token));
 }
 
-/** Only the start of a text is examined. */
+/** Maximum characters of a string to examine. */
 const MAX_EXAMINED_CHARS = 1024;
 const ONE_TOKEN = /^[!-~]*$/;
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
 
-/** Whether a text has at least `count` words; in scripts without spaces between words, two characters count as a word. */
+/** Whether a string has at least `count` words; in scripts without spaces between words, two characters count as a word. */
 export function hasWords(text: string, count: number): boolean {
   const start = text.length > MAX_EXAMINED_CHARS ? text.slice(0, MAX_EXAMINED_CHARS) : text;
   if (ONE_TOKEN.test(start)) return count === 1 && /[a-z]/i.test(start);
@@ -94,8 +94,8 @@ export function hasWords(text: string, count: number): boolean {
 }
 
 /**
- * The number of words in the start of a text. Tokens with digits or signs within, such as paths and links, do not count. In
- * scripts without spaces between words, three characters count as a word.
+ * Counts the words at the start of a string. Tokens with digits or certain signs, as in paths and links, do not count. In scripts
+ * without spaces between words, three characters count as a word.
  */
 export function countWords(text: string): number {
   const start = text.slice(0, MAX_EXAMINED_CHARS);
@@ -108,7 +108,7 @@ const NO_WORD = /[\p{N}_@/\\=]/u;
 
 const MIN_ENCODED_CHARS = 256;
 
-/** Whether a text is base64 or hex data: long, and without white space. */
+/** Whether a string is base64 or hex data: long, and without white space. */
 export function looksEncoded(text: string): boolean {
   if (text.length < MIN_ENCODED_CHARS) return false;
   // linear: anchored, with one optional beginning of bounded length.

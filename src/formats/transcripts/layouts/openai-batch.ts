@@ -18,12 +18,12 @@ const JUDGED = ['custom_id', 'method', 'url', 'body'];
 const INPUT = 'body.input';
 const MESSAGES = 'body.messages';
 
-/** The parts that the items of a batch request are, or that theirs begin with. No other record has such parts. */
+/** The parts of batch requests, or their prefixes. No other record has such parts. */
 export const BATCH_PARTS: readonly string[] = [INPUT, MESSAGES];
 
 /**
- * A line of an OpenAI Batch file. For `/v1/moderations`, `body.input` is a text, several texts (one item each), or one
- * input in parts; for `/v1/chat/completions`, `body.messages` is a conversation. Null for any other record.
+ * Makes the items of a line of an OpenAI Batch file. For `/v1/moderations`, `body.input` is a string, a list of strings (one
+ * item each), or a list of parts; for `/v1/chat/completions`, `body.messages` is a conversation. Null for any other record.
  */
 export function draftBatchRequest(fields: Fields, audit: Audit): RecordDrafts | null {
   const url = fields.get('url');

@@ -19,8 +19,8 @@ const ANSWERS = ['response', 'completion', 'output'];
 const WRONG_TYPE = itemError('MALFORMED_ROW', 'the prompt or the response is not text');
 
 /**
- * A prompt with its answer: `prompt` and one of `response`, `completion`, `output`, each a text or a list of turns.
- * Null for any other record.
+ * Makes the item of a prompt with its answer: `prompt` and one of `response`, `completion`, `output`, each text or a list of
+ * turns. Null for any other record.
  */
 export function draftPromptResponse(fields: Fields, audit: Audit): RecordDrafts | null {
   const prompt = fields.get('prompt');
@@ -38,8 +38,8 @@ export function draftPromptResponse(fields: Fields, audit: Audit): RecordDrafts 
 }
 
 /**
- * A prompt with its answer as it was generated: `prompt` and `chunks`, a list of texts. Null for any other record, also
- * if it has an answer other than its chunks.
+ * Makes the item of a prompt with its recorded generation: `prompt` and `chunks`, a list of strings. Null for any other record,
+ * also if it has an answer other than its chunks.
  */
 export function draftRecordedGeneration(fields: Fields): RecordDrafts | null {
   const chunks = readChunks(fields.get('chunks'));
@@ -54,14 +54,14 @@ export function draftRecordedGeneration(fields: Fields): RecordDrafts | null {
   };
 }
 
-/** A prompt that is a list of turns, without an answer. Null for any other record. */
+/** Makes the items of a prompt that is a list of turns, without an answer. Null for any other record. */
 export function draftPromptTurns(fields: Fields, audit: Audit): RecordDrafts | null {
   const turns = parseTurns(fields.get('prompt'));
   if (!turns) return null;
   return { drafts: draftTurns(turns, { audit, suffix: '', position: 0 }), judged: ['prompt'] };
 }
 
-/** Alpaca: an instruction, an `input` that may be blank, and an answer to both. Null for any other record. */
+/** Alpaca: makes the item of an `instruction`, an optional `input`, and an answer to both. Null for any other record. */
 export function draftAnsweredInstruction(fields: Fields): RecordDrafts | null {
   const instruction = toText(fields.get('instruction'));
   const answer = ANSWERS.find((name) => fields.get(name) !== undefined && fields.get(name) !== null);
@@ -73,7 +73,7 @@ export function draftAnsweredInstruction(fields: Fields): RecordDrafts | null {
   };
 }
 
-/** An instruction without an answer. Null for any other record. */
+/** Makes the item of an instruction without an answer. Null for any other record. */
 export function draftInstruction(fields: Fields): RecordDrafts | null {
   const instruction = toText(fields.get('instruction'));
   if (instruction === undefined) return null;

@@ -17,9 +17,9 @@ import { readTurnText } from '../turns/turns.ts';
 import { toText, parseTurns } from '../values.ts';
 
 /**
- * A preference pair: `chosen` and `rejected`, one item each, with or without the `prompt` they answer. Each is a list of
- * turns, a transcript in one string, or a text. A prompt that is in neither of them is an item of its own. Null for any
- * other record.
+ * Makes the items of a preference pair: `chosen` and `rejected`, with or without the `prompt` they answer. Each is a list of
+ * turns, a transcript in one string, or plain text. A prompt that neither contains is an item of its own. Null for any other
+ * record.
  */
 export function draftPreference(fields: Fields, audit: Audit): RecordDrafts | null {
   const chosen = fields.get('chosen');
@@ -53,7 +53,7 @@ function readPromptTexts(prompt: unknown): readonly string[] {
   return (typeof text === 'string' ? [text] : turns).filter((each) => !isBlank(each));
 }
 
-/** Whether the items contain all these texts. A single text may also be part of a longer one. */
+/** Whether the items contain all these texts. An only text may also be part of a longer one. */
 function containsAll(drafts: readonly Draft[], texts: readonly string[]): boolean {
   const contained = new Set<string>();
   let messages: readonly Turn[] | null = null;
@@ -106,14 +106,14 @@ function draftSide(prompt: unknown, value: unknown, audit: Audit, side: string, 
   ];
 }
 
-/** The turns of a list or of a transcript in one string; undefined as in `turnsOf`. */
+/** The turns of a list or of a transcript in one string; undefined as in `parseTurns`. */
 function parseAnyTurns(value: unknown): readonly unknown[] | undefined {
   const turns = parseTurns(value);
   if (turns !== undefined || typeof value !== 'string') return turns;
   return parseHumanAssistant(value) ?? undefined;
 }
 
-/** The turns of the prompt to put before one side: none unless that side starts with the assistant. */
+/** The prompt's turns to put before one side: none unless that side starts with the assistant. */
 function promptTurnsBefore(
   prompt: unknown,
   promptTurns: readonly unknown[] | undefined,
@@ -125,7 +125,7 @@ function promptTurnsBefore(
   return typeof question === 'string' ? [{ role: 'user', content: question }] : [];
 }
 
-/** The prompt's turns and their answer, which replaces the empty assistant turn at the end of a prompt in one string. */
+/** Appends the answer to the prompt's turns, in place of an empty assistant turn at the end. */
 function appendAnswer(promptTurns: readonly unknown[], answer: unknown): readonly unknown[] {
   const last = promptTurns.at(-1);
   const isOpen = isReadonlyArray(last) && last[0] === 'assistant' && last[1] === '';

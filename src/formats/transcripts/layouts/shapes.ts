@@ -15,7 +15,7 @@ import { parseConversation, parseTurns } from '../values.ts';
 /** Names of conversations. */
 export const CONVERSATION_NAMES: readonly string[] = ['messages', 'conversations', 'conversation'];
 
-/** Every shape has at least one of these names, here in lower case. */
+/** Names in lower case; each shape has at least one of them. */
 const LEADING_NAMES: ReadonlySet<string> = new Set([
   ...['chosen', ...CONVERSATION_NAMES, 'prompt', 'instruction'],
 ]);
@@ -23,7 +23,7 @@ const LEADING_NAMES: ReadonlySet<string> = new Set([
 /** Names whose value may be turns as JSON text. */
 const TURNS_NAMES: ReadonlySet<string> = new Set(['prompt', 'chosen', 'rejected']);
 
-/** The list in a judged field, also if it is JSON text that was read as turns; undefined if there is none. */
+/** The list in a judged field, also if it was parsed from JSON text; undefined if there is none. */
 export function readList(name: string, value: unknown): readonly unknown[] | undefined {
   if (typeof value !== 'string') return isReadonlyArray(value) ? value : undefined;
   if (CONVERSATION_NAMES.includes(name)) return parseConversation(value) ?? undefined;
@@ -36,8 +36,8 @@ export function mayHaveShape(names: readonly string[]): boolean {
 }
 
 /**
- * The items of an object with one of the known shapes of conversations and pairs, anywhere in a record. Larger shapes are
- * tried first, so that a conversation is not mistaken for one of its parts. Null for any other object.
+ * Makes the items of an object with a known layout of conversations or pairs, anywhere in a record. Tries larger layouts first:
+ * a pair contains what would be a conversation alone. Null for any other object.
  */
 export function draftShape(fields: Fields, audit: Audit): RecordDrafts | null {
   return (

@@ -25,8 +25,8 @@ interface ConversationOptions {
 }
 
 /**
- * The items of one conversation: one for the whole, or with the audit `every-turn` one per user and assistant turn; then
- * one per attachment. At least one.
+ * Makes the items of a conversation: one for the whole, or one per user and assistant turn with the audit `every-turn`; then
+ * one per attachment. Returns at least one item.
  */
 export function draftTurns(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const { suffix } = options;
@@ -76,26 +76,26 @@ export function draftTurns(values: readonly unknown[], options: ConversationOpti
   return drafts;
 }
 
-/** The same for a list that may also be a list of utterances, which may be a chat. */
+/** Like `draftTurns`, but for a list that may also contain utterances, of a dialogue or a chat. */
 export function draftTurnsOrUtterances(values: readonly unknown[], options: ConversationOptions): Draft[] {
   const spoken = readPlainUtterances(values);
   const drafts = spoken === null ? [] : draftUtterances(spoken, options);
   return drafts.length > 0 ? drafts : draftTurns(spoken === null ? values : [], options);
 }
 
-/** The items of a list of utterances, as a chat or as a conversation; none if nothing is said. */
+/** Makes the items of a list of utterances, as a chat or as a conversation; none if all of them are empty. */
 export function draftUtterances(spoken: readonly Utterance[], options: ConversationOptions): Draft[] {
   if (isChat(spoken)) return draftChat(spoken, options.suffix);
   const turns = assignTurns(spoken);
   return turns.length === 0 ? [] : draftTurns(turns, options);
 }
 
-/** The elements of a list of utterances without turns of a known layout; null for any other list. */
+/** Reads a list of utterances without turns of a known layout; null for any other list. */
 export function readPlainUtterances(values: readonly unknown[]): readonly Utterance[] | null {
   return values.some(isTurnLike) ? null : readUtterances(values);
 }
 
-/** The turns of the utterances that are not empty. */
+/** Makes turns of the utterances that are not empty. */
 function assignTurns(list: readonly Utterance[]): readonly unknown[] {
   const spoken = list.filter(({ content, text }) => {
     return content !== null && (!isBlank(text) || readContent(content)!.attachments.length > 0);
@@ -140,8 +140,8 @@ function createSystemTurnDraft(suffix: string, roles: RoleCounts | null): Failed
 }
 
 /**
- * Whether a list of utterances is what people wrote to each other, as messengers export it: messages have times, and not
- * all who speak have roles of a dialogue. Such messages are judged one by one: a chat of a year has no verdict as a whole.
+ * Whether a list of utterances is a chat between people, as messengers export it: messages have times, and not all speakers are
+ * named by roles. Such messages are judged one by one: a verdict on a year of chat would say nothing.
  */
 export function isChat(list: readonly Utterance[]): boolean {
   const said = list.filter(({ speaker, content }) => speaker !== null && content !== null);
@@ -149,8 +149,8 @@ export function isChat(list: readonly Utterance[]): boolean {
 }
 
 /**
- * The items of a chat: each message that has a text, and each attachment, with the message's 1-based place in the chat. May
- * be none: what says only that somebody joined, or names a file, has nothing to judge.
+ * Makes an item for each message with text and for each attachment, with the message's 1-based position in the chat. Messages
+ * about people who joined or files that were sent have no text.
  */
 export function draftChat(list: readonly Utterance[], suffix: string): Draft[] {
   return list.flatMap((message, index) => {
@@ -160,7 +160,7 @@ export function draftChat(list: readonly Utterance[], suffix: string): Draft[] {
   });
 }
 
-/** The items of one message: its text, if it has one, and its attachments. */
+/** Makes the items of one message: its text, if any, and its attachments. */
 export function draftChatMessage({ content, text }: Utterance, suffix: string): Draft[] {
   const attachments = content === null ? [] : readContent(content)!.attachments;
   const said = isBlank(text) ? [] : [createPromptDraft(suffix, text)];

@@ -30,7 +30,7 @@ export function parseRole(name: string): Role | null {
 
 const ORIGINALS: ReadonlySet<string> = new Set(ORIGINAL_ROLES);
 
-/** The original role to record for a turn that is judged in a role; null if its name is that role. */
+/** The original role to record for a turn that is judged in another role; null if its name is that role. */
 export function toOriginalRole(name: string | null, role: Role): OriginalRole | null {
   if (name === role) return null;
   const lower = name?.trim().toLowerCase() ?? '';
@@ -57,7 +57,7 @@ export function isKnownTurn(value: unknown): boolean {
   return typeof name === 'string' && parseRole(name) !== null;
 }
 
-/** The names of role and content in a turn of a known layout; for a pair, the indexes. */
+/** The names of role and content in a turn with a known layout; for a pair, the indexes. */
 export function turnFieldNames(turn: object): readonly [role: string, content: string] {
   if (isReadonlyArray(turn)) return ['0', '1'];
   const role = Object.hasOwn(turn, 'role') ? 'role' : 'from';

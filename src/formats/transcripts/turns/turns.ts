@@ -16,7 +16,7 @@ export interface Transcript {
   readonly problem: ItemError | null;
   /** 1-based numbers of the turns from the problem on, except later system turns. */
   readonly unsent: readonly number[];
-  /** Original role of each turn of the conversation; null if it is the same, or the turn is left out or unreadable. */
+  /** Original role of each turn; null if it is the same, or if the turn is left out or unreadable. */
   readonly originals: readonly (OriginalRole | null)[];
   /** Attachments of all messages, in order. */
   readonly attachments: readonly Attachment[];
@@ -96,7 +96,7 @@ function createUnreadableTurn(
   return { role, content, original: null, error: itemError(code, `turn ${number} ${what}`) };
 }
 
-/** The judged text of a turn of a known layout; empty if it cannot be read. */
+/** Reads the judged text of a turn with a known layout; empty if it cannot be read. */
 export function readTurnText(turn: unknown): string {
   return turnParts(turn)?.content?.text ?? '';
 }

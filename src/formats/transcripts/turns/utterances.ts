@@ -23,10 +23,10 @@ const NAMES: ReadonlySet<string> = new Set([...SPEAKER_NAMES, ...CONTENT_NAMES])
 /** Names of the time of a message, as messengers export it. */
 const TIME_NAMES = ['timestamp', 'date', 'ts', 'timestamp_ms', 'datetime', 'time', 'created_at', 'sent_at'];
 
-/** A text with this many words is not a speaker's name. */
+/** A string with this many words is not a speaker's name. */
 const MIN_NON_NAME_WORDS = 4;
 
-/** Names of the name in a speaker object. */
+/** Fields with the name of a speaker that is an object. */
 const PERSON_NAMES = ['role', 'name', 'username', 'login', 'nickname', 'id'];
 
 /** Speakers that answer, in addition to the assistants of the known layouts. */
@@ -36,10 +36,10 @@ const ANSWERING: ReadonlySet<string> = new Set<OriginalRole>(['agent', 'ai', 'ch
 export interface Utterance {
   /** Speaker in lower case; null if not given. */
   readonly speaker: string | null;
-  /** What was said, as input for `messageContent`; null if nothing. */
+  /** The content, as input for `readContent`; null if there is none. */
   readonly content: unknown;
   readonly text: string;
-  /** Whether it says when it was said. */
+  /** Whether it has a time. */
   readonly isDated: boolean;
   readonly fields: Fields;
   /** The name of the speaker's field; null if there is none. */
@@ -49,8 +49,8 @@ export interface Utterance {
 }
 
 /**
- * The elements of a list of utterances: objects, of which at least one has a speaker (`speaker`, `author`, `from`, ...)
- * and a text (`utterance`, `body`, `text`, ...). Null for any other list.
+ * Reads a list of utterances: objects, at least one with a speaker (`speaker`, `author`, `from`, ...) and text (`utterance`,
+ * `body`, `text`, ...). Null for any other list.
  */
 export function readUtterances(list: readonly unknown[]): readonly Utterance[] | null {
   const all: Utterance[] = [];
@@ -65,7 +65,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isReadonlyArray(value);
 }
 
-/** The speaker and text of an object. */
+/** Reads the speaker and the text of an object. */
 export function readUtterance(fields: Fields): Utterance {
   const used: string[] = [];
   // Fast path: large records have many objects that are not utterances.
@@ -108,7 +108,7 @@ function readSpeaker(value: unknown): string | null {
   return null;
 }
 
-/** A text or a list of parts; also a list of texts and objects with `text`, as messengers export links and names. */
+/** Accepts a string or a list of parts, and joins a list of strings and objects with `text`, as messengers export links. */
 function readSpokenContent(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (readContent(value) !== null) return value;
@@ -119,15 +119,15 @@ function readSpokenContent(value: unknown): unknown {
   return texts.every((text) => typeof text === 'string') ? texts.join('') : null;
 }
 
-/** Whether a speaker, in lower case, is named by a role in a dialogue rather than by a name. */
+/** Whether a speaker, in lower case, is a role in a dialogue rather than a name. */
 export function isRoleName(speaker: string): boolean {
   return ANSWERING.has(speaker) || parseRole(speaker) !== null;
 }
 
 /**
- * The guard's role of each turn. A speaker that is not known to answer is a user. If no other speaker answers, `system` is
- * a dialogue system and therefore the assistant. Otherwise it is the system prompt before the first other turn, and a
- * user after it.
+ * Assigns a role of the guard to each turn. Speakers who are not known to answer are users. If no other speaker answers,
+ * `system` is a dialogue system and therefore the assistant. Otherwise it is the system prompt before the first other turn,
+ * and a user after it.
  */
 export function assignRoles(turns: readonly Utterance[]): readonly Role[] {
   const known = turns.map(({ speaker }): Role | null => {
