@@ -79,7 +79,6 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       inode: 0,
       sidecar: null,
       manifest: null,
-      described: false,
     }))
     .map((source) => `${encodeLine(source)}\n`)
     .join('');

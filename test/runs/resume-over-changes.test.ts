@@ -83,33 +83,6 @@ describe('a run that is resumed over changed files', () => {
     }
   });
 
-  it.each(['cut', 'whole'] as const)(
-    'has the same items of a manifest when a picture that was %s is otherwise now',
-    async (was) => {
-      const folder = await temporaryFolder();
-      const uploads = join(folder, 'uploads');
-      await mkdir(uploads);
-      const picture = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
-      const forms = { cut: picture.subarray(0, -2), whole: picture };
-      await writeFile(join(uploads, 'x.jpg'), forms[was]);
-      const listed = Array.from({ length: 60 }, (_, row) => `n${row}.txt,words ${row}\n`).join('');
-      await writeFile(join(uploads, 'manifest.csv'), `path,caption\nx.jpg,words of x\n${listed}`);
-      for (let row = 0; row < 60; row++) await writeFile(join(uploads, `n${row}.txt`), `note ${row}`);
-      const run = await createdRun(folder);
-      await expect(go(run, judge({ answers: 25 }))).rejects.toMatchObject({ kind: 'service' });
-      await cutPlan(run, 1);
-      await writeFile(join(uploads, 'x.jpg'), forms[was === 'cut' ? 'whole' : 'cut']);
-      await go(run, judge());
-      const lines = await outcomes(run.dir);
-      const ofRows = lines.filter(({ source }) => source.row !== null);
-      expect(ofRows.map(({ source }) => source.row)).toEqual(
-        Array.from({ length: was === 'cut' ? 61 : 60 }, (_, at) => at + (was === 'cut' ? 1 : 2)),
-      );
-      expect(ofRows.filter(({ error }) => error !== null)).toEqual([]);
-      expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-    },
-  );
-
   it('goes on after a shard of whole files that is committed', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'uploads'));

@@ -121,17 +121,6 @@ describe('a trial of a random share', () => {
     expect(summary).toMatchObject({ items: 0, trial: { records_read: 3, records_not_selected: 3 } });
     expect(summaryLines(summary)).toContain('EMPTY: the trial chose no records, so nothing was judged');
   });
-
-  it('takes the rows of a manifest and the files that it describes each on its own', async () => {
-    const names = Array.from({ length: 40 }, (_, file) => `f${file + 10}.md`);
-    const manifest = `path,note\n${names.map((name) => `${name},words about ${name} here\n`).join('')}`;
-    const files = Object.fromEntries(names.map((name) => [name, `file ${name}`]));
-    const run = await runOver({ ...files, 'manifest.csv': manifest }, share(0.5));
-    const { summary } = await go(run, judge());
-    expect(summary.trial).toMatchObject({ records_read: 80, records_not_selected: 80 - summary.items });
-    expect(summary.items).toBeGreaterThan(15);
-    expect(summary.items).toBeLessThan(65);
-  });
 });
 
 describe('a trial that is continued', () => {

@@ -89,34 +89,3 @@ export function chooseTextColumns(sample: readonly Fields[], idColumn: string | 
   const texts = all.filter(([name, { cells, words }]) => isTextName(name) || words >= MIN_MEAN_WORDS * cells);
   return (texts.length === 0 && all.length === 1 ? all : texts).map(([name]) => name);
 }
-
-interface NamedValue {
-  /** Name of the column, or of the innermost member that contains the value. */
-  readonly name: string;
-  readonly value: unknown;
-}
-
-/**
- * Lists all texts of a record outside the given columns, in order, including those in lists and objects. Skips numbers, URLs,
- * times, hashes, blank values, and ids under names of ids.
- */
-export function listOtherTexts(fields: Fields, columns: readonly string[]): string[] {
-  const left = new Set(columns.map((name) => fields.positionOf(name)));
-  const texts: string[] = [];
-  // An explicit stack, last first: values nest as deep as a parser lets them.
-  const pending: NamedValue[] = fields
-    .names()
-    .map((name, position): NamedValue => ({ name, value: left.has(position) ? null : fields.at(position) }))
-    .reverse();
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { name, value } = next;
-    if (holdsText(value)) {
-      if (!isReference(value) && !(isIdName(name) && looksLikeId(value))) texts.push(value);
-    } else if (Array.isArray(value)) {
-      for (const member of value.toReversed() as unknown[]) pending.push({ name, value: member });
-    } else if (typeof value === 'object' && value !== null) {
-      for (const [key, member] of Object.entries(value).reverse()) pending.push({ name: key, value: member });
-    }
-  }
-  return texts;
-}

@@ -78,7 +78,7 @@ export class ItemReader {
   /** Rejects with the signal's reason, and on bugs. */
   async read(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
     const { row, line, offset } = wanted.source;
-    if (row === null || from.source.manifest === from.source.source) {
+    if (row === null) {
       return inOrder(await withCurrentFileState(from), wanted, signal);
     }
     const found = await this.#sought(from, wanted, signal);

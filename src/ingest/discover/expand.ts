@@ -8,11 +8,9 @@ import { encodePath } from '../../domain/file-path.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
-import { fileUnchanged, frozenState } from '../sources/file-bytes.ts';
-import { placeOfSource } from '../sources/file-place.ts';
-import { FrozenSources } from '../sources/frozen-sources.ts';
+import { frozenState } from '../sources/file-bytes.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
-import { isJudgedMedia, takeSidecars } from './sidecars.ts';
+import { takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
 import { type FileRole, walkFolder } from './walk/walk-folder.ts';
 import { globMatcher } from './within-corpora.ts';
@@ -87,7 +85,6 @@ export async function expandSources(
             ...(await freeze(file)),
             sidecar,
             manifest,
-            described: false,
           };
         }),
       );
@@ -96,7 +93,7 @@ export async function expandSources(
   }
   skipped.addListed('captions and transcripts of media', countDescriptions(frozen));
   return {
-    sources: await decideDescribed(frozen, sources, signal),
+    sources: frozen,
     skipped: skipped.counts(),
     skippedFiles: skipped.files(names),
   };
@@ -192,51 +189,4 @@ function uniqueNames(names: readonly string[]): string[] {
     taken.add(unique);
     return unique;
   });
-}
-
-const MAX_CONCURRENT_CHECKS = 16;
-
-/**
- * Decides for every source whether its caption in a manifest is judged with the file or with the manifest's row. Decided
- * only once, because a manifest must always yield the same items, and a file may become an image, or stop being one,
- * before the manifest is read again.
- */
-export async function decideDescribed(
-  sources: readonly FrozenSource[],
-  configs: readonly SourceConfig[],
-  signal: AbortSignal,
-): Promise<FrozenSource[]> {
-  const frozen = new FrozenSources(sources, configs);
-  const limit = pLimit(MAX_CONCURRENT_CHECKS);
-  const decided: FrozenSource[] = [];
-  // In bounded groups, so that an abort does not wait for a million files.
-  for (let at = 0; at < sources.length; at += 1024) {
-    signal.throwIfAborted();
-    const group: Promise<FrozenSource>[] = [];
-    for (const source of sources.slice(at, at + 1024)) {
-      const caption = (await captionOf(source, frozen, signal)) ?? null;
-      group.push(
-        caption === null
-          ? Promise.resolve(source)
-          : limit(async () => ({ ...source, described: await isFrozenMedia(source) })),
-      );
-    }
-    decided.push(...(await Promise.all(group)));
-  }
-  return decided;
-}
-
-/** The caption of a source in a manifest that is a source itself; other manifests are not read here. */
-async function captionOf(
-  source: FrozenSource,
-  frozen: FrozenSources,
-  signal: AbortSignal,
-): Promise<string | null | undefined> {
-  if (!frozen.isListedBySource(source)) return null;
-  return (await frozen.manifestOf(source, signal))?.entry(source)?.caption;
-}
-
-/** Whether a file is media and unchanged since it was frozen: a changed file is not judged anyway. */
-async function isFrozenMedia(source: FrozenSource): Promise<boolean> {
-  return (await isJudgedMedia(placeOfSource(source))) && (await fileUnchanged(source));
 }

@@ -16,7 +16,6 @@ import { CorruptGzip } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import type { FrozenSources } from '../sources/frozen-sources.ts';
 import { ItemMaker } from './item-maker.ts';
-import { manifestItems } from './manifest-items.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
@@ -95,7 +94,8 @@ async function* contentItems(
   const { frozen, itemBytes, readBefore, signal } = options;
   const manifest = await frozen.manifestOf(source, signal);
   if (source.manifest === source.source) {
-    yield* manifestItems(manifest ?? null, maker, { path: source.path, ...options });
+    if (manifest) yield* manifestItems(manifest, maker, source.path, options);
+    else yield problem(changed(maker), source, options);
     return;
   }
   const mayBeMedia = config.layout === null;
@@ -112,6 +112,19 @@ async function* contentItems(
   const path = source.absolute;
   const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
   yield* examinedItems({ ...whole, head, examined });
+}
+
+/** One failed item per row of a manifest that describes no file. */
+function* manifestItems(
+  { rows }: ManifestTable,
+  maker: ItemMaker,
+  path: string,
+  { selection, signal }: ReadOptions,
+): Generator<readonly Item[], void> {
+  for (const { record, error } of rows) {
+    signal.throwIfAborted();
+    if (selection?.take(path, record.row) !== false) yield [maker.refused(record, error, null)];
+  }
 }
 
 /** A file that may be one item. */

@@ -107,8 +107,6 @@ export interface FrozenSource extends FrozenState {
    * itself), or a file that is not a source, if only the listed file was named or matched.
    */
   readonly manifest: number | FrozenSidecar | null;
-  /** Whether its caption in the manifest is judged together with the file, rather than with the manifest's row. */
-  readonly described: boolean;
 }
 
 const count = z.int().min(0);

@@ -84,7 +84,12 @@ export async function inspectSources(
   const found = { table: 0, text: 0 };
   for (const source of sources) {
     const config = configs[source.corpus]!;
-    if (source.manifest === source.source) continue;
+    if (source.manifest === source.source) {
+      const examined = await examineFile(source, config, itemBytes, signal);
+      const others = examined?.kind === 'records' ? unusedColumns(examined, source, config) : [];
+      if (others.length > 0) add(source.path, { judged: [], chosen_by: 'name', not_judged: others });
+      continue;
+    }
     const isNamed = isNamedFile(source, config);
     const kind = kindByName(source, config);
     if (!isNamed && (kind === null || ++found[kind] > MAX_FOUND[kind])) {
@@ -227,6 +232,12 @@ export function columnsOf(
     ),
     unjudged: bounded([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested], MAX_RECORDED),
   };
+}
+
+/** Columns of a manifest with strings that describe no file. */
+function unusedColumns(...table: Parameters<typeof columnsOf>): string[] {
+  const { judged, unjudged } = columnsOf(...table);
+  return [...judged, ...unjudged].filter((label) => !/^"(?:path|id|caption)"$/i.test(label));
 }
 
 function bounded(labels: readonly string[], max: number): string[] {

@@ -1,4 +1,4 @@
-import { dirname, posix, relative, sep } from 'node:path';
+import { dirname, join, posix, relative, sep } from 'node:path';
 import { isEncodedPath, encodePath } from '../../domain/file-path.ts';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
@@ -10,7 +10,6 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { listOtherTexts } from '../../formats/transcripts/columns.ts';
 import { toText } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
@@ -19,7 +18,7 @@ import { encodingOf } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
 import { readRecords } from '../sources/read-records.ts';
-import { recogniseLayout } from './recognise-layout.ts';
+import { layoutByName, recogniseLayout } from './recognise-layout.ts';
 
 /** Names of a manifest, in the top folder of a corpus; the first that exists counts. */
 export const MANIFEST_NAMES: readonly string[] = ['manifest.csv', 'manifest.jsonl'];
@@ -35,21 +34,11 @@ interface ManifestEntry {
   readonly caption: string | null;
 }
 
-/** A file that a manifest may list. */
-export interface ListedFile {
-  /** Whether its caption is judged together with it. */
-  readonly isDescribed: boolean;
+/** A row that is an item, because it describes no file. */
+interface ManifestRow {
+  readonly record: SourceRecord;
+  readonly error: ItemError;
 }
-
-/** A row that is an item. */
-type ManifestRow =
-  /** A row that matches no file of the corpus, and why. */
-  | { readonly record: SourceRecord; readonly error: ItemError }
-  /** A row with texts that are not judged together with its file. */
-  | { readonly record: SourceRecord; readonly error: null; readonly texts: readonly string[] };
-
-/** Returns the file at a path below the corpus when the run was created; null if there was none. */
-type FileAt = (relative: string) => ListedFile | null;
 
 /** A manifest: a table of the files of a corpus, with the columns path, id and caption. */
 export class ManifestTable {
@@ -57,31 +46,32 @@ export class ManifestTable {
   /** In the order of the table. */
   readonly rows: ManifestRow[] = [];
   readonly #folder: string;
+  readonly #isListed: (absolute: string) => boolean;
 
-  /** `folder`: absolute path that the listed paths are relative to. */
-  private constructor(folder: string) {
-    this.#folder = folder;
+  private constructor({ absolute }: FrozenSidecar, isListed: (absolute: string) => boolean) {
+    this.#folder = dirname(absolute);
+    this.#isListed = isListed;
   }
 
   /**
-   * Reads a manifest of the files that `fileAt` returns. Null if it changed after the run was created or can no longer be
-   * read.
+   * Reads a manifest. `isListed` tells whether there was a file at a path when the run was created. Null if the manifest
+   * changed after that or can no longer be read.
    */
   static async read(
     source: FrozenSidecar,
     config: SourceConfig,
-    fileAt: FileAt,
+    isListed: (absolute: string) => boolean,
     signal: AbortSignal,
   ): Promise<ManifestTable | null> {
     if (source.bytes > MAX_MANIFEST_BYTES) return null;
-    const table = new ManifestTable(dirname(source.absolute));
+    const table = new ManifestTable(source, isListed);
     let file: OpenSource | null = null;
     try {
       file = await OpenSource.open(placeOfDescription(source), signal);
       const head = await file.head(encodingOf(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
-      for await (const records of readRecords(file, head, reader)) table.#add(records, fileAt);
+      for await (const records of readRecords(file, head, reader)) table.#add(records);
       return matchesSnapshot(file.statsNow, source) ? table : null;
     } catch {
       signal.throwIfAborted();
@@ -96,42 +86,45 @@ export class ManifestTable {
     return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
 
-  #add(records: RecordBatch, fileAt: FileAt): void {
+  #add(records: RecordBatch): void {
     for (const record of records) {
-      const error = this.#take(record, fileAt);
+      const error = this.#take(record);
       if (error !== null) this.rows.push({ record, error });
     }
   }
 
-  #take(record: SourceRecord, fileAt: FileAt): ItemError | null {
+  #take(record: SourceRecord): ItemError | null {
     if (record.error !== null) return record.error;
-    if (!isFields(record.content)) return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
-    const path = toText(record.content.get('path'))?.trim();
-    if (path === undefined || path === '') {
-      if (record.isWrapper === true && listOtherTexts(record.content, []).length === 0) return null;
-      return itemError('MALFORMED_ROW', 'the row of the manifest names no path');
+    const fields = isFields(record.content) ? record.content : null;
+    const path = toText(fields?.get('path'))?.trim() ?? '';
+    if (fields === null || path === '') {
+      const isWrapper = record.isWrapper === true;
+      return isWrapper ? null : itemError('MALFORMED_ROW', 'the row of the manifest names no path');
     }
     const inside = insideCorpus(path);
     if (inside === null) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside its corpus');
     }
     const listed = isEncodedPath(inside) ? inside : encodePath(inside);
-    const file = fileAt(listed);
-    if (file === null) {
+    if (!this.#isListed(join(this.#folder, listed))) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');
     }
     if (this.#entries.has(listed)) {
       return itemError('MALFORMED_ROW', 'the manifest names this file a second time');
     }
-    const captionText = toText(record.content.get('caption')) ?? '';
-    const caption = /\S/.test(captionText) ? captionText : null;
-    const id = idOf(record.content);
-    this.#entries.set(listed, { id, caption });
-    // A value in these columns that is not a valid id or caption is still text to be judged.
-    const taken = ['path', ...(id === null ? [] : ['id']), ...(caption === null ? [] : ['caption'])];
-    const others = listOtherTexts(record.content, taken);
-    const texts = caption === null || file.isDescribed ? others : [caption, ...others];
-    if (texts.length > 0) this.rows.push({ record, error: null, texts });
+    const id = idOf(fields);
+    const caption = toText(fields.get('caption')) ?? '';
+    if (!/\S/.test(caption)) {
+      this.#entries.set(listed, { id, caption: null });
+    } else if (layoutByName(listed) !== null) {
+      this.#entries.set(listed, { id, caption: null });
+      return itemError(
+        'MALFORMED_ROW',
+        'the manifest has a caption for a file that is no image or audio clip',
+      );
+    } else {
+      this.#entries.set(listed, { id, caption });
+    }
     return null;
   }
 }

@@ -1,21 +1,15 @@
-import { dirname, join } from 'node:path';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { decodePath } from '../../domain/file-path.ts';
 import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
-import { type ListedFile, ManifestTable } from '../recognise/manifest-table.ts';
+import { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
 import type { FrozenState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
-
-const DESCRIBED: ListedFile = { isDescribed: true };
-const NOT_DESCRIBED: ListedFile = { isDescribed: false };
 
 /** All sources of a run: reading a source may require others, such as its manifest. Caches one manifest at a time. */
 export class FrozenSources {
   readonly #sources: readonly FrozenSource[];
   readonly #configs: readonly SourceConfig[];
-  /** Absolute paths of the manifests that are sources. */
-  readonly #lists: ReadonlySet<string>;
   #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
 
   /** Whether the files of a device are kept in memory, by its number. */
@@ -24,9 +18,6 @@ export class FrozenSources {
   constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
     this.#sources = sources;
     this.#configs = configs;
-    this.#lists = new Set(
-      sources.filter(({ source, manifest }) => manifest === source).map(({ absolute }) => absolute),
-    );
   }
 
   /**
@@ -40,12 +31,10 @@ export class FrozenSources {
     const isSource = typeof source.manifest === 'number';
     const key = JSON.stringify([list.absolute, isSource, config.encoding]);
     if (this.#manifest?.key !== key) {
-      const files = isSource ? this.#filesListedBy(list.absolute) : null;
-      const folder = dirname(list.absolute);
       // A manifest that is not a source may list files that are not sources either. Its rows are not items.
-      const fileAt = (relative: string): ListedFile | null =>
-        files === null ? DESCRIBED : (files.get(join(folder, relative)) ?? null);
-      this.#manifest = { key, table: await ManifestTable.read(list, config, fileAt, signal) };
+      const files = isSource ? this.#files() : null;
+      const isListed = (absolute: string): boolean => files === null || files.has(absolute);
+      this.#manifest = { key, table: await ManifestTable.read(list, config, isListed, signal) };
     }
     return this.#manifest.table;
   }
@@ -57,12 +46,6 @@ export class FrozenSources {
     const asked = isInMemory(decodePath(absolute));
     this.#inMemory.set(stats.dev, asked);
     return asked;
-  }
-
-  /** Whether a source belongs to a manifest that is a source itself, so that the manifest's rows are items. */
-  isListedBySource(source: FrozenSource): boolean {
-    const list = this.#listOf(source);
-    return list !== null && list.absolute !== source.absolute && this.#lists.has(list.absolute);
   }
 
   /**
@@ -83,17 +66,9 @@ export class FrozenSources {
     return typeof manifest === 'number' ? this.#sources[manifest]! : manifest;
   }
 
-  /**
-   * All files, sidecars included, by absolute path, and whether this manifest describes them: a file that was named
-   * explicitly may be described by another manifest.
-   */
-  #filesListedBy(list: string): ReadonlyMap<string, ListedFile> {
-    const files = new Map<string, ListedFile>();
-    for (const { sidecar } of this.#sources) if (sidecar !== null) files.set(sidecar.absolute, NOT_DESCRIBED);
-    for (const source of this.#sources) {
-      const isDescribed = source.described && this.#listOf(source)?.absolute === list;
-      files.set(source.absolute, isDescribed ? DESCRIBED : NOT_DESCRIBED);
-    }
-    return files;
+  /** Absolute paths of all files, sidecars included. */
+  #files(): ReadonlySet<string> {
+    const sidecars = this.#sources.flatMap(({ sidecar }) => (sidecar === null ? [] : [sidecar.absolute]));
+    return new Set([...sidecars, ...this.#sources.map(({ absolute }) => absolute)]);
   }
 }

@@ -18,7 +18,6 @@ const SOURCE_LINE = z.strictObject({
   ...FILE_STATE,
   sidecar: SIDECAR.nullable(),
   manifest: z.union([count, SIDECAR]).nullable(),
-  described: z.boolean(),
 });
 
 /**

@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
 import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { corpus, itemsOf, NEVER, readItems } from '../read-items.ts';
@@ -243,126 +244,21 @@ describe('media files', () => {
       expect(JSON.stringify(items.map(({ settled }) => settled))).not.toContain('secret');
     });
 
-    test('have all its other texts judged, and the captions of files that are no media', async () => {
+    test('refuse a caption for a file that is no media by its name, and judge no other column', async () => {
       write('a.jpg', JPEG);
       write('note.txt', 'a note');
-      write('page.html', '<!doctype html><p>words');
-      write('table.csv', 'text\none row\n');
-      write('fake.jpg', 'no picture');
-      const rows = [
-        {
-          path: 'a.jpg',
-          id: '1',
-          caption: 'a caption',
-          comment: 'some words',
-          score: '3',
-          url: 'https://a.b/1',
-        },
-        { path: 'note.txt', caption: 'of a note', tags: ['two tags', { deep: 'and more' }] },
-        { path: 'page.html', caption: 'of a page', when: '2026-01-01' },
-        { path: 'table.csv', caption: 'of a table', title: ' ' },
-        { path: 'fake.jpg', caption: 'of no picture' },
-        { path: 'manifest.jsonl', caption: 'of itself' },
-      ];
-      write('manifest.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+      write('manifest.csv', 'path,caption,comment\na.jpg,a caption,some words\nnote.txt,of a note,\n');
       const items = await read();
-      expect(
-        items
-          .filter(({ source }) => source.path.endsWith('manifest.jsonl'))
-          .map(({ request, source }) => [source.row, request && 'text' in request ? request.text : null]),
-      ).toEqual([
-        [1, 'some words'],
-        [2, 'of a note\n\ntwo tags\n\nand more'],
-        [3, 'of a page'],
-        [4, 'of a table'],
-        [5, 'of no picture'],
-        [6, 'of itself'],
+      expect(items.map(({ source, settled }) => [source.row, settled?.error?.code ?? null])).toEqual([
+        [null, null],
+        [2, 'MALFORMED_ROW'],
+        [null, null],
       ]);
-      expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
-      expect(items.find(({ id }) => id === '1')!.request).toMatchObject({ caption: 'a caption' });
-    });
-
-    test('have the same items of its rows whatever becomes of the files after they were found', async () => {
-      const names = ['cut.jpg', 'gone.jpg', 'whole.jpg', 'note.txt'];
-      write('cut.jpg', JPEG.subarray(0, -2));
-      write('gone.jpg', JPEG);
-      write('whole.jpg', JPEG);
-      write('note.txt', 'a note');
-      write('manifest.csv', `path,caption\n${names.map((name) => `${name},of ${name}\n`).join('')}`);
+      expect(items[0]!.request).toMatchObject({ caption: 'a caption' });
       const configs = [corpus(join(root, 'uploads'))];
       const { sources } = await expandSources(configs, NEVER);
-      const read = (): Promise<Item[]> => itemsOf(sources, configs);
-      const rows = (items: readonly Item[]): unknown[] =>
-        items.filter(({ source }) => source.path.endsWith('manifest.csv')).map((item) => ({ ...item }));
-      const before = await read();
-      expect(rows(before).map((item) => (item as Item).source.row)).toEqual([1, 4]);
-      write('cut.jpg', JPEG);
-      rmSync(join(root, 'uploads/gone.jpg'));
-      write('whole.jpg', JPEG.subarray(0, -2));
-      write('note.txt', JPEG);
-      const after = await read();
-      expect(rows(after)).toEqual(rows(before));
-      expect(after).toHaveLength(before.length);
-    });
-
-    test('has a caption judged with its row when its file is read under another manifest, or under none', async () => {
-      write('sub/a.jpg', JPEG);
-      write('sub/b.jpg', JPEG);
-      write('manifest.csv', 'path,caption\nsub/a.jpg,of a\nsub/b.jpg,of b\n');
-      const folder = join(root, 'uploads');
-      const items = await readItems([corpus(folder), corpus(join(folder, 'sub/a.jpg'))]);
-      const said = items.map(({ request }) =>
-        request === null
-          ? null
-          : 'file' in request
-            ? request.caption
-            : 'text' in request
-              ? request.text
-              : null,
-      );
-      expect(said.sort()).toEqual(['of a', 'of b', null].sort());
-    });
-
-    test.each([
-      ['csv', 'path,comment\na.txt,fuck_you\nb.txt,k1ll\n'],
-      ['jsonl', '{"path":"a.txt","tags":["fuck_you"]}\n{"path":"b.txt","said":{"by":"k1ll"}}\n'],
-    ])(
-      'have its single words judged, digits and underscores in them or not (%s)',
-      async (extension, text) => {
-        write(`manifest.${extension}`, text);
-        write('a.txt', 'a note');
-        write('b.txt', 'a note');
-        const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
-        expect(texts).toEqual(['a note', 'a note', 'fuck_you', 'k1ll']);
-      },
-    );
-
-    test('have what its own columns hold judged where they hold no id and no caption', async () => {
-      write('a.jpg', JPEG);
-      const long = 'words '.repeat(100);
-      write(
-        'manifest.jsonl',
-        JSON.stringify({ path: 'a.jpg', id: long, caption: ['one', { two: 'three' }] }),
-      );
-      const texts = (await read()).map(({ request }) => request && 'text' in request && request.text);
-      expect(texts).toEqual([false, `${long}\n\none\n\nthree`]);
-    });
-
-    test('have nothing of ids, addresses and times judged', async () => {
-      write('a.jpg', JPEG);
-      const row = {
-        path: 'a.jpg',
-        user_id: 'user_17',
-        sha256: '0'.repeat(64),
-        md5: 'd41d8cd98f00b204e9800998ecf8427e',
-        ref: '123e4567-e89b-12d3-a456-426614174000',
-        link: 'https://a.b/c?d=e',
-        when: '2026-01-01T12:30:00.5Z',
-        day: '2026-01-01',
-        hour: '12:30',
-      };
-      write('manifest.jsonl', JSON.stringify(row));
-      expect(await read()).toHaveLength(1);
+      const { tables } = await inspectSources(sources, configs, 1000, NEVER);
+      expect(tables).toMatchObject([{ path: 'uploads/manifest.csv', judged: [], not_judged: ['"comment"'] }]);
     });
 
     test('a table of that name without paths is a table', async () => {
