@@ -12,7 +12,7 @@ import {
   type TextRequest,
 } from '../domain/request.ts';
 import { collectReusedFingerprints, type Shard, type ShardResult } from '../domain/shard.ts';
-import type { Judge } from './judge.ts';
+import type { Judge } from './parts/judge-parts.ts';
 import { MediaJudge, type MediaJudgeOptions } from './media/media-judge.ts';
 import { isTooLong, judgeLongText, type Windowable } from './windows/judge-long-text.ts';
 

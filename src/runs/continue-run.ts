@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull } from '../files/disk-full.ts';
 import { PlanWriter } from '../ingest/plan/plan-file.ts';
-import type { Judge } from '../moderate/judge.ts';
+import type { Judge } from '../moderate/parts/judge-parts.ts';
 import { finishRun } from '../sink/final-files/finish.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';

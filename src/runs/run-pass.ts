@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Failure } from '../domain/failure.ts';
 import { shardBytes, type Shard, type ShardResult } from '../domain/shard.ts';
-import type { Judge } from '../moderate/judge.ts';
+import type { Judge } from '../moderate/parts/judge-parts.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';

@@ -7,7 +7,7 @@ import type { Judgement, Outcome, OutcomeLine } from '../../src/domain/outcome.t
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { continueRun } from '../../src/runs/continue-run.ts';
 import { createRun } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';

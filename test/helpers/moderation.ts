@@ -3,7 +3,7 @@ import { DEFAULT_JUDGING } from './judging.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { Shard, ShardResult } from '../../src/domain/shard.ts';
 import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { CorpusFolders } from '../../src/moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../src/moderate/media/media-judge.ts';
 import { Moderator } from '../../src/moderate/moderator.ts';

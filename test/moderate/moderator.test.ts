@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { knownItem, promptItem, settledItem } from '../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../helpers/moderation.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { CategoryKey } from '../../src/domain/taxonomy.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { judgement } from '../helpers/moderation.ts';
 import { failed } from '../record/run-fixture.ts';
 import { judgedRun } from './export/judged-run.ts';

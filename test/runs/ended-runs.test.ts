@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'n
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { setMarker } from '../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import type { Run } from '../../src/runs/create-run.ts';

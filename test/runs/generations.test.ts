@@ -4,7 +4,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { generationVerdict } from '../../src/domain/generation/generation-verdict.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { comparable, outcomes } from '../helpers/run-directory.ts';

@@ -15,7 +15,7 @@ import type { Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { continueRun, type Continued, type ContinueOptions } from '../../src/runs/continue-run.ts';
 import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';

@@ -7,7 +7,7 @@ import { itemError } from '../../src/domain/item-error.ts';
 import type { EndpointStatus } from '../../src/guard/endpoint/endpoint-status.ts';
 import type { GuardSession } from '../../src/guard/pool/guard-session.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
-import type { Judge } from '../../src/moderate/judge.ts';
+import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import type { RunEvent } from '../../src/runs/run-events.ts';
 import { resumeRun, startRun, type JudgeRunOptions } from '../../src/runs/start-run.ts';
 import { temporaryFolder } from '../helpers/cli.ts';

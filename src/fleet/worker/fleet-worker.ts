@@ -10,7 +10,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { cannotRead } from '../jobs/unreadable-jobs.ts';
 import type { ShardJob } from '../jobs/shard-job.ts';
-import type { Judge } from '../../moderate/judge.ts';
+import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
 import { withSnippets } from '../../record/outcomes/kept-content.ts';

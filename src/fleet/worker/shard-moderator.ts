@@ -9,7 +9,7 @@ import { collectReusedFingerprints, type Shard, type ShardResult } from '../../d
 import { Requeue } from '../../queue/work-queue.ts';
 import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
 import { Isolation } from './crash-isolation.ts';
-import type { Judge } from '../../moderate/judge.ts';
+import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { Moderator } from '../../moderate/moderator.ts';
 
 /** After this number of deaths a shard is judged piece by piece. */

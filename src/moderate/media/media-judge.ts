@@ -13,8 +13,7 @@ import {
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { recogniseContainer } from '../../normalize/audio/container.ts';
 import { REFUSALS } from '../../normalize/audio/refusals.ts';
-import type { Judge } from '../judge.ts';
-import { failed, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
+import { failed, type Judge, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
 import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
 
 /** Files open (being decoded or judged) at a time, in the whole process. */

@@ -1,10 +1,34 @@
+import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import type { Coverage } from '../../domain/coverage.ts';
+import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { CombinedParts } from '../../domain/combined-parts.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Judgement, Outcome } from '../../domain/outcome.ts';
-import type { GuardRequest } from '../../domain/request.ts';
+import type { GuardRequest, MediaKind } from '../../domain/request.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
-import type { Judge } from '../judge.ts';
+
+/** The guards, as this room uses them. */
+export interface Judge {
+  /** Outcome i belongs to request i. Rejects only if no guard is available, or on abort. */
+  judge(
+    requests: readonly GuardRequest[],
+    options: {
+      readonly session: string;
+      readonly signal: AbortSignal;
+      /** The preferred endpoint, which judged other parts of the same item; null: any. */
+      readonly endpoint?: string | null;
+    },
+  ): Promise<readonly Outcome[]>;
+  /**
+   * Why no guard judges media of this kind, so that they need not be decoded; null if a guard does, or may. Optional: a
+   * judge that cannot know leaves it out. Rejects with the signal's reason.
+   */
+  notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
+  /** Every fingerprint that an outcome may name, by its id. */
+  readonly fingerprints: ReadonlyMap<string, Fingerprint>;
+  /** The canary checks that its models passed before they judged; left out: none. */
+  readonly canaries?: readonly CanaryCheck[];
+}
 
 /** A part of an item, as it is sent to the guard. */
 export interface Part {
@@ -20,6 +44,13 @@ export interface Part {
 type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
 
 export type Covered = Omit<Coverage, 'worst_at'>;
+
+export interface PartsOptions {
+  readonly session: string;
+  readonly signal: AbortSignal;
+  /** The preferred endpoint for the first group; further groups prefer the one that judged the group before. */
+  readonly endpoint?: string | null;
+}
 
 /** Times the parts of an item are judged if different models judged them; then the item is an error. */
 const MAX_ROUNDS = 5;
@@ -39,11 +70,7 @@ class Ended extends Error {
  * rest is not judged. All parts must have the same fingerprint: otherwise `parts` is called again and all are judged
  * again. An item whose parts differ each time ends as GUARD_INTERNAL. Rejects as the judge and `parts` do.
  */
-export async function judgeParts(
-  parts: Parts,
-  judge: Judge,
-  options: { readonly session: string; readonly signal: AbortSignal },
-): Promise<Outcome> {
+export async function judgeParts(parts: Parts, judge: Judge, options: PartsOptions): Promise<Outcome> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const outcome = await judgeOnce(parts, judge, options);
     if (outcome !== 'models differ') return outcome;
@@ -62,10 +89,10 @@ export function failed(error: ItemError): Outcome {
 async function judgeOnce(
   parts: Parts,
   judge: Judge,
-  options: { readonly session: string; readonly signal: AbortSignal },
+  options: PartsOptions,
 ): Promise<Outcome | 'models differ'> {
   const combination = new Combination();
-  let endpoint: string | null = null;
+  let endpoint = options.endpoint ?? null;
   const judgeGroup = async (group: readonly Part[]): Promise<void> => {
     options.signal.throwIfAborted();
     const requests = group.map(({ request }) => request);

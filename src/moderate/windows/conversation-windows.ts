@@ -1,7 +1,7 @@
 import { submittedTurns, type MultiturnRequest, type Turn, turnBytes } from '../../domain/request.ts';
 import type { Covered, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
-import type { Windowed } from './windowed.ts';
+import type { WindowedContent } from './text-windows.ts';
 
 /** Share of a window's bytes that the next one repeats at most, in whole turns. */
 const OVERLAP_SHARE = 1 / 4;
@@ -9,7 +9,7 @@ const OVERLAP_SHARE = 1 / 4;
 const PREAMBLE_SHARE = 1 / 2;
 
 /**
- * A conversation in windows. The system turns at its beginning (the preamble) are in every window, unless they take more
+ * Splits a conversation into windows. The system turns at its beginning (the preamble) are in every window, unless they take more
  * than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like a text.
  * Positions are turns, counted from 0.
  *
@@ -17,7 +17,7 @@ const PREAMBLE_SHARE = 1 / 2;
  * one. If that has no room for them and the turn that follows, or if a system turn is cut, the last one is sent as a
  * user turn.
  */
-export function windowedConversation(request: MultiturnRequest): Windowed {
+export function splitConversation(request: MultiturnRequest): WindowedContent {
   const turns = new SizedTurns(submittedTurns(request));
   return {
     bytes: turns.bytes(0, turns.count),

@@ -1,13 +1,9 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { FailedJudgement, Outcome } from '../../domain/outcome.ts';
 import { type GenerationRequest, requestBytes, type TextRequest } from '../../domain/request.ts';
-import type { Judge } from '../judge.ts';
-import { judgeParts, type Part } from '../parts/judge-parts.ts';
-import { windowedConversation } from './conversation-windows.ts';
-import { windowedResponse } from './response-windows.ts';
-import { SameGuard } from './same-guard.ts';
-import { windowedText } from './text-windows.ts';
-import { windowSizes, type Windowed } from './windowed.ts';
+import { type Judge, judgeParts, type Part, type PartsOptions } from '../parts/judge-parts.ts';
+import { splitConversation } from './conversation-windows.ts';
+import { splitResponse, splitText, type WindowedContent, windowSizes } from './text-windows.ts';
 
 /** Windows sent to the guard in one call. */
 const WINDOWS_PER_CALL = 64;
@@ -15,11 +11,6 @@ const WINDOWS_PER_CALL = 64;
 const MAX_SHORT_TEXT_BYTES = 2048;
 
 const BLANK = itemError('EMPTY_CONTENT', 'the item is nothing but white space');
-
-interface LongTextOptions {
-  readonly session: string;
-  readonly signal: AbortSignal;
-}
 
 /** A request that can be cut: a stream moderates its text from the beginning or not at all. */
 export type Windowable = Exclude<TextRequest, GenerationRequest>;
@@ -31,23 +22,21 @@ export type Windowable = Exclude<TextRequest, GenerationRequest>;
  *
  * Window sizes form a fixed ladder. Every size is tried for every item, the largest first, until the guard takes all
  * windows of the item. So the outcome depends on the item and the guard alone, not on what this process judged before.
- * Each halving of the size costs one refused request and doubles the number of windows.
+ * Each halving of the size costs one refused request and doubles the number of windows. The guard that refused the item
+ * is preferred, because others may accept other sizes.
  */
 export async function judgeLongText(
   request: Windowable,
   refused: FailedJudgement,
   judge: Judge,
-  options: LongTextOptions,
+  options: Omit<PartsOptions, 'endpoint'>,
 ): Promise<Outcome> {
-  const long = windowed(request);
-  const guard = new SameGuard(judge, refused.endpoint);
+  const long = splitRequest(request);
   let failure = refused;
-  let rungs = windowSizes(long.bytes);
-  for (let rung = rungs.next(); rung.done !== true; rung = rungs.next()) {
-    const outcome = await judgeWindows(long, rung.value, guard, options);
-    if (outcome === 'another guard') rungs = fromTheWhole(long.bytes);
-    else if (!isTooLong(request, outcome, rung.value)) return outcome;
-    else failure = outcome.failure;
+  for (const size of windowSizes(long.bytes)) {
+    const outcome = await judgeWindows(long, size, judge, { ...options, endpoint: failure.endpoint });
+    if (!isTooLong(request, outcome, size)) return outcome;
+    ({ failure } = outcome);
   }
   return { judgement: null, failure };
 }
@@ -76,50 +65,42 @@ export function isTooLong(
   }
 }
 
-function windowed(request: Windowable): Windowed {
+function splitRequest(request: Windowable): WindowedContent {
   switch (request.requestType) {
     case 'prompt':
-      return windowedText(request);
+      return splitText(request);
     case 'response':
-      return windowedResponse(request);
+      return splitResponse(request);
     case 'multiturn':
-      return windowedConversation(request);
+      return splitConversation(request);
   }
 }
 
-/** The same for a guard that has not refused the whole yet. */
-function* fromTheWhole(bytes: number): Generator<number> {
-  yield Number.POSITIVE_INFINITY;
-  yield* windowSizes(bytes);
-}
-
 function judgeWindows(
-  long: Windowed,
+  long: WindowedContent,
   maxBytes: number,
-  guard: SameGuard,
-  options: LongTextOptions,
-): Promise<Outcome | 'another guard'> {
-  return guard.run((judge) =>
-    judgeParts(
-      async (judgeGroup) => {
-        const windows = long.cut(maxBytes);
-        // The first window alone: if it is too long, so are most others.
-        let perCall = 1;
-        for (;;) {
-          const group: Part[] = [];
-          let next = windows.next();
-          for (; next.done !== true; next = windows.next()) {
-            group.push(next.value);
-            if (group.length === perCall) break;
-          }
-          if (group.length > 0) await judgeGroup(group);
-          else if (perCall === 1) return BLANK;
-          if (next.done === true) return next.value;
-          perCall = WINDOWS_PER_CALL;
+  judge: Judge,
+  options: PartsOptions,
+): Promise<Outcome> {
+  return judgeParts(
+    async (judgeGroup) => {
+      const windows = long.cut(maxBytes);
+      // The first window alone: if it is too long, so are most others.
+      let perCall = 1;
+      for (;;) {
+        const group: Part[] = [];
+        let next = windows.next();
+        for (; next.done !== true; next = windows.next()) {
+          group.push(next.value);
+          if (group.length === perCall) break;
         }
-      },
-      judge,
-      options,
-    ),
+        if (group.length > 0) await judgeGroup(group);
+        else if (perCall === 1) return BLANK;
+        if (next.done === true) return next.value;
+        perCall = WINDOWS_PER_CALL;
+      }
+    },
+    judge,
+    options,
   );
 }

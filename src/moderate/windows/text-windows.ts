@@ -1,11 +1,35 @@
 import { codePoints } from '../../domain/coverage.ts';
-import type { PromptRequest } from '../../domain/request.ts';
+import type { PromptRequest, ResponseRequest } from '../../domain/request.ts';
 import type { Covered, Part } from '../parts/judge-parts.ts';
 import { type Span, textSpans } from './text-spans.ts';
-import type { Windowed } from './windowed.ts';
 
-/** A text in windows. Positions are code points. */
-export function windowedText(request: PromptRequest): Windowed {
+/** Content that is too long to be judged in one piece. */
+export interface WindowedContent {
+  /** Size of everything that is sent of it, in bytes of UTF-8. */
+  readonly bytes: number;
+  /**
+   * Generates overlapping windows of at most `maxBytes` (at least 256), lazily; a single window if
+   * everything fits. Returns how much of the whole they cover. Content that is in no window does not count.
+   */
+  cut(maxBytes: number): Generator<Part, Covered>;
+}
+
+/** Smaller windows would hold no sentence: a guard that refuses this size refuses for another reason. */
+const MIN_WINDOW_BYTES = 256;
+/** Window sizes that would give an item more windows than this are not tried. */
+const MAX_WINDOWS = 16_384;
+
+/** Window sizes to try for an item of this size, in bytes: powers of two, from the largest below it down. */
+export function* windowSizes(bytes: number): Generator<number> {
+  let size = MIN_WINDOW_BYTES;
+  while (size * 2 < bytes) size *= 2;
+  for (; size >= MIN_WINDOW_BYTES && bytes / size <= MAX_WINDOWS; size /= 2) {
+    if (size < bytes) yield size;
+  }
+}
+
+/** Splits a text into windows. Positions are code points. */
+export function splitText(request: PromptRequest): WindowedContent {
   const { text } = request;
   return {
     bytes: Buffer.byteLength(text),
@@ -21,7 +45,7 @@ export function windowedText(request: PromptRequest): Windowed {
 }
 
 /** Counts the code points of a text that its spans cover. The spans come in order and may overlap. */
-export class CountedSpans {
+class CountedSpans {
   readonly #text: string;
   /** A position in UTF-16 units, and the number of code points before it. */
   #seen = 0;
@@ -45,4 +69,53 @@ export class CountedSpans {
   get covered(): Covered {
     return { unit: 'chars', judged: this.#judged, total: codePoints(this.#text) };
   }
+}
+
+/**
+ * Splits a response with its prompt into windows. A prompt or response that fits half a window is in every window as a whole. If
+ * neither fits, both are cut to half windows, and each piece of one is sent with the piece of the other at the same
+ * relative position. Positions are code points of the response.
+ */
+export function splitResponse(request: ResponseRequest): WindowedContent {
+  const { response } = request;
+  const prompt = request.prompt ?? '';
+  const bytes = { prompt: Buffer.byteLength(prompt), response: Buffer.byteLength(response) };
+  return {
+    bytes: bytes.prompt + bytes.response,
+    cut: function* (maxBytes): Generator<Part, Covered> {
+      const prompts = spansOf(prompt, bytes.prompt, roomFor(bytes.prompt, bytes.response, maxBytes));
+      const responses = spansOf(response, bytes.response, roomFor(bytes.response, bytes.prompt, maxBytes));
+      const counted = new CountedSpans(response);
+      const windows = responses.length === 0 ? 0 : Math.max(prompts.length, responses.length);
+      let last = -1;
+      let at = 0;
+      for (let window = 0; window < windows; window++) {
+        const index = Math.floor((window * responses.length) / windows);
+        const piece = responses[index]!;
+        if (index > last) at = counted.add(piece);
+        last = index;
+        const asked = prompts[Math.floor((window * prompts.length) / windows)];
+        yield {
+          request: {
+            ...request,
+            prompt: asked === undefined ? null : prompt.slice(asked.from, asked.to),
+            response: response.slice(piece.from, piece.to),
+          },
+          at,
+        };
+      }
+      return counted.covered;
+    },
+  };
+}
+
+/** Bytes of a window that one text may take when the other one is in it too. */
+export function roomFor(own: number, other: number, maxBytes: number): number {
+  const half = Math.floor(maxBytes / 2);
+  return own <= half ? own : other <= half ? maxBytes - other : half;
+}
+
+function spansOf(text: string, bytes: number, room: number): Span[] {
+  if (text === '') return [];
+  return bytes <= room ? [{ from: 0, to: text.length }] : [...textSpans(text, room)];
 }

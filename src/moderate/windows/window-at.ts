@@ -1,7 +1,6 @@
 import { codePoints } from '../../domain/coverage.ts';
-import { roomFor } from './response-windows.ts';
 import { type Span, textSpans } from './text-spans.ts';
-import { windowSizes } from './windowed.ts';
+import { roomFor, windowSizes } from './text-windows.ts';
 
 /** In bytes of UTF-8. For longer texts, trying windows of every size takes seconds. */
 const MAX_SEARCHED_BYTES = 512 * 1024;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
 import { Requeue } from '../../../src/queue/work-queue.ts';
 import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';

@@ -7,7 +7,7 @@ import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { EmbeddedImageRequest, GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import type { MediaNormalizer } from '../../../src/moderate/media/media-judge.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { judgedItem } from '../../helpers/items.ts';

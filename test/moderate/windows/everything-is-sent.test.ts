@@ -4,17 +4,17 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
-import { SmallGuards } from '../../helpers/guards/small-guards.ts';
+import { SmallGuard } from '../../helpers/guards/small-guard.ts';
 
 const SEED = 20_261_121;
 
 interface Sent {
   readonly outcome: Outcome;
-  readonly guards: SmallGuards;
+  readonly guards: SmallGuard;
 }
 
 async function sendAll(request: ItemRequest, context: number): Promise<Sent> {
-  const guards = new SmallGuards({ one: context });
+  const guards = new SmallGuard(context);
   const { outcomes } = await moderateShard({ items: [judgedItem(0, request)] }, guards);
   return { outcome: outcomes[0]!, guards };
 }

@@ -8,7 +8,7 @@ import {
   type ItemRequest,
   type Turn,
 } from '../../../src/domain/request.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
 

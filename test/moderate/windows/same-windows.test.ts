@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import type { Moderator } from '../../../src/moderate/moderator.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { textModerator } from '../../helpers/moderation.ts';
-import { SmallGuards } from '../../helpers/guards/small-guards.ts';
+import { SmallGuard } from '../../helpers/guards/small-guard.ts';
 
 const SEED = 20_261_121;
 
@@ -69,16 +69,16 @@ describe('the windows of an item', () => {
         fc.integer({ min: 40, max: 700 }),
         async (cases, context) => {
           const alone = await Promise.all(
-            cases.map(([item]) => judgeOne(textModerator(new SmallGuards({ one: context })), item)),
+            cases.map(([item]) => judgeOne(textModerator(new SmallGuard(context)), item)),
           );
           // One process judges them in another order; an interruption is another process.
-          let moderator = textModerator(new SmallGuards({ one: context }));
+          let moderator = textModerator(new SmallGuard(context));
           const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);
           for (const index of order) {
             const [item, , interruptedAt] = cases[index]!;
             if (interruptedAt !== null) {
               await interrupted(context, item, interruptedAt);
-              if (interruptedAt % 2 === 0) moderator = textModerator(new SmallGuards({ one: context }));
+              if (interruptedAt % 2 === 0) moderator = textModerator(new SmallGuard(context));
             }
             expect(substance(await judgeOne(moderator, item))).toEqual(substance(alone[index]!));
           }
@@ -87,35 +87,11 @@ describe('the windows of an item', () => {
       { seed: SEED, numRuns: 200 },
     );
   });
-
-  it('are those of the guard that judged them, where guards differ and go out of use', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        request,
-        fc.integer({ min: 40, max: 400 }),
-        fc.integer({ min: 40, max: 400 }),
-        fc.integer({ min: 0, max: 12 }),
-        fc.constantFrom('a', 'b'),
-        async (item, a, b, outAt, out) => {
-          const contexts = { a, b };
-          const outcome = await judgeOne(
-            textModerator(new SmallGuards(contexts, new Map([[outAt, out]]))),
-            item,
-          );
-          const { endpoint } = outcome.judgement ?? outcome.failure;
-          const context = contexts[endpoint as 'a' | 'b'];
-          const alone = await judgeOne(textModerator(new SmallGuards({ [endpoint!]: context })), item);
-          expect(substance(outcome)).toEqual(substance(alone));
-        },
-      ),
-      { seed: SEED, numRuns: 500 },
-    );
-  });
 });
 
 /** Judges until a number of calls were made, and is then aborted. */
 async function interrupted(context: number, item: ItemRequest, afterCalls: number): Promise<void> {
-  const guards = new SmallGuards({ one: context });
+  const guards = new SmallGuard(context);
   const controller = new AbortController();
   const judge: Judge = {
     fingerprints: guards.fingerprints,

@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { TextRequest } from '../../../src/domain/request.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import {
   closeAfterEach,
   connect,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { windowAt } from '../../../src/moderate/windows/window-at.ts';
-import { windowedResponse } from '../../../src/moderate/windows/response-windows.ts';
-import { windowedText } from '../../../src/moderate/windows/text-windows.ts';
+import { splitResponse } from '../../../src/moderate/windows/text-windows.ts';
+import { splitText } from '../../../src/moderate/windows/text-windows.ts';
 import { random, seed, sentence } from '../../helpers/corpus.ts';
 
 const SEED = seed();
@@ -10,7 +10,7 @@ const TEXT = Array.from({ length: 400 }, () => `${sentence(next)} 🙂 ärger. `
 
 describe('the window that begins at a code point', () => {
   test.each([256, 1024, 4096])('is that of a text in windows of %i bytes, or a larger one', (size) => {
-    for (const { request, at } of windowedText({ requestType: 'prompt', modality: 'text', text: TEXT }).cut(
+    for (const { request, at } of splitText({ requestType: 'prompt', modality: 'text', text: TEXT }).cut(
       size,
     )) {
       const span = windowAt(TEXT, at)!;
@@ -22,7 +22,7 @@ describe('the window that begins at a code point', () => {
   test('is that of a response with its prompt, or a larger one', () => {
     const prompt = TEXT.slice(0, 300);
     const request = { requestType: 'response', modality: 'text', prompt, response: TEXT } as const;
-    const windows = [...windowedResponse(request).cut(2048)];
+    const windows = [...splitResponse(request).cut(2048)];
     const { request: part, at } = windows.at(-2)!;
     const span = windowAt(TEXT, at, prompt)!;
     const window = TEXT.slice(span.from, span.to);

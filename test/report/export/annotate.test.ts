@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';

@@ -6,7 +6,7 @@ import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { createRun } from '../../../src/runs/create-run.ts';
 import { failed } from '../../record/run-fixture.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';

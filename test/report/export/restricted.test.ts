@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';

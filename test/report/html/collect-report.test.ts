@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
-import type { Judge } from '../../../src/moderate/judge.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
