@@ -70,55 +70,25 @@ export async function* fileBytes(
   }
 }
 
-/** A gzip file that cannot be inflated to its end. The readable part was yielded before. */
+/** A gzip file that is damaged or truncated. The part before was yielded, but for the last few kilobytes. */
 export class CorruptGzip extends Error {
   override readonly name = 'CorruptGzip';
-  /** Offset in the file of the part that does not inflate; null if the file is truncated. */
-  readonly partAt: number | null;
 
-  constructor(partAt: number | null, cause: unknown) {
+  constructor(cause: unknown) {
     super('the gzip data does not inflate', { cause });
-    this.partAt = partAt;
   }
 }
 
-/**
- * The pieces unchanged, or inflated if they are a gzip file. `again` returns the same pieces once more: zlib drops the
- * output of a write that fails, so that write is repeated byte by byte.
- */
-export async function* inflateIfGzip(
-  pieces: AsyncIterable<Buffer>,
-  again: () => AsyncIterable<Buffer>,
-): AsyncGenerator<Buffer, void> {
+/** The pieces unchanged, or inflated if they are a gzip file. */
+export async function* inflateIfGzip(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const iterator = pieces[Symbol.asyncIterator]();
   try {
     const first = await iterator.next();
     if (first.done === true) return;
     const all = joined(first.value, iterator);
-    if (!hasMagicBytes(first.value, 'gzip')) {
-      yield* all;
-      return;
-    }
-    let yielded = 0;
-    try {
-      for await (const piece of inflate(all, Number.POSITIVE_INFINITY)) {
-        yielded += piece.length;
-        yield piece;
-      }
-    } catch (error) {
-      if (!(error instanceof CorruptGzip) || error.partAt === null) throw error;
-      yield* withoutFirst(yielded, inflate(again(), error.partAt));
-    }
+    yield* hasMagicBytes(first.value, 'gzip') ? inflate(all) : all;
   } finally {
     await iterator.return?.();
-  }
-}
-
-async function* withoutFirst(bytes: number, pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  let left = bytes;
-  for await (const piece of pieces) {
-    if (piece.length > left) yield piece.subarray(left);
-    left = Math.max(0, left - piece.length);
   }
 }
 
@@ -129,37 +99,33 @@ async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerat
 
 /**
  * Writes small parts one by one and collects the output of each, instead of piping: an error then never overtakes
- * earlier output, so the same file always yields the same bytes. From offset `bytewiseFrom` on, each byte is written
- * separately.
+ * earlier output, so the same file always yields the same bytes.
  */
-async function* inflate(pieces: AsyncIterable<Buffer>, bytewiseFrom: number): AsyncGenerator<Buffer, void> {
+async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
   const output: Buffer[] = [];
   let failure: unknown = null;
   gunzip.on('data', (piece: Buffer) => output.push(piece));
   gunzip.on('error', (error) => (failure = error));
-  let offset = 0;
   try {
     for await (const piece of pieces) {
-      for (let at = 0; at < piece.length;) {
-        const part = piece.subarray(at, at + (offset < bytewiseFrom ? DEFLATED_BYTES : 1));
-        await settled(gunzip, (done) => gunzip.write(part, done));
+      for (let at = 0; at < piece.length; at += DEFLATED_BYTES) {
+        const part = piece.subarray(at, at + DEFLATED_BYTES);
+        await finished(gunzip, (done) => gunzip.write(part, done));
         yield* output.splice(0);
-        if (failure !== null) throw new CorruptGzip(offset, failure);
-        at += part.length;
-        offset += part.length;
+        if (failure !== null) throw new CorruptGzip(failure);
       }
     }
-    await settled(gunzip, (done) => gunzip.once('end', done).end());
+    await finished(gunzip, (done) => gunzip.once('end', done).end());
     yield* output.splice(0);
-    if (failure !== null) throw new CorruptGzip(null, failure);
+    if (failure !== null) throw new CorruptGzip(failure);
   } finally {
     gunzip.destroy();
   }
 }
 
 /** Waits for the callback of `start`, or for the stream to close: a stream that fails never calls back. */
-async function settled(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
+async function finished(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {
       stream.off('close', done);

@@ -108,10 +108,9 @@ export class OpenSource {
       onBytes?.(bytesRead);
       onStored?.(piece);
     };
-    const unobserved = () => fileBytes(handle, stats.size, signal);
-    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe), unobserved);
+    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe));
     const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
-    const again = () => inflateIfGzip(unobserved(), unobserved);
+    const again = () => inflateIfGzip(fileBytes(handle, stats.size, signal));
     return new OpenSource(handle, stats, { pieces, again, stored });
   }
 
