@@ -5,9 +5,9 @@ import { type Lane, LANES, chooseLane } from '../domain/item.ts';
 import type { ItemCode } from '../domain/item-error.ts';
 import { expandSources } from '../ingest/discover/expand.ts';
 import { readSource } from '../ingest/items/read-source.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { columnsOf, examineFile, inspectSources } from '../ingest/recognise/inspect.ts';
-import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
 /** Maximum number of files to read per source; the others are taken to be like them. */
@@ -89,7 +89,7 @@ export async function preflight(
 ): Promise<Forecast> {
   const { sources, skipped } = await expandSources(config.sources, signal);
   await inspectSources(sources, config.sources, config.limits.itemBytes, signal);
-  const frozen = new FrozenSources(sources, config.sources);
+  const frozen = new SourceSnapshots(sources, config.sources);
   const forecasts: SourceForecast[] = [];
   for (const [index, { given }] of config.sources.entries()) {
     const files = sources.filter(({ corpus }) => corpus === index);
@@ -115,7 +115,7 @@ export async function preflight(
 }
 
 /** The largest files, and others at even distances, each with the number of files that it stands for. */
-function chooseFiles(files: readonly FrozenSource[]): { source: FrozenSource; weight: number }[] {
+function chooseFiles(files: readonly SourceSnapshot[]): { source: SourceSnapshot; weight: number }[] {
   if (files.length <= MAX_FILES) return files.map((source) => ({ source, weight: 1 }));
   const bySize = files.toSorted((a, b) => b.bytes - a.bytes);
   const largest = bySize.slice(0, LARGEST_FILES);
@@ -131,9 +131,9 @@ function chooseFiles(files: readonly FrozenSource[]): { source: FrozenSource; we
 }
 
 async function readFiles(
-  files: readonly FrozenSource[],
+  files: readonly SourceSnapshot[],
   config: RunConfig,
-  frozen: FrozenSources,
+  frozen: SourceSnapshots,
   signal: AbortSignal,
 ): Promise<Omit<SourceForecast, 'source'>> {
   const toJudge = new Map<Lane, number>(LANES.map((lane) => [lane, 0]));
@@ -170,7 +170,7 @@ async function readFiles(
 }
 
 async function recognise(
-  source: FrozenSource,
+  source: SourceSnapshot,
   config: RunConfig,
   signal: AbortSignal,
 ): Promise<{ kind: string; table: TableColumns | null }> {
@@ -195,9 +195,9 @@ async function recognise(
 
 /** Items of a file. Of a large table only the beginning is read; `scale` is the size of the file relative to that. */
 async function countItems(
-  source: FrozenSource,
+  source: SourceSnapshot,
   config: RunConfig,
-  frozen: FrozenSources,
+  frozen: SourceSnapshots,
   signal: AbortSignal,
 ) {
   const toJudge = new Map<Lane, number>();

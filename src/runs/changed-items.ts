@@ -1,11 +1,11 @@
 import { itemError } from '../domain/item-error.ts';
 import type { FailedItem } from '../domain/item.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { idOfSource } from '../ingest/sources/file-place.ts';
 
 const BATCH = 1024;
 
-function changedItem(source: FrozenSource, seq: number): FailedItem {
+function changedItem(source: SourceSnapshot, seq: number): FailedItem {
   return {
     seq,
     id: `${idOfSource(source)}#seq-${seq}`,
@@ -37,7 +37,7 @@ function changedItem(source: FrozenSource, seq: number): FailedItem {
  * `from` up to, not including, `to`, in arrays of bounded length.
  */
 export function* changedItems(
-  source: FrozenSource,
+  source: SourceSnapshot,
   seqs: readonly number[] | { readonly from: number; readonly to: number },
 ): Generator<FailedItem[]> {
   const [first, count] = 'from' in seqs ? [seqs.from, seqs.to - seqs.from] : [0, seqs.length];

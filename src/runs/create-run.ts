@@ -7,7 +7,7 @@ import { isDiskFull } from '../files/disk-full.ts';
 import { encodeLine } from '../files/checked-line.ts';
 import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
 import { makeFolders } from '../files/durable-write.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { sealRun } from './trust/run-seal.ts';
@@ -17,7 +17,7 @@ export interface Run {
   /** Absolute. */
   readonly dir: string;
   readonly record: RunRecord;
-  readonly sources: readonly FrozenSource[];
+  readonly sources: readonly SourceSnapshot[];
 }
 
 /**
@@ -26,7 +26,7 @@ export interface Run {
  */
 export async function createRun(
   config: RunConfig,
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
   options: {
     readonly now: Date;
     readonly toolVersion: string;
@@ -88,7 +88,7 @@ export async function createRun(
 }
 
 /** One a line, many lines at once. */
-function* lines(values: Iterable<FrozenSource | SkippedFile>): Generator<string> {
+function* lines(values: Iterable<SourceSnapshot | SkippedFile>): Generator<string> {
   const BATCH_LENGTH = 256 * 1024;
   let batch = '';
   for (const value of values) {

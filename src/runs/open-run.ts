@@ -6,7 +6,7 @@ import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { escapeText } from '../domain/text/escape-text.ts';
 import { hashFile } from '../files/hash-file.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
 import { isRunFileChanged } from '../record/log/claim-path.ts';
@@ -38,7 +38,7 @@ export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const record = await readRunRecord(dir);
   if (record === null) throw await notARun(path, signal);
   const list = join(dir, RUN_FILES.sources);
-  const sources: FrozenSource[] = [];
+  const sources: SourceSnapshot[] = [];
   const bounds = new CorpusBounds(record.config.sources);
   try {
     // Read before it is hashed: what is no list at all ends at its first line.

@@ -5,8 +5,9 @@ import { itemsSha256 } from '../domain/items-hash.ts';
 import type { Shard } from '../domain/shard.ts';
 import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
-import { FrozenSources } from '../ingest/sources/frozen-sources.ts';
-import type { FrozenSource, RecordsBefore } from '../ingest/plan/plan-line.ts';
+import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
+import type { RecordsBefore } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
 import { readSource, type ReadOptions } from '../ingest/items/read-source.ts';
 import type { PlannedPass } from '../ingest/plan/planned-pass.ts';
@@ -16,7 +17,7 @@ import type { RetrySelection } from './retry-selection.ts';
 
 export interface PassPlan {
   readonly record: RunRecord;
-  readonly sources: readonly FrozenSource[];
+  readonly sources: readonly SourceSnapshot[];
   readonly pass: number;
   /** What a retry pass judges; null for the first pass, which judges everything. */
   readonly selection: RetrySelection | null;
@@ -46,7 +47,7 @@ const TURN_MS = 2;
 
 class PassPlanner {
   readonly #input: PassPlan;
-  readonly #frozen: FrozenSources;
+  readonly #frozen: SourceSnapshots;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
   /** What a trial judges; undefined: everything. A retry pass reads again what the first pass chose. */
@@ -60,7 +61,7 @@ class PassPlanner {
   constructor(input: PassPlan) {
     const { planned, pass } = input;
     this.#input = input;
-    this.#frozen = new FrozenSources(input.sources, input.record.config.sources);
+    this.#frozen = new SourceSnapshots(input.sources, input.record.config.sources);
     this.#cutter = new ShardCutter(input.record.config.limits, {
       firstShard: planned.nextShard,
       pass,
@@ -103,7 +104,7 @@ class PassPlanner {
   }
 
   /** Submits all items of a source, from `seq` on; returns the seq after them. */
-  async #planWhole(source: FrozenSource, seq: number): Promise<number> {
+  async #planWhole(source: SourceSnapshot, seq: number): Promise<number> {
     const { planned, progress } = this.#input;
     const known = planned.ofSource(source.source, seq);
     if (known === null) return this.#read(source, seq, null);
@@ -128,7 +129,7 @@ class PassPlanner {
 
   /** Submits the wanted seqs of a source whose items run from `seq` up to, not including, `next`. */
   async #planSelected(
-    source: FrozenSource,
+    source: SourceSnapshot,
     seq: number,
     next: number,
     wanted: readonly number[],
@@ -144,7 +145,7 @@ class PassPlanner {
   }
 
   /** Submits what a source contains, but nothing from the seq `limit` on; returns the seq after the last item. */
-  async #read(source: FrozenSource, firstSeq: number, limit: number | null): Promise<number> {
+  async #read(source: SourceSnapshot, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, readBefore, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
     const { itemBytes, mediaBytes } = record.config.limits;
@@ -174,7 +175,7 @@ class PassPlanner {
   }
 
   /** Settles items whose content can no longer be read. */
-  async #lose(source: FrozenSource, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
+  async #lose(source: SourceSnapshot, seqs: Parameters<typeof changedItems>[1]): Promise<void> {
     for (const items of changedItems(source, seqs)) {
       this.#records?.addUnreadable(items.length);
       await this.#place(items, source);
@@ -185,7 +186,7 @@ class PassPlanner {
    * Whether a trial has all its records before a source. It had not when an earlier process reached the source that it
    * noted last.
    */
-  #isOver({ source }: FrozenSource): boolean {
+  #isOver({ source }: SourceSnapshot): boolean {
     const noted = this.#input.planned.records?.source ?? -1;
     return this.#records?.isOver === true && source > noted;
   }
@@ -194,7 +195,7 @@ class PassPlanner {
    * Begins to count the records of a source, from what an earlier process noted. Earlier sources are read again only for
    * what is planned of them, and so are all sources in a retry pass: their records are counted already.
    */
-  #enter({ source }: FrozenSource): void {
+  #enter({ source }: SourceSnapshot): void {
     if (this.#records === undefined) return;
     const { selection, planned } = this.#input;
     const noted = planned.records;
@@ -204,7 +205,7 @@ class PassPlanner {
   }
 
   /** Puts items into the shards they were planned in, or else into new ones, and submits the full ones. */
-  async #place(items: readonly Item[], source: FrozenSource): Promise<void> {
+  async #place(items: readonly Item[], source: SourceSnapshot): Promise<void> {
     const { planned, progress } = this.#input;
     const cut: CutShard[] = [];
     for (const item of items) {
@@ -252,7 +253,7 @@ class PassPlanner {
     await plan.append([isFirstOfTrial ? { ...closing, records: this.#records.counts } : closing]);
   }
 
-  #itemsOfFirstPass({ source }: FrozenSource): number {
+  #itemsOfFirstPass({ source }: SourceSnapshot): number {
     return this.#input.planned.closed.get(1)?.items_by_source[source] ?? 0;
   }
 }

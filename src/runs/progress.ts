@@ -1,6 +1,6 @@
 import { hasReusedVerdict } from '../domain/item.ts';
 import type { Shard, ShardResult } from '../domain/shard.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { ShardCounts } from '../record/shard-tally.ts';
 
 /** How far planning has got. */
@@ -9,7 +9,7 @@ export interface PlanProgress {
   planned(items: number): void;
   /** Bytes read of the source that is being read. */
   sourceAt(bytes: number): void;
-  sourceDone(source: FrozenSource): void;
+  sourceDone(source: SourceSnapshot): void;
   /** Nothing more will be planned. */
   close(): void;
 }
@@ -89,7 +89,7 @@ export class RunProgress implements PlanProgress {
   #planned = 0;
   #closed = false;
 
-  constructor(sources: readonly FrozenSource[]) {
+  constructor(sources: readonly SourceSnapshot[]) {
     this.#totalBytes = sources.reduce((sum, source) => sum + source.bytes, 0);
   }
 
@@ -101,7 +101,7 @@ export class RunProgress implements PlanProgress {
     this.#currentBytes = bytes;
   }
 
-  sourceDone(source: FrozenSource): void {
+  sourceDone(source: SourceSnapshot): void {
     this.#doneBytes += source.bytes;
     this.#currentBytes = 0;
   }

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import type { GuardPool } from '../guard/pool/pool.ts';
-import type { FrozenSource } from '../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 
 /** Usual file extensions of clips. What a file really is, its content tells when it is read. */
 const CLIP_EXTENSIONS: ReadonlySet<string> = new Set(
@@ -19,7 +19,7 @@ export interface UnheardClips {
 
 /** The clips among the sources that no guard judges; null when there are none. */
 export async function unheardClips(
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
   pool: Pick<GuardPool, 'notJudged' | 'status'>,
   signal: AbortSignal,
 ): Promise<UnheardClips | null> {

@@ -1,8 +1,8 @@
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { SourceConfig } from '../../src/config/run-config.ts';
-import { FrozenSources } from '../../src/ingest/sources/frozen-sources.ts';
-import type { FrozenSource } from '../../src/ingest/plan/plan-line.ts';
+import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
+import type { SourceSnapshot } from '../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
 
 /** A corpus at an absolute path, everything else recognised. */
@@ -35,13 +35,13 @@ export async function readItems(
 
 /** All items of sources that were frozen before, in order. */
 export async function itemsOf(
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
   configs: readonly SourceConfig[],
   itemBytes = 16 * 1024 * 1024,
   mediaBytes = 200 * 1024 * 1024,
 ): Promise<Item[]> {
   const items: Item[] = [];
-  const frozen = new FrozenSources(sources, configs);
+  const frozen = new SourceSnapshots(sources, configs);
   for (const source of sources) {
     const options = { frozen, itemBytes, mediaBytes, signal: NEVER };
     for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {

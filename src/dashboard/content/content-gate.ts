@@ -2,7 +2,7 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { realPath } from '../../files/open-inside.ts';
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { ContentProblem } from '../api/items.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
@@ -27,7 +27,7 @@ interface GateParts {
 export interface Admitted {
   readonly opened: OpenedRun;
   readonly line: OutcomeLine;
-  readonly source: FrozenSource;
+  readonly source: SourceSnapshot;
   /** Whether a part of a content must not be shown. */
   readonly isRestricted: (request: ItemRequest) => boolean;
   readonly tippedBy: number | null;
@@ -106,8 +106,8 @@ export class ContentGate {
    * if it is what was judged.
    */
   async #problemOf(
-    { absolute, sidecar, manifest }: FrozenSource,
-    sources: readonly FrozenSource[],
+    { absolute, sidecar, manifest }: SourceSnapshot,
+    sources: readonly SourceSnapshot[],
   ): Promise<ContentProblem | null> {
     const list = typeof manifest === 'number' ? sources[manifest]! : manifest;
     for (const path of [absolute, sidecar?.absolute, list?.absolute]) {
@@ -127,7 +127,7 @@ export class ContentGate {
   /** All requests share it, so that none of them aborts it. */
   #restrictedOf(
     items: RunItems,
-    sources: readonly FrozenSource[],
+    sources: readonly SourceSnapshot[],
     restrictions: Restrictions,
   ): Promise<RestrictedContents> {
     const { releases } = restrictions.reviews;
@@ -143,8 +143,8 @@ export class ContentGate {
 /** The sources of some items, by their paths: there may be a million, and as many items. */
 function sourcesOf(
   lines: readonly OutcomeLine[],
-  sources: readonly FrozenSource[],
-): ReadonlyMap<string, FrozenSource> {
+  sources: readonly SourceSnapshot[],
+): ReadonlyMap<string, SourceSnapshot> {
   if (lines.length === 0) return new Map();
   const paths = new Set(lines.map(({ source }) => source.path));
   return new Map(sources.filter(({ path }) => paths.has(path)).map((source) => [source.path, source]));
@@ -152,12 +152,12 @@ function sourcesOf(
 
 async function collect(
   items: RunItems,
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
   restrictions: Restrictions,
   signal: AbortSignal,
 ): Promise<RestrictedContents> {
   const contents = new RestrictedContents();
-  let byPath: Map<string, FrozenSource> | null = null;
+  let byPath: Map<string, SourceSnapshot> | null = null;
   for await (const line of items.restricted(signal)) {
     if (restrictions.by(line) === null) continue;
     byPath ??= new Map(sources.map((source) => [source.path, source]));

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { corpusRoots } from '../../ingest/sources/file-place.ts';
-import { FrozenSources } from '../../ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../../ingest/sources/source-snapshots.ts';
 import { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import type { Run } from '../../runs/create-run.ts';
@@ -14,7 +14,7 @@ import { isSealed } from '../../runs/trust/run-seal.ts';
 /** A run whose sources may be read for this user. */
 export interface OpenedRun {
   readonly run: Run;
-  readonly frozen: FrozenSources;
+  readonly frozen: SourceSnapshots;
   /** Opens its media files. */
   readonly folders: CorpusFolders;
 }
@@ -65,6 +65,6 @@ export class OpenedRuns {
 
 function withFiles(run: Run): OpenedRun {
   const { sources, record } = run;
-  const frozen = new FrozenSources(sources, record.config.sources);
+  const frozen = new SourceSnapshots(sources, record.config.sources);
   return { run, frozen, folders: new CorpusFolders(corpusRoots(sources)) };
 }

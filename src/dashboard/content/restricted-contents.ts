@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { partsSha256 } from '../../domain/restriction/content-parts.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { hashNumber } from '../../record/restricted/restricted-list.ts';
 
 type Place = Pick<OutcomeLine['source'], 'path' | 'row'>;
@@ -24,7 +24,7 @@ export class RestrictedContents {
   }
 
   /** Adds a restricted item. `source` is that of its file. */
-  add({ source: place, content_sha256, modality }: OutcomeLine, source: FrozenSource | null): void {
+  add({ source: place, content_sha256, modality }: OutcomeLine, source: SourceSnapshot | null): void {
     this.#places.add(placeNumber(place));
     if (content_sha256 !== null) this.#contents.add(hashNumber(content_sha256));
     if (place.sha256 !== null) this.#files.add(hashNumber(place.sha256));
@@ -34,7 +34,7 @@ export class RestrictedContents {
   }
 
   /** Whether nothing at the place of an item may be read: neither the record, nor the file, nor this content. */
-  holds({ source: place, content_sha256 }: OutcomeLine, source: FrozenSource | null): boolean {
+  holds({ source: place, content_sha256 }: OutcomeLine, source: SourceSnapshot | null): boolean {
     return (
       this.#places.has(placeNumber(place)) ||
       (content_sha256 !== null && this.#contents.has(hashNumber(content_sha256))) ||

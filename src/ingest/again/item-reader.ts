@@ -19,19 +19,19 @@ import { examine, readerFor } from '../recognise/examine.ts';
 import type { RecordLayout, TextLayout } from '../recognise/recognise-layout.ts';
 import { ItemMaker } from '../items/item-maker.ts';
 import { readSource } from '../items/read-source.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
-import { CorruptGzip, frozenState } from '../sources/file-bytes.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
+import { CorruptGzip, snapshotFile } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
-import type { FrozenSources } from '../sources/frozen-sources.ts';
+import type { SourceSnapshots } from '../sources/source-snapshots.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 
 /** A source of a run, and how the run read it. */
 export interface RunSource {
-  readonly source: FrozenSource;
+  readonly source: SourceSnapshot;
   readonly config: SourceConfig;
-  readonly frozen: FrozenSources;
+  readonly frozen: SourceSnapshots;
   /** Max size of a text item, and of a media file, in bytes. */
   readonly itemBytes: number;
   readonly mediaBytes: number;
@@ -274,8 +274,8 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
 async function withCurrentFileState(from: RunSource): Promise<RunSource> {
   const { source } = from;
   const { sidecar } = source;
-  const state = await frozenState(source.absolute);
-  const beside = sidecar && { ...sidecar, ...(await frozenState(sidecar.absolute)) };
+  const state = await snapshotFile(source.absolute);
+  const beside = sidecar && { ...sidecar, ...(await snapshotFile(sidecar.absolute)) };
   return { ...from, source: { ...source, ...state, sidecar: beside } };
 }
 

@@ -6,9 +6,9 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { encodePath } from '../../domain/file-path.ts';
 import { plural } from '../../domain/text/plural.ts';
-import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
-import { frozenState } from '../sources/file-bytes.ts';
+import { snapshotFile } from '../sources/file-bytes.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
 import { takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
@@ -17,7 +17,7 @@ import { globMatcher } from './within-corpora.ts';
 
 /** The files of all corpora. */
 interface Expansion {
-  readonly sources: FrozenSource[];
+  readonly sources: SourceSnapshot[];
   /** Number of skipped files by reason. */
   readonly skipped: Readonly<Record<string, number>>;
   /** The skipped files that are not in sources.jsonl. */
@@ -58,7 +58,7 @@ export async function expandSources(
   const owners = ownersOf(corpora);
   const names = uniqueNames(corpora.map(({ name }) => encodePath(name)));
   const limit = pLimit(MAX_CONCURRENT_STATS);
-  const frozen: FrozenSource[] = [];
+  const frozen: SourceSnapshot[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
     skipped.addListed('files given twice', files.length - kept.length);
@@ -67,8 +67,8 @@ export async function expandSources(
       if (!isNamedFile) return `${names[corpus]}/${relative}`;
       return relative === files[0]!.relative ? names[corpus]! : relative;
     };
-    const freeze = async ({ absolute, relative }: FoundName): Promise<FrozenSidecar> => {
-      return { path: nameOf(relative), absolute, ...(await frozenState(absolute)) };
+    const freeze = async ({ absolute, relative }: FoundName): Promise<SidecarSnapshot> => {
+      return { path: nameOf(relative), absolute, ...(await snapshotFile(absolute)) };
     };
     const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
     const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
@@ -76,7 +76,7 @@ export async function expandSources(
     for (let at = 0; at < kept.length; at += 1024) {
       signal.throwIfAborted();
       const group = kept.slice(at, at + 1024).map((file, index) =>
-        limit(async (): Promise<FrozenSource> => {
+        limit(async (): Promise<SourceSnapshot> => {
           const text = sidecars.get(file.relative);
           const sidecar = text === undefined ? null : await freeze(text);
           return {
@@ -100,7 +100,7 @@ export async function expandSources(
 }
 
 /** Number of text files that describe media and are not sources themselves. */
-function countDescriptions(sources: readonly FrozenSource[]): number {
+function countDescriptions(sources: readonly SourceSnapshot[]): number {
   const texts = new Set<string>();
   for (const { sidecar } of sources) if (sidecar !== null) texts.add(sidecar.absolute);
   for (const { absolute } of sources) texts.delete(absolute);

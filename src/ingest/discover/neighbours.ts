@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { frozenState } from '../sources/file-bytes.ts';
+import { snapshotFile } from '../sources/file-bytes.ts';
 import type { FilePlace } from '../sources/file-place.ts';
 import { isManifest, MAX_MANIFEST_BYTES, MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { isSidecarName, stem } from './sidecars.ts';
@@ -73,7 +73,7 @@ export async function findManifest(
   for (const name of MANIFEST_NAMES) {
     const file = files.find(({ relative }) => relative === name);
     if (file === undefined || !(await isManifest(file, config, signal))) continue;
-    const { bytes } = await frozenState(file.absolute);
+    const { bytes } = await snapshotFile(file.absolute);
     if (bytes <= MAX_MANIFEST_BYTES) return file;
     throw new Failure(
       'usage',

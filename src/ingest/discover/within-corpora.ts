@@ -4,7 +4,7 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { encodePath } from '../../domain/file-path.ts';
 import { placeInCorpus } from '../sources/file-place.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 
 /**
@@ -30,7 +30,7 @@ export class CorpusBounds {
    * of the same folder. `path` must also match `absolute`, because it decides which links are followed
    * (`placeOfSource`).
    */
-  pathOutside(source: FrozenSource): string | null {
+  pathOutside(source: SourceSnapshot): string | null {
     const { corpus, absolute, sidecar, manifest } = source;
     const bounds = this.#corpora[corpus];
     if (bounds === undefined || !isWithin(absolute, bounds) || !hasMatchingPath(source, bounds))
@@ -74,13 +74,13 @@ function isWithin(path: string, { root, glob }: Bounds): boolean {
 }
 
 /** Whether `path` matches `absolute`. A path without folders is valid only for a named file, which may link anywhere. */
-function hasMatchingPath(source: FrozenSource, bounds: Bounds): boolean {
+function hasMatchingPath(source: SourceSnapshot, bounds: Bounds): boolean {
   if (placeInCorpus(source).path === '') return source.absolute === bounds.root;
   return agrees(source, bounds);
 }
 
 /** Whether the folder of the corpus and the path below it make up the absolute path. */
-function agrees(found: Pick<FrozenSource, 'path' | 'absolute'>, { root, glob }: Bounds): boolean {
+function agrees(found: Pick<SourceSnapshot, 'path' | 'absolute'>, { root, glob }: Bounds): boolean {
   const below = placeInCorpus(found).path;
   if (below === '') return true;
   const folders = [root.endsWith('/') ? root : `${root}/`, ...(glob === null ? [] : [glob.folder])];

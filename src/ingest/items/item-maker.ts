@@ -15,7 +15,7 @@ import type { Draft, FailedDraft } from '../../formats/transcripts/draft.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { joinChunks, createReplay } from '../../formats/transcripts/generations.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { binaryKind } from '../recognise/binary-kind.ts';
 import { idOfSource } from '../sources/file-place.ts';
 import type { SourceHead } from '../sources/open-source.ts';
@@ -32,7 +32,7 @@ const MESSAGE_OVERHEAD_BYTES = 8;
 const MAX_ID_LENGTH = 512;
 
 interface ItemMakerOptions {
-  readonly source: Pick<FrozenSource, 'path' | 'absolute'>;
+  readonly source: Pick<SourceSnapshot, 'path' | 'absolute'>;
   /** Names of columns that may contain the id, in order of preference. */
   readonly idNames: readonly string[];
   readonly firstSeq: number;

@@ -14,20 +14,20 @@ import { layoutByName } from '../recognise/recognise-layout.ts';
 import { examine, readerFor, type Examined } from '../recognise/examine.ts';
 import { CorruptGzip } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
-import type { FrozenSources } from '../sources/frozen-sources.ts';
+import type { SourceSnapshots } from '../sources/source-snapshots.ts';
 import { ItemMaker } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { type ReadBefore, readMediaItem, readTextItem } from './whole-file-item.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
 
 export interface ReadOptions {
   /** All sources of the run. */
-  readonly frozen: FrozenSources;
+  readonly frozen: SourceSnapshots;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
   /** Max size of a media file in bytes. */
@@ -47,7 +47,7 @@ export interface ReadOptions {
  * before or while it was read. Throws only on abort and on bugs.
  */
 export async function* readSource(
-  source: FrozenSource,
+  source: SourceSnapshot,
   config: SourceConfig,
   firstSeq: number,
   options: ReadOptions,
@@ -80,7 +80,7 @@ export async function* readSource(
 async function* contentItems(
   file: OpenSource,
   maker: ItemMaker,
-  source: FrozenSource,
+  source: SourceSnapshot,
   {
     config,
     isNamed,
@@ -131,7 +131,7 @@ function* manifestItems(
 interface Whole {
   readonly file: OpenSource;
   readonly maker: ItemMaker;
-  readonly source: FrozenSource;
+  readonly source: SourceSnapshot;
   readonly config: SourceConfig;
   readonly manifest: ManifestTable | null | undefined;
   readonly options: ReadOptions;
@@ -239,7 +239,11 @@ function isSelected(record: SourceRecord, path: string, selection: RecordSelecti
  * The item of a file that cannot be read as it was listed. In a sample, a file that is one record by its name has it only
  * if it was selected; how many records any other file has is not known, so it always has it.
  */
-function problem(item: Item, { path, absolute }: FrozenSource, { selection }: ReadOptions): readonly Item[] {
+function problem(
+  item: Item,
+  { path, absolute }: SourceSnapshot,
+  { selection }: ReadOptions,
+): readonly Item[] {
   const isOneRecord = layoutByName(absolute) === 'text' || mediaKindByName(absolute) !== null;
   if (isOneRecord) return selection?.take(path, null) === false ? [] : [item];
   selection?.addUnreadable(1);
@@ -256,7 +260,7 @@ function changed(maker: ItemMaker): Item {
 }
 
 /** An error of the file system, the gzip data or the Parquet format as an item. Anything else is a bug and is rethrown. */
-function fileProblem(maker: ItemMaker, source: FrozenSource, error: unknown): Item {
+function fileProblem(maker: ItemMaker, source: SourceSnapshot, error: unknown): Item {
   if (error instanceof CorruptGzip) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the gzip data is damaged or truncated', source.bytes);
   }

@@ -5,7 +5,7 @@ import type { Item } from '../../domain/item.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { OriginalText } from '../../formats/encoding/original-text.ts';
 import { type RecordReader, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
 import type { RecordLayout } from '../recognise/recognise-layout.ts';
 import { fileBytes, matchesSnapshot } from '../sources/file-bytes.ts';
@@ -61,7 +61,7 @@ export class SourceAgain {
 
   /** Rejects as `OpenSource.open` and `OpenSource.head` do. The caller closes it. */
   static async open(
-    source: FrozenSource,
+    source: SourceSnapshot,
     config: SourceConfig,
     { itemBytes, signal }: { readonly itemBytes: number; readonly signal: AbortSignal },
   ): Promise<SourceAgain> {
@@ -146,7 +146,7 @@ export class SourceAgain {
   }
 
   /** Whether it is the file that was frozen when the run was created, by its state, and stayed so while it was read. */
-  async matchesSnapshot(source: FrozenSource): Promise<boolean> {
+  async matchesSnapshot(source: SourceSnapshot): Promise<boolean> {
     const { handle, stats } = this.#opened.file;
     return matchesSnapshot(stats, source) && matchesSnapshot(await handle.stat(), source);
   }

@@ -4,7 +4,7 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaRequest, ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState, isSameState } from '../../files/file-state.ts';
 import { type Draft, createPromptDraft, createFailedDraft } from '../../formats/transcripts/draft.ts';
-import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
@@ -13,7 +13,7 @@ import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { WholeFile } from './item-maker.ts';
 
 interface MediaTarget {
-  readonly source: FrozenSource;
+  readonly source: SourceSnapshot;
   readonly config: SourceConfig;
   readonly modality: MediaRequest['modality'];
   /** The manifest of the corpus; undefined if there is none. */
@@ -91,7 +91,7 @@ export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
   target: {
-    readonly source: FrozenSource;
+    readonly source: SourceSnapshot;
     /** The manifest of the corpus; undefined if there is none. */
     readonly manifest: ManifestTable | undefined;
     /** Max size of the text in UTF-8 bytes. */
@@ -142,7 +142,7 @@ export function checkedCaption(text: string): string | null | ItemError {
 
 /** Reads the caption from the text file next to a media file. File system errors are thrown. */
 export async function readSidecar(
-  sidecar: FrozenSidecar,
+  sidecar: SidecarSnapshot,
   config: SourceConfig,
   signal: AbortSignal,
 ): Promise<string | null | ItemError> {

@@ -10,7 +10,7 @@ import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { placeOfSource } from '../sources/file-place.ts';
 import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
 import { OpenSource } from '../sources/open-source.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { columnLabel, layoutByName, looksLikeName } from './recognise-layout.ts';
 
 export interface Inspection {
@@ -47,7 +47,7 @@ const MAX_NAMES = 20;
  * asked for. `itemBytes`: max size of a text item. Returns what is not judged.
  */
 export async function inspectSources(
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
   configs: readonly SourceConfig[],
   itemBytes: number,
   signal: AbortSignal,
@@ -63,7 +63,7 @@ export async function inspectSources(
     else if (tables.size < MAX_TABLES) tables.set(key, { path, files: 1, ...columns });
   };
   const wanted = new WantedColumns(configs);
-  const note = (source: FrozenSource, config: SourceConfig, examined: Examined | null): void => {
+  const note = (source: SourceSnapshot, config: SourceConfig, examined: Examined | null): void => {
     if (examined === null || examined.kind === 'text' || examined.kind === 'media') return;
     wanted.see(source.corpus, examined.columns);
     const { path } = source;
@@ -80,7 +80,7 @@ export async function inspectSources(
     const { judged, unjudged } = columnsOf(examined, source, config);
     add(path, { judged, chosen_by: examined.chosenBy, not_judged: unjudged });
   };
-  const others: FrozenSource[] = [];
+  const others: SourceSnapshot[] = [];
   const found = { table: 0, text: 0 };
   for (const source of sources) {
     const config = configs[source.corpus]!;
@@ -128,7 +128,7 @@ export async function inspectSources(
 }
 
 /** What a found file is by its name or its configuration; null for files of other kinds. */
-function kindByName({ absolute }: FrozenSource, { layout }: SourceConfig): keyof typeof MAX_FOUND | null {
+function kindByName({ absolute }: SourceSnapshot, { layout }: SourceConfig): keyof typeof MAX_FOUND | null {
   if (absolute.toLowerCase().endsWith('.parquet')) return 'table';
   const name = layout ?? layoutByName(absolute);
   return name === null || name === 'text' ? name : 'table';
@@ -136,7 +136,7 @@ function kindByName({ absolute }: FrozenSource, { layout }: SourceConfig): keyof
 
 /** Null for a file that cannot be read or has changed: its item reports the error. */
 export async function examineFile(
-  source: FrozenSource,
+  source: SourceSnapshot,
   config: SourceConfig,
   itemBytes: number,
   signal: AbortSignal,
@@ -189,7 +189,7 @@ function labelled(names: readonly string[], max: number): string[] {
 /** Printable labels of the columns with strings in a sample: those that are judged, and the others but for the ids. */
 export function columnsOf(
   { sample, options }: Extract<Examined, { readonly kind: 'records' }>,
-  source: FrozenSource,
+  source: SourceSnapshot,
   config: SourceConfig,
 ): { readonly judged: string[]; readonly unjudged: string[] } {
   const idNames = idNamesOf(config, isNamedFile(source, config));

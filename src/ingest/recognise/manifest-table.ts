@@ -16,7 +16,7 @@ import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { type FilePlace, placeOfDescription } from '../sources/file-place.ts';
 import { encodingOf } from '../sources/named-file.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
-import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import { readRecords } from '../sources/read-records.ts';
 import { layoutByName, recogniseLayout } from './recognise-layout.ts';
 
@@ -48,7 +48,7 @@ export class ManifestTable {
   readonly #folder: string;
   readonly #isListed: (absolute: string) => boolean;
 
-  private constructor({ absolute }: FrozenSidecar, isListed: (absolute: string) => boolean) {
+  private constructor({ absolute }: SidecarSnapshot, isListed: (absolute: string) => boolean) {
     this.#folder = dirname(absolute);
     this.#isListed = isListed;
   }
@@ -58,7 +58,7 @@ export class ManifestTable {
    * changed after that or can no longer be read.
    */
   static async read(
-    source: FrozenSidecar,
+    source: SidecarSnapshot,
     config: SourceConfig,
     isListed: (absolute: string) => boolean,
     signal: AbortSignal,
@@ -82,7 +82,7 @@ export class ManifestTable {
   }
 
   /** The entry of a file; null if the manifest does not list it. */
-  entry({ absolute }: Pick<FrozenSource, 'absolute'>): ManifestEntry | null {
+  entry({ absolute }: Pick<SourceSnapshot, 'absolute'>): ManifestEntry | null {
     return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
   }
 

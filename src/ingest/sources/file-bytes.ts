@@ -4,7 +4,7 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { decodePath } from '../../domain/file-path.ts';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
-import type { FrozenState } from '../plan/plan-line.ts';
+import type { FileSnapshot } from './sources-file.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
@@ -17,7 +17,7 @@ const DEFLATED_BYTES = 8 * 1024;
  * State of the file at a recorded path, to detect changes later. Zeros if its stats cannot be read: reading the file
  * reports the error.
  */
-export async function frozenState(path: string): Promise<FrozenState> {
+export async function snapshotFile(path: string): Promise<FileSnapshot> {
   try {
     const stats = await stat(decodePath(path));
     return { bytes: stats.size, mtime_ms: stats.mtimeMs, ctime_ms: stats.ctimeMs, inode: stats.ino };
@@ -30,7 +30,7 @@ export async function frozenState(path: string): Promise<FrozenState> {
  * Whether a file is still the one of the snapshot: same size, times and inode. A new mode, name or hard link changes the
  * file's ctime as a write does, so it counts as a change: nothing else shows a write whose mtime was put back.
  */
-export function matchesSnapshot(stats: Stats, source: FrozenState): boolean {
+export function matchesSnapshot(stats: Stats, source: FileSnapshot): boolean {
   return (
     stats.size === source.bytes &&
     stats.mtimeMs === source.mtime_ms &&
@@ -40,7 +40,7 @@ export function matchesSnapshot(stats: Stats, source: FrozenState): boolean {
 }
 
 /** The same for the file at its path; false if its stats cannot be read. */
-export async function fileUnchanged(file: FrozenState & { readonly absolute: string }): Promise<boolean> {
+export async function fileUnchanged(file: FileSnapshot & { readonly absolute: string }): Promise<boolean> {
   try {
     return matchesSnapshot(await stat(decodePath(file.absolute)), file);
   } catch {

@@ -4,10 +4,10 @@ import { decodePath } from '../../domain/file-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { openFile } from '../../files/open-file.ts';
 import { openInside } from '../../files/open-inside.ts';
-import type { FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from './sources-file.ts';
 
 /** The name of a source's corpus and the path below it; the path is empty if the source is the corpus itself. */
-export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaFile, 'corpus' | 'path'> {
+export function placeInCorpus({ path }: Pick<SourceSnapshot, 'path'>): Pick<MediaFile, 'corpus' | 'path'> {
   const slash = path.indexOf('/');
   return slash < 0
     ? { corpus: path, path: '' }
@@ -18,12 +18,12 @@ export function placeInCorpus({ path }: Pick<FrozenSource, 'path'>): Pick<MediaF
  * The id of a source's item: its path below its corpus, or its name if the user named the file. It does not depend on how
  * the corpus was given. Ids may repeat.
  */
-export function idOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): string {
+export function idOfSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): string {
   return placeInCorpus(source).path || basename(source.absolute);
 }
 
 /** Corpus name to the absolute path of its folder, or of the file if the corpus is a single file. */
-export function corpusRoots(sources: readonly FrozenSource[]): Map<string, string> {
+export function corpusRoots(sources: readonly SourceSnapshot[]): Map<string, string> {
   const roots = new Map<string, string>();
   for (const source of sources) {
     const { corpus, path } = placeInCorpus(source);
@@ -37,7 +37,7 @@ export function corpusRoots(sources: readonly FrozenSource[]): Map<string, strin
 
 /** Corpus name to the first file of the corpus. A process that finds this file in a folder has found the corpus. */
 export function landmarksOf(
-  sources: readonly FrozenSource[],
+  sources: readonly SourceSnapshot[],
 ): Readonly<Record<string, Pick<MediaFile, 'path' | 'bytes'>>> {
   const found = new Map<string, Pick<MediaFile, 'path' | 'bytes'>>();
   for (const source of sources) {
@@ -59,13 +59,16 @@ export function openPlace({ absolute, within }: FilePlace): Promise<FileHandle> 
   return within === null ? openFile(decodePath(absolute), 'follow') : openInside(absolute, within);
 }
 
-export function placeOfSource(source: Pick<FrozenSource, 'path' | 'absolute'>): FilePlace {
+export function placeOfSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): FilePlace {
   const isNamed = placeInCorpus(source).path === '';
   return isNamed ? { absolute: source.absolute, within: null } : placeOfDescription(source);
 }
 
 /** The place of a sidecar or a manifest, which is inside the corpus or next to the named file. */
-export function placeOfDescription({ path, absolute }: Pick<FrozenSidecar, 'path' | 'absolute'>): FilePlace {
+export function placeOfDescription({
+  path,
+  absolute,
+}: Pick<SidecarSnapshot, 'path' | 'absolute'>): FilePlace {
   const below = placeInCorpus({ path }).path || basename(absolute);
   return { absolute, within: absolute.slice(0, absolute.length - below.length - 1) || '/' };
 }

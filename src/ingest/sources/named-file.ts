@@ -2,10 +2,10 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { encodePath } from '../../domain/file-path.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { NamedEncoding } from './open-source.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
+import type { SourceSnapshot } from './sources-file.ts';
 
 /** Whether the user named this file, rather than a folder or a glob that it was found by. */
-export function isNamedFile(source: Pick<FrozenSource, 'absolute'>, config: SourceConfig): boolean {
+export function isNamedFile(source: Pick<SourceSnapshot, 'absolute'>, config: SourceConfig): boolean {
   return encodePath(config.path) === source.absolute;
 }
 

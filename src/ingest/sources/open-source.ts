@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
-import type { FrozenState } from '../plan/plan-line.ts';
+import type { FileSnapshot } from './sources-file.ts';
 import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
 import { type FilePlace, openPlace } from './file-place.ts';
 
@@ -120,7 +120,7 @@ export class OpenSource {
   }
 
   /** Whether nobody wrote to the file since the snapshot, as far as its times tell. */
-  matchesSnapshot(source: FrozenState): boolean {
+  matchesSnapshot(source: FileSnapshot): boolean {
     return matchesSnapshot(this.statsNow, source);
   }
 

@@ -2,23 +2,51 @@ import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
 import { decodeLine } from '../../files/checked-line.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
-import type { FrozenSource } from '../plan/plan-line.ts';
 
 const count = z.int().min(0);
 
-const FILE_STATE = { bytes: count, mtime_ms: z.number(), ctime_ms: z.number(), inode: z.number() };
+/** Identifies a file and its version: size, times of modification and change, and inode. */
+const FILE = z.strictObject({
+  bytes: count,
+  /** Milliseconds since the Unix epoch, with the fraction that the file system provides. */
+  mtime_ms: z.number(),
+  /** Programs can set the modification time back after a write, but not this one. */
+  ctime_ms: z.number(),
+  inode: z.number(),
+});
 
-const SIDECAR = z.strictObject({ path: z.string(), absolute: z.string(), ...FILE_STATE });
-
-const SOURCE_LINE = z.strictObject({
-  source: count,
-  corpus: count,
+/** A file that is not a source but describes one: the text next to a media file, or a manifest. */
+const SIDECAR = FILE.extend({
+  /** As in SourceSnapshot. */
   path: z.string(),
   absolute: z.string(),
-  ...FILE_STATE,
-  sidecar: SIDECAR.nullable(),
-  manifest: z.union([count, SIDECAR]).nullable(),
 });
+
+/** One line of sources.jsonl: a file, as it was when the run was created. */
+const SOURCE = FILE.extend({
+  /** 0-based; files are read in this order. */
+  source: count,
+  /** Index into the configuration's `sources`. */
+  corpus: count,
+  /**
+   * The path in outcome lines: the corpus's own name and the path below it, separated by `/`. Unique within a run. An
+   * encoded path.
+   */
+  path: z.string(),
+  /** An encoded path. */
+  absolute: z.string(),
+  /** Text file with the caption of an image or the transcript of a clip; null if there is none next to it. */
+  sidecar: SIDECAR.readonly().nullable(),
+  /**
+   * The manifest of the corpus, which lists files with ids and captions: the index of a source (a manifest refers to
+   * itself), or a file that is not a source, if only the listed file was named or matched.
+   */
+  manifest: z.union([count, SIDECAR.readonly()]).nullable(),
+});
+
+export type FileSnapshot = Readonly<z.infer<typeof FILE>>;
+export type SidecarSnapshot = Readonly<z.infer<typeof SIDECAR>>;
+export type SourceSnapshot = Readonly<z.infer<typeof SOURCE>>;
 
 /**
  * The lines of sources.jsonl in order, in batches. Failure('internal') names an invalid line; a missing file rejects
@@ -27,11 +55,11 @@ const SOURCE_LINE = z.strictObject({
 export async function* readSources(
   path: string,
   options: { readonly signal: AbortSignal },
-): AsyncGenerator<FrozenSource[], void> {
+): AsyncGenerator<SourceSnapshot[], void> {
   let expected = 0;
   for await (const batch of readRecordLines(path, options)) {
     yield batch.map((bytes) => {
-      const source = decodeLine(SOURCE_LINE, bytes);
+      const source = decodeLine(SOURCE, bytes);
       if (typeof source === 'string') {
         throw new Failure('internal', `sources.jsonl line ${expected + 1} is damaged`);
       }

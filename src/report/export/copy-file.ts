@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { SourceAgain } from '../../ingest/items/source-again.ts';
-import type { FrozenSidecar } from '../../ingest/plan/plan-line.ts';
+import type { SidecarSnapshot } from '../../ingest/sources/sources-file.ts';
 import { fileBytes, matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
 import { noRows, type RowCounts } from './left-out.ts';
@@ -31,7 +31,7 @@ export async function copyFile(
  * since the run was created.
  */
 export async function copyCaption(
-  caption: FrozenSidecar,
+  caption: SidecarSnapshot,
   { place, captions, signal }: SourceExport,
 ): Promise<WrittenFile | null> {
   if (captions.has(caption.path)) return null;

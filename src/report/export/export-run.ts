@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import { placeInCorpus } from '../../ingest/sources/file-place.ts';
-import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { ExportManifest } from './export-manifest.ts';
@@ -167,7 +167,10 @@ async function exportOrRefuse(
 }
 
 /** The captions to copy with their files: those that are no sources themselves, where there is a folder for them. */
-function ownCaptions({ sources }: Run, isFolder: boolean): (source: FrozenSource) => FrozenSidecar | null {
+function ownCaptions(
+  { sources }: Run,
+  isFolder: boolean,
+): (source: SourceSnapshot) => SidecarSnapshot | null {
   if (!isFolder || sources.every(({ sidecar }) => sidecar === null)) return () => null;
   const known = new Set(sources.map(({ path }) => path));
   return ({ sidecar }) => (sidecar === null || known.has(sidecar.path) ? null : sidecar);

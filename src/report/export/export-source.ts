@@ -4,7 +4,7 @@ import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readSidecar } from '../../ingest/items/whole-file-item.ts';
 import { SourceAgain } from '../../ingest/items/source-again.ts';
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
 import { copyCaption, copyFile } from './copy-file.ts';
 import { copyRows } from './copy-rows.ts';
@@ -71,7 +71,7 @@ async function fileRestrictions(
 
 /** A file that is one item and has no outcome. */
 async function notJudged(
-  { path }: FrozenSource,
+  { path }: SourceSnapshot,
   { leftOut, cursor, keeping: { isTrial } }: SourceExport,
 ): Promise<ExportedSource> {
   if ((await cursor.peek())?.source.path === path) throw new SourceRefused('read_differently');
@@ -108,7 +108,7 @@ async function readAgain<T>(
 /** Creates the file for a source, as `OutputPlace.create` does, and removes it again if `work` fails. */
 async function writing(
   { place }: SourceExport,
-  { path }: FrozenSource,
+  { path }: SourceSnapshot,
   isCompressed: boolean | null,
   work: (out: OutputFile) => Promise<RowCounts>,
 ): Promise<Omit<ExportedSource, 'caption'>> {

@@ -1,4 +1,4 @@
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { OutputFile } from './output/output-file.ts';
 import { mainReason, type Reason, type ReasonLine } from './reasons.ts';
 
@@ -47,7 +47,7 @@ export class LeftOut {
   }
 
   /** A source of which nothing is exported, whatever was written of it before. */
-  async source({ path }: FrozenSource, reason: Reason): Promise<void> {
+  async source({ path }: SourceSnapshot, reason: Reason): Promise<void> {
     this.#add({ path, row: null, line: null, reasons: [{ reason }] });
     await this.drain();
   }

@@ -1,5 +1,5 @@
 import type { SourceConfig } from '../../config/run-config.ts';
-import type { FrozenSidecar, FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SidecarSnapshot, SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { LeftOut, RowCounts } from './left-out.ts';
 import type { Keeping } from './reasons.ts';
 import type { WrittenFile } from './output/output-file.ts';
@@ -30,12 +30,12 @@ export interface SourceExport {
 
 /** A source as the run read it. */
 export interface JudgedSource {
-  readonly source: FrozenSource;
+  readonly source: SourceSnapshot;
   readonly config: SourceConfig;
   /** SHA-256 of the file as it was judged; null if the run could not tell. */
   readonly sha256: string | null;
   /** The text that was judged with the file and is no source itself; null if there is none. */
-  readonly caption: FrozenSidecar | null;
+  readonly caption: SidecarSnapshot | null;
 }
 
 /** What became of a source. */

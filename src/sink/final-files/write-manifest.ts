@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { hashFile, hashOpenFile } from '../../files/hash-file.ts';
 import { commitsName, RUN_FILES } from '../../files/run-files.ts';
-import type { FrozenSource } from '../../ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
@@ -143,7 +143,7 @@ async function hashRecordFiles(
 }
 
 /** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
-export async function hashSource(source: FrozenSource, signal: AbortSignal): Promise<string | null> {
+export async function hashSource(source: SourceSnapshot, signal: AbortSignal): Promise<string | null> {
   try {
     const handle = await openPlace(placeOfSource(source));
     try {

@@ -7,7 +7,7 @@ import type { SourceConfig } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/again/item-reader.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { random, seed } from '../../helpers/corpus.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { pngFile } from '../../helpers/png.ts';
@@ -106,7 +106,7 @@ describe('reading single items again', () => {
     const config = corpus(path, overrides);
     const { sources } = await expandSources([config], NEVER);
     const items = await itemsOf(sources, [config], LIMITS.itemBytes, LIMITS.mediaBytes);
-    const frozen = new FrozenSources(sources, [config]);
+    const frozen = new SourceSnapshots(sources, [config]);
     const of = (item: Item): RunSource => {
       const source = sources.find((each) => each.path === item.source.path)!;
       return { source, config, frozen, ...LIMITS };

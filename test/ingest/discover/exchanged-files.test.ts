@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, w
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
-import type { FrozenSource } from '../../../src/ingest/plan/plan-line.ts';
+import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-manifest.ts';
@@ -25,10 +25,10 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'outside/a.txt'), 'a secret');
 });
 
-const frozen = async (path = root): Promise<readonly FrozenSource[]> =>
+const frozen = async (path = root): Promise<readonly SourceSnapshot[]> =>
   (await expandSources([corpus(path)], NEVER)).sources;
 
-const codes = async (sources: readonly FrozenSource[], path = root) =>
+const codes = async (sources: readonly SourceSnapshot[], path = root) =>
   (await itemsOf(sources, [corpus(path)])).map(({ source, settled }) => [
     source.path,
     settled?.error?.code ?? 'ok',
@@ -40,7 +40,7 @@ function pipe(name: string): void {
 }
 
 /** The state that somebody freezes who looks a moment after an exchange. */
-const stateOf = (path: string): Partial<FrozenSource> => {
+const stateOf = (path: string): Partial<SourceSnapshot> => {
   const { size, mtimeMs, ctimeMs, ino } = statSync(path);
   return { bytes: size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, inode: ino };
 };
@@ -126,7 +126,7 @@ describe('a pipe', () => {
 
 describe('a link to something outside', () => {
   /** Looks as if the exchange had come between the walk and the look at the file's state. */
-  async function exchanged(exchange: () => void): Promise<FrozenSource[]> {
+  async function exchanged(exchange: () => void): Promise<SourceSnapshot[]> {
     writeFileSync(join(root, 'sub/a.txt'), 'harmless');
     const [source] = await frozen();
     exchange();
@@ -194,7 +194,7 @@ test('a file that grows faster than it is read comes to an end', async () => {
   };
   const configs = [corpus(root)];
   const options = {
-    frozen: new FrozenSources(sources, configs),
+    frozen: new SourceSnapshots(sources, configs),
     itemBytes: 1000,
     mediaBytes: 1000,
     signal: NEVER,

@@ -18,7 +18,7 @@ import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { corpus, itemsOf, NEVER, readItems } from '../read-items.ts';
 
@@ -327,7 +327,7 @@ describe('media files', () => {
     const configs = [corpus(join(root, 'uploads'))];
     const { sources } = await expandSources(configs, NEVER);
     const code = async (index: number): Promise<string | null> => {
-      const frozen = new FrozenSources(sources, configs);
+      const frozen = new SourceSnapshots(sources, configs);
       const options = { frozen, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
       const items: Item[] = [];
       for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);

@@ -8,8 +8,8 @@ import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import type { FrozenSource } from '../../../src/ingest/plan/plan-line.ts';
-import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource, type ReadOptions } from '../../../src/ingest/items/read-source.ts';
 import { corpus, NEVER, readItems } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
@@ -17,8 +17,8 @@ import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 const ITEM_BYTES = 1024 * 1024;
 
 /** For reading a source that no other says anything of. */
-function readOptions(source: FrozenSource, overrides: Partial<ReadOptions> = {}): ReadOptions {
-  const frozen = new FrozenSources([source], [corpus(source.absolute)]);
+function readOptions(source: SourceSnapshot, overrides: Partial<ReadOptions> = {}): ReadOptions {
+  const frozen = new SourceSnapshots([source], [corpus(source.absolute)]);
   return { frozen, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
 }
 
@@ -36,12 +36,12 @@ describe('reading a source', () => {
     return path;
   }
 
-  async function frozen(path: string): Promise<FrozenSource> {
+  async function frozen(path: string): Promise<SourceSnapshot> {
     return (await expandSources([corpus(path)], NEVER)).sources[0]!;
   }
 
   async function read(
-    source: FrozenSource,
+    source: SourceSnapshot,
     overrides: Partial<SourceConfig> = {},
     between: () => void = () => {},
   ): Promise<Item[]> {

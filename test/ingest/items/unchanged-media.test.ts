@@ -9,7 +9,7 @@ import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { ReadMedia } from '../../../src/domain/request.ts';
 import type { ReadBefore } from '../../../src/ingest/items/whole-file-item.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { FrozenSources } from '../../../src/ingest/sources/frozen-sources.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { corpus, NEVER } from '../read-items.ts';
 
 const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
@@ -44,7 +44,7 @@ async function read(path: string, readBefore: ReadBefore, onBytes?: () => void):
   const configs = [corpus(path)];
   const { sources } = await expandSources(configs, NEVER);
   const limits = { itemBytes: 1024, mediaBytes: 1024 };
-  const frozen = new FrozenSources(sources, configs);
+  const frozen = new SourceSnapshots(sources, configs);
   const items: Item[] = [];
   for (const source of sources) {
     const options = { frozen, ...limits, readBefore, signal: NEVER, ...(onBytes ? { onBytes } : {}) };
@@ -87,7 +87,7 @@ it('a file that the user reads as a table is read', async () => {
   await writeFile(join(path, 'a.csv'), 'text\nhello\n');
   const configs = [corpus(path, { layout: 'csv' })];
   const { sources } = await expandSources(configs, NEVER);
-  const frozen = new FrozenSources(sources, configs);
+  const frozen = new SourceSnapshots(sources, configs);
   const options = {
     frozen,
     itemBytes: 1024,

@@ -4,18 +4,18 @@ import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
-import type { FrozenState, FrozenSidecar, FrozenSource } from '../plan/plan-line.ts';
+import type { FileSnapshot, SidecarSnapshot, SourceSnapshot } from './sources-file.ts';
 
 /** All sources of a run: reading a source may require others, such as its manifest. Caches one manifest at a time. */
-export class FrozenSources {
-  readonly #sources: readonly FrozenSource[];
+export class SourceSnapshots {
+  readonly #sources: readonly SourceSnapshot[];
   readonly #configs: readonly SourceConfig[];
   #manifest: { readonly key: string; readonly table: ManifestTable | null } | null = null;
 
   /** Whether the files of a device are kept in memory, by its number. */
   readonly #inMemory = new Map<number, Promise<boolean>>();
 
-  constructor(sources: readonly FrozenSource[], configs: readonly SourceConfig[]) {
+  constructor(sources: readonly SourceSnapshot[], configs: readonly SourceConfig[]) {
     this.#sources = sources;
     this.#configs = configs;
   }
@@ -24,7 +24,7 @@ export class FrozenSources {
    * The manifest that a source is listed in, or that it is itself; undefined if there is none, null if it changed after
    * the run was created.
    */
-  async manifestOf(source: FrozenSource, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
+  async manifestOf(source: SourceSnapshot, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
     const list = this.#listOf(source);
     if (list === null) return undefined;
     const config = this.#configs[source.corpus]!;
@@ -40,7 +40,7 @@ export class FrozenSources {
   }
 
   /** Whether a source is on a file system in memory. Asked once for each device. */
-  isInMemory({ stats }: OpenSource, { absolute }: FrozenSource): Promise<boolean> {
+  isInMemory({ stats }: OpenSource, { absolute }: SourceSnapshot): Promise<boolean> {
     const known = this.#inMemory.get(stats.dev);
     if (known !== undefined) return known;
     const asked = isInMemory(decodePath(absolute));
@@ -52,17 +52,17 @@ export class FrozenSources {
    * Whether a source is as it was when the run was created. For a whole-file item this includes its sidecar and its
    * manifest; rows contain their own ids and texts.
    */
-  async unchanged(source: FrozenSource, isWholeFile: boolean): Promise<boolean> {
+  async unchanged(source: SourceSnapshot, isWholeFile: boolean): Promise<boolean> {
     const { sidecar } = source;
     const list = this.#listOf(source);
-    const files: (FrozenState & { readonly absolute: string })[] = [source];
+    const files: (FileSnapshot & { readonly absolute: string })[] = [source];
     if (isWholeFile && sidecar !== null) files.push(sidecar);
     if (isWholeFile && list !== null) files.push(list);
     for (const file of files) if (!(await fileUnchanged(file))) return false;
     return true;
   }
 
-  #listOf({ manifest }: FrozenSource): FrozenSidecar | null {
+  #listOf({ manifest }: SourceSnapshot): SidecarSnapshot | null {
     return typeof manifest === 'number' ? this.#sources[manifest]! : manifest;
   }
 
