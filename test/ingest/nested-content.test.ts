@@ -23,6 +23,154 @@ function shown({ id, request, settled }: Item): string {
     .join(' | ')}`;
 }
 
+/** A name after `#`, the record as JSON, and each of its items after `=`. */
+const CASES = String.raw`
+# a dialogue of speakers is a conversation, in which the system answers
+{"dialogue_id": "d_1", "turns": [{"speaker": "USER", "utterance": "A table for two."},
+  {"speaker": "SYSTEM", "utterance": "Where?"}]}
+= a.jsonl#1: user=A table for two. | assistant=Where?
+# where an assistant answers, the system instructs before anybody has spoken
+{"id": "x", "log": [{"speaker": "system", "text": "Be brief."}, {"speaker": "assistant", "text": "Yes?"},
+  {"speaker": "system", "text": "Bob left."}]}
+= x: system=Be brief. | assistant=Yes? | user=Bob left.
+# comments without authors are items each, beside the text
+{"id": "x", "text": "A post", "comments": [{"text": "First"}, {"text": "Second",
+  "replies": [{"text": "Third"}]}]}
+= x: A post
+= x#nested1: First
+= x#nested2: Second
+= x#nested3: Third
+# comments with authors are a conversation, and so are the replies to each
+{"id": "x", "title": "A post about it", "replies": [{"author": "ann", "body": "One",
+  "replies": [{"author": "bob", "body": "Two", "replies": []}]}, {"author": "cid", "body": "Three"}]}
+= x: A post about it
+= x#nested2: user=One | user=Three
+= x#nested3: user=Two
+# a text in an object
+{"id": "x", "payload": {"text": "Hello"}}
+= x: Hello
+# a list of instances, of any known shape
+{"id": "x", "instances": [{"prompt": "Q", "response": "A"}, {"messages": [{"role": "user",
+  "content": "Hi"}]}, "some words here", {"chosen": "this", "rejected": "that"}]}
+= x: Q -> A
+= x#nested2: user=Hi
+= x#nested3: some words here
+= x#nested4#chosen: this
+= x#nested4#rejected: that
+# a list of texts
+{"id": "x", "comments": ["Yes", "No", " ", 7]}
+= x: Yes
+= x#nested2: No
+# strings of several words in a list
+{"id": "x", "lines": ["Yes", "that is so"]}
+= x: that is so
+# strings with words under any name, in an object of objects
+{"id": "x", "text": "T", "meta": {"lang": "en", "by": {"deeper": {"remark7": "go away"}}}}
+= x: T
+= x#nested1: go away
+# what messages hold beside their content
+{"id": "x", "messages": [{"role": "user", "content": "Hi", "name": "ann",
+  "reasoning": "I think of something bad"}]}
+= x: user=Hi
+= x#nested1: I think of something bad
+# what a message repeats under another name
+{"id": "x", "messages": [{"role": "user", "content": "Hi", "text": "an unlike text of it"}]}
+= x: user=Hi
+= x#nested1: an unlike text of it
+# what messages have in JSON text
+{"id": "x",
+  "messages": "[{\"role\":\"user\",\"content\":\"Hi\",\"reasoning\":\"I think of something bad\"}]"}
+= x: user=Hi
+= x#nested1: I think of something bad
+# arguments of calls, be they text or an object, in a list of calls or a single one
+{"id": "x", "messages": [{"role": "user", "content": "Send it"}, {"role": "assistant", "content": null,
+  "tool_calls": [{"id": "c_1", "type": "function", "function": {"name": "send",
+  "arguments": {"text": "bad words"}}}, {"name": "send", "arguments": "{\"n\":1}",
+  "why": "they asked for it"}]}, {"role": "assistant", "content": "Done",
+  "tool_calls": {"function": {"name": "b", "arguments": [7]}}}, {"role": "assistant", "content": null,
+  "function_call": {"name": "c", "arguments": {"a": {"b": "c d"}}}}]}
+= x: user=Send it | assistant={"text":"bad words"}\n{"n":1} | assistant=Done\n[7] | assistant={"a":{"b":"c d"}}
+= x#nested1: they asked for it
+# what the parts of a message hold beside their text
+{"id": "x", "messages": [{"role": "user", "content": [{"type": "text", "text": "Look",
+  "citations": [{"cited_text": "some words of a book"}]}, {"type": "image_url",
+  "image_url": {"url": "https://example.org/a.png"}, "alt": "bad words"}, {"type": "input_audio",
+  "input_audio": {"data": "LONG_BASE64", "format": "wav"}, "said": "go away"}]}, ["user", [{"type": "text",
+  "text": "Hm", "note": "more bad words"}]]]}
+= x: user=Look | user=Hm
+= x#image1: UNSUPPORTED_TYPE
+= x#audio1: UNSUPPORTED_TYPE
+= x#nested1: some words of a book
+= x#nested2: bad words
+= x#nested3: go away
+= x#nested4: more bad words
+# what the parts of a text and of a spoken turn hold beside it
+{"id": "x", "text": [{"type": "text", "text": "One", "alt": "bad words"}], "said": [{"author": "ann",
+  "text": ["see ", {"type": "link", "text": "this", "title": "more bad words"}]}]}
+= x: One
+= x#nested1: bad words
+= x#nested2: user=see this
+= x#nested3: more bad words
+# a preference prompt that neither side has
+{"id": "x", "prompt": "bad words", "chosen": [{"role": "user", "content": "hi"}],
+  "rejected": [{"role": "user", "content": "ho"}]}
+= x#chosen: user=hi
+= x#rejected: user=ho
+= x#prompt: bad words
+# a preference prompt of turns, of which a side has some
+{"id": "x", "prompt": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "bad words"}],
+  "chosen": [{"role": "user", "content": "hi"}], "rejected": [{"role": "user", "content": "hi"}]}
+= x#chosen: user=hi
+= x#rejected: user=hi
+= x#prompt: user=hi | assistant=bad words
+# a preference prompt that one side begins with, or that is an object
+{"id": "x", "pairs": [{"prompt": "Q", "chosen": [{"role": "user", "content": "The Q"}], "rejected": "no"},
+  {"prompt": {"text": "Q two"}, "chosen": "yes", "rejected": "no"}]}
+= x#chosen: user=The Q
+= x#rejected: Q -> no
+= x#nested2#chosen: yes
+= x#nested2#rejected: no
+= x#nested3: Q two
+# long annotations of a turn, unless they repeat it
+{"id": "x", "turns": [{"speaker": "USER", "utterance": "At half past one in the afternoon, please.",
+  "slots": {"time": ["half past one in the afternoon"], "place": "San Jose"}}, {"speaker": "SYSTEM",
+  "utterance": "Done.", "found": [{"at": "the house with a red door"}]}, {"speaker": "USER",
+  "utterance": "Bye.", "found": [{"at": "a house there"}]}]}
+= x: user=At half past one in the afternoon, please. | assistant=Done. | user=Bye.
+= x#nested2: the house with a red door
+# messages of a chat export
+{"id": "x", "messages": [{"sender_name": "Ann", "content": "Hi", "timestamp_ms": 1}, {"sender_name": "Bob",
+  "photos": [{"uri": "a.jpg"}]}, {"sender_name": "Bob", "content": "See?"}]}
+= x#1: Hi
+= x#3: See?
+# texts with entities, authors as objects
+{"id": "x", "posts": [{"author": {"id": 7, "name": "ann"}, "text": ["see ", {"type": "link",
+  "text": "this"}, " now"]}]}
+= x: user=see this now
+# several texts of a record without a layout
+{"id": "x", "question": "Who?", "passage": "It was Ann.", "answers": {"text": ["Ann"], "start": [7]}}
+= x: Who?
+= x#nested2: It was Ann.
+= x#nested3: Ann
+# single words, where there is nothing else
+{"id": "x", "data": {"a": "idiot", "key": "abc", "n": 1}}
+= x: idiot
+# encoded data
+{"id": "x", "text": "T", "data": {"image": "LONG_BASE64"}}
+= x: T
+= x#nested1: UNSUPPORTED_TYPE
+# labels beside a text are no items
+{"id": "x", "text": "T", "tags": ["a", "b"], "lang": {"code": "en"}}
+= x: T
+`
+  .split(/^# /m)
+  .slice(1)
+  .map((text): [name: string, record: unknown, items: string[]] => {
+    const [head, ...expected] = text.trim().split(/\n= /);
+    const [name, ...json] = head!.split('\n');
+    return [name!, JSON.parse(json.join(' ').replaceAll('LONG_BASE64', 'QUJD'.repeat(100))), expected];
+  });
+
 describe('what records hold in lists and objects', () => {
   let root: string;
 
@@ -41,259 +189,8 @@ describe('what records hold in lists and objects', () => {
     return (await readItems([corpus(write([record]), overrides)])).map(shown);
   }
 
-  test.each<[name: string, record: unknown, items: string[]]>([
-    [
-      'a dialogue of speakers is a conversation, in which the system answers',
-      {
-        dialogue_id: 'd_1',
-        turns: [
-          { speaker: 'USER', utterance: 'A table for two.' },
-          { speaker: 'SYSTEM', utterance: 'Where?' },
-        ],
-      },
-      ['a.jsonl#1: user=A table for two. | assistant=Where?'],
-    ],
-    [
-      'where an assistant answers, the system instructs before anybody has spoken',
-      {
-        id: 'x',
-        log: [
-          { speaker: 'system', text: 'Be brief.' },
-          { speaker: 'assistant', text: 'Yes?' },
-          { speaker: 'system', text: 'Bob left.' },
-        ],
-      },
-      ['x: system=Be brief. | assistant=Yes? | user=Bob left.'],
-    ],
-    [
-      'comments without authors are items each, beside the text',
-      {
-        id: 'x',
-        text: 'A post',
-        comments: [{ text: 'First' }, { text: 'Second', replies: [{ text: 'Third' }] }],
-      },
-      ['x: A post', 'x#nested1: First', 'x#nested2: Second', 'x#nested3: Third'],
-    ],
-    [
-      'comments with authors are a conversation, and so are the replies to each',
-      {
-        id: 'x',
-        title: 'A post about it',
-        replies: [
-          { author: 'ann', body: 'One', replies: [{ author: 'bob', body: 'Two', replies: [] }] },
-          { author: 'cid', body: 'Three' },
-        ],
-      },
-      ['x: A post about it', 'x#nested2: user=One | user=Three', 'x#nested3: user=Two'],
-    ],
-    ['a text in an object', { id: 'x', payload: { text: 'Hello' } }, ['x: Hello']],
-    [
-      'a list of instances, of any known shape',
-      {
-        id: 'x',
-        instances: [
-          { prompt: 'Q', response: 'A' },
-          { messages: [{ role: 'user', content: 'Hi' }] },
-          'some words here',
-          { chosen: 'this', rejected: 'that' },
-        ],
-      },
-      [
-        'x: Q -> A',
-        'x#nested2: user=Hi',
-        'x#nested3: some words here',
-        'x#nested4#chosen: this',
-        'x#nested4#rejected: that',
-      ],
-    ],
-    ['a list of texts', { id: 'x', comments: ['Yes', 'No', ' ', 7] }, ['x: Yes', 'x#nested2: No']],
-    ['strings of several words in a list', { id: 'x', lines: ['Yes', 'that is so'] }, ['x: that is so']],
-    [
-      'strings with words under any name, in an object of objects',
-      { id: 'x', text: 'T', meta: { lang: 'en', by: { deeper: { remark7: 'go away' } } } },
-      ['x: T', 'x#nested1: go away'],
-    ],
-    [
-      'what messages hold beside their content',
-      {
-        id: 'x',
-        messages: [{ role: 'user', content: 'Hi', name: 'ann', reasoning: 'I think of something bad' }],
-      },
-      ['x: user=Hi', 'x#nested1: I think of something bad'],
-    ],
-    [
-      'what a message repeats under another name',
-      { id: 'x', messages: [{ role: 'user', content: 'Hi', text: 'an unlike text of it' }] },
-      ['x: user=Hi', 'x#nested1: an unlike text of it'],
-    ],
-    [
-      'what messages have in JSON text',
-      { id: 'x', messages: '[{"role":"user","content":"Hi","reasoning":"I think of something bad"}]' },
-      ['x: user=Hi', 'x#nested1: I think of something bad'],
-    ],
-    [
-      'arguments of calls, be they text or an object, in a list of calls or a single one',
-      {
-        id: 'x',
-        messages: [
-          { role: 'user', content: 'Send it' },
-          {
-            role: 'assistant',
-            content: null,
-            tool_calls: [
-              { id: 'c_1', type: 'function', function: { name: 'send', arguments: { text: 'bad words' } } },
-              { name: 'send', arguments: '{"n":1}', why: 'they asked for it' },
-            ],
-          },
-          { role: 'assistant', content: 'Done', tool_calls: { function: { name: 'b', arguments: [7] } } },
-          { role: 'assistant', content: null, function_call: { name: 'c', arguments: { a: { b: 'c d' } } } },
-        ],
-      },
-      [
-        'x: user=Send it | assistant={"text":"bad words"}\n{"n":1} | assistant=Done\n[7] | assistant={"a":{"b":"c d"}}',
-        'x#nested1: they asked for it',
-      ],
-    ],
-    [
-      'what the parts of a message hold beside their text',
-      {
-        id: 'x',
-        messages: [
-          {
-            role: 'user',
-            content: [
-              { type: 'text', text: 'Look', citations: [{ cited_text: 'some words of a book' }] },
-              { type: 'image_url', image_url: { url: 'https://example.org/a.png' }, alt: 'bad words' },
-              {
-                type: 'input_audio',
-                input_audio: { data: 'QUJD'.repeat(100), format: 'wav' },
-                said: 'go away',
-              },
-            ],
-          },
-          ['user', [{ type: 'text', text: 'Hm', note: 'more bad words' }]],
-        ],
-      },
-      [
-        'x: user=Look | user=Hm',
-        'x#image1: UNSUPPORTED_TYPE',
-        'x#audio1: UNSUPPORTED_TYPE',
-        'x#nested1: some words of a book',
-        'x#nested2: bad words',
-        'x#nested3: go away',
-        'x#nested4: more bad words',
-      ],
-    ],
-    [
-      'what the parts of a text and of a spoken turn hold beside it',
-      {
-        id: 'x',
-        text: [{ type: 'text', text: 'One', alt: 'bad words' }],
-        said: [{ author: 'ann', text: ['see ', { type: 'link', text: 'this', title: 'more bad words' }] }],
-      },
-      ['x: One', 'x#nested1: bad words', 'x#nested2: user=see this', 'x#nested3: more bad words'],
-    ],
-    [
-      'a preference prompt that neither side has',
-      {
-        id: 'x',
-        prompt: 'bad words',
-        chosen: [{ role: 'user', content: 'hi' }],
-        rejected: [{ role: 'user', content: 'ho' }],
-      },
-      ['x#chosen: user=hi', 'x#rejected: user=ho', 'x#prompt: bad words'],
-    ],
-    [
-      'a preference prompt of turns, of which a side has some',
-      {
-        id: 'x',
-        prompt: [
-          { role: 'user', content: 'hi' },
-          { role: 'assistant', content: 'bad words' },
-        ],
-        chosen: [{ role: 'user', content: 'hi' }],
-        rejected: [{ role: 'user', content: 'hi' }],
-      },
-      ['x#chosen: user=hi', 'x#rejected: user=hi', 'x#prompt: user=hi | assistant=bad words'],
-    ],
-    [
-      'a preference prompt that one side begins with, or that is an object',
-      {
-        id: 'x',
-        pairs: [
-          { prompt: 'Q', chosen: [{ role: 'user', content: 'The Q' }], rejected: 'no' },
-          { prompt: { text: 'Q two' }, chosen: 'yes', rejected: 'no' },
-        ],
-      },
-      [
-        'x#chosen: user=The Q',
-        'x#rejected: Q -> no',
-        'x#nested2#chosen: yes',
-        'x#nested2#rejected: no',
-        'x#nested3: Q two',
-      ],
-    ],
-    [
-      'long annotations of a turn, unless they repeat it',
-      {
-        id: 'x',
-        turns: [
-          {
-            speaker: 'USER',
-            utterance: 'At half past one in the afternoon, please.',
-            slots: { time: ['half past one in the afternoon'], place: 'San Jose' },
-          },
-          { speaker: 'SYSTEM', utterance: 'Done.', found: [{ at: 'the house with a red door' }] },
-          { speaker: 'USER', utterance: 'Bye.', found: [{ at: 'a house there' }] },
-        ],
-      },
-      [
-        'x: user=At half past one in the afternoon, please. | assistant=Done. | user=Bye.',
-        'x#nested2: the house with a red door',
-      ],
-    ],
-    [
-      'messages of a chat export',
-      {
-        id: 'x',
-        messages: [
-          { sender_name: 'Ann', content: 'Hi', timestamp_ms: 1 },
-          { sender_name: 'Bob', photos: [{ uri: 'a.jpg' }] },
-          { sender_name: 'Bob', content: 'See?' },
-        ],
-      },
-      ['x#1: Hi', 'x#3: See?'],
-    ],
-    [
-      'texts with entities, authors as objects',
-      {
-        id: 'x',
-        posts: [{ author: { id: 7, name: 'ann' }, text: ['see ', { type: 'link', text: 'this' }, ' now'] }],
-      },
-      ['x: user=see this now'],
-    ],
-    [
-      'several texts of a record without a layout',
-      { id: 'x', question: 'Who?', passage: 'It was Ann.', answers: { text: ['Ann'], start: [7] } },
-      ['x: Who?', 'x#nested2: It was Ann.', 'x#nested3: Ann'],
-    ],
-    [
-      'single words, where there is nothing else',
-      { id: 'x', data: { a: 'idiot', key: 'abc', n: 1 } },
-      ['x: idiot'],
-    ],
-    [
-      'encoded data',
-      { id: 'x', text: 'T', data: { image: 'QUJD'.repeat(100) } },
-      ['x: T', 'x#nested1: UNSUPPORTED_TYPE'],
-    ],
-    [
-      'labels beside a text are no items',
-      { id: 'x', text: 'T', tags: ['a', 'b'], lang: { code: 'en' } },
-      ['x: T'],
-    ],
-  ])('%s', async (_name, record, expected) => {
-    expect(await items(record)).toEqual(expected);
+  test.each(CASES)('%s', async (_name, record, expected) => {
+    expect((await items(record)).map((item) => item.replaceAll('\n', '\\n'))).toEqual(expected);
   });
 
   test('a record is not judged by an id as its only string', async () => {
@@ -375,45 +272,6 @@ describe('what records hold in lists and objects', () => {
     });
     expect(many).toHaveLength(50_001);
     expect(many.at(-1)).toBe('x#nested50001: ITEM_TOO_LARGE');
-  });
-
-  test('every word of an annotated dialogue corpus is in the one item of its dialogue', async () => {
-    const dialogues = Array.from({ length: 2_000 }, (_, at) => {
-      const place = ['The Oak Kitchen', 'Casa Luna'][at % 2]!;
-      const said = [
-        `A table in San Jose for ${at + 2}.`,
-        `How about ${place}?`,
-        'Half past one in the afternoon.',
-        'Done.',
-      ];
-      const turns = said.map((utterance, turn) => ({
-        frames: [
-          {
-            service: 'Restaurants_1',
-            actions: [{ act: 'INFORM', slot: 'place', values: [turn === 1 ? place : 'San Jose'] }],
-            slots: [{ exclusive_end: 19, slot: 'city', start: 11 }],
-            state: {
-              active_intent: 'ReserveRestaurant',
-              requested_slots: ['time'],
-              slot_values: turn === 2 ? { time: ['one in the afternoon'], city: ['San Jose'] } : {},
-            },
-          },
-        ],
-        speaker: turn % 2 === 0 ? 'USER' : 'SYSTEM',
-        utterance,
-      }));
-      return { dialogue_id: `1_${at}`, services: ['Restaurants_1'], turns };
-    });
-    const path = join(root, 'dialogues.json');
-    writeFileSync(path, JSON.stringify(dialogues, null, 2));
-    const found = await readItems([corpus(path)]);
-    expect(found.map(({ request }) => request?.requestType === 'multiturn' && request.messages)).toEqual(
-      dialogues.map(({ turns }) =>
-        turns.map(({ speaker, utterance }) => [speaker === 'USER' ? 'user' : 'assistant', utterance]),
-      ),
-    );
-    const byId = await readItems([corpus(path, { idColumn: 'dialogue_id' })]);
-    expect(byId.map(({ id }) => id)).toEqual(dialogues.map(({ dialogue_id: id }) => id));
   });
 
   test('names at the terminal the nested strings that nobody judges', async () => {
