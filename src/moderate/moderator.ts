@@ -62,8 +62,8 @@ export class Moderator {
     const onAbort = (): void => ending.abort(options.signal.reason);
     options.signal.addEventListener('abort', onAbort, { once: true });
     const outcomes = new Array<Outcome | null>(requests.length).fill(null);
-    const texts: Placed<TextRequest>[] = [];
-    const media: Placed<MediaRequest | EmbeddedImageRequest>[] = [];
+    const texts: IndexedRequest<TextRequest>[] = [];
+    const media: IndexedRequest<MediaRequest | EmbeddedImageRequest>[] = [];
     for (const [index, request] of requests.entries()) {
       if (request === null) continue;
       if (isMedia(request) || isEmbedded(request)) media.push({ index, request });
@@ -84,7 +84,7 @@ export class Moderator {
   }
 
   async #judgeTexts(
-    texts: readonly Placed<TextRequest>[],
+    texts: readonly IndexedRequest<TextRequest>[],
     outcomes: (Outcome | null)[],
     options: ModerateOptions,
   ): Promise<void> {
@@ -96,7 +96,7 @@ export class Moderator {
     if (answers.length !== texts.length) {
       throw new Error(`${texts.length} requests were answered by ${answers.length} outcomes`);
     }
-    const tooLong: (Placed<Windowable> & { readonly refused: FailedJudgement })[] = [];
+    const tooLong: (IndexedRequest<Windowable> & { readonly refused: FailedJudgement })[] = [];
     for (const [at, { index, request }] of texts.entries()) {
       const answer = answers[at]!;
       outcomes[index] = answer;
@@ -112,7 +112,7 @@ export class Moderator {
 }
 
 /** A request with its index among those given. */
-interface Placed<Request> {
+interface IndexedRequest<Request> {
   readonly index: number;
   readonly request: Request;
 }

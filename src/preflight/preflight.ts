@@ -6,7 +6,7 @@ import type { ItemCode } from '../domain/item-error.ts';
 import { expandSources } from '../ingest/discover/expand.ts';
 import { readSource } from '../ingest/items/read-source.ts';
 import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
-import { columnsOf, examineFile, inspectSources } from '../ingest/recognise/inspect.ts';
+import { listColumns, examineFile, inspectSources } from '../ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 
@@ -187,7 +187,7 @@ async function recognise(
     case 'refused':
       return { kind: `refused (${examined.error.code})`, table: null };
     case 'records': {
-      const { judged, unjudged } = columnsOf(examined, source, corpus);
+      const { judged, unjudged } = listColumns(examined, source, corpus);
       return { kind: examined.layout.kind, table: { path: source.path, judged, not_judged: unjudged } };
     }
   }

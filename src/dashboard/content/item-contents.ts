@@ -8,8 +8,8 @@ import {
   type MediaRequest,
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
-import { type ItemAgain, ItemReader } from '../../ingest/again/item-reader.ts';
-import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
+import { type RereadItem, ItemReader } from '../../ingest/reread/item-reader.ts';
+import { changedFileError, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import { type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
 import type { Run } from '../../runs/create-run.ts';
@@ -213,7 +213,7 @@ export class ItemContents {
   async #again(
     { opened, line, source, isRestricted }: Admitted,
     signal: AbortSignal,
-  ): Promise<ItemAgain | Unavailable> {
+  ): Promise<RereadItem | Unavailable> {
     const { frozen, run } = opened;
     const { sources, limits } = run.record.config;
     const { itemBytes, mediaBytes } = limits;
@@ -244,7 +244,7 @@ export class ItemContents {
       const changed = await checkPlanned(handle, file, signal);
       const decoded = changed ?? (await decodedAudio(handle, line, decoding));
       // The decoder opened the file anew after it was hashed.
-      return (await stateOf(handle)) === before ? decoded : changedMeanwhile();
+      return (await stateOf(handle)) === before ? decoded : changedFileError();
     } finally {
       await handle.close();
     }

@@ -7,7 +7,7 @@ import {
   type TextRequest,
   type Turn,
 } from '../../domain/request.ts';
-import { windowAt } from '../../moderate/windows/window-at.ts';
+import { findWindow } from '../../moderate/windows/window-at.ts';
 import type { ItemContent, MarkedSpan } from '../api/items.ts';
 
 type ShownRequest = Extract<ItemContent, { kind: 'text' | 'pair' | 'conversation' }>;
@@ -48,7 +48,7 @@ export function shownRequest(request: TextRequest, judged: Judged): ShownRequest
 }
 
 function markedAt(text: string, at: number | null, beside = ''): MarkedSpan | null {
-  return at === null ? null : windowAt(text, at, beside);
+  return at === null ? null : findWindow(text, at, beside);
 }
 
 /** The chunk up to which a stream was judged when it was flagged first. */

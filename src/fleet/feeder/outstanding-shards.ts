@@ -209,7 +209,7 @@ export class OutstandingShards {
       const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
       return { ...of, ...results.encode(job) };
     }
-    const marks = { landmarks: this.#landmarksOf(shard), settledMark: mark };
+    const marks = { landmarks: this.#findLandmarks(shard), settledMark: mark };
     const job: ShardJob = { run, record, epoch, expectFingerprint, judging, contentPolicy, ...marks, shard };
     return { ...of, ...this.#options.queueOf(shard.lane).encode(job) };
   }
@@ -256,7 +256,7 @@ export class OutstandingShards {
   }
 
   /** The landmarks of the corpora that contain the shard's media. */
-  #landmarksOf({ items }: Shard): Landmarks {
+  #findLandmarks({ items }: Shard): Landmarks {
     const found: Record<string, Landmark> = {};
     for (const { request } of items) {
       if (request === null || !isMedia(request)) continue;

@@ -41,7 +41,7 @@ const MAX_CONCURRENT_STATS = 64;
 /**
  * Expands files, folders and globs into files: the corpora in the given order, and the files of each in bytewise order of
  * their paths. A file in two corpora belongs to the one that names the file, otherwise to the first. Sidecars and
- * manifests are looked for next to a file however it was found, so that its item is always the same. Failure('usage') for
+ * manifests are looked for next to a file however it was found, so its item is always the same. Failure('usage') for
  * a path that does not exist, and for a folder or a glob without files.
  */
 export async function expandSources(
@@ -72,7 +72,7 @@ export async function expandSources(
     };
     const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
     const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
-    // In bounded groups, so that an abort does not wait for a million files.
+    // In bounded groups: an abort must not wait for a million files.
     for (let at = 0; at < kept.length; at += 1024) {
       signal.throwIfAborted();
       const group = kept.slice(at, at + 1024).map((file, index) =>

@@ -2,14 +2,14 @@ import { dirname } from 'node:path';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { snapshotFile } from '../sources/file-bytes.ts';
-import type { FilePlace } from '../sources/file-place.ts';
+import type { FileLocation } from '../sources/file-place.ts';
 import { isManifest, MAX_MANIFEST_BYTES, MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { isSidecarName, stem } from './sidecars.ts';
 import { SkippedFiles } from './walk/skipped-files.ts';
 import { type FileRole, walkFolder } from './walk/walk-folder.ts';
 
-/** A file of a corpus or next to it; paths are in the recorded form. */
-export interface FoundName extends FilePlace {
+/** A file of a corpus or next to it; paths are encoded. */
+export interface FoundName extends FileLocation {
   /** Below the corpus, with `/`. */
   readonly relative: string;
 }

@@ -2,18 +2,18 @@ import pLimit from 'p-limit';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { binaryKind, mediaKindByName } from '../recognise/binary-kind.ts';
-import { type FilePlace, openPlace } from '../sources/file-place.ts';
+import { type FileLocation, openPlace } from '../sources/file-place.ts';
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_CONCURRENT_CHECKS = 16;
 
-interface File extends FilePlace {
+interface File extends FileLocation {
   /** Below its corpus, with `/`. */
   readonly relative: string;
 }
 
 /** Files without the sidecars among them, and the sidecars. */
-interface Captioned<F extends File> {
+interface CaptionedFiles<F extends File> {
   readonly files: F[];
   /** Relative path of a media file to the text file that describes it. */
   readonly sidecars: ReadonlyMap<string, F>;
@@ -28,7 +28,7 @@ export async function takeSidecars<F extends File>(
   files: readonly F[],
   beside: readonly F[],
   signal: AbortSignal,
-): Promise<Captioned<F>> {
+): Promise<CaptionedFiles<F>> {
   const texts = new Map<string, F>();
   for (const file of [...beside, ...files]) {
     if (!isSidecarName(file.relative)) continue;
@@ -64,17 +64,17 @@ export function stem(path: string): string {
 }
 
 /** Whether a file can have a sidecar. False if it cannot be read: its own item reports the error. */
-export async function isJudgedMedia(place: FilePlace): Promise<boolean> {
+export async function isJudgedMedia(place: FileLocation): Promise<boolean> {
   try {
     const handle = await openPlace(place);
     try {
       const head = await readFully(handle, Buffer.allocUnsafe(HEAD_BYTES), 0);
       if (binaryKind(head, place.absolute, null)?.isJudged !== true) return false;
       const { size } = await handle.stat();
-      if (size <= head.length) return isWholePicture(head, head, true);
+      if (size <= head.length) return isCompleteImage(head, head, true);
       const tailBytes = Math.min(TAIL_BYTES, size);
       const tail = await readFully(handle, Buffer.allocUnsafe(tailBytes), size - tailBytes);
-      return isWholePicture(head, tail, false);
+      return isCompleteImage(head, tail, false);
     } finally {
       await handle.close();
     }
@@ -90,7 +90,7 @@ export const TAIL_BYTES = 64 * 1024;
  * Whether a JPEG or PNG has an intact header and an end marker, by its first and last bytes. True for other kinds, whose
  * structure is not checked. Only a decoder detects damage in between. `isAll`: the head is the whole file.
  */
-export function isWholePicture(head: Buffer, tail: Buffer, isAll: boolean): boolean {
+export function isCompleteImage(head: Buffer, tail: Buffer, isAll: boolean): boolean {
   if (hasMagicBytes(head, 'jpeg')) return hasJpegFrame(head, isAll) && tail.includes(END_OF_IMAGE);
   if (hasMagicBytes(head, 'png')) return hasPngHeader(head) && tail.includes('IEND');
   return true;

@@ -25,10 +25,10 @@ export class CorpusBounds {
   }
 
   /**
-   * The first path of a source that is outside its corpus, in the recorded form; null if there is none. Inside are the
+   * The first path of a source that is outside its corpus, encoded; null if there is none. Inside are the
    * named file, everything below a folder, everything that matches a glob, sidecars next to the source, and the manifest
    * of the same folder. `path` must also match `absolute`, because it decides which links are followed
-   * (`placeOfSource`).
+   * (`locateSource`).
    */
   pathOutside(source: SourceSnapshot): string | null {
     const { corpus, absolute, sidecar, manifest } = source;
@@ -48,7 +48,7 @@ export class CorpusBounds {
   }
 }
 
-/** Where files of a corpus may be; all paths are in the recorded form. */
+/** Allowed locations of a corpus's files; all paths are encoded. */
 interface Bounds {
   readonly root: string;
   /** The fixed folder of a glob, with a slash at the end, and the matcher for paths below it; null if it is not a glob. */

@@ -63,7 +63,7 @@ interface MeasuredConversation {
 /** Makes items from the records of one file: assigns seqs and ids, checks sizes, hashes content. */
 export class ItemMaker {
   readonly #path: string;
-  /** From which items without an id of their own get theirs. */
+  /** Base for the ids of items that have none of their own. */
   readonly #fileId: string;
   readonly #idNames: readonly string[];
   readonly #itemBytes: number;

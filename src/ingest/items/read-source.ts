@@ -11,14 +11,14 @@ import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { mediaKindByName } from '../recognise/binary-kind.ts';
 import { layoutByName } from '../recognise/recognise-layout.ts';
-import { examine, readerFor, type Examined } from '../recognise/examine.ts';
+import { examine, readerFor, type Examination } from '../recognise/examine.ts';
 import { CorruptGzip } from '../sources/file-bytes.ts';
-import { placeOfSource } from '../sources/file-place.ts';
+import { locateSource } from '../sources/file-place.ts';
 import type { SourceSnapshots } from '../sources/source-snapshots.ts';
 import { ItemMaker } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
-import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { configuredEncoding, idColumnNames, isNamedFile } from '../recognise/source-options.ts';
 import { type ReadBefore, readMediaItem, readTextItem } from './whole-file-item.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
@@ -32,7 +32,7 @@ export interface ReadOptions {
   readonly itemBytes: number;
   /** Max size of a media file in bytes. */
   readonly mediaBytes: number;
-  /** What a trial judges; absent: everything. A problem with the file is always an item. */
+  /** Records chosen by a trial; omitted to judge everything. A problem with the file is always an item. */
   readonly selection?: RecordSelection | undefined;
   readonly signal: AbortSignal;
   /** Media files that were read before, and need not be read if they have not changed. */
@@ -55,14 +55,14 @@ export async function* readSource(
   const isNamed = isNamedFile(source, config);
   const maker = new ItemMaker({
     source,
-    idNames: idNamesOf(config, isNamed),
+    idNames: idColumnNames(config, isNamed),
     firstSeq,
     itemBytes: options.itemBytes,
     replay: config.asStream,
   });
   let file: OpenSource;
   try {
-    file = await OpenSource.open(placeOfSource(source), options.signal, { onBytes: options.onBytes });
+    file = await OpenSource.open(locateSource(source), options.signal, { onBytes: options.onBytes });
   } catch (error) {
     yield problem(fileProblem(maker, source, error), source, options);
     return;
@@ -88,14 +88,14 @@ async function* contentItems(
   }: { readonly config: SourceConfig; readonly isNamed: boolean; readonly options: ReadOptions },
 ): AsyncGenerator<readonly Item[], void> {
   if (!file.matchesSnapshot(source)) {
-    yield problem(changed(maker), source, options);
+    yield problem(changedItem(maker), source, options);
     return;
   }
   const { frozen, itemBytes, readBefore, signal } = options;
   const manifest = await frozen.manifestOf(source, signal);
   if (source.manifest === source.source) {
     if (manifest) yield* manifestItems(manifest, maker, source.path, options);
-    else yield problem(changed(maker), source, options);
+    else yield problem(changedItem(maker), source, options);
     return;
   }
   const mayBeMedia = config.layout === null;
@@ -107,7 +107,7 @@ async function* contentItems(
     yield* mediaItem(whole, unchanged.modality, unchanged);
     return;
   }
-  const head = await file.head(encodingOf(config, isNamed));
+  const head = await file.head(configuredEncoding(config, isNamed));
   maker.seekIn(head);
   const path = source.absolute;
   const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
@@ -128,20 +128,20 @@ function* manifestItems(
 }
 
 /** A file that may be one item. */
-interface Whole {
+interface WholeFileReading {
   readonly file: OpenSource;
   readonly maker: ItemMaker;
   readonly source: SourceSnapshot;
   readonly config: SourceConfig;
   readonly manifest: ManifestTable | null | undefined;
   readonly options: ReadOptions;
-  /** Before anything was read; null: it is not remembered. */
+  /** State before anything was read; null if it need not be remembered. */
   readonly state: FileState | null;
 }
 
-interface Reading extends Whole {
+interface Reading extends WholeFileReading {
   readonly head: SourceHead;
-  readonly examined: Examined;
+  readonly examined: Examination;
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
@@ -159,7 +159,7 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
       return;
     }
     const whole = await readTextItem(file, head, { source, manifest, itemBytes });
-    yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changed(maker)];
+    yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changedItem(maker)];
     return;
   }
   if (examined.kind === 'refused') {
@@ -175,13 +175,13 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
   yield* recordItems(records, { maker, wanted, selection, options: examined.options });
   if (!file.matchesSnapshot(source)) {
     selection?.addUnreadable(1);
-    yield [changed(maker)];
+    yield [changedItem(maker)];
   }
 }
 
 function recordsIn(
   { file, head, source, config, options }: Reading,
-  { layout, whole }: Extract<Examined, { readonly kind: 'records' }>,
+  { layout, whole }: Extract<Examination, { readonly kind: 'records' }>,
 ): AsyncIterable<RecordBatch> | Iterable<RecordBatch> {
   const { itemBytes, signal, onBytes } = options;
   if (layout.kind !== 'parquet') {
@@ -199,9 +199,9 @@ interface Making {
   readonly options: RecordOptions;
 }
 
-/** `unchanged`: what is known of a file that need not be read. */
+/** `unchanged`: recorded facts about a file that need not be read. */
 async function* mediaItem(
-  { file, maker, source, config, manifest, options, state }: Whole,
+  { file, maker, source, config, manifest, options, state }: WholeFileReading,
   modality: ReadMedia['modality'],
   unchanged: ReadMedia | null,
 ): AsyncGenerator<readonly Item[], void> {
@@ -213,7 +213,7 @@ async function* mediaItem(
   }
   const target = { source, config, manifest, mediaBytes, modality, state, readBefore, signal };
   const whole = await readMediaItem(file, target, unchanged);
-  yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changed(maker)];
+  yield [file.matchesSnapshot(source) ? maker.wholeFile(whole) : changedItem(maker)];
 }
 
 async function* recordItems(
@@ -255,7 +255,7 @@ function manifestChanged(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', message, null);
 }
 
-function changed(maker: ItemMaker): Item {
+function changedItem(maker: ItemMaker): Item {
   return settledFile(maker, 'SOURCE_CHANGED', 'the file changed after the run was created', null);
 }
 
@@ -267,8 +267,8 @@ function fileProblem(maker: ItemMaker, source: SourceSnapshot, error: unknown): 
   if (error instanceof ParquetProblem) {
     return settledFile(maker, error.error.code, error.error.message, source.bytes);
   }
-  // It was a regular file when the corpus was walked.
-  if (error instanceof NotRegularFileError) return changed(maker);
+  // The file was a regular file when the corpus was walked.
+  if (error instanceof NotRegularFileError) return changedItem(maker);
   if (error instanceof PathEscapesFolderError) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);
   }

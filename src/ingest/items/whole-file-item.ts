@@ -6,9 +6,9 @@ import { fileState, type FileState, isSameState } from '../../files/file-state.t
 import { type Draft, createPromptDraft, createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
-import { placeInCorpus, placeOfDescription } from '../sources/file-place.ts';
+import { placeInCorpus, locateSidecar } from '../sources/file-place.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
-import { encodingOf } from '../sources/named-file.ts';
+import { configuredEncoding } from '../recognise/source-options.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { WholeFile } from './item-maker.ts';
 
@@ -20,9 +20,9 @@ interface MediaTarget {
   readonly manifest: ManifestTable | undefined;
   /** Max file size in bytes. */
   readonly mediaBytes: number;
-  /** The state of the file before anything of it was read; null: it need not be remembered. */
+  /** State of the file before anything was read; null if it need not be remembered. */
   readonly state: FileState | null;
-  /** Media files that were read before; undefined: every file is read. */
+  /** Media files that were read before; undefined to read every file. */
   readonly readBefore: ReadBefore | undefined;
   readonly signal: AbortSignal;
 }
@@ -34,8 +34,7 @@ export interface ReadBefore {
 }
 
 /**
- * An image or audio file as an item: by reference, with its hash and its caption or transcript. `unchanged`: what is
- * known of a file that need not be read.
+ * An image or audio file as an item: by reference, with its hash and its caption or transcript. `unchanged`: recorded facts about a file that need not be read.
  */
 export async function readMediaItem(
   file: OpenSource,
@@ -83,10 +82,10 @@ async function captionOf({
   const beside = source.sidecar === null ? null : await readSidecar(source.sidecar, config, signal);
   if (listed === null || (beside !== null && typeof beside !== 'string')) return beside ?? null;
   const isSame = beside === null || beside.trim() === listed.trim();
-  return checkedCaption(isSame ? listed : `${listed}\n\n${beside}`);
+  return validateCaption(isSame ? listed : `${listed}\n\n${beside}`);
 }
 
-/** Reads a file that is one text. A text that is too large is only hashed. */
+/** Reads a plain text file as one item. One that is too large is only hashed. */
 export async function readTextItem(
   file: OpenSource,
   head: SourceHead,
@@ -130,7 +129,7 @@ function textDraft(bytes: Buffer): Draft {
 const MAX_CAPTION_BYTES = 64 * 1024;
 
 /** The caption; null if it is blank; an error if it is too long. */
-export function checkedCaption(text: string): string | null | ItemError {
+export function validateCaption(text: string): string | null | ItemError {
   if (!/\S/.test(text)) return null;
   const bytes = Buffer.byteLength(text);
   if (bytes <= MAX_CAPTION_BYTES) return text;
@@ -146,7 +145,7 @@ export async function readSidecar(
   config: SourceConfig,
   signal: AbortSignal,
 ): Promise<string | null | ItemError> {
-  const file = await OpenSource.open(placeOfDescription(sidecar), signal);
+  const file = await OpenSource.open(locateSidecar(sidecar), signal);
   try {
     if (!matchesSnapshot(file.stats, sidecar)) {
       return itemError(
@@ -154,7 +153,7 @@ export async function readSidecar(
         'the text file with the caption or transcript changed after the run was created',
       );
     }
-    const { text, isComplete } = await file.head(encodingOf(config, false));
+    const { text, isComplete } = await file.head(configuredEncoding(config, false));
     if (!isComplete) {
       return itemError(
         'ITEM_TOO_LARGE',
@@ -164,7 +163,7 @@ export async function readSidecar(
     if (!isUtf8(text)) {
       return itemError('INVALID_ENCODING', 'the caption or transcript holds bytes that are not text');
     }
-    return checkedCaption(text.toString());
+    return validateCaption(text.toString());
   } finally {
     await file.close();
   }

@@ -18,7 +18,7 @@ export interface CutShard {
 }
 
 /** An item and the index of its source. */
-interface Placed {
+interface PlacedItem {
   readonly item: Item;
   readonly source: number;
 }
@@ -26,7 +26,7 @@ interface Placed {
 /** The turns of a conversation, which must stay in one shard. */
 interface Unit {
   readonly conversation: number;
-  readonly items: Placed[];
+  readonly items: PlacedItem[];
   /** Messages counted so far, and their size in UTF-8 bytes. Each counts once: all turns share the conversation. */
   messages: number;
   bytes: number;
@@ -42,7 +42,7 @@ interface Bounds {
 type Limits = Pick<RunConfig['limits'], 'shardItems' | 'shardBytes' | 'mediaShardItems' | 'mediaShardBytes'>;
 
 interface OpenShard {
-  readonly items: Placed[];
+  readonly items: PlacedItem[];
   bytes: number;
   embedded: number;
   /** Items of all lanes seen before it was opened. */
@@ -129,7 +129,7 @@ export class ShardCutter {
     for (const lane of LANES) this.#close(lane, cut);
   }
 
-  #addTurn(placed: Placed, request: MultiturnRequest, conversation: number, cut: CutShard[]): void {
+  #addTurn(placed: PlacedItem, request: MultiturnRequest, conversation: number, cut: CutShard[]): void {
     if (this.#unit?.conversation !== conversation) {
       this.#placeUnit(cut);
       this.#unit = { conversation, items: [], messages: 0, bytes: 0 };
@@ -149,7 +149,7 @@ export class ShardCutter {
     this.#place('chat', items, bytes, cut);
   }
 
-  #place(lane: Lane, items: readonly Placed[], bytes: number, cut: CutShard[]): void {
+  #place(lane: Lane, items: readonly PlacedItem[], bytes: number, cut: CutShard[]): void {
     let open = this.#open.get(lane);
     const bounds = this.#bounds[lane];
     const embedded = items.reduce((sum, { item }) => sum + embeddedBytes(item), 0);
@@ -215,7 +215,7 @@ function workBytes({ request }: Item): number {
   return isMedia(request) ? request.file.bytes : requestBytes(request);
 }
 
-function planLine(shard: Shard, items: readonly Placed[]): PlannedShard {
+function planLine(shard: Shard, items: readonly PlacedItem[]): PlannedShard {
   const first = items[0]!;
   const last = items.at(-1)!;
   return {

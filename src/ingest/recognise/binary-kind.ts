@@ -4,7 +4,7 @@ import { isMostlyNotUtf8 } from '../../formats/encoding/likely-encoding.ts';
 import { hasMagicBytes, findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import type { Modality } from '../../domain/request.ts';
 
-/** What a file that is not text contains, according to its first bytes. */
+/** Type of a binary file, detected from its first bytes. */
 interface BinaryKind {
   /** For messages, with an article where one is needed. */
   readonly name: string;
@@ -26,7 +26,7 @@ function unjudged(name: string, modality: Modality | null = null): BinaryKind {
   return { name, modality, isJudged: false };
 }
 
-/** Kinds by magic bytes that no text begins with. */
+/** Kinds by magic bytes that never begin plain text. */
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['png', IMAGE],
   ['jpeg', IMAGE],
@@ -61,8 +61,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
 ];
 
 /**
- * Kinds by magic bytes that are letters in some encoding, so that a text may begin with them too. They count only if
- * bytes follow that do not occur in text.
+ * Kinds by magic bytes that are letters in some encoding, so plain text may begin with them too. They count only if bytes follow that do not occur in text.
  */
 const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['gif', IMAGE],
@@ -144,7 +143,7 @@ function isUtf16(head: Buffer, encoding: string | null): boolean {
   return mark === null ? (encoding?.startsWith('utf-16') ?? false) : mark !== 'utf-8';
 }
 
-/** Max control bytes that a text of any size may contain, such as the end-of-file mark of DOS. */
+/** Max control bytes in plain text of any size, such as the end-of-file mark of DOS. */
 const MAX_STRAY_CONTROLS = 2;
 
 /** Bytes in which a file with magic bytes proves to be binary: headers contain sizes, and sizes contain zero bytes. */

@@ -32,8 +32,8 @@ import { sampleParquet } from '../sources/parquet-rows.ts';
 import { SAMPLE_RECORDS, sampleRecords } from '../sources/read-records.ts';
 
 /** How a file is read, or why it is refused. */
-export type Examined =
-  | Exclude<ExaminedHead, { readonly kind: 'layout' }>
+export type Examination =
+  | Exclude<HeadExamination, { readonly kind: 'layout' }>
   | {
       readonly kind: 'records';
       readonly layout: RecordLayout;
@@ -47,15 +47,15 @@ export type Examined =
       readonly whole: readonly SourceRecord[] | null;
     };
 
-/** What can be decided from the head of a file alone. */
-type ExaminedHead =
+/** Decision based on the head of a file alone. */
+type HeadExamination =
   | { readonly kind: 'text' }
   | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
   | { readonly kind: 'layout'; readonly layout: RecordLayout }
-  | Refused;
+  | Refusal;
 
 /** A file that becomes one failed item. */
-export interface Refused {
+export interface Refusal {
   readonly kind: 'refused';
   readonly why: 'binary' | 'empty' | 'encoding' | 'no-header' | 'no-such-column';
   readonly modality: Modality | null;
@@ -86,7 +86,7 @@ interface ToExamine {
  * configuration. A named file must have all columns that the user asked for. In a file that was found in a folder or by a
  * glob, those that exist are judged; if none exists, the file is read as if none had been asked for.
  */
-export async function examine(target: ToExamine): Promise<Examined> {
+export async function examine(target: ToExamine): Promise<Examination> {
   const { head, path, config } = target;
   const examined = examineHead(head, path, config);
   if (examined.kind !== 'layout') return examined;
@@ -95,7 +95,7 @@ export async function examine(target: ToExamine): Promise<Examined> {
 }
 
 /** Decides from the head of a file what it is. */
-export function examineHead(head: SourceHead, path: string, config: SourceConfig): ExaminedHead {
+export function examineHead(head: SourceHead, path: string, config: SourceConfig): HeadExamination {
   const binary = binaryKind(head.raw, path, head.encoding);
   if (binary === PARQUET && !head.isCompressed) return { kind: 'layout', layout: { kind: 'parquet' } };
   if (binary !== null) {
@@ -107,17 +107,17 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
       modality === 'audio'
         ? itemError('UNSUPPORTED_AUDIO_TYPE', message)
         : errorWithReason('file_type', message);
-    return refused('binary', error, modality);
+    return refuse('binary', error, modality);
   }
   if (head.raw.length === 0) {
     const named = mediaKindByName(path)?.modality ?? null;
-    if (named !== null) return refused('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
+    if (named !== null) return refuse('empty', itemError('EMPTY_CONTENT', 'the file is empty'), named);
   }
   // If the user named a layout, the file is not checked for markup.
   const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
   if (markup !== null) {
     const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
-    return refused('binary', errorWithReason('file_type', message), markup.modality);
+    return refuse('binary', errorWithReason('file_type', message), markup.modality);
   }
   const marked = encodingByMark(head.raw);
   const isUtf8 = head.encoding === null && marked === null;
@@ -125,7 +125,7 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
     const encoding = likelyEncoding(head.raw);
     const flag = encoding === null ? '(--encoding)' : `(--encoding ${encoding})`;
     const error = itemError('INVALID_ENCODING', `the file is not UTF-8: name its encoding ${flag}`);
-    return { ...refused('encoding', error), encoding };
+    return { ...refuse('encoding', error), encoding };
   }
   const isUtf16 = marked !== null && marked !== 'utf-8';
   const layout = recogniseLayout(head.text, head.isComplete, path, { forced: config.layout, isUtf16 });
@@ -173,24 +173,24 @@ async function sampleOf(layout: TextLayout, { file, head, itemBytes }: ToExamine
   return { reader, records: await sampleRecords(file, head, reader) };
 }
 
-async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Examined> {
+async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Examination> {
   const { reader, records } = await sampleOf(layout, target);
   if (reader instanceof CsvReader && reader.hasUnreadableHeader) {
-    return refused('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
+    return refuse('no-header', itemError('MALFORMED_ROW', 'the first line of the table is not a header'));
   }
   const header = reader instanceof CsvReader ? reader.header : null;
   return examineSample(layout, records, header?.names ?? null, target);
 }
 
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
-async function examineParquet(target: ToExamine): Promise<Examined> {
+async function examineParquet(target: ToExamine): Promise<Examination> {
   try {
     const { records, columns, isWhole } = await sampleParquet(target.file, target);
     const examined = examineSample({ kind: 'parquet' }, records, columns, target);
     return isWhole && examined.kind === 'records' ? { ...examined, whole: records } : examined;
   } catch (error) {
     if (!(error instanceof ParquetProblem)) throw error;
-    return refused('binary', error.error);
+    return refuse('binary', error.error);
   }
 }
 
@@ -200,7 +200,7 @@ function examineSample(
   records: readonly SourceRecord[],
   named: readonly string[] | null,
   { config, isNamed }: ToExamine,
-): Examined {
+): Examination {
   const own = records.filter((record) => record.error !== null || record.isWrapper !== true);
   const sample = own.map(({ content }) => content).filter(isFields);
   const columns = named ?? namesOf(sample);
@@ -213,7 +213,7 @@ function examineSample(
         'no_text_column',
         'the file has no column of the name that was asked for',
       );
-      return refused('no-such-column', error, null, columns, missing);
+      return refuse('no-such-column', error, null, columns, missing);
     }
   }
   const textColumns = isNamed ? config.textColumns : present(config.textColumns, columns);
@@ -242,7 +242,7 @@ function examineSample(
   };
 }
 
-/** Layouts of the files that messengers export. Of a table, each row is judged for what it is. */
+/** Layouts of the files that messengers export. Rows of a table are judged one by one instead. */
 const MESSAGE_LAYOUTS: ReadonlySet<RecordLayout['kind']> = new Set(['json-array', 'json-wrapped', 'chat']);
 
 /** The wanted columns that a file has; null if it has none of them. */
@@ -265,12 +265,12 @@ export function hasColumn(columns: readonly string[], name: string): boolean {
   return columns.some((column) => column.toLowerCase() === folded);
 }
 
-function refused(
-  why: Refused['why'],
+function refuse(
+  why: Refusal['why'],
   error: ItemError,
   modality: Modality | null = null,
   columns: readonly string[] = [],
   missing: readonly string[] = [],
-): Refused {
+): Refusal {
   return { kind: 'refused', why, error, modality, columns, missing, encoding: null };
 }

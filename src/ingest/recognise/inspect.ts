@@ -4,17 +4,16 @@ import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.t
 import { isFields } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
-import { WantedColumns } from './wanted-columns.ts';
-import { examine, type Examined, type Refused } from './examine.ts';
+import { examine, type Examination, type Refusal } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
-import { placeOfSource } from '../sources/file-place.ts';
-import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { locateSource } from '../sources/file-place.ts';
+import { configuredEncoding, idColumnNames, isNamedFile, WantedColumns } from './source-options.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { columnLabel, layoutByName, looksLikeName } from './recognise-layout.ts';
 
 export interface Inspection {
-  /** What is judged of each table and what is not, at most `MAX_TABLES` kinds. */
+  /** Judged and unjudged columns of each table, at most `MAX_TABLES` kinds. */
   readonly tables: readonly JudgedColumns[];
   /** Paths of tables whose first row was recognised as data. */
   readonly withoutHeader: readonly string[];
@@ -28,8 +27,7 @@ export interface Inspection {
 const MAX_RECORDS = 200;
 
 /**
- * Max files inspected besides those the user named: the rest of a large folder is most likely similar. Of plain texts
- * only the encoding matters.
+ * Max files inspected besides those the user named: the rest of a large folder is most likely similar. For plain text files only the encoding matters.
  */
 const MAX_FOUND = { table: 1000, text: 200 };
 
@@ -63,13 +61,13 @@ export async function inspectSources(
     else if (tables.size < MAX_TABLES) tables.set(key, { path, files: 1, ...columns });
   };
   const wanted = new WantedColumns(configs);
-  const note = (source: SourceSnapshot, config: SourceConfig, examined: Examined | null): void => {
+  const note = (source: SourceSnapshot, config: SourceConfig, examined: Examination | null): void => {
     if (examined === null || examined.kind === 'text' || examined.kind === 'media') return;
     wanted.see(source.corpus, examined.columns);
     const { path } = source;
     if (examined.kind === 'refused') return;
     if (examined.chosenBy === 'nothing') {
-      add(path, { judged: [], chosen_by: 'nothing', not_judged: labelled(examined.columns, MAX_RECORDED) });
+      add(path, { judged: [], chosen_by: 'nothing', not_judged: toLabels(examined.columns, MAX_RECORDED) });
       return;
     }
     if (examined.layout.kind === 'csv') {
@@ -77,7 +75,7 @@ export async function inspectSources(
       if (!header) withoutHeader.push(path);
       else if (width !== null) fittedHeaders.push(path);
     }
-    const { judged, unjudged } = columnsOf(examined, source, config);
+    const { judged, unjudged } = listColumns(examined, source, config);
     add(path, { judged, chosen_by: examined.chosenBy, not_judged: unjudged });
   };
   const others: SourceSnapshot[] = [];
@@ -101,7 +99,7 @@ export async function inspectSources(
     if (isNamed && examined?.kind === 'records' && examined.chosenBy === 'nothing') {
       throw new Failure(
         'usage',
-        `${JSON.stringify(config.given)} has no column recognised as its text; choose with --text-column among: ${listed(examined.columns)}`,
+        `${JSON.stringify(config.given)} has no column recognised as its text; choose with --text-column among: ${joinLabels(examined.columns)}`,
       );
     }
     if (examined?.kind === 'refused' && examined.why === 'encoding') {
@@ -127,7 +125,7 @@ export async function inspectSources(
   return { tables: [...tables.values()], withoutHeader, fittedHeaders, otherEncodings };
 }
 
-/** What a found file is by its name or its configuration; null for files of other kinds. */
+/** Kind of a found file by its name or its configuration; null for other kinds. */
 function kindByName({ absolute }: SourceSnapshot, { layout }: SourceConfig): keyof typeof MAX_FOUND | null {
   if (absolute.toLowerCase().endsWith('.parquet')) return 'table';
   const name = layout ?? layoutByName(absolute);
@@ -140,13 +138,13 @@ export async function examineFile(
   config: SourceConfig,
   itemBytes: number,
   signal: AbortSignal,
-): Promise<Examined | null> {
+): Promise<Examination | null> {
   let file: OpenSource | null = null;
   try {
-    file = await OpenSource.open(placeOfSource(source), signal);
+    file = await OpenSource.open(locateSource(source), signal);
     if (!matchesSnapshot(file.stats, source)) return null;
     const isNamed = isNamedFile(source, config);
-    const head = await file.head(encodingOf(config, isNamed));
+    const head = await file.head(configuredEncoding(config, isNamed));
     return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes, signal });
   } catch {
     signal.throwIfAborted();
@@ -157,7 +155,7 @@ export async function examineFile(
 }
 
 /** Column names are printed so that the user can choose among them; they are never stored. */
-function refuse({ why, columns, missing, encoding }: Refused, config: SourceConfig): void {
+function refuse({ why, columns, missing, encoding }: Refusal, config: SourceConfig): void {
   const file = JSON.stringify(config.given);
   switch (why) {
     case 'encoding':
@@ -168,7 +166,7 @@ function refuse({ why, columns, missing, encoding }: Refused, config: SourceConf
     case 'no-such-column':
       throw new Failure(
         'usage',
-        `${file} has no column ${missing.map((name) => JSON.stringify(name)).join(', ')}; it has: ${listed(columns)}`,
+        `${file} has no column ${missing.map((name) => JSON.stringify(name)).join(', ')}; it has: ${joinLabels(columns)}`,
       );
     case 'binary':
     case 'empty':
@@ -176,23 +174,23 @@ function refuse({ why, columns, missing, encoding }: Refused, config: SourceConf
   }
 }
 
-function listed(names: readonly string[]): string {
-  return labelled(names, MAX_NAMES).join(', ');
+function joinLabels(names: readonly string[]): string {
+  return toLabels(names, MAX_NAMES).join(', ');
 }
 
 /** Labels of up to `max` columns, and the number of further ones. */
-function labelled(names: readonly string[], max: number): string[] {
+function toLabels(names: readonly string[], max: number): string[] {
   const labels = names.map((name, index) => columnLabel(name, index + 1));
-  return bounded(labels, max);
+  return limitLabels(labels, max);
 }
 
 /** Printable labels of the columns with strings in a sample: those that are judged, and the others but for the ids. */
-export function columnsOf(
-  { sample, options }: Extract<Examined, { readonly kind: 'records' }>,
+export function listColumns(
+  { sample, options }: Extract<Examination, { readonly kind: 'records' }>,
   source: SourceSnapshot,
   config: SourceConfig,
 ): { readonly judged: string[]; readonly unjudged: string[] } {
-  const idNames = idNamesOf(config, isNamedFile(source, config));
+  const idNames = idColumnNames(config, isNamedFile(source, config));
   const labels = new Map<ColumnKey, string>();
   const judged = new Set<ColumnKey>();
   const ids = new Set<ColumnKey>();
@@ -226,21 +224,21 @@ export function columnsOf(
   const labelsOf = (wanted: (key: ColumnKey) => boolean): string[] =>
     [...labels].filter(([key]) => wanted(key)).map(([, label]) => label);
   return {
-    judged: bounded(
+    judged: limitLabels(
       labelsOf((key) => judged.has(key)),
       MAX_RECORDED,
     ),
-    unjudged: bounded([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested], MAX_RECORDED),
+    unjudged: limitLabels([...labelsOf((key) => !judged.has(key) && !ids.has(key)), ...nested], MAX_RECORDED),
   };
 }
 
 /** Columns of a manifest with strings that describe no file. */
-function unusedColumns(...table: Parameters<typeof columnsOf>): string[] {
-  const { judged, unjudged } = columnsOf(...table);
+function unusedColumns(...table: Parameters<typeof listColumns>): string[] {
+  const { judged, unjudged } = listColumns(...table);
   return [...judged, ...unjudged].filter((label) => !/^"(?:path|id|caption)"$/i.test(label));
 }
 
-function bounded(labels: readonly string[], max: number): string[] {
+function limitLabels(labels: readonly string[], max: number): string[] {
   const more = labels.length - max;
   return more > 0 ? [...labels.slice(0, max), `and ${more} more`] : [...labels];
 }

@@ -13,8 +13,8 @@ import {
 import { toText } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
 import { matchesSnapshot } from '../sources/file-bytes.ts';
-import { type FilePlace, placeOfDescription } from '../sources/file-place.ts';
-import { encodingOf } from '../sources/named-file.ts';
+import { type FileLocation, locateSidecar } from '../sources/file-place.ts';
+import { configuredEncoding } from './source-options.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import { readRecords } from '../sources/read-records.ts';
@@ -67,8 +67,8 @@ export class ManifestTable {
     const table = new ManifestTable(source, isListed);
     let file: OpenSource | null = null;
     try {
-      file = await OpenSource.open(placeOfDescription(source), signal);
-      const head = await file.head(encodingOf(config, false));
+      file = await OpenSource.open(locateSidecar(source), signal);
+      const head = await file.head(configuredEncoding(config, false));
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
       for await (const records of readRecords(file, head, reader)) table.#add(records);
@@ -120,7 +120,7 @@ export class ManifestTable {
       this.#entries.set(listed, { id, caption: null });
       return itemError(
         'MALFORMED_ROW',
-        'the manifest has a caption for a file that is no image or audio clip',
+        'the manifest has a caption for a file that is neither an image nor an audio clip',
       );
     } else {
       this.#entries.set(listed, { id, caption });
@@ -131,14 +131,14 @@ export class ManifestTable {
 
 /** Whether a file is a manifest, by its head: a table, or JSON records, with a path. */
 export async function isManifest(
-  place: FilePlace,
+  place: FileLocation,
   config: SourceConfig,
   signal: AbortSignal,
 ): Promise<boolean> {
   let file: OpenSource | null = null;
   try {
     file = await OpenSource.open(place, signal);
-    const head = await file.head(encodingOf(config, false));
+    const head = await file.head(configuredEncoding(config, false));
     const reader = readerOf(head, place.absolute);
     const records = reader === null ? [] : recordsOf(reader, head.text, head.isComplete);
     return records.some(({ content }) => isFields(content) && content.get('path') !== undefined);

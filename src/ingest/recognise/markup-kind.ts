@@ -2,7 +2,7 @@ import type { Modality } from '../../domain/request.ts';
 import { isEncodedText } from '../../formats/encoding/encoded-text.ts';
 import { layoutByName } from './recognise-layout.ts';
 
-/** A file whose words are mixed with tags or headers, or encoded: it would not be judged as what it says. */
+/** A kind of file whose words are encoded, or mixed with tags or headers: judged as plain text, it would give a wrong verdict. */
 interface MarkupKind {
   /** For messages, with an article where one is needed. */
   readonly name: string;
@@ -46,7 +46,7 @@ function kind(name: string, help: string, modality: Modality | null = null): Mar
   return { name, help, modality };
 }
 
-/** The kind of a text that is not plain, by its name and its UTF-8 head; null for plain or empty text. */
+/** Detects markup and encoded text by the file's name and its UTF-8 head; null for plain or empty text. */
 export function markupKind(head: Buffer, isComplete: boolean, path: string): MarkupKind | null {
   const text = head.toString('latin1', 0, EXAMINED_BYTES).trimStart();
   if (text === '') return null;

@@ -32,7 +32,7 @@ export type TextLayout =
   /** The messages of a chat as lines of text. */
   | { readonly kind: 'chat' };
 
-/** A file contains records, or is one text as a whole. */
+/** A file contains records, or is one text item as a whole. */
 type FileLayout = TextLayout | { readonly kind: 'text' };
 
 /**

@@ -14,7 +14,7 @@ const PIECE_BYTES = 256 * 1024;
 const DEFLATED_BYTES = 8 * 1024;
 
 /**
- * State of the file at a recorded path, to detect changes later. Zeros if its stats cannot be read: reading the file
+ * State of the file at an encoded path, to detect changes later. Zeros if its stats cannot be read: reading the file
  * reports the error.
  */
 export async function snapshotFile(path: string): Promise<FileSnapshot> {
@@ -39,7 +39,7 @@ export function matchesSnapshot(stats: Stats, source: FileSnapshot): boolean {
   );
 }
 
-/** The same for the file at its path; false if its stats cannot be read. */
+/** Like `matchesSnapshot`, for the file at its path; false if its stats cannot be read. */
 export async function fileUnchanged(file: FileSnapshot & { readonly absolute: string }): Promise<boolean> {
   try {
     return matchesSnapshot(await stat(decodePath(file.absolute)), file);
@@ -85,14 +85,14 @@ export async function* inflateIfGzip(pieces: AsyncIterable<Buffer>): AsyncGenera
   try {
     const first = await iterator.next();
     if (first.done === true) return;
-    const all = joined(first.value, iterator);
+    const all = prepend(first.value, iterator);
     yield* hasMagicBytes(first.value, 'gzip') ? inflate(all) : all;
   } finally {
     await iterator.return?.();
   }
 }
 
-async function* joined(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
+async function* prepend(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer, void> {
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
 }
@@ -111,12 +111,12 @@ async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
     for await (const piece of pieces) {
       for (let at = 0; at < piece.length; at += DEFLATED_BYTES) {
         const part = piece.subarray(at, at + DEFLATED_BYTES);
-        await finished(gunzip, (done) => gunzip.write(part, done));
+        await awaitStep(gunzip, (done) => gunzip.write(part, done));
         yield* output.splice(0);
         if (failure !== null) throw new CorruptGzip(failure);
       }
     }
-    await finished(gunzip, (done) => gunzip.once('end', done).end());
+    await awaitStep(gunzip, (done) => gunzip.once('end', done).end());
     yield* output.splice(0);
     if (failure !== null) throw new CorruptGzip(failure);
   } finally {
@@ -125,7 +125,7 @@ async function* inflate(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, v
 }
 
 /** Waits for the callback of `start`, or for the stream to close: a stream that fails never calls back. */
-async function finished(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
+async function awaitStep(stream: Gunzip, start: (done: () => void) => void): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {
       stream.off('close', done);

@@ -36,7 +36,7 @@ export function corpusRoots(sources: readonly SourceSnapshot[]): Map<string, str
 }
 
 /** Corpus name to the first file of the corpus. A process that finds this file in a folder has found the corpus. */
-export function landmarksOf(
+export function findLandmarks(
   sources: readonly SourceSnapshot[],
 ): Readonly<Record<string, Pick<MediaFile, 'path' | 'bytes'>>> {
   const found = new Map<string, Pick<MediaFile, 'path' | 'bytes'>>();
@@ -47,28 +47,25 @@ export function landmarksOf(
   return Object.fromEntries(found);
 }
 
-/** The path of a file, and the folder that it must be in. Paths are in the recorded form. */
-export interface FilePlace {
+/** The path of a file, and the folder that it must be in. Paths are encoded. */
+export interface FileLocation {
   readonly absolute: string;
   /** The folder that links must not leave; null for a file that the user named, which may be a link to anywhere. */
   readonly within: string | null;
 }
 
 /** Opens an ordinary file. Rejects as `openInside` does, or `openFile` for a file that the user named. */
-export function openPlace({ absolute, within }: FilePlace): Promise<FileHandle> {
+export function openPlace({ absolute, within }: FileLocation): Promise<FileHandle> {
   return within === null ? openFile(decodePath(absolute), 'follow') : openInside(absolute, within);
 }
 
-export function placeOfSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): FilePlace {
+export function locateSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): FileLocation {
   const isNamed = placeInCorpus(source).path === '';
-  return isNamed ? { absolute: source.absolute, within: null } : placeOfDescription(source);
+  return isNamed ? { absolute: source.absolute, within: null } : locateSidecar(source);
 }
 
 /** The place of a sidecar or a manifest, which is inside the corpus or next to the named file. */
-export function placeOfDescription({
-  path,
-  absolute,
-}: Pick<SidecarSnapshot, 'path' | 'absolute'>): FilePlace {
+export function locateSidecar({ path, absolute }: Pick<SidecarSnapshot, 'path' | 'absolute'>): FileLocation {
   const below = placeInCorpus({ path }).path || basename(absolute);
   return { absolute, within: absolute.slice(0, absolute.length - below.length - 1) || '/' };
 }

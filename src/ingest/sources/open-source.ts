@@ -6,7 +6,7 @@ import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../fo
 import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
 import type { FileSnapshot } from './sources-file.ts';
 import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
-import { type FilePlace, openPlace } from './file-place.ts';
+import { type FileLocation, openPlace } from './file-place.ts';
 
 /** Inflated bytes that are read first to recognise the layout and the columns of a file. */
 const HEAD_BYTES = 256 * 1024;
@@ -21,7 +21,7 @@ export interface SourceHead {
   readonly isComplete: boolean;
   /** Whether the file is compressed as a whole. */
   readonly isCompressed: boolean;
-  /** Where the text begins in a file that is UTF-8 as it is stored, behind a byte order mark; null for any other. */
+  /** Offset of the text, after a byte order mark, in a file that is stored as UTF-8; null for any other file. */
   readonly textStart: number | null;
   /** WHATWG label of the named encoding that was applied; null for UTF-8 or the encoding of the byte order mark. */
   readonly encoding: string | null;
@@ -39,25 +39,25 @@ export interface NamedEncoding {
 export interface SourceWatch {
   /** Takes the number of stored bytes read so far. */
   readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
-  /** Takes each piece as it is stored, compressed or not. */
+  /** Takes each stored piece, compressed or not. */
   readonly onStored?: (piece: Buffer) => void;
   /** Takes each piece inflated, before it is decoded. */
   readonly onInflated?: (piece: Buffer) => void;
 }
 
 /** Collected from the stored bytes of a file, compressed or not, as they are read. */
-interface Stored {
+interface StoredBytes {
   isCompressed: boolean;
   /** SHA-256 over all bytes so far, to be asked once; null once the file is read without `hashRest`. */
   sha256: (() => string) | null;
 }
 
-/** Where the content of a file comes from, in pieces, inflated. */
+/** The inflated content of a file, in pieces. */
 interface Pieces {
   readonly pieces: AsyncGenerator<Buffer, void>;
-  /** The same pieces once more. */
+  /** Reads the same pieces once more. */
   readonly again: () => AsyncGenerator<Buffer, void>;
-  readonly stored: Stored;
+  readonly stored: StoredBytes;
 }
 
 /** A file open for reading, once, from its beginning. */
@@ -66,7 +66,7 @@ export class OpenSource {
   /** Stats when it was opened; bytes appended since are not read. */
   readonly stats: Stats;
   readonly #pieces: AsyncGenerator<Buffer, void>;
-  readonly #stored: Stored;
+  readonly #stored: StoredBytes;
   readonly #again: () => AsyncGenerator<Buffer, void>;
   #decoder: Decoder | null = null;
   /** Label of the encoding that the user named for this very file. */
@@ -86,7 +86,7 @@ export class OpenSource {
 
   /** Rejects as `openPlace` does. */
   static async open(
-    place: FilePlace,
+    place: FileLocation,
     signal: AbortSignal,
     { onBytes, onStored, onInflated }: SourceWatch = {},
   ): Promise<OpenSource> {
@@ -99,7 +99,7 @@ export class OpenSource {
       throw error;
     }
     const hash = createHash('sha256');
-    const stored: Stored = { isCompressed: false, sha256: () => hash.digest('hex') };
+    const stored: StoredBytes = { isCompressed: false, sha256: () => hash.digest('hex') };
     let bytesRead = 0;
     const observe = (piece: Buffer): void => {
       if (bytesRead === 0) stored.isCompressed = hasMagicBytes(piece, 'gzip');
@@ -109,7 +109,7 @@ export class OpenSource {
       onStored?.(piece);
     };
     const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe));
-    const pieces = onInflated === undefined ? inflated : observed(inflated, onInflated);
+    const pieces = onInflated === undefined ? inflated : withObserver(inflated, onInflated);
     const again = () => inflateIfGzip(fileBytes(handle, stats.size, signal));
     return new OpenSource(handle, stats, { pieces, again, stored });
   }
@@ -119,14 +119,13 @@ export class OpenSource {
     return fstatSync(this.handle.fd);
   }
 
-  /** Whether nobody wrote to the file since the snapshot, as far as its times tell. */
+  /** Whether the file is unchanged since the snapshot, judging by its size and times. */
   matchesSnapshot(source: FileSnapshot): boolean {
     return matchesSnapshot(this.statsNow, source);
   }
 
   /**
-   * Reads the head and determines the encoding. Must be called first, once. An error after the first bytes is thrown by
-   * `text`, so that no readable content is lost. Rejects with CorruptGzip or the system's error.
+   * Reads the head and determines the encoding. Must be called first, once. An error after the first bytes is thrown by `text`: no readable content is lost. Rejects with CorruptGzip or the system's error.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
@@ -150,7 +149,7 @@ export class OpenSource {
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
     const { isCompressed } = this.#stored;
     const marked = encodingByMark(raw);
-    // Which encoding a file has whose encoding was named for its folder is known at its end.
+    // If the encoding was named for the folder, the actual one is known only at the end of the file.
     const isUtf8 = marked === 'utf-8' || (marked === null && encoding === null);
     const textStart = isUtf8 && !isCompressed ? markBytes(raw) : null;
     return { raw, text, isComplete, isCompressed, textStart, encoding: this.encoding };
@@ -237,7 +236,7 @@ export class OpenSource {
   }
 }
 
-async function* observed(
+async function* withObserver(
   pieces: AsyncIterable<Buffer>,
   observe: (piece: Buffer) => void,
 ): AsyncGenerator<Buffer, void> {

@@ -17,7 +17,7 @@ const FILE = z.strictObject({
 
 /** A file that is not a source but describes one: the text next to a media file, or a manifest. */
 const SIDECAR = FILE.extend({
-  /** As in SourceSnapshot. */
+  /** Like the path of a SourceSnapshot. */
   path: z.string(),
   absolute: z.string(),
 });

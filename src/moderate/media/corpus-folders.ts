@@ -61,7 +61,7 @@ export class CorpusFolders {
     }
   }
 
-  /** The real path of a file, in the recorded form; null if it is outside the corpus. Rejects if there is no such file. */
+  /** The real path of a file, encoded; null if it is outside the corpus. Rejects if there is no such file. */
   async #locate(corpus: string, path: string): Promise<string | null> {
     const root = this.#rootOf(corpus, path);
     if (root === null) return null;
@@ -69,7 +69,7 @@ export class CorpusFolders {
     return isInside(real, await realPath(root)) ? real : null;
   }
 
-  /** The root of a corpus, in the recorded form; null for an unknown corpus and for a path that would leave it. */
+  /** The root of a corpus, encoded; null for an unknown corpus and for a path that would leave it. */
   #rootOf(corpus: string, path: string): string | null {
     const root = this.#roots.get(corpus);
     const escapes = isAbsolute(path) || path.includes('\0') || path.split(/[/\\]/).includes('..');

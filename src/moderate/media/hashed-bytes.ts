@@ -54,6 +54,6 @@ async function hashInto(
 }
 
 /** The error of a file that was written to while it was decoded. */
-export function changedMeanwhile(): ItemError {
+export function changedFileError(): ItemError {
   return CHANGED;
 }

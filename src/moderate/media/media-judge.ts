@@ -13,8 +13,14 @@ import {
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { recogniseContainer } from '../../normalize/audio/container.ts';
 import { REFUSALS } from '../../normalize/audio/refusals.ts';
-import { failed, type Judge, judgeParts, type Covered, type Part } from '../parts/judge-parts.ts';
-import { changedMeanwhile, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
+import {
+  failedOutcome,
+  type Judge,
+  judgeParts,
+  type PartsCoverage,
+  type Part,
+} from '../parts/judge-parts.ts';
+import { changedFileError, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
 
 /** Files open (being decoded or judged) at a time, in the whole process. */
 const MAX_OPEN_FILES = 32;
@@ -47,7 +53,7 @@ export interface MediaNormalizer {
   ): Promise<{ readonly windowSeconds: number; readonly totalSeconds: number } | ItemError>;
 }
 
-/** Where media files are. */
+/** Access to media files. */
 export interface MediaFiles {
   /** Opens a file for reading, or returns the item's error. The caller closes the file. */
   open(file: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError>;
@@ -69,7 +75,7 @@ interface MediaOptions {
 interface Frames {
   readonly parts: readonly Part[];
   readonly bytes: number;
-  readonly covered: Covered;
+  readonly covered: PartsCoverage;
 }
 
 /** An image, from a file or from a record. */
@@ -95,8 +101,7 @@ export class MediaJudge {
   }
 
   /**
-   * Returns the outcome of one file. Any fault of the file becomes its outcome, as does a bug while decoding
-   * it. Rejects on abort, and as the judge does.
+   * Returns the outcome of one file. Any fault of the file, or a bug while decoding it, becomes its outcome. Rejects on abort, and when the judge rejects.
    */
   moderate(request: MediaRequest | EmbeddedImageRequest, options: MediaOptions): Promise<Outcome> {
     return this.#files(async () => {
@@ -106,7 +111,7 @@ export class MediaJudge {
         return this.#image({ size: bytes.length, caption, read: async () => bytes }, options);
       }
       const file = await this.#options.folders.open(request.file);
-      if ('code' in file) return failed(file);
+      if ('code' in file) return failedOutcome(file);
       try {
         return request.modality === 'image'
           ? await this.#image(imageIn(file, request, options.signal), options)
@@ -124,7 +129,7 @@ export class MediaJudge {
     await this.#memory.enter(held, signal);
     try {
       const frames = await this.#frames(image, options);
-      if ('code' in frames) return failed(frames);
+      if ('code' in frames) return failedOutcome(frames);
       const { parts, bytes, covered } = frames;
       this.#memory.leave(held - bytes);
       held = bytes;
@@ -167,12 +172,12 @@ export class MediaJudge {
     const { judging, signal } = options;
     const before = await stateOf(file);
     const changed = await checkPlanned(file, request.file, signal);
-    if (changed !== null) return failed(changed);
+    if (changed !== null) return failedOutcome(changed);
     const kind = { modality: 'audio', described: request.caption !== null } as const;
     const notJudged = await this.#notJudged(kind, signal);
     if (notJudged !== null) {
       // A file that is not a clip at all keeps its own error.
-      return failed((await recogniseContainer(file)) === null ? REFUSALS.notAudio : notJudged);
+      return failedOutcome((await recogniseContainer(file)) === null ? REFUSALS.notAudio : notJudged);
     }
     const outcome = await judgeParts(
       (judge) => this.#windows(file, request, judging, judge, signal),
@@ -180,7 +185,7 @@ export class MediaJudge {
       options,
     );
     // The decoder opened the file again after it was hashed.
-    return (await stateOf(file)) === before ? outcome : failed(changedMeanwhile());
+    return (await stateOf(file)) === before ? outcome : failedOutcome(changedFileError());
   }
 
   /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
@@ -194,7 +199,7 @@ export class MediaJudge {
     { longAudio }: Judging,
     judge: (group: readonly Part[]) => Promise<void>,
     signal: AbortSignal,
-  ): Promise<Covered | ItemError> {
+  ): Promise<PartsCoverage | ItemError> {
     let judgeError: unknown = null;
     try {
       const heard = await this.#options.normalizer.audio(file, {

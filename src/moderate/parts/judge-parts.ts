@@ -7,7 +7,7 @@ import type { Judgement, Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest, MediaKind } from '../../domain/request.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../domain/taxonomy.ts';
 
-/** The guards, as this room uses them. */
+/** The guards, as this module uses them. */
 export interface Judge {
   /** Outcome i belongs to request i. Rejects only if no guard is available, or on abort. */
   judge(
@@ -15,18 +15,18 @@ export interface Judge {
     options: {
       readonly session: string;
       readonly signal: AbortSignal;
-      /** The preferred endpoint, which judged other parts of the same item; null: any. */
+      /** The preferred endpoint, which judged other parts of the same item; null for any. */
       readonly endpoint?: string | null;
     },
   ): Promise<readonly Outcome[]>;
   /**
-   * Why no guard judges media of this kind, so that they need not be decoded; null if a guard does, or may. Optional: a
+   * Why no guard judges media of this kind, in which case they need not be decoded; null if a guard does, or may. Optional: a
    * judge that cannot know leaves it out. Rejects with the signal's reason.
    */
   notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** Every fingerprint that an outcome may name, by its id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
-  /** The canary checks that its models passed before they judged; left out: none. */
+  /** Canary checks that its models passed before they judged; omitted if there are none. */
   readonly canaries?: readonly CanaryCheck[];
 }
 
@@ -41,9 +41,9 @@ export interface Part {
  * Passes the parts of an item to `judge` in groups, one group at a time. Returns how much of the item they cover, or the
  * error that the item ends in. Must not catch what `judge` rejects with.
  */
-type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<Covered | ItemError>;
+type Parts = (judge: (group: readonly Part[]) => Promise<void>) => Promise<PartsCoverage | ItemError>;
 
-export type Covered = Omit<Coverage, 'worst_at'>;
+export type PartsCoverage = Omit<Coverage, 'worst_at'>;
 
 export interface PartsOptions {
   readonly session: string;
@@ -56,7 +56,7 @@ export interface PartsOptions {
 const MAX_ROUNDS = 5;
 
 /** Thrown through `Parts` to stop after a part that decides the outcome of the item. */
-class Ended extends Error {
+class EarlyEnd extends Error {
   readonly reason: Outcome | 'models differ';
 
   constructor(reason: Outcome | 'models differ') {
@@ -75,13 +75,13 @@ export async function judgeParts(parts: Parts, judge: Judge, options: PartsOptio
     const outcome = await judgeOnce(parts, judge, options);
     if (outcome !== 'models differ') return outcome;
   }
-  return failed(
+  return failedOutcome(
     itemError('GUARD_INTERNAL', `the model changed between its parts in each of ${MAX_ROUNDS} rounds`),
   );
 }
 
 /** The outcome of an item that fails without a reply from a guard. */
-export function failed(error: ItemError): Outcome {
+export function failedOutcome(error: ItemError): Outcome {
   const moderatedAt = new Date().toISOString();
   return { judgement: null, failure: { error, attempts: 0, endpoint: null, moderatedAt } };
 }
@@ -100,25 +100,25 @@ async function judgeOnce(
     for (const [index, { at }] of group.entries()) {
       const outcome = outcomes[index];
       if (outcome === undefined) throw new Error('a part was not answered');
-      if (outcome.judgement === null) throw new Ended(outcome);
+      if (outcome.judgement === null) throw new EarlyEnd(outcome);
       const { fingerprint } = combination;
       if (fingerprint !== undefined && fingerprint !== outcome.judgement.fingerprint) {
-        throw new Ended('models differ');
+        throw new EarlyEnd('models differ');
       }
       combination.add(at, outcome.judgement);
       endpoint = outcome.judgement.endpoint;
     }
   };
-  let end: Covered | ItemError;
+  let end: PartsCoverage | ItemError;
   try {
     end = await parts(judgeGroup);
   } catch (error) {
-    if (error instanceof Ended) return error.reason;
+    if (error instanceof EarlyEnd) return error.reason;
     throw error;
   }
-  if ('code' in end) return failed(end);
+  if ('code' in end) return failedOutcome(end);
   if (combination.isOverfull) {
-    return failed(
+    return failedOutcome(
       itemError('INVALID_REPLY', `its parts have more than ${MAX_FOREIGN_CATEGORIES} categories`),
     );
   }
@@ -150,7 +150,7 @@ class Combination {
     return this.#parts.isOverfull;
   }
 
-  /** Of the first part added, null when its guard has none; undefined before that. */
+  /** Fingerprint of the first part added, null if its guard has none; undefined before the first part. */
   get fingerprint(): string | null | undefined {
     return this.#fingerprint;
   }

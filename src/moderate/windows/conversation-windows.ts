@@ -1,16 +1,16 @@
 import { submittedTurns, type MultiturnRequest, type Turn, turnBytes } from '../../domain/request.ts';
-import type { Covered, Part } from '../parts/judge-parts.ts';
+import type { PartsCoverage, Part } from '../parts/judge-parts.ts';
 import { textSpans } from './text-spans.ts';
 import type { WindowedContent } from './text-windows.ts';
 
-/** Share of a window's bytes that the next one repeats at most, in whole turns. */
+/** Max fraction of a window's bytes that the next one repeats, in whole turns. */
 const OVERLAP_SHARE = 1 / 4;
-/** Share of a window's bytes that the preamble may take. */
+/** Max fraction of a window's bytes that the preamble may take. */
 const PREAMBLE_SHARE = 1 / 2;
 
 /**
  * Splits a conversation into windows. The system turns at its beginning (the preamble) are in every window, unless they take more
- * than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like a text.
+ * than half of it; the window slides over the rest, turn by turn. A turn that exceeds a window is cut like any text.
  * Positions are turns, counted from 0.
  *
  * The guard rejects a conversation that ends with a system turn. So system turns at the end of a window move to the next
@@ -21,7 +21,7 @@ export function splitConversation(request: MultiturnRequest): WindowedContent {
   const turns = new SizedTurns(submittedTurns(request));
   return {
     bytes: turns.bytes(0, turns.count),
-    cut: function* (maxBytes): Generator<Part, Covered> {
+    cut: function* (maxBytes): Generator<Part, PartsCoverage> {
       const preamble = preambleOf(turns, maxBytes);
       const system = turns.slice(0, preamble);
       let judged = 0;

@@ -1,14 +1,14 @@
 import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
 
-/** Part of a text, by positions in UTF-16 units. `to` is exclusive. */
+/** A range of positions in text, in UTF-16 units. `to` is exclusive. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Share of a window that the next one repeats, so that a passage across a boundary is read in one piece. */
+/** Fraction of a window that the next one repeats: a passage across a boundary is then read in one piece. */
 const OVERLAP_SHARE = 1 / 8;
-/** Share of a window that may be given up to end it after a sentence, or after a word. */
+/** Fraction of a window that may be given up to end it after a sentence, or after a word. */
 const SENTENCE_SHARE = 1 / 2;
 const WORD_SHARE = 1 / 4;
 
@@ -16,7 +16,7 @@ const WORD_SHARE = 1 / 4;
 const SENTENCE_END = /(?:[.!?…؟۔।]["'”’»)\]]*\s+|[。！？｡]["'”’」』）]*|\n\s*)/gu;
 
 /**
- * Cuts a text lazily into windows of at most `maxBytes` bytes of UTF-8 (at least 64). Each window repeats the end of the
+ * Cuts text lazily into windows of at most `maxBytes` bytes of UTF-8 (at least 64). Each window repeats the end of the
  * one before. A window ends after a sentence if one ends near the limit, else after a word, else after a grapheme. Every
  * code point other than white space is in a window; windows of nothing but white space are left out.
  */

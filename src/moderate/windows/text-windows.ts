@@ -1,6 +1,6 @@
 import { codePoints } from '../../domain/coverage.ts';
 import type { PromptRequest, ResponseRequest } from '../../domain/request.ts';
-import type { Covered, Part } from '../parts/judge-parts.ts';
+import type { PartsCoverage, Part } from '../parts/judge-parts.ts';
 import { type Span, textSpans } from './text-spans.ts';
 
 /** Content that is too long to be judged in one piece. */
@@ -11,7 +11,7 @@ export interface WindowedContent {
    * Generates overlapping windows of at most `maxBytes` (at least 256), lazily; a single window if
    * everything fits. Returns how much of the whole they cover. Content that is in no window does not count.
    */
-  cut(maxBytes: number): Generator<Part, Covered>;
+  cut(maxBytes: number): Generator<Part, PartsCoverage>;
 }
 
 /** Smaller windows would hold no sentence: a guard that refuses this size refuses for another reason. */
@@ -28,12 +28,12 @@ export function* windowSizes(bytes: number): Generator<number> {
   }
 }
 
-/** Splits a text into windows. Positions are code points. */
+/** Splits the text of a prompt into windows. Positions are code points. */
 export function splitText(request: PromptRequest): WindowedContent {
   const { text } = request;
   return {
     bytes: Buffer.byteLength(text),
-    cut: function* (maxBytes): Generator<Part, Covered> {
+    cut: function* (maxBytes): Generator<Part, PartsCoverage> {
       const counted = new CountedSpans(text);
       for (const span of textSpans(text, maxBytes)) {
         const at = counted.add(span);
@@ -44,7 +44,7 @@ export function splitText(request: PromptRequest): WindowedContent {
   };
 }
 
-/** Counts the code points of a text that its spans cover. The spans come in order and may overlap. */
+/** Counts the code points that the spans of some text cover. The spans come in order and may overlap. */
 class CountedSpans {
   readonly #text: string;
   /** A position in UTF-16 units, and the number of code points before it. */
@@ -66,7 +66,7 @@ class CountedSpans {
     return this.#seenPoints;
   }
 
-  get covered(): Covered {
+  get covered(): PartsCoverage {
     return { unit: 'chars', judged: this.#judged, total: codePoints(this.#text) };
   }
 }
@@ -82,7 +82,7 @@ export function splitResponse(request: ResponseRequest): WindowedContent {
   const bytes = { prompt: Buffer.byteLength(prompt), response: Buffer.byteLength(response) };
   return {
     bytes: bytes.prompt + bytes.response,
-    cut: function* (maxBytes): Generator<Part, Covered> {
+    cut: function* (maxBytes): Generator<Part, PartsCoverage> {
       const prompts = spansOf(prompt, bytes.prompt, roomFor(bytes.prompt, bytes.response, maxBytes));
       const responses = spansOf(response, bytes.response, roomFor(bytes.response, bytes.prompt, maxBytes));
       const counted = new CountedSpans(response);
@@ -109,7 +109,7 @@ export function splitResponse(request: ResponseRequest): WindowedContent {
   };
 }
 
-/** Bytes of a window that one text may take when the other one is in it too. */
+/** Bytes of a window available to a prompt or response when the other one is in it too. */
 export function roomFor(own: number, other: number, maxBytes: number): number {
   const half = Math.floor(maxBytes / 2);
   return own <= half ? own : other <= half ? maxBytes - other : half;

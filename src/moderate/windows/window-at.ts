@@ -8,10 +8,9 @@ const MAX_SEARCHED_BYTES = 512 * 1024;
 const USUAL_LENGTH = 2048;
 
 /**
- * The window of a text that begins at a code point: the largest that a guard may have judged there. `beside`: the prompt
- * that a response was judged with. Null if no window begins there.
+ * The largest window that a guard may have judged at a code point. `beside`: the prompt that a response was judged with. Null if no window begins there.
  */
-export function windowAt(text: string, at: number, beside = ''): Span | null {
+export function findWindow(text: string, at: number, beside = ''): Span | null {
   const own = Buffer.byteLength(text);
   const other = Buffer.byteLength(beside);
   if (own > MAX_SEARCHED_BYTES) return usualWindow(text, at);

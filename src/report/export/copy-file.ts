@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { OutcomeLine } from '../../domain/outcome.ts';
-import type { SourceAgain } from '../../ingest/items/source-again.ts';
+import type { RereadSource } from '../../ingest/reread/reread-source.ts';
 import type { SidecarSnapshot } from '../../ingest/sources/sources-file.ts';
 import { fileBytes, matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
-import { openPlace, placeOfDescription } from '../../ingest/sources/file-place.ts';
+import { openPlace, locateSidecar } from '../../ingest/sources/file-place.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import type { OutputFile, WrittenFile } from './output/output-file.ts';
 import type { JudgedSource, SourceExport } from './source-export.ts';
@@ -11,7 +11,7 @@ import { SourceRefused } from './source-refused.ts';
 
 /** Copies a file that is one item. SourceRefused if it is not the one that was judged. */
 export async function copyFile(
-  again: SourceAgain,
+  again: RereadSource,
   out: OutputFile,
   [line]: readonly OutcomeLine[],
   { sha256 }: JudgedSource,
@@ -35,7 +35,7 @@ export async function copyCaption(
   { place, captions, signal }: SourceExport,
 ): Promise<WrittenFile | null> {
   if (captions.has(caption.path)) return null;
-  const handle = await openPlace(placeOfDescription(caption));
+  const handle = await openPlace(locateSidecar(caption));
   try {
     const assertSame = async (): Promise<void> => {
       if (!matchesSnapshot(await handle.stat(), caption)) throw new SourceRefused('source_changed');

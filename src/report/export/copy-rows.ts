@@ -3,7 +3,7 @@ import { TableHeader } from '../../formats/csv/table-row.ts';
 import { OriginalText } from '../../formats/encoding/original-text.ts';
 import { type RowChoice, copyTable } from '../../formats/parquet/write-table.ts';
 import type { ReadRecord } from '../../formats/record.ts';
-import type { RecordsAgain, RowAgain, SourceAgain } from '../../ingest/items/source-again.ts';
+import type { RereadRecords, RereadRow, RereadSource } from '../../ingest/reread/reread-source.ts';
 import { columnValue, headerCells, memberOf, rowCells } from './layouts/annotations.ts';
 import { ElementRecords } from './layouts/element-records.ts';
 import { LineRecords } from './layouts/line-records.ts';
@@ -17,8 +17,8 @@ import { SourceRefused } from './source-refused.ts';
 
 /** Copies the rows of a source. SourceRefused if it is not the one that was judged. */
 export async function copyRows(
-  again: SourceAgain,
-  records: RecordsAgain,
+  again: RereadSource,
+  records: RereadRecords,
   out: OutputFile,
   { source, sha256 }: JudgedSource,
   to: SourceExport,
@@ -35,8 +35,8 @@ export async function copyRows(
 }
 
 async function copyText(
-  again: SourceAgain,
-  records: RecordsAgain,
+  again: RereadSource,
+  records: RereadRecords,
   out: OutputFile,
   decisions: RowDecisions,
   to: SourceExport,
@@ -70,8 +70,8 @@ async function copyText(
 
 /** Rows of a Parquet file have no bytes of their own: their values are written again, with the same schema. */
 async function copyParquet(
-  again: SourceAgain,
-  records: RecordsAgain,
+  again: RereadSource,
+  records: RereadRecords,
   out: OutputFile,
   decisions: RowDecisions,
   { what, leftOut, signal }: SourceExport,
@@ -101,13 +101,13 @@ async function copyParquet(
   }
 }
 
-function choiceOf(row: RowAgain, what: ExportKind, moderation: KeptRow | null): RowChoice {
+function choiceOf(row: RereadRow, what: ExportKind, moderation: KeptRow | null): RowChoice {
   if (moderation === null || row.record.error !== null) return 'left-out';
   if (what.kind === 'annotate') return { added: columnValue(row.record, what.key, moderation.value!) };
   return { added: null };
 }
 
-function headerAddition({ layout, reader }: RecordsAgain, what: ExportKind): Addition | null {
+function headerAddition({ layout, reader }: RereadRecords, what: ExportKind): Addition | null {
   if (what.kind === 'clean' || layout.kind !== 'csv' || !layout.header) return null;
   return headerCells(headerOf(reader), layout, what.key);
 }
@@ -115,7 +115,7 @@ function headerAddition({ layout, reader }: RecordsAgain, what: ExportKind): Add
 /** What is added to a row that is kept: nothing to a clean one. Null if an annotation has no place in it. */
 function additionTo(
   record: ReadRecord,
-  { layout, reader }: RecordsAgain,
+  { layout, reader }: RereadRecords,
   what: ExportKind,
   { value }: { readonly value: RowModeration | null },
 ): { readonly added: Addition | null } | null {
@@ -126,6 +126,6 @@ function additionTo(
   return added === null ? null : { added };
 }
 
-function headerOf(reader: RecordsAgain['reader']): TableHeader {
+function headerOf(reader: RereadRecords['reader']): TableHeader {
   return (reader instanceof CsvReader ? reader.header : null) ?? new TableHeader([]);
 }

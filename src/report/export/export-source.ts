@@ -3,7 +3,7 @@ import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readSidecar } from '../../ingest/items/whole-file-item.ts';
-import { SourceAgain } from '../../ingest/items/source-again.ts';
+import { RereadSource } from '../../ingest/reread/reread-source.ts';
 import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
 import { copyCaption, copyFile } from './copy-file.ts';
@@ -85,10 +85,10 @@ async function notJudged(
 async function readAgain<T>(
   { source, config }: JudgedSource,
   { itemBytes, signal }: SourceExport,
-  work: (again: SourceAgain) => Promise<T>,
+  work: (again: RereadSource) => Promise<T>,
 ): Promise<T> {
   try {
-    const again = await SourceAgain.open(source, config, { itemBytes, signal });
+    const again = await RereadSource.open(source, config, { itemBytes, signal });
     try {
       return await work(again);
     } finally {

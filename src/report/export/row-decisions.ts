@@ -1,6 +1,6 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { SourceRecord } from '../../formats/record.ts';
-import type { RowAgain } from '../../ingest/items/source-again.ts';
+import type { RereadRow } from '../../ingest/reread/reread-source.ts';
 import { noRows, type RowCounts } from './left-out.ts';
 import { type RowModeration, moderationOf } from './moderation.ts';
 import { type ReasonLine, restrictedReasons, rowReasons } from './reasons.ts';
@@ -23,14 +23,14 @@ export class RowDecisions {
   }
 
   /** Null for a row that is left out, and for what is around the records. A promise as from `VerdictCursor.linesOf`. */
-  of(row: RowAgain): KeptRow | null | Promise<KeptRow | null> {
+  of(row: RereadRow): KeptRow | null | Promise<KeptRow | null> {
     const lines = this.#to.cursor.linesOf(this.#path, row.record.row);
     return lines instanceof Promise
       ? lines.then((read) => this.#decide(row, read))
       : this.#decide(row, lines);
   }
 
-  #decide({ record, items }: RowAgain, lines: readonly OutcomeLine[]): KeptRow | null {
+  #decide({ record, items }: RereadRow, lines: readonly OutcomeLine[]): KeptRow | null {
     const { what, keeping } = this.#to;
     const isAround = record.error === null && record.isWrapper === true;
     if (isAround && items.length === 0 && lines.length === 0) return null;

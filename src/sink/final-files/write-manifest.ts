@@ -3,7 +3,7 @@ import { hashFile, hashOpenFile } from '../../files/hash-file.ts';
 import { commitsName, RUN_FILES } from '../../files/run-files.ts';
 import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
-import { openPlace, placeOfSource } from '../../ingest/sources/file-place.ts';
+import { openPlace, locateSource } from '../../ingest/sources/file-place.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { type Chain, damageOf } from '../../record/log/chain.ts';
 import {
@@ -145,7 +145,7 @@ async function hashRecordFiles(
 /** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
 export async function hashSource(source: SourceSnapshot, signal: AbortSignal): Promise<string | null> {
   try {
-    const handle = await openPlace(placeOfSource(source));
+    const handle = await openPlace(locateSource(source));
     try {
       if (!matchesSnapshot(await handle.stat(), source)) return null;
       const { sha256 } = await hashOpenFile(handle, { signal });

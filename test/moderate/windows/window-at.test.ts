@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { windowAt } from '../../../src/moderate/windows/window-at.ts';
+import { findWindow } from '../../../src/moderate/windows/window-at.ts';
 import { splitResponse } from '../../../src/moderate/windows/text-windows.ts';
 import { splitText } from '../../../src/moderate/windows/text-windows.ts';
 import { random, seed, sentence } from '../../helpers/corpus.ts';
@@ -13,7 +13,7 @@ describe('the window that begins at a code point', () => {
     for (const { request, at } of splitText({ requestType: 'prompt', modality: 'text', text: TEXT }).cut(
       size,
     )) {
-      const span = windowAt(TEXT, at)!;
+      const span = findWindow(TEXT, at)!;
       const [window] = [TEXT.slice(span.from, span.to)];
       expect(window.startsWith((request as { text: string }).text)).toBe(true);
     }
@@ -24,18 +24,18 @@ describe('the window that begins at a code point', () => {
     const request = { requestType: 'response', modality: 'text', prompt, response: TEXT } as const;
     const windows = [...splitResponse(request).cut(2048)];
     const { request: part, at } = windows.at(-2)!;
-    const span = windowAt(TEXT, at, prompt)!;
+    const span = findWindow(TEXT, at, prompt)!;
     const window = TEXT.slice(span.from, span.to);
     expect(window.startsWith((part as { response: string }).response)).toBe(true);
   });
 
   test('is a usual length of a very long text', () => {
     const long = '🙂'.repeat(400_000);
-    expect(windowAt(long, 200_000)).toEqual({ from: 400_000, to: 402_048 });
+    expect(findWindow(long, 200_000)).toEqual({ from: 400_000, to: 402_048 });
   });
 
   test('is null where no window begins', () => {
-    expect(windowAt('short', 3)).toBeNull();
-    expect(windowAt('🙂'.repeat(400_000), 400_000)).toBeNull();
+    expect(findWindow('short', 3)).toBeNull();
+    expect(findWindow('🙂'.repeat(400_000), 400_000)).toBeNull();
   });
 });

@@ -25,7 +25,7 @@ export interface SkippedFile {
   readonly reason: SkipReason;
 }
 
-/** The files that were skipped while the corpora were expanded, so that no file is dropped silently. */
+/** Collects the files skipped while the corpora are expanded: no file is dropped silently. */
 export class SkippedFiles {
   readonly #counts = new Map<string, number>();
   readonly #files: (readonly [corpus: number, relative: string, reason: SkipReason])[] = [];

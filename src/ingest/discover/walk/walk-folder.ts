@@ -5,11 +5,11 @@ import { encodePath, decodePath } from '../../../domain/file-path.ts';
 import { isInside, readFolder, realPath } from '../../../files/open-inside.ts';
 import { RUN_FILES } from '../../../files/run-files.ts';
 import { isStoreDataFolder, STORE_FILES } from '../../../files/store-files.ts';
-import type { FilePlace } from '../../sources/file-place.ts';
+import type { FileLocation } from '../../sources/file-place.ts';
 import { SkippedFiles, type SkipReason } from './skipped-files.ts';
 
-/** One file found below a folder. All paths are in the recorded form. */
-interface FoundFile extends FilePlace {
+/** One file found below a folder. All paths are encoded. */
+interface FoundFile extends FileLocation {
   /** Below the folder, with `/`. */
   readonly relative: string;
   /** The real path of the link target; null for a file that is not a link. */
@@ -18,7 +18,7 @@ interface FoundFile extends FilePlace {
   readonly isFolder: boolean;
 }
 
-/** What a file is to a walk: part of the corpus, a file next to them that may describe them, or neither. */
+/** Role of a file in a walk: part of the corpus, next to it and possibly describing its files, or neither. */
 export type FileRole = 'corpus' | 'beside' | null;
 
 interface WalkOptions {
@@ -29,7 +29,7 @@ interface WalkOptions {
 }
 
 /** The files that a walk found, in bytewise order of their paths. */
-interface Walked {
+interface WalkResult {
   readonly files: FoundFile[];
   readonly beside: FoundFile[];
 }
@@ -46,15 +46,14 @@ const LEFTOVER = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i;
 
 /**
  * The files below a folder. Skips run directories and verdict stores as a whole, leftovers, and links that leave the folder
- * or form a cycle, and adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file, so that
- * reading it reports the error. Throws only on abort.
+ * or form a cycle, and adds those that are part of the corpus to `skipped`. A folder that cannot be listed is returned as a file: reading it reports the error. Throws only on abort.
  */
 export async function walkFolder(
   folder: string,
   skipped: SkippedFiles,
   signal: AbortSignal,
   { roleOf = () => 'corpus', isDeep = true }: WalkOptions = {},
-): Promise<Walked> {
+): Promise<WalkResult> {
   const files: FoundFile[] = [];
   const beside: FoundFile[] = [];
   const ignored = new SkippedFiles();
@@ -97,7 +96,7 @@ export async function walkFolder(
   return { files: withoutDuplicates(files, root, realRoot, skipped), beside };
 }
 
-/** What a folder of ours is: a run directory, or a verdict store; null for any other folder. */
+/** Detects a run directory or a verdict store; null for any other folder. */
 function ownFolder(entries: readonly Entry[]): SkipReason | null {
   const isThere = (test: (name: string) => boolean, kind: 'isFile' | 'isDirectory'): boolean =>
     entries.some((entry) => test(entry.name) && entry.kind[kind]());
@@ -110,7 +109,7 @@ function ownFolder(entries: readonly Entry[]): SkipReason | null {
 
 /** An entry of a folder. */
 interface Entry {
-  /** In the recorded form. */
+  /** An encoded path. */
   readonly name: string;
   readonly kind: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>;
 }

@@ -1,6 +1,6 @@
 import type { Stretch } from '../../../formats/encoding/original-text.ts';
 import type { ReadRecord } from '../../../formats/record.ts';
-import type { SourceAgain } from '../../../ingest/items/source-again.ts';
+import type { RereadSource } from '../../../ingest/reread/reread-source.ts';
 import type { OutputFile } from '../output/output-file.ts';
 import { SourceRefused } from '../source-refused.ts';
 
@@ -27,17 +27,17 @@ export interface RecordsWriter {
 
 /** What records are copied from and to. */
 export interface Copying {
-  readonly source: SourceAgain;
+  readonly source: RereadSource;
   readonly out: OutputFile;
 }
 
 /** The stretch up to an offset; null if it is not known any more. */
-export function stretchTo({ original, encoding }: SourceAgain, offset: number): Stretch | null {
+export function stretchTo({ original, encoding }: RereadSource, offset: number): Stretch | null {
   return original.take(offset, encoding);
 }
 
 /** The stretch of a record. SourceRefused if it is not known any more. */
-export function stretchOf(source: SourceAgain, { span }: ReadRecord): Stretch {
+export function stretchOf(source: RereadSource, { span }: ReadRecord): Stretch {
   const stretch = span === undefined ? null : stretchTo(source, span.end);
   if (stretch === null) throw new SourceRefused('row_too_large');
   return stretch;

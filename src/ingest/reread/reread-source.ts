@@ -9,51 +9,51 @@ import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
 import type { RecordLayout } from '../recognise/recognise-layout.ts';
 import { fileBytes, matchesSnapshot } from '../sources/file-bytes.ts';
-import { placeOfSource } from '../sources/file-place.ts';
-import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { locateSource } from '../sources/file-place.ts';
+import { configuredEncoding, idColumnNames, isNamedFile } from '../recognise/source-options.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { ItemMaker } from './item-maker.ts';
+import { ItemMaker } from '../items/item-maker.ts';
 
 /** A record of a source that is read again, and the items it makes. Their seqs count from 0 in the source. */
-export interface RowAgain {
+export interface RereadRow {
   readonly record: SourceRecord;
   readonly items: readonly Item[];
 }
 
 /** A file of records that is read again. */
-export interface RecordsAgain {
+export interface RereadRecords {
   readonly layout: RecordLayout;
   /** Null for a Parquet file, whose rows have no bytes of their own. */
   readonly reader: RecordReader | null;
   readonly options: RecordOptions;
 }
 
-interface Opened {
+interface OpenedSource {
   readonly file: OpenSource;
   readonly head: SourceHead;
   readonly original: OriginalText;
   readonly sha256: () => string;
-  readonly records: RecordsAgain | null;
+  readonly records: RereadRecords | null;
   readonly maker: ItemMaker;
   readonly reading: ParquetReading;
   readonly signal: AbortSignal;
 }
 
 /**
- * A source that is read again after its run, with the bytes of its records. It may have changed since: `sha256` tells.
+ * A source that is read again after its run, with the bytes of its records. Compare `sha256` to detect a change.
  * The same file gives the items of the run.
  */
-export class SourceAgain {
+export class RereadSource {
   /** How its records are read; null for a file that is one item. */
-  readonly records: RecordsAgain | null;
+  readonly records: RereadRecords | null;
   /** Its bytes, by the offsets of its records' spans. */
   readonly original: OriginalText;
-  readonly #opened: Opened;
+  readonly #opened: OpenedSource;
 
-  private constructor(opened: Opened) {
+  private constructor(opened: OpenedSource) {
     this.records = opened.records;
     this.original = opened.original;
     this.#opened = opened;
@@ -64,18 +64,18 @@ export class SourceAgain {
     source: SourceSnapshot,
     config: SourceConfig,
     { itemBytes, signal }: { readonly itemBytes: number; readonly signal: AbortSignal },
-  ): Promise<SourceAgain> {
+  ): Promise<RereadSource> {
     const recordBytes = recordBytesLimit(itemBytes);
     // A bad row may be followed by one that is read from bytes up to the limit behind it.
     const original = new OriginalText(2 * recordBytes);
     const hash = createHash('sha256');
-    const file = await OpenSource.open(placeOfSource(source), signal, {
+    const file = await OpenSource.open(locateSource(source), signal, {
       onStored: (piece) => hash.update(piece),
       onInflated: (piece) => original.append(piece),
     });
     try {
       const isNamed = isNamedFile(source, config);
-      const head = await file.head(encodingOf(config, isNamed));
+      const head = await file.head(configuredEncoding(config, isNamed));
       const examined = await examine({
         file,
         head,
@@ -95,14 +95,14 @@ export class SourceAgain {
           : null;
       const maker = new ItemMaker({
         source,
-        idNames: idNamesOf(config, isNamed),
+        idNames: idColumnNames(config, isNamed),
         firstSeq: 0,
         itemBytes,
         replay: config.asStream,
       }).seekIn(head);
       const sha256 = (): string => hash.digest('hex');
       const reading = { config, itemBytes, signal };
-      return new SourceAgain({ file, head, original, sha256, records, maker, reading, signal });
+      return new RereadSource({ file, head, original, sha256, records, maker, reading, signal });
     } catch (error) {
       await file.close();
       throw error;
@@ -119,14 +119,14 @@ export class SourceAgain {
     return this.#opened.file.encoding;
   }
 
-  /** Offset in the text at which the rows of a table begin; 0 in other layouts; null for a header that was not read whole. */
+  /** Offset in the text where the rows of a table begin; 0 for other layouts; null if the header was not read completely. */
   get bodyStart(): number | null {
     const reader = this.records?.reader;
     return reader instanceof CsvReader ? reader.bodyStart : 0;
   }
 
   /** The records in batches. Throws as `readRecords` or `readParquet` does. To be read once. */
-  async *rows({ reader, options }: RecordsAgain): AsyncGenerator<readonly RowAgain[], void> {
+  async *rows({ reader, options }: RereadRecords): AsyncGenerator<readonly RereadRow[], void> {
     const { file, head, maker, reading } = this.#opened;
     const found = reader === null ? readParquet(file, reading) : readRecords(file, head, reader);
     for await (const batch of found) {
@@ -151,7 +151,7 @@ export class SourceAgain {
     return matchesSnapshot(stats, source) && matchesSnapshot(await handle.stat(), source);
   }
 
-  /** Whether nobody wrote to the file since it was opened, as far as its times tell. */
+  /** Whether the file is unchanged since it was opened, judging by its size and times. */
   async stayedAsOpened(): Promise<boolean> {
     const { handle, stats } = this.#opened.file;
     const now = await handle.stat();

@@ -21,9 +21,9 @@ import { ItemMaker } from '../items/item-maker.ts';
 import { readSource } from '../items/read-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { CorruptGzip, snapshotFile } from '../sources/file-bytes.ts';
-import { placeOfSource } from '../sources/file-place.ts';
+import { locateSource } from '../sources/file-place.ts';
 import type { SourceSnapshots } from '../sources/source-snapshots.ts';
-import { encodingOf, idNamesOf, isNamedFile } from '../sources/named-file.ts';
+import { configuredEncoding, idColumnNames, isNamedFile } from '../recognise/source-options.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 
@@ -41,12 +41,12 @@ export interface RunSource {
 export type WantedItem = Pick<OutcomeLine, 'source' | 'part' | 'turn' | 'content_sha256'>;
 
 /** An item that was read again, and all items of its record, itself included. */
-export interface ItemAgain {
+export interface RereadItem {
   readonly item: JudgedItem;
   readonly record: readonly Item[];
 }
 
-/** Why an item was not found: its file is not the one that was judged, or cannot be read. */
+/** Why an item was not found: its file changed after it was judged, or cannot be read. */
 export type NotFound = 'changed' | 'unreadable';
 
 const LF = 0x0a;
@@ -54,29 +54,28 @@ const LF = 0x0a;
 /** Bytes parsed at a time: one record is wanted. */
 const PART_BYTES = 16 * 1024;
 
-/** Sources of which the form is kept. */
+/** Max sources whose form is cached. */
 const MAX_FORMS = 64;
 
 /** How the records of a file are read. */
 interface SourceForm {
   readonly layout: RecordLayout;
   readonly options: RecordOptions;
-  /** What precedes a record for its reader: of a table, the text before the first row. */
+  /** Text that the reader needs before a record: for a table, everything before the first row. */
   readonly before: Buffer;
 }
 
 /**
  * Reads single items of sources again. An item is found only with the content that was judged. A record is read at the
  * offset that its outcome names, a row of a Parquet file by its number, a line of any other text after those before it, which
- * are not parsed; anything else is read in order. Keeps how the
- * records of the last 64 sources are laid out.
+ * are not parsed; anything else is read in order.  Caches the form of the last 64 sources.
  */
 export class ItemReader {
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #forms = new Map<string, SourceForm>();
 
   /** Rejects with the signal's reason, and on bugs. */
-  async read(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | NotFound> {
+  async read(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<RereadItem | NotFound> {
     const { row, line, offset } = wanted.source;
     if (row === null) {
       return inOrder(await withCurrentFileState(from), wanted, signal);
@@ -89,10 +88,10 @@ export class ItemReader {
   }
 
   /** Reads the record alone; null if that does not find the item. */
-  async #sought(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<ItemAgain | null> {
+  async #sought(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<RereadItem | null> {
     const { source, config, itemBytes } = from;
     try {
-      const file = await OpenSource.open(placeOfSource(source), signal);
+      const file = await OpenSource.open(locateSource(source), signal);
       try {
         const form = await this.#formOf(file, from, { isText: wanted.source.offset === null, signal });
         const reading = { config, itemBytes, signal };
@@ -103,7 +102,7 @@ export class ItemReader {
       }
     } catch (error) {
       signal.throwIfAborted();
-      if (isOfFile(error)) return null;
+      if (isFileError(error)) return null;
       throw error;
     }
   }
@@ -120,7 +119,7 @@ export class ItemReader {
     const known = this.#forms.get(name);
     const form = known ?? (await readForm(file, from, signal));
     if (known !== undefined && isText && known.layout.kind !== 'parquet')
-      await file.head(encodingOf(config, isNamedFile(source, config)));
+      await file.head(configuredEncoding(config, isNamedFile(source, config)));
     this.#forms.delete(name);
     if (form === null) return null;
     this.#forms.set(name, form);
@@ -129,14 +128,14 @@ export class ItemReader {
   }
 }
 
-/** Null for a file of which single records cannot be read. */
+/** Null if single records of the file cannot be read. */
 async function readForm(
   file: OpenSource,
   { source, config, itemBytes }: RunSource,
   signal: AbortSignal,
 ): Promise<SourceForm | null> {
   const isNamed = isNamedFile(source, config);
-  const head = await file.head(encodingOf(config, isNamed));
+  const head = await file.head(configuredEncoding(config, isNamed));
   const path = source.absolute;
   const examined = await examine({ file, head, config, isNamed, path, itemBytes, signal });
   if (examined.kind !== 'records') return null;
@@ -185,7 +184,7 @@ function endsLines(layout: TextLayout): boolean {
   );
 }
 
-/** The text from a line on: of a file that is compressed or not UTF-8, which is decoded up to there but not parsed. */
+/** The text from a line on, of a file that is compressed or not UTF-8: it is decoded up to there but not parsed. */
 async function* fromLine(text: AsyncIterable<Buffer>, line: number): AsyncGenerator<Buffer, void> {
   let left = line - 1;
   for await (const piece of text) {
@@ -221,8 +220,8 @@ function itemOf(
   wanted: WantedItem,
   { source, config, itemBytes }: RunSource,
   options: RecordOptions,
-): ItemAgain | null {
-  const idNames = idNamesOf(config, isNamedFile(source, config));
+): RereadItem | null {
+  const idNames = idColumnNames(config, isNamedFile(source, config));
   const maker = new ItemMaker({ source, idNames, firstSeq: 0, itemBytes, replay: config.asStream });
   const items: Item[] = [];
   maker.add(record, options, items);
@@ -235,7 +234,7 @@ async function inOrder(
   { source, config, frozen, itemBytes, mediaBytes }: RunSource,
   wanted: WantedItem,
   signal: AbortSignal,
-): Promise<ItemAgain | NotFound> {
+): Promise<RereadItem | NotFound> {
   const { row } = wanted.source;
   let record: Item[] = [];
   for await (const items of readSource(source, config, 0, { frozen, itemBytes, mediaBytes, signal })) {
@@ -268,8 +267,7 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
 }
 
 /**
- * The source with the present state of its file and of the text beside it: whether a file that is one item is the one
- * that was judged is told by its content, not by its times.
+ * The source with the current state of its file and sidecar: a file that is one item is compared by content, not by times.
  */
 async function withCurrentFileState(from: RunSource): Promise<RunSource> {
   const { source } = from;
@@ -280,7 +278,7 @@ async function withCurrentFileState(from: RunSource): Promise<RunSource> {
 }
 
 /** Whether an error is of the file, rather than an abort or a bug. */
-function isOfFile(error: unknown): boolean {
+function isFileError(error: unknown): boolean {
   return (
     error instanceof CorruptGzip ||
     error instanceof ParquetProblem ||

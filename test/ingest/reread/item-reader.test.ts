@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/again/item-reader.ts';
+import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/reread/item-reader.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { random, seed } from '../../helpers/corpus.ts';
