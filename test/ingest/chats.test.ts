@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
 import { ChatReader } from '../../src/formats/chat-reader.ts';
 import { isFields, type SourceRecord } from '../../src/formats/record.ts';
-import { corpus, readItems } from './read-items.ts';
+import { corpus, readItems, testFolder } from './read-items.ts';
 
 /** An item in a line: its place, and its text or its code. */
 function shown({ source, part, request, settled }: Item): string {
@@ -17,15 +15,10 @@ function shown({ source, part, request, settled }: Item): string {
 }
 
 describe('exports of chat applications', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-chats-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function items(name: string, content: unknown): Promise<string[]> {
-    const path = join(root, name);
+    const path = folder.at(name);
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 1));
     return (await readItems([corpus(path)])).map(shown);
   }

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { inspectedColumns } from './recognise/inspected-columns.ts';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from './read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from './read-items.ts';
 
 /** What an item asks, in a line: its id, and its text, its turns or its code. */
 function shown({ id, request, settled }: Item): string {
@@ -172,15 +170,10 @@ const CASES = String.raw`
   });
 
 describe('what records hold in lists and objects', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-nested-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   function write(records: readonly unknown[]): string {
-    const path = join(root, 'a.jsonl');
+    const path = folder.at('a.jsonl');
     writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     return path;
   }
@@ -257,13 +250,13 @@ describe('what records hold in lists and objects', () => {
   });
 
   test('a list of lists of speakers', async () => {
-    const path = join(root, 'a.json');
+    const path = folder.at('a.json');
     writeFileSync(path, JSON.stringify([[{ speaker: 'A', text: 'Hi' }], [{ speaker: 'B', text: 'Ho' }]]));
     expect((await readItems([corpus(path)])).map(shown)).toEqual(['a.json#1: user=Hi', 'a.json#2: user=Ho']);
   });
 
   test('what is nested too deeply, or too much for one record, is one item with an error', async () => {
-    const path = join(root, 'deep.jsonl');
+    const path = folder.at('deep.jsonl');
     writeFileSync(path, `{"id":"x","text":"T","deep":${'['.repeat(50_000)}"far in"${']'.repeat(50_000)}}\n`);
     expect((await readItems([corpus(path)])).map(shown)).toEqual(['x: T', 'x#nested1: MALFORMED_ROW']);
     const many = await items({

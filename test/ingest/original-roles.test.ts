@@ -1,23 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
-import { corpus, readItems } from './read-items.ts';
+import { corpus, readItems, testFolder } from './read-items.ts';
 
 const turn = (role: string, content: unknown = `what the ${role} says`) => ({ role, content });
 
 describe('the roles that turns have in their record', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-roles-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<Item[]> {
-    const path = join(root, 'a.jsonl');
+    const path = folder.at('a.jsonl');
     writeFileSync(path, `${JSON.stringify(record)}\n`);
     return readItems([corpus(path, overrides)]);
   }

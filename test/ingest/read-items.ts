@@ -1,3 +1,7 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Item } from '../../src/domain/item.ts';
 import type { SourceConfig } from '../../src/config/run-config.ts';
@@ -49,4 +53,26 @@ export async function itemsOf(
     }
   }
   return items;
+}
+
+/** A folder that is made before each test and removed after it. */
+export function testFolder() {
+  let root = '';
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'guardsweep-ingest-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true }));
+  const at = (...names: string[]): string => join(root, ...names);
+  return {
+    get path() {
+      return root;
+    },
+    at,
+    /** Writes a file, with the folders above it, and returns its path. */
+    write: (name: string, content: string | Buffer): string => {
+      mkdirSync(dirname(at(name)), { recursive: true });
+      writeFileSync(at(name), content);
+      return at(name);
+    },
+  };
 }

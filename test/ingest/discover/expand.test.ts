@@ -1,29 +1,23 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { corpus, NEVER } from '../read-items.ts';
+import { NEVER, corpus, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
 describe('expanding corpora', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-expand-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   function lay(...paths: string[]): void {
     for (const path of paths) {
-      mkdirSync(dirname(join(root, path)), { recursive: true });
-      writeFileSync(join(root, path), 'x');
+      mkdirSync(dirname(folder.at(path)), { recursive: true });
+      writeFileSync(folder.at(path), 'x');
     }
   }
 
   async function pathsOf(...given: string[]) {
     const { sources, skipped } = await expandSources(
-      given.map((path) => corpus(join(root, path))),
+      given.map((path) => corpus(folder.at(path))),
       NEVER,
     );
     expect(sources.map(({ source }) => source)).toEqual(sources.map((_, index) => index));
@@ -57,12 +51,12 @@ describe('expanding corpora', () => {
       'c/fake.jpg',
     );
     writeFileSync(
-      join(root, 'c/photo.jpg'),
+      folder.at('c/photo.jpg'),
       Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex'),
     );
-    writeFileSync(join(root, 'c/clip.MP3'), 'ID3\u0004');
-    writeFileSync(join(root, 'c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
-    const { sources, skipped } = await expandSources([corpus(join(root, 'c'))], NEVER);
+    writeFileSync(folder.at('c/clip.MP3'), 'ID3\u0004');
+    writeFileSync(folder.at('c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
+    const { sources, skipped } = await expandSources([corpus(folder.at('c'))], NEVER);
     const described = sources.map(({ path, sidecar }) => [path, sidecar?.path ?? null]);
     expect(described).toEqual([
       ['c/clip.MP3', 'c/clip.txt'],
@@ -79,11 +73,11 @@ describe('expanding corpora', () => {
 
   test('links are followed inside the corpus only, and nothing is found twice', async () => {
     lay('c/a.txt', 'c/sub/b.txt', 'outside/secret.txt');
-    symlinkSync(join(root, 'outside/secret.txt'), join(root, 'c/leak.txt'));
-    symlinkSync(join(root, 'outside'), join(root, 'c/leak'));
-    symlinkSync(join(root, 'c'), join(root, 'c/sub/circle'));
-    symlinkSync('a.txt', join(root, 'c/same.txt'));
-    symlinkSync('nowhere', join(root, 'c/broken.txt'));
+    symlinkSync(folder.at('outside/secret.txt'), folder.at('c/leak.txt'));
+    symlinkSync(folder.at('outside'), folder.at('c/leak'));
+    symlinkSync(folder.at('c'), folder.at('c/sub/circle'));
+    symlinkSync('a.txt', folder.at('c/same.txt'));
+    symlinkSync('nowhere', folder.at('c/broken.txt'));
     const { paths, skipped } = await pathsOf('c');
     expect(paths).toEqual(['c/a.txt', 'c/sub/b.txt']);
     expect(skipped).toEqual({
@@ -95,7 +89,7 @@ describe('expanding corpora', () => {
 
   test('a link whose target the glob leaves out stands for it', async () => {
     lay('c/data/real.dat');
-    symlinkSync('data/real.dat', join(root, 'c/table.csv'));
+    symlinkSync('data/real.dat', folder.at('c/table.csv'));
     expect((await pathsOf('c/*.csv')).paths).toEqual(['c/table.csv']);
   });
 
@@ -120,25 +114,25 @@ describe('expanding corpora', () => {
 
   test.each(['missing', 'missing/*.csv', 'empty', 'c/*.parquet'])('%s is a usage failure', async (path) => {
     lay('c/a.csv');
-    mkdirSync(join(root, 'empty'));
+    mkdirSync(folder.at('empty'));
     await expect(pathsOf(path)).rejects.toMatchObject({ kind: 'usage' });
   });
 
   test('a folder that cannot be listed is no match of a glob', async () => {
     lay('c/a.csv', 'c/locked/b.csv');
-    chmodSync(join(root, 'c/locked'), 0);
+    chmodSync(folder.at('c/locked'), 0);
     try {
-      await asOrdinaryUser(root, async () => {
+      await asOrdinaryUser(folder.path, async () => {
         await expect(pathsOf('c/**/nothing')).rejects.toMatchObject({ kind: 'usage' });
         expect((await pathsOf('c/**/*.csv')).paths).toEqual(['c/a.csv', 'c/locked']);
       });
     } finally {
-      chmodSync(join(root, 'c/locked'), 0o700);
+      chmodSync(folder.at('c/locked'), 0o700);
     }
   });
 
   test('an abort ends the walk', async () => {
     lay('c/a.csv');
-    await expect(expandSources([corpus(join(root, 'c'))], AbortSignal.abort())).rejects.toThrow();
+    await expect(expandSources([corpus(folder.at('c'))], AbortSignal.abort())).rejects.toThrow();
   });
 });

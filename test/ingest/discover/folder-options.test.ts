@@ -1,27 +1,20 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { FittingDecoder } from '../../../src/formats/encoding/fitting-decoder.ts';
-import { corpus, readItems } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('columns and an encoding that are named for a folder', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-folder-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   function write(name: string, content: string | Buffer): void {
-    mkdirSync(join(root, 'folder'), { recursive: true });
-    writeFileSync(join(root, 'folder', name), content);
+    mkdirSync(folder.at('folder'), { recursive: true });
+    writeFileSync(folder.at('folder', name), content);
   }
 
   async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
-    const items = await readItems([corpus(join(root, 'folder'), overrides)]);
+    const items = await readItems([corpus(folder.at('folder'), overrides)]);
     return items.map(({ id, request, settled }) =>
       request !== null && 'text' in request ? `${id}: ${request.text}` : `${id}: ${settled?.error?.code}`,
     );
@@ -69,7 +62,7 @@ describe('columns and an encoding that are named for a folder', () => {
 
   test('a file that is named is read in the encoding that is named', async () => {
     write('a.txt', 'café');
-    const [item] = await readItems([corpus(join(root, 'folder', 'a.txt'), { encoding: 'windows-1252' })]);
+    const [item] = await readItems([corpus(folder.at('folder', 'a.txt'), { encoding: 'windows-1252' })]);
     expect(item!.request).toMatchObject({ text: 'cafÃ©' });
   });
 

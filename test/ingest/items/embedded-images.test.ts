@@ -1,32 +1,25 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { ShardCutter } from '../../../src/ingest/plan/cut-shards.ts';
 import { pngFile } from '../../helpers/png.ts';
-import { corpus, readItems } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
 const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
 const BASE64 = PNG.toString('base64');
 const URL = `data:image/png;base64,${BASE64}`;
 
 describe('images in records', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-embedded-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function read(
     record: unknown,
     overrides: Partial<SourceConfig> = {},
     itemBytes?: number,
   ): Promise<Item[]> {
-    const path = join(root, 'a.jsonl');
+    const path = folder.at('a.jsonl');
     writeFileSync(path, `${JSON.stringify(record)}\n`);
     return readItems([corpus(path, overrides)], itemBytes);
   }
@@ -52,7 +45,7 @@ describe('images in records', () => {
       caption: null,
     });
     // The same image as a file has the same content.
-    const path = join(root, 'a.png');
+    const path = folder.at('a.png');
     writeFileSync(path, PNG);
     const [file] = await readItems([corpus(path)]);
     expect(image!.contentSha256).toBe(file!.contentSha256);
@@ -115,7 +108,7 @@ describe('images in records', () => {
       ...parts({ type: 'image', image: URL }),
       id: `${id}`,
     }));
-    const path = join(root, 'b.jsonl');
+    const path = folder.at('b.jsonl');
     writeFileSync(path, records.map((record) => JSON.stringify(record)).join('\n'));
     const cutter = new ShardCutter(
       { ...DEFAULT_LIMITS, shardBytes: 3 * PNG.length },

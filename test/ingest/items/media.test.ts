@@ -2,44 +2,38 @@ import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { corpus, itemsOf, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, itemsOf, readItems, testFolder } from '../read-items.ts';
 
 const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 const MP3 = Buffer.from('ID3\x04\0\0');
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('media files', () => {
-  let root: string;
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-media-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const home = testFolder();
 
   function write(name: string, content: string | Buffer): void {
-    const path = join(root, 'uploads', name);
+    const path = home.at('uploads', name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, content);
   }
 
-  const read = (): Promise<Item[]> => readItems([corpus(join(root, 'uploads'))]);
+  const read = (): Promise<Item[]> => readItems([corpus(home.at('uploads'))]);
 
   /** By path (and row), the code an item was settled with, else its caption. */
   async function told(): Promise<Record<string, string | null>> {
@@ -100,7 +94,7 @@ describe('media files', () => {
 
   test('beyond the bound are not read', async () => {
     write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
-    const [item] = await readItems([corpus(join(root, 'uploads'))], 1000, 1000);
+    const [item] = await readItems([corpus(home.at('uploads'))], 1000, 1000);
     expect(item).toMatchObject({
       source: { sha256: null, bytes: JPEG.length + 1000 },
       settled: { error: { code: 'ITEM_TOO_LARGE' } },
@@ -156,7 +150,7 @@ describe('media files', () => {
     for (const name of ['a', 'b', 'c']) write(`${name}.jpg`, JPEG);
     for (const name of ['d', 'e']) write(`${name}.jpg`, broken);
     for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'beside');
-    const configs = [corpus(join(root, 'uploads'))];
+    const configs = [corpus(home.at('uploads'))];
     const { sources } = await expandSources(configs, NEVER);
     const read = async (): Promise<unknown[]> =>
       (await itemsOf(sources, configs)).map(({ seq, source }) => [seq, source.path]);
@@ -164,9 +158,9 @@ describe('media files', () => {
     expect(before).toHaveLength(7);
     write('a.jpg', broken);
     write('b.txt', 'something else');
-    rmSync(join(root, 'uploads/c.txt'));
+    rmSync(home.at('uploads/c.txt'));
     write('d.jpg', JPEG);
-    rmSync(join(root, 'uploads/e.jpg'));
+    rmSync(home.at('uploads/e.jpg'));
     expect(await read()).toEqual(before);
   });
 
@@ -211,14 +205,14 @@ describe('media files', () => {
     });
 
     test('have an item for each of its rows that is about none of them', async () => {
-      writeFileSync(join(root, 'secret.jpg'), JPEG);
+      writeFileSync(home.at('secret.jpg'), JPEG);
       write('a.jpg', JPEG);
-      symlinkSync(join(root, 'secret.jpg'), join(root, 'uploads', 'leak.jpg'));
+      symlinkSync(home.at('secret.jpg'), home.at('uploads', 'leak.jpg'));
       const rows = [
         'a.jpg,ok',
         '../secret.jpg,up',
         'sub/../../secret.jpg,round',
-        `${join(root, 'secret.jpg')},absolute`,
+        `${home.at('secret.jpg')},absolute`,
         'C:\\secret.jpg,drive',
         '..\\secret.jpg,back',
         'leak.jpg,link',
@@ -255,7 +249,7 @@ describe('media files', () => {
         [null, null],
       ]);
       expect(items[0]!.request).toMatchObject({ caption: 'a caption' });
-      const configs = [corpus(join(root, 'uploads'))];
+      const configs = [corpus(home.at('uploads'))];
       const { sources } = await expandSources(configs, NEVER);
       const { tables } = await inspectSources(sources, configs, 1000, NEVER);
       expect(tables).toMatchObject([{ path: 'uploads/manifest.csv', judged: [], not_judged: ['"comment"'] }]);
@@ -282,7 +276,7 @@ describe('media files', () => {
     write('sub/s.jpg', JPEG);
     write('sub/s.txt', 'below');
     write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/s.jpg,deep,\nr.mp3,,\n');
-    const folder = join(root, 'uploads');
+    const folder = home.at('uploads');
     const contents = async (...paths: string[]): Promise<string[]> =>
       (await readItems(paths.map((path) => corpus(path))))
         .filter(({ source }) => /\.(?:png|jpg|mp3)$/.test(source.path))
@@ -306,7 +300,7 @@ describe('media files', () => {
   test('a text that is asked for itself is an item, whatever it describes', async () => {
     write('p.jpg', JPEG);
     write('p.txt', 'beside');
-    const [photo, text] = ['p.jpg', 'p.txt'].map((name) => join(root, 'uploads', name)) as [string, string];
+    const [photo, text] = ['p.jpg', 'p.txt'].map((name) => home.at('uploads', name)) as [string, string];
     const told = async (...paths: string[]): Promise<unknown[]> =>
       (await readItems(paths.map((path) => corpus(path)))).map(({ request }) =>
         request !== null && 'file' in request ? ['a file', request.caption] : request,
@@ -314,9 +308,9 @@ describe('media files', () => {
     const item = expect.objectContaining({ text: 'beside' }) as unknown;
     expect(await told(photo, text)).toEqual([['a file', 'beside'], item]);
     expect(await told(text)).toEqual([item]);
-    expect(await told(join(root, 'uploads/*.txt'))).toEqual([item]);
-    expect(await told(join(root, 'uploads'), text)).toEqual([['a file', 'beside'], item]);
-    expect(await told(join(root, 'uploads'), photo)).toEqual([['a file', 'beside']]);
+    expect(await told(home.at('uploads/*.txt'))).toEqual([item]);
+    expect(await told(home.at('uploads'), text)).toEqual([['a file', 'beside'], item]);
+    expect(await told(home.at('uploads'), photo)).toEqual([['a file', 'beside']]);
   });
 
   test('have changed when the file, the text beside it or the manifest has', async () => {
@@ -324,7 +318,7 @@ describe('media files', () => {
     write('b.jpg', JPEG);
     write('b.txt', 'caption');
     write('manifest.csv', 'path,id\na.jpg,first\n');
-    const configs = [corpus(join(root, 'uploads'))];
+    const configs = [corpus(home.at('uploads'))];
     const { sources } = await expandSources(configs, NEVER);
     const code = async (index: number): Promise<string | null> => {
       const frozen = new SourceSnapshots(sources, configs);
@@ -336,9 +330,9 @@ describe('media files', () => {
       return items[0]!.settled?.error?.code ?? null;
     };
     expect([await code(0), await code(1)]).toEqual([null, null]);
-    appendFileSync(join(root, 'uploads/b.txt'), '!');
+    appendFileSync(home.at('uploads/b.txt'), '!');
     expect([await code(0), await code(1)]).toEqual([null, 'SOURCE_CHANGED']);
-    appendFileSync(join(root, 'uploads/manifest.csv'), 'b.jpg,second\n');
+    appendFileSync(home.at('uploads/manifest.csv'), 'b.jpg,second\n');
     expect(await code(0)).toBe('SOURCE_CHANGED');
   });
 });

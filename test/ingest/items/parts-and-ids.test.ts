@@ -1,23 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { dirname } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { corpus, readItems } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
-let root: string;
+const folder = testFolder();
 
-beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'guardsweep-parts-'));
-});
-afterEach(() => rmSync(root, { recursive: true }));
-
-function write(name: string, content: string): string {
-  const path = join(root, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-  return path;
-}
+const { write } = folder;
 
 describe('the part of its record that an item is', () => {
   async function parts(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<unknown[]> {
@@ -104,11 +92,11 @@ describe('the ids of items without an id of their own', () => {
     write('uploads/sub/b.txt', 'three four');
     const ids = async (path: string) => (await readItems([corpus(path)])).map(({ id }) => id);
     const expected = ['a.csv#1', 'sub/b.txt'];
-    expect(await ids(join(root, 'uploads'))).toEqual(expected);
-    expect(await ids(join(root, 'uploads/**'))).toEqual(expected);
-    expect(await ids(join(root, 'uploads/{*.csv,sub/*}'))).toEqual(expected);
-    expect(await ids(join(root, 'uploads/a.csv'))).toEqual(['a.csv#1']);
-    expect(await ids(join(root, 'uploads/*.csv'))).toEqual(['a.csv#1']);
+    expect(await ids(folder.at('uploads'))).toEqual(expected);
+    expect(await ids(folder.at('uploads/**'))).toEqual(expected);
+    expect(await ids(folder.at('uploads/{*.csv,sub/*}'))).toEqual(expected);
+    expect(await ids(folder.at('uploads/a.csv'))).toEqual(['a.csv#1']);
+    expect(await ids(folder.at('uploads/*.csv'))).toEqual(['a.csv#1']);
   });
 
   test('may be those of another corpus, whose paths differ', async () => {

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { Item } from '../../../src/domain/item.ts';
@@ -11,7 +9,7 @@ import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource, type ReadOptions } from '../../../src/ingest/items/read-source.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
 const ITEM_BYTES = 1024 * 1024;
@@ -23,18 +21,9 @@ function readOptions(source: SourceSnapshot, overrides: Partial<ReadOptions> = {
 }
 
 describe('reading a source', () => {
-  let root: string;
+  const home = testFolder();
 
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-read-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
-
-  function write(name: string, content: string | Buffer): string {
-    const path = join(root, name);
-    writeFileSync(path, content);
-    return path;
-  }
+  const { write } = home;
 
   async function frozen(path: string): Promise<SourceSnapshot> {
     return (await expandSources([corpus(path)], NEVER)).sources[0]!;
@@ -132,11 +121,11 @@ describe('reading a source', () => {
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
     expect(await readOptions(gone).frozen.unchanged(gone, true)).toBe(false);
-    const folder = { ...gone, absolute: root };
+    const folder = { ...gone, absolute: home.path };
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
     const locked = await frozen(write('locked.csv', 'text\nx\n'));
     chmodSync(locked.absolute, 0);
-    expect(codes(await asOrdinaryUser(root, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
+    expect(codes(await asOrdinaryUser(home.path, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
   test('gzip: several members, and damage, which is one item after rows before it', async () => {
@@ -152,7 +141,7 @@ describe('reading a source', () => {
     expect(result.length).toBeGreaterThan(1000);
     expect(result.findIndex((code) => code !== 'ok')).toBe(result.length - 1);
     expect(result.at(-1)).toBe('UNREADABLE_SOURCE');
-    expect(codes(await read(await frozen(join(root, 'd.csv.gz'))))).toEqual(result);
+    expect(codes(await read(await frozen(home.at('d.csv.gz'))))).toEqual(result);
   });
 
   test('a gzip bomb streams in flat memory', async () => {

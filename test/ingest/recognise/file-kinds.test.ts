@@ -1,21 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { corpus, readItems } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('what a file is, by its content', () => {
-  let root: string;
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-kinds-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   /** What becomes of a file: its only item's text, media or error. */
   async function told(name: string, content: string | Buffer, overrides: Partial<SourceConfig> = {}) {
-    const path = join(root, name);
+    const path = folder.at(name);
     writeFileSync(path, content);
     const items = await readItems([corpus(path, overrides)]);
     expect(items).toHaveLength(1);
@@ -191,8 +185,8 @@ describe('what a file is, by its content', () => {
       'pairs.jsonl': rows.map(([response]) => `${JSON.stringify({ prompt: 'p', response })}\n`).join(''),
     };
     for (const [name, content] of Object.entries(contents)) {
-      writeFileSync(join(root, name), content);
-      const items = await readItems([corpus(join(root, name))]);
+      writeFileSync(folder.at(name), content);
+      const items = await readItems([corpus(folder.at(name))]);
       expect(items.map(({ settled }) => settled?.error?.reason ?? null)).toEqual(
         rows.map(([, reason]) => reason),
       );
@@ -213,7 +207,7 @@ describe('what a file is, by its content', () => {
   });
 
   test('a spreadsheet saved as Unicode text is a table, and other UTF-16 text is not', async () => {
-    const path = join(root, 'export.txt');
+    const path = folder.at('export.txt');
     const table =
       '\ufeffNr\tKunde\tNachricht\r\n1\tAnna\tIch warte seit drei Wochen.\r\n2\tUwe\t"alles gut,\ndanke"';
     writeFileSync(path, Buffer.from(table, 'utf16le'));
@@ -229,9 +223,9 @@ describe('what a file is, by its content', () => {
 
   test('what has to be converted is told from what has to be named', async () => {
     const reasonOf = async (name: string, content: string) => {
-      writeFileSync(join(root, name), content);
-      return (await readItems([corpus(root)])).find(({ source }) => source.path.endsWith(name))?.settled
-        ?.error?.reason;
+      writeFileSync(folder.at(name), content);
+      return (await readItems([corpus(folder.path)])).find(({ source }) => source.path.endsWith(name))
+        ?.settled?.error?.reason;
     };
     expect(await reasonOf('a.pdf', '%PDF-1.4\n1 0 obj\n<< >>\nendobj\n')).toBe('file_type');
     expect(await reasonOf('b.html', '<p>words</p>')).toBe('file_type');

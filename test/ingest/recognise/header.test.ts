@@ -1,24 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
 import { hasHeader } from '../../../src/formats/csv/header-guess.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('the header of a table', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-header-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   function write(content: string): string {
-    const path = join(root, 'a.csv');
+    const path = folder.at('a.csv');
     writeFileSync(path, content);
     return path;
   }

@@ -1,32 +1,25 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectedColumns } from './inspected-columns.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('inspecting sources', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-inspect-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
-    const configs = [corpus(join(root, name), overrides)];
+    const configs = [corpus(folder.at(name), overrides)];
     const { sources } = await expandSources(configs, NEVER);
     return inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER));
   }
 
   function write(name: string, content: string | Buffer): void {
-    mkdirSync(join(root, 'folder'), { recursive: true });
-    writeFileSync(join(root, name), content);
-    writeFileSync(join(root, 'folder', name), content);
+    mkdirSync(folder.at('folder'), { recursive: true });
+    writeFileSync(folder.at(name), content);
+    writeFileSync(folder.at('folder', name), content);
   }
 
   test('names the string columns that nobody judges', async () => {
@@ -85,7 +78,7 @@ describe('inspecting sources', () => {
       const failure = await inspect('a.csv', overrides).catch((error: unknown) => error);
       expect(failure).toMatchObject({ kind: 'usage', message: expect.stringMatching(message) as string });
       expect(await inspect('folder', overrides)).toMatchObject({ unjudgedColumns: [] });
-      const items = await readItems([corpus(join(root, 'folder'), overrides)]);
+      const items = await readItems([corpus(folder.at('folder'), overrides)]);
       expect(items).toHaveLength(1);
       expect(items[0]!.settled!.error!.code).toMatch(/^(UNSUPPORTED_TYPE|INVALID_ENCODING)$/);
     },
@@ -142,7 +135,7 @@ describe('inspecting sources', () => {
 
   test('media in a folder are not opened', async () => {
     write('a.png', 'x');
-    const configs = [corpus(join(root, 'folder'))];
+    const configs = [corpus(folder.at('folder'))];
     const { sources } = await expandSources(configs, NEVER);
     // Each open file would ask the signal whether to go on.
     await expect(
@@ -159,7 +152,7 @@ describe('inspecting sources', () => {
     // "Привет, как дела? …" in windows-1251.
     const cyrillic = 'cff0e8e2e5f22c20eae0ea20e4e5ebe03f20d1e5e3eee4edff20f5eef0eef8e0ff20efeee3eee4e0';
     write('ru.txt', Buffer.from(cyrillic.repeat(3), 'hex'));
-    const configs = [corpus(join(root, 'folder'))];
+    const configs = [corpus(folder.at('folder'))];
     const { sources } = await expandSources(configs, NEVER);
     const { otherEncodings } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
     expect(otherEncodings).toEqual([

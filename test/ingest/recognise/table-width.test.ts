@@ -1,26 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 
 const BAD = 'MALFORMED_ROW';
 
 describe('a table whose rows are not as wide as its header', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-width-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   /** The texts of the items or the codes of their errors, and whether the header is reported as fitted. */
   async function read(content: string, name = 'a.csv') {
-    const configs = [corpus(join(root, name))];
-    writeFileSync(join(root, name), content);
+    const configs = [corpus(folder.at(name))];
+    writeFileSync(folder.at(name), content);
     const { sources } = await expandSources(configs, NEVER);
     const inspected = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
     const items = (await readItems(configs)).map(({ request, settled }) =>

@@ -1,23 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { inspectedColumns } from './inspected-columns.ts';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('an object around one array of records', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-wrapped-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function outcomes(json: string, name = 'a.json') {
-    const path = join(root, name);
+    const path = folder.at(name);
     writeFileSync(path, json);
     const items = await readItems([corpus(path)]);
     return items.map(({ request, settled, source: { row } }) => [
@@ -74,7 +67,7 @@ describe('an object around one array of records', () => {
   });
 
   test('has a second array beside it, of which the named columns are judged', async () => {
-    const path = join(root, 'a.json');
+    const path = folder.at('a.json');
     const test = [{ text: 'bad words here', n: 'other words' }, { n: 'x' }, { text: 'Scheisse' }];
     writeFileSync(path, JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } }));
     const items = await readItems([corpus(path, { textColumns: ['text'] })]);
@@ -89,7 +82,7 @@ describe('an object around one array of records', () => {
   });
 
   test('has labels beside it, which are named', async () => {
-    const path = join(root, 'a.json');
+    const path = folder.at('a.json');
     writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
     const configs = [corpus(path)];
     const { sources } = await expandSources(configs, NEVER);
@@ -100,7 +93,7 @@ describe('an object around one array of records', () => {
   });
 
   test('has nothing judged beside it when columns are named', async () => {
-    const path = join(root, 'a.json');
+    const path = folder.at('a.json');
     writeFileSync(path, JSON.stringify({ description: 'Some words about it.', examples }));
     expect(await readItems([corpus(path, { textColumns: ['text'] })])).toHaveLength(2);
   });

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/reread/item-reader.ts';
@@ -11,7 +9,7 @@ import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts
 import { random, seed } from '../../helpers/corpus.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { pngFile } from '../../helpers/png.ts';
-import { corpus, itemsOf, NEVER } from '../read-items.ts';
+import { NEVER, corpus, itemsOf, testFolder } from '../read-items.ts';
 
 const SEED = seed();
 const LIMITS = { itemBytes: 1024 * 1024, mediaBytes: 1024 * 1024 };
@@ -95,12 +93,7 @@ const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffe
 const EOL: Readonly<Record<string, string>> = { 'crlf.csv': '\r\n', 'cr.csv': '\r' };
 
 describe('reading single items again', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-again-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function judged(path: string, overrides: Partial<SourceConfig> = {}) {
     const config = corpus(path, overrides);
@@ -144,7 +137,7 @@ describe('reading single items again', () => {
     'finds the items of %s without reading it in order',
     async (name, make) => {
       const next = random(SEED);
-      const path = join(root, name);
+      const path = folder.at(name);
       writeFileSync(path, make(texts(next)));
       const all = await judged(path, { audit: name === 'chats.jsonl' ? 'every-turn' : 'final' });
       // The file is not as it was frozen, so that it is not read in order when a record is not found at its place.
@@ -164,7 +157,7 @@ describe('reading single items again', () => {
     'pretty.json',
     'wrapped.json',
   ])('names the bytes of each record of %s', async (name) => {
-    const path = join(root, name);
+    const path = folder.at(name);
     const bytes = Buffer.from(FILES[name]!(texts(random(SEED))));
     writeFileSync(path, bytes);
     const { items } = await judged(path);
@@ -178,7 +171,7 @@ describe('reading single items again', () => {
   });
 
   test.each(['utf-16.csv', 'a.csv.gz'])('names no bytes of %s', async (name) => {
-    const path = join(root, name);
+    const path = folder.at(name);
     writeFileSync(path, FILES[name]!(['one', 'two']));
     const { items } = await judged(path);
     expect(items.map(({ source }) => [source.offset, source.length])).toEqual([
@@ -188,7 +181,7 @@ describe('reading single items again', () => {
   });
 
   test('finds the rows of a Parquet file by their row groups', async () => {
-    const path = join(root, 'a.parquet');
+    const path = folder.at('a.parquet');
     await duckdb(
       `COPY (SELECT range AS id, 'text ' || range AS text FROM range(10000))
        TO '${path}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
@@ -206,8 +199,8 @@ describe('reading single items again', () => {
   ])('finds the items %s', async (_what, name, overrides) => {
     const text = Array.from({ length: 300 }, (_, row) => `${row},caf\xe9 "${row}"\n`).join('');
     const header = name === 'plain.csv' ? '' : 'id,text\n';
-    const path = name === 'folder' ? root : join(root, name);
-    const file = name === 'folder' ? join(root, 'latin.csv') : path;
+    const path = name === 'folder' ? folder.path : folder.at(name);
+    const file = name === 'folder' ? folder.at('latin.csv') : path;
     const encoding = overrides.encoding === undefined ? 'utf8' : 'latin1';
     writeFileSync(file, Buffer.from(header + text, encoding));
     const all = await judged(path, overrides);
@@ -217,21 +210,21 @@ describe('reading single items again', () => {
   });
 
   test('finds files that are one item, with their captions, and the rows of their manifest', async () => {
-    writeFileSync(join(root, 'a.txt'), 'a whole text');
-    writeFileSync(join(root, 'b.png'), PNG);
-    writeFileSync(join(root, 'b.txt'), 'a caption');
-    writeFileSync(join(root, 'c.png'), PNG);
-    writeFileSync(join(root, 'manifest.csv'), 'path,caption,note\nc.png,listed,\n,,a text of its own\n');
-    const all = await judged(root);
+    writeFileSync(folder.at('a.txt'), 'a whole text');
+    writeFileSync(folder.at('b.png'), PNG);
+    writeFileSync(folder.at('b.txt'), 'a caption');
+    writeFileSync(folder.at('c.png'), PNG);
+    writeFileSync(folder.at('manifest.csv'), 'path,caption,note\nc.png,listed,\n,,a text of its own\n');
+    const all = await judged(folder.path);
     expect(all.items.map(({ source }) => source.path.split('/')[1])).toEqual(
       expect.arrayContaining(['a.txt', 'b.png', 'c.png']),
     );
-    utimesSync(join(root, 'a.txt'), 1, 1);
+    utimesSync(folder.at('a.txt'), 1, 1);
     await expectEachFound(all, random(SEED));
   });
 
   test('reads a file in order whose records cannot be found by their places', async () => {
-    const path = join(root, 'around.json');
+    const path = folder.at('around.json');
     writeFileSync(
       path,
       JSON.stringify({ text: 'around the records', data: [{ text: 'one' }, { text: 'two' }] }),
@@ -242,7 +235,7 @@ describe('reading single items again', () => {
   });
 
   test('finds nothing in a file whose content changed', async () => {
-    const path = join(root, 'a.csv');
+    const path = folder.at('a.csv');
     writeFileSync(path, 'id,text\n1,one\n2,two\n');
     const { items, of } = await judged(path);
     writeFileSync(path, 'id,text\n1,one\n2,TWO\n');
@@ -254,7 +247,7 @@ describe('reading single items again', () => {
   });
 
   test('ends when it is aborted', async () => {
-    const path = join(root, 'a.csv');
+    const path = folder.at('a.csv');
     writeFileSync(path, 'id,text\n1,one\n');
     const { items, of } = await judged(path);
     const reason = new Error('the client is gone');

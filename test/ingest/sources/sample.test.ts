@@ -1,14 +1,12 @@
 import { inspectedColumns } from '../recognise/inspected-columns.ts';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { recordBytesLimit } from '../../../src/formats/record.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 
 const KB = 1024;
 
@@ -37,17 +35,12 @@ const LAYOUTS: Readonly<Record<string, (rows: readonly Row[], all: readonly Row[
 };
 
 describe('what a file is sampled for, whatever the size of its records', () => {
-  let root: string;
-
-  beforeEach(() => {
-    root = mkdtempSync(join(tmpdir(), 'guardsweep-sample-'));
-  });
-  afterEach(() => rmSync(root, { recursive: true }));
+  const folder = testFolder();
 
   async function outcomes(name: string, content: string, itemBytes: number) {
-    const path = join(root, name);
+    const path = folder.at(name);
     writeFileSync(path, content);
-    const items = await readItems([corpus(root)], itemBytes);
+    const items = await readItems([corpus(folder.path)], itemBytes);
     rmSync(path);
     return items.map(({ id, request, settled, source: { row } }) => {
       const error = settled?.error;
@@ -165,7 +158,7 @@ describe('what a file is sampled for, whatever the size of its records', () => {
   test('a named file is taken or refused by its first record of any size', async () => {
     for (const bytes of [20, 2048 * KB]) {
       for (const [name, laidOut] of Object.entries(LAYOUTS)) {
-        const path = join(root, name);
+        const path = folder.at(name);
         const inspect = async (rows: readonly Row[]) => {
           writeFileSync(path, laidOut(rows, rows));
           const configs = [corpus(path)];
