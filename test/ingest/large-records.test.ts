@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { corpus, readItems } from './read-items.ts';
+import { corpus, readItems, testFolder } from './read-items.ts';
+
+const folder = testFolder();
 
 /** More than fit the stack as the arguments of a call. */
 const MANY = 150_000;
@@ -19,13 +18,6 @@ test.each<[name: string, record: string, items: number]>([
   ],
   ['turns, each judged', `{"chosen":[${repeated(['user', 'a'])}],"rejected":"no"}`, MANY + 1],
 ])('a record with as many %s is read', async (_, record, count) => {
-  const root = mkdtempSync(join(tmpdir(), 'guardsweep-large-'));
-  try {
-    const path = join(root, 'a.jsonl');
-    writeFileSync(path, `${record}\n`);
-    const items = await readItems([corpus(path, { audit: 'every-turn' })]);
-    expect(items).toHaveLength(count);
-  } finally {
-    rmSync(root, { recursive: true });
-  }
+  const path = folder.write('a.jsonl', `${record}\n`);
+  expect(await readItems([corpus(path, { audit: 'every-turn' })])).toHaveLength(count);
 });

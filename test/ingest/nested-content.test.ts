@@ -1,12 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { inspectedColumns } from './recognise/inspected-columns.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
+import type { SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
-import { expandSources } from '../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from './read-items.ts';
+import { corpus, readItems, testFolder, inspect } from './read-items.ts';
 
 /** What an item asks, in a line: its id, and its text, its turns or its code. */
 function shown({ id, request, settled }: Item): string {
@@ -211,10 +208,7 @@ describe('what records hold in lists and objects', () => {
       'a.jsonl#1#nested1: bad words here it is',
       'a.jsonl#1#nested2: more bad words',
     ]);
-    const { sources } = await expandSources([config], NEVER);
-    const { unjudgedColumns } = inspectedColumns(
-      await inspectSources(sources, [config], DEFAULT_LIMITS.itemBytes, NEVER),
-    );
+    const { unjudgedColumns } = await inspect([config]);
     expect(unjudgedColumns).toEqual([{ path: 'a.jsonl', columns: ['"mood"'] }]);
   });
 
@@ -281,11 +275,9 @@ describe('what records hold in lists and objects', () => {
         ]),
       ),
     ];
-    const { sources } = await expandSources(configs, NEVER);
-    expect(
-      inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER))
-        .unjudgedColumns,
-    ).toEqual([{ path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] }]);
+    expect((await inspect(configs)).unjudgedColumns).toEqual([
+      { path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] },
+    ]);
   });
 
   test('no words are lost, wherever they are', async () => {

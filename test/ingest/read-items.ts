@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Item } from '../../src/domain/item.ts';
-import type { SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
+import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
 import type { SourceSnapshot } from '../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
@@ -26,6 +27,22 @@ export function corpus(path: string, overrides: Partial<SourceConfig> = {}): Sou
 }
 
 export const NEVER = new AbortController().signal;
+
+interface FileColumns {
+  readonly path: string;
+  readonly columns: readonly string[];
+}
+
+/** The inspection of the corpora, with the unjudged columns of tables that have a text, and of those that have none. */
+export async function inspect(configs: readonly SourceConfig[], signal = NEVER) {
+  const { sources } = await expandSources(configs, NEVER);
+  const inspection = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, signal);
+  const unjudged = (isWithout: boolean): FileColumns[] =>
+    inspection.tables
+      .filter(({ chosen_by, not_judged }) => (chosen_by === 'nothing') === isWithout && not_judged.length > 0)
+      .map(({ path, not_judged: columns }) => ({ path, columns }));
+  return { ...inspection, unjudgedColumns: unjudged(false), withoutText: unjudged(true) };
+}
 
 /** All items of the corpora, in order. */
 export async function readItems(

@@ -56,36 +56,20 @@ describe('a pipe', () => {
     expect(await media.open({ corpus: 'c', path: 'a.txt' })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
   });
 
-  test('in the place of a file that was named', async () => {
-    const path = join(root, 'a.txt');
-    writeFileSync(path, 'x');
+  test.each([
+    ['a file that was named', 'a.txt', 'a.txt', ['a.txt']],
+    ['a caption', 'photo.txt', '', ['c/photo.jpg']],
+    ['manifest.csv', 'manifest.csv', '', ['c/a.txt', 'c/manifest.csv']],
+    ['manifest.jsonl', 'manifest.jsonl', '', ['c/a.txt', 'c/manifest.jsonl']],
+  ])('in the place of %s is not waited for either', async (_, name, named, changed) => {
+    if (name === 'photo.txt') writeFileSync(join(root, 'photo.jpg'), JPEG);
+    else writeFileSync(join(root, 'a.txt'), 'x');
+    const text = name.endsWith('jsonl') ? '{"path":"a.txt","id":"7"}\n' : 'path,id\na.txt,7\n';
+    writeFileSync(join(root, name), text);
+    const path = join(root, named);
     const sources = await frozen(path);
-    pipe('a.txt');
-    expect(await codes(sources, path)).toEqual([['a.txt', 'SOURCE_CHANGED']]);
-    expect(await hashSource(sources[0]!, NEVER)).toBeNull();
-  });
-
-  test('in the place of a caption', async () => {
-    writeFileSync(join(root, 'photo.jpg'), JPEG);
-    writeFileSync(join(root, 'photo.txt'), 'a caption');
-    const sources = await frozen();
-    pipe('photo.txt');
-    expect(await codes(sources)).toEqual([['c/photo.jpg', 'SOURCE_CHANGED']]);
-  });
-
-  test.each(['manifest.csv', 'manifest.jsonl'])('in the place of %s', async (name) => {
-    writeFileSync(join(root, 'a.txt'), 'x');
-    writeFileSync(
-      join(root, name),
-      name.endsWith('csv') ? 'path,id\na.txt,7\n' : '{"path":"a.txt","id":"7"}\n',
-    );
-    const sources = await frozen();
-    expect(sources.map(({ manifest }) => manifest)).toEqual([1, 1]);
     pipe(name);
-    expect(await codes(sources)).toEqual([
-      ['c/a.txt', 'SOURCE_CHANGED'],
-      [`c/${name}`, 'SOURCE_CHANGED'],
-    ]);
+    expect(await codes(sources, path)).toEqual(changed.map((source) => [source, 'SOURCE_CHANGED']));
   });
 
   test('that was there from the start is listed as left out', async () => {

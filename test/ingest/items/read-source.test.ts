@@ -93,13 +93,6 @@ describe('reading a source', () => {
     expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
-  test('a text that is in another encoding', async () => {
-    const path = write('a.txt', Buffer.from('café', 'latin1'));
-    expect(codes(await read(await frozen(path)))).toEqual(['INVALID_ENCODING']);
-    const [item] = await read(await frozen(path), { encoding: 'windows-1252' });
-    expect(item!.request).toMatchObject({ text: 'café' });
-  });
-
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
     const path = write('a.csv', `text\n${'row\n'.repeat(100_000)}`);
     const source = await frozen(path);
@@ -184,22 +177,6 @@ describe('reading a source', () => {
       }
     })();
     await expect(reading).rejects.toThrow('enough');
-  });
-
-  test('turns of a conversation carry the hash of their own history', async () => {
-    const messages = Array.from({ length: 6 }, (_, turn) => ({
-      role: turn % 2 === 0 ? 'user' : 'assistant',
-      content: `turn ${turn}`,
-    }));
-    const path = write('a.jsonl', `{"text":"first"}\n${JSON.stringify({ messages })}\n`);
-    const items = await readItems([corpus(path, { audit: 'every-turn' })]);
-    expect(items).toHaveLength(7);
-    for (const item of items) expect(item.contentSha256).toBe(contentSha256(item.request!));
-    expect(
-      items
-        .slice(1)
-        .every(({ request }) => request?.requestType === 'multiturn' && request.conversation === 1),
-    ).toBe(true);
   });
 
   test('turns beyond the bound are refused one by one', async () => {

@@ -82,24 +82,6 @@ it('any other media file is read and remembered, a text is not', async () => {
   ]);
 });
 
-it('a file that the user reads as a table is read', async () => {
-  const path = await folder();
-  await writeFile(join(path, 'a.csv'), 'text\nhello\n');
-  const configs = [corpus(path, { layout: 'csv' })];
-  const { sources } = await expandSources(configs, NEVER);
-  const frozen = new SourceSnapshots(sources, configs);
-  const options = {
-    frozen,
-    itemBytes: 1024,
-    mediaBytes: 1024,
-    readBefore: new Before(() => true),
-    signal: NEVER,
-  };
-  const items: Item[] = [];
-  for await (const some of readSource(sources[0]!, configs[0]!, 0, options)) items.push(...some);
-  expect(items[0]!.request).toMatchObject({ text: 'hello' });
-});
-
 it('a file that is kept in memory is read every time: what is written through a mapping shows in none of its times', async () => {
   const memory = '/dev/shm';
   expect((await statfs(memory)).type).toBe(0x0102_1994);

@@ -128,25 +128,6 @@ describe('the plan', () => {
     expect(await read(path)).toEqual(lines);
   });
 
-  it('passes over another cut that an overtaken writer appends late', async () => {
-    const path = await newPath();
-    const older = await PlanWriter.open(path, OPTIONS);
-    await older.append([planned(0)]);
-    const newer = await PlanWriter.open(path, { ...OPTIONS, epoch: 2 });
-    // Stopped after its check that it is current, the older one wakes up here.
-    await older.append([planned(1, 1, { lane: 'chat', seqs: [[3, 3]], items: 1 }), planned(2)]);
-    await newer.append([planned(1), closing(1, 2)]);
-    await older.append([closing(1, 3)].map((line) => ({ ...line, items: 5, items_by_source: [5] })));
-    await older.close();
-    await newer.close();
-    const lines = [planned(0), planned(1), closing(1, 2)];
-    expect(await read(path)).toEqual(lines);
-    const next = await PlanWriter.open(path, { ...OPTIONS, epoch: 3 });
-    expect(next.state).toMatchObject({ epoch: 3, shards: 2, items: 4, isClosed: true });
-    await next.close();
-    expect(await read(path)).toEqual(lines);
-  });
-
   it('is read alike by all, however writers overtake each other and wake up again', async () => {
     const steps = fc.array(
       fc.oneof(
@@ -264,6 +245,11 @@ describe('the plan', () => {
       [planned(0), closing(1, 1), planned(1)],
       'line 4 belongs to pass 1',
     ],
+    [
+      'an epoch that never opened it',
+      [{ ...planned(0), epoch: 2 } as PlanLine],
+      'line 2 has epoch 2, which has not',
+    ],
     ['anything else', [{ other: true } as unknown as PlanLine], 'line 2 is damaged'],
   ])('is refused with %s', async (_, lines, message) => {
     const path = await newPath();
@@ -274,15 +260,6 @@ describe('the plan', () => {
     };
     await expect(read(path)).rejects.toMatchObject(expected);
     await expect(PlanWriter.open(path, OPTIONS)).rejects.toMatchObject(expected);
-  });
-
-  it('is refused with a line of an epoch that never opened it', async () => {
-    const path = await newPath();
-    await writeFile(path, `${encodePlanLine({ opened: 1 })}\n${written(2, [planned(0)]).split('\n')[1]}\n`);
-    await expect(read(path)).rejects.toMatchObject({
-      kind: 'internal',
-      message: 'plan.jsonl line 2 has epoch 2, which has not opened the plan',
-    });
   });
 
   it('that does not exist is empty', async () => {

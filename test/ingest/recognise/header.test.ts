@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { hasHeader } from '../../../src/formats/csv/header-guess.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 
 describe('the header of a table', () => {
   const folder = testFolder();
@@ -40,8 +38,7 @@ describe('the header of a table', () => {
   ])('is missing: %j', async (content, expected) => {
     expect(await texts(content)).toEqual(expected);
     const configs = [corpus(write(content))];
-    const { sources } = await expandSources(configs, NEVER);
-    expect(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER)).toMatchObject({
+    expect(await inspect(configs)).toMatchObject({
       withoutHeader: ['a.csv'],
     });
   });
@@ -134,10 +131,7 @@ describe('the header of a table', () => {
 
   test('without one, columns to choose from are named by their positions', async () => {
     const configs = [corpus(write('2019-01-01,one,another\n2019-01-02,third,fourth\n'))];
-    const { sources } = await expandSources(configs, NEVER);
-    const failure = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER).catch(
-      (error: unknown) => error,
-    );
+    const failure = await inspect(configs).catch((error: unknown) => error);
     expect(failure).toMatchObject({ message: expect.stringMatching(/among: 1, 2, 3$/) as string });
   });
 });

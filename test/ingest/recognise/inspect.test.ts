@@ -1,20 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectedColumns } from './inspected-columns.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { corpus, inspect as inspectAll, readItems, testFolder } from '../read-items.ts';
 
 describe('inspecting sources', () => {
   const folder = testFolder();
 
-  async function inspect(name: string, overrides: Partial<SourceConfig> = {}) {
-    const configs = [corpus(folder.at(name), overrides)];
-    const { sources } = await expandSources(configs, NEVER);
-    return inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER));
-  }
+  const inspect = (name: string, overrides: Partial<SourceConfig> = {}) =>
+    inspectAll([corpus(folder.at(name), overrides)]);
 
   function write(name: string, content: string | Buffer): void {
     mkdirSync(folder.at('folder'), { recursive: true });
@@ -135,12 +129,9 @@ describe('inspecting sources', () => {
 
   test('media in a folder are not opened', async () => {
     write('a.png', 'x');
-    const configs = [corpus(folder.at('folder'))];
-    const { sources } = await expandSources(configs, NEVER);
     // Each open file would ask the signal whether to go on.
-    await expect(
-      inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, AbortSignal.abort()),
-    ).resolves.toMatchObject({
+    const inspecting = inspectAll([corpus(folder.at('folder'))], AbortSignal.abort());
+    await expect(inspecting).resolves.toMatchObject({
       tables: [],
     });
   });
@@ -152,9 +143,7 @@ describe('inspecting sources', () => {
     // "Привет, как дела? …" in windows-1251.
     const cyrillic = 'cff0e8e2e5f22c20eae0ea20e4e5ebe03f20d1e5e3eee4edff20f5eef0eef8e0ff20efeee3eee4e0';
     write('ru.txt', Buffer.from(cyrillic.repeat(3), 'hex'));
-    const configs = [corpus(folder.at('folder'))];
-    const { sources } = await expandSources(configs, NEVER);
-    const { otherEncodings } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    const { otherEncodings } = await inspect('folder');
     expect(otherEncodings).toEqual([
       { encoding: 'windows-1252', paths: ['folder/de.csv', 'folder/note.txt'] },
       { encoding: 'windows-1251', paths: ['folder/ru.txt'] },

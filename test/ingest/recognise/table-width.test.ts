@@ -1,9 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 
 const BAD = 'MALFORMED_ROW';
 
@@ -14,8 +11,7 @@ describe('a table whose rows are not as wide as its header', () => {
   async function read(content: string, name = 'a.csv') {
     const configs = [corpus(folder.at(name))];
     writeFileSync(folder.at(name), content);
-    const { sources } = await expandSources(configs, NEVER);
-    const inspected = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+    const inspected = await inspect(configs);
     const items = (await readItems(configs)).map(({ request, settled }) =>
       request !== null && 'text' in request ? request.text : (settled?.error?.code ?? null),
     );

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
+import { corpus, readItems, inspect } from '../read-items.ts';
 import { LANGUAGES } from './tables/languages.ts';
 
 type Columns = Readonly<Record<string, readonly string[]>>;
@@ -264,8 +261,7 @@ async function judged({ columns }: Table, file: keyof typeof WRITERS) {
   const home = mkdtempSync(join(folder, 'table-'));
   await WRITERS[file](join(home, file), columns);
   const configs = [corpus(home)];
-  const { sources } = await expandSources(configs, NEVER);
-  const { tables } = await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER);
+  const { tables } = await inspect(configs);
   const items = await readItems(configs);
   const texts = items.map(({ request, settled }) =>
     request !== null && 'text' in request ? request.text : settled?.error?.reason,

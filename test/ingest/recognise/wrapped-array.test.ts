@@ -1,10 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { inspectedColumns } from './inspected-columns.ts';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 
 describe('an object around one array of records', () => {
   const folder = testFolder();
@@ -85,10 +81,7 @@ describe('an object around one array of records', () => {
     const path = folder.at('a.json');
     writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
     const configs = [corpus(path)];
-    const { sources } = await expandSources(configs, NEVER);
-    const { unjudgedColumns } = inspectedColumns(
-      await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER),
-    );
+    const { unjudgedColumns } = await inspect(configs);
     expect(unjudgedColumns).toEqual([{ path: 'a.json', columns: ['"license"', '"info.lang"'] }]);
   });
 

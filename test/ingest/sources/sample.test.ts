@@ -1,12 +1,8 @@
-import { inspectedColumns } from '../recognise/inspected-columns.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { recordBytesLimit } from '../../../src/formats/record.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { inspectSources } from '../../../src/ingest/recognise/inspect.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 
 const KB = 1024;
 
@@ -159,16 +155,14 @@ describe('what a file is sampled for, whatever the size of its records', () => {
     for (const bytes of [20, 2048 * KB]) {
       for (const [name, laidOut] of Object.entries(LAYOUTS)) {
         const path = folder.at(name);
-        const inspect = async (rows: readonly Row[]) => {
+        const inspected = (rows: readonly Row[]) => {
           writeFileSync(path, laidOut(rows, rows));
-          const configs = [corpus(path)];
-          const { sources } = await expandSources(configs, NEVER);
-          return inspectedColumns(await inspectSources(sources, configs, DEFAULT_LIMITS.itemBytes, NEVER));
+          return inspect([corpus(path)]);
         };
         const words = 'words'.padEnd(bytes);
         const more = { id: 'b', review_words: 'words' };
-        expect((await inspect([{ id: 'a', review_words: words }, more])).unjudgedColumns).toEqual([]);
-        await expect(inspect([{ id: 'a', review_words: words, other_words: 'two' }])).rejects.toThrow(
+        expect((await inspected([{ id: 'a', review_words: words }, more])).unjudgedColumns).toEqual([]);
+        await expect(inspected([{ id: 'a', review_words: words, other_words: 'two' }])).rejects.toThrow(
           'no column recognised as its text',
         );
       }
