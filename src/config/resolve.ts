@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
-import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { type AfterFinish, afterFinishOf } from './after-finish.ts';
 import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { JudgedColumns, OtherEncoding } from './judged-columns.ts';
 import type { CategoryName } from '../domain/taxonomy.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure } from '../domain/failure.ts';
 import type { Interrupts } from '../terminal/interrupt.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
-import { isLoopback } from '../domain/loopback.ts';
+import { isLoopback } from '../domain/access.ts';
 import { serveMetrics, type MetricsAddress, type MetricsServer } from '../http/metrics-server.ts';
 import { guardMetrics } from './service/guard-metrics.ts';
 import type { ModelControl } from './service/model-repository.ts';

@@ -1,5 +1,5 @@
 import type { Fingerprint } from '../domain/fingerprint.ts';
-import { LOOPBACK_HOST } from '../domain/loopback.ts';
+import { LOOPBACK_HOST } from '../domain/access.ts';
 import { DEFAULT_CONTEXT_TOKENS } from './contract/context-window.ts';
 import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';

@@ -1,6 +1,6 @@
 import type { CanaryChoice, RunConfig } from '../config/run-config.ts';
 import type { ClientTls } from '../config/keys/guard-tls.ts';
-import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { Failure } from '../domain/failure.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';

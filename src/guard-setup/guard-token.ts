@@ -1,6 +1,6 @@
 import { OPENAI_API_KEY } from '../config/settings/entries/environment.ts';
 import { isEmbedded } from '../config/values/guard-url.ts';
-import { isToken } from '../domain/bearer-token.ts';
+import { isToken } from '../domain/access.ts';
 import { Failure } from '../domain/failure.ts';
 import type { GuardEndpoint, GuardHost } from '../guard/protocol/address.ts';
 import { transportOf } from '../guard/transports/transports.ts';

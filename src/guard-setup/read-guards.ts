@@ -1,5 +1,5 @@
 import type { ClientTls } from '../config/keys/guard-tls.ts';
-import type { GuardPolicy } from '../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { readEndpoint, type EndpointReading } from '../guard/pool/read-endpoint.ts';
 import { openGuardEndpoints } from './guard-endpoints.ts';
 import { guardToken } from './guard-token.ts';

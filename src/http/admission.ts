@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { isLoopback } from '../domain/loopback.ts';
+import { isLoopback } from '../domain/access.ts';
 import { bearsToken } from './bearer-token.ts';
 
 /** Makes the JSON body of an error response. */

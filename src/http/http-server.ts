@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../domain/failure.ts';
-import { isLoopback, LOOPBACK_HOST } from '../domain/loopback.ts';
+import { isLoopback, LOOPBACK_HOST } from '../domain/access.ts';
 import { type AdmissionRules, type Refusal, refusalOf } from './admission.ts';
 import { UpgradedSockets, type UpgradeHandler } from './upgrades.ts';
 import { urlHost } from './url-host.ts';

@@ -1,7 +1,7 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { isEmbedded } from '../../config/values/guard-url.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readGuards } from '../../guard-setup/read-guards.ts';
 import { checkServer } from '../../queue/redis/check-server.ts';

@@ -1,9 +1,8 @@
 import { GATEWAY_TOKEN, METRICS_TOKEN, RELEASE_TOKEN } from '../../config/settings/entries/environment.ts';
 import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/servers.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
-import { isToken } from '../../domain/bearer-token.ts';
+import { isToken, isLoopback } from '../../domain/access.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isLoopback } from '../../domain/loopback.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 

@@ -1,7 +1,6 @@
 import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { formatCliCommand } from '../../domain/text/cli-command.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
 
 /** Where a command was typed. */
 interface Place {

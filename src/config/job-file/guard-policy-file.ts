@@ -1,4 +1,4 @@
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import { type WithOrigin, usageError } from '../usage-error.ts';
 import { readTextFile } from '../yaml/yaml-file.ts';
 

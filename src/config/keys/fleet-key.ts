@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/access.ts';
 import { readKeyFile } from './key-file.ts';
 import { usageError } from '../usage-error.ts';
 import { FLEET_KEY, FLEET_KEY_FILE } from '../settings/entries/environment.ts';

@@ -1,7 +1,6 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { formatCliCommand } from '../../domain/text/cli-command.ts';
-import { shellWord } from '../../domain/text/shell-word.ts';
-import { fileAdvice } from '../../domain/words/file-advice.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
+import { fileAdvice } from '../../domain/words/file-kinds.ts';
 import { closedSummary } from '../../record/summary/closed-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { openRun } from '../../runs/open-run.ts';

@@ -32,3 +32,10 @@ export function familyOfModel(model: string): GuardFamily | null {
   const plain = model.toLowerCase().replace(/[^a-z0-9]/g, '');
   return BY_NAME.find(([name]) => name.test(plain))?.[1] ?? null;
 }
+
+/** A written policy that a model of the family `policy` judges by. */
+export interface GuardPolicy {
+  /** Of the file, 64 hex digits. */
+  readonly sha256: string;
+  readonly text: string;
+}

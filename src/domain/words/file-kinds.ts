@@ -1,3 +1,6 @@
+import type { ItemCode, ItemErrorReason } from '../item-error.ts';
+import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
+
 /** The key for files without an extension, or with one of an unusual form. */
 export const OTHER_FILES = 'other';
 
@@ -20,6 +23,7 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
   [['txt', 'md'], 'its content is of another type; errors.jsonl says which'],
   [['parquet'], 'it is compressed as a whole, or not a Parquet file: decompress it, or export it again'],
   [['sqlite', 'db'], 'export it as CSV or JSONL'],
+  [['xml'], 'export its texts as CSV or JSON Lines'],
 ];
 
 /** The advice for files of any other type. */
@@ -33,4 +37,15 @@ export function fileExtension(path: string): string {
 /** The advice for files with an extension; null for an unknown one. */
 export function conversionAdvice(extension: string): string | null {
   return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
+}
+
+interface ErrorCause {
+  readonly code: ItemCode;
+  readonly reason?: ItemErrorReason | undefined;
+}
+
+/** Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. */
+export function fileAdvice(path: string, { code, reason }: ErrorCause): string {
+  if (reason === 'file_type') return conversionAdvice(fileExtension(path)) ?? OTHER_HELP;
+  return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;
 }

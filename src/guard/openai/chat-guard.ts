@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import { familyOfModel, GUARD_FAMILIES, type GuardFamily } from '../../domain/guard/guard-family.ts';
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import {
+  familyOfModel,
+  GUARD_FAMILIES,
+  type GuardFamily,
+  type GuardPolicy,
+} from '../../domain/guard/guard-family.ts';
 import type { UnaryRequest } from '../../domain/request.ts';
 import { AdaptiveConcurrency } from '../concurrency/concurrency.ts';
 import { CallError } from '../protocol/call-error.ts';

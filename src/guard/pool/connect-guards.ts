@@ -1,6 +1,6 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';
 import type { CallOptions } from '../protocol/connection.ts';

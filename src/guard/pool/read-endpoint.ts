@@ -2,7 +2,7 @@ import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import { isDeclared, type Fingerprint } from '../../domain/fingerprint.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';

@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/access.ts';
 
 /** A guard the run may use. */
 export interface GuardEndpoint {

@@ -1,4 +1,4 @@
-import type { GuardPolicy } from '../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
 import type { GuardEndpoint, GuardHost } from '../protocol/address.ts';
 import type { CallOptions, Connection, Credentials } from '../protocol/connection.ts';

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Failure } from '../../domain/failure.ts';
-import { isLoopback } from '../../domain/loopback.ts';
+import { isLoopback } from '../../domain/access.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import { reachHost } from '../protocol/reach-host.ts';

@@ -1,4 +1,5 @@
 import type { Modality } from '../../domain/request.ts';
+import { conversionAdvice } from '../../domain/words/file-kinds.ts';
 import { isEncodedText } from '../../formats/encoding/encoded-text.ts';
 import { layoutByName } from './recognise-layout.ts';
 
@@ -14,36 +15,34 @@ interface MarkupKind {
 /** Max bytes of a file that are examined. */
 const EXAMINED_BYTES = 64 * 1024;
 
-const PAGES = 'convert it to text, and its pages to images';
-const MESSAGES = 'export the messages as text or CSV';
-
-const MAIL = kind('an e-mail', MESSAGES);
+const MAIL = kind('an e-mail', 'eml');
 /** Header fields that mail programs write, after others that people write above a memo too. */
 const MAIL_FIELD = /^(?:mime-version|message-id):/im;
 
 /** The first kind that fits by the file's extension, or by its first characters that are not blank. */
 const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: RegExp])[] = [
-  [kind('a drawing (SVG)', 'convert it to PNG', 'image'), /^svg$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
+  [kind('a drawing (SVG)', 'svg', 'image'), /^svg$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
   [
-    kind('a web page (HTML)', 'save it as plain text'),
+    kind('a web page (HTML)', 'html'),
     /^(?:s?html?|xht(?:ml)?)$/,
     /^(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype html|html|head|body|title|meta|script|style)\b/i,
   ],
-  [kind('an XML document', 'export its texts as CSV or JSON Lines'), /^xml$/, /^<\?xml\s/],
-  [kind('a rich text document (RTF)', 'export it as text'), /^rtf$/, /^\{\\rtf/],
-  [kind('a PDF document', PAGES), /^pdf$/, /^%PDF-\d/],
-  [kind('a PostScript document', PAGES), /^e?ps$/, /^%!PS-Adobe-\d/],
-  [kind('a calendar (iCalendar)', 'export it as CSV'), /^ics$/, /^BEGIN:VCALENDAR\s*[\r\n]/i],
-  [kind('contacts (vCard)', 'export them as CSV'), /^vcf$/, /^BEGIN:VCARD\s*[\r\n]/i],
-  [kind('a web archive (MHTML)', 'save it as plain text'), /^mht(?:ml)?$/, /^From: <Saved by /],
-  [kind('a mailbox (mbox)', MESSAGES), /^mbox$/, /^From \S+ [^\r\n:]*\d\d:\d\d/],
+  [kind('an XML document', 'xml'), /^xml$/, /^<\?xml\s/],
+  [kind('a rich text document (RTF)', 'rtf'), /^rtf$/, /^\{\\rtf/],
+  [kind('a PDF document', 'pdf'), /^pdf$/, /^%PDF-\d/],
+  [kind('a PostScript document', 'ps'), /^e?ps$/, /^%!PS-Adobe-\d/],
+  [kind('a calendar (iCalendar)', 'ics'), /^ics$/, /^BEGIN:VCALENDAR\s*[\r\n]/i],
+  [kind('contacts (vCard)', 'vcf'), /^vcf$/, /^BEGIN:VCARD\s*[\r\n]/i],
+  [kind('a web archive (MHTML)', 'mht'), /^mht(?:ml)?$/, /^From: <Saved by /],
+  [kind('a mailbox (mbox)', 'mbox'), /^mbox$/, /^From \S+ [^\r\n:]*\d\d:\d\d/],
   [MAIL, /^emlx?$/, /^(?:return-path|received|mime-version|message-id|content-transfer-encoding):/i],
 ];
 
-const ENCODED = kind('encoded data', 'decode it');
+const ENCODED = kind('encoded data', 'pem');
 
-function kind(name: string, help: string, modality: Modality | null = null): MarkupKind {
-  return { name, help, modality };
+/** `extension`: one with the advice for this kind. */
+function kind(name: string, extension: string, modality: Modality | null = null): MarkupKind {
+  return { name, help: conversionAdvice(extension)!, modality };
 }
 
 /** Detects markup and encoded text by the file's name and its UTF-8 head; null for plain or empty text. */

@@ -1,6 +1,6 @@
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
-import { fileAdvice } from '../../../src/domain/words/file-advice.ts';
+import { fileAdvice } from '../../../src/domain/words/file-kinds.ts';
 import { Link } from '../app/link.tsx';
 import { DecisionBadge } from '../ui/badge.tsx';
 import { Foreign } from '../ui/foreign.tsx';

@@ -1,6 +1,5 @@
-import type { GuardFamily } from '../../../domain/guard/guard-family.ts';
+import type { GuardFamily, GuardPolicy } from '../../../domain/guard/guard-family.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
-import type { GuardPolicy } from '../../../domain/guard/guard-policy.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import type { RequestKind } from '../../tensors/encode-request.ts';
 import type { Completion } from '../completion.ts';

@@ -3,7 +3,7 @@ import { categoryBySpelling } from '../../../domain/words/category-spelling.ts';
 import { CHILDREN } from '../../../domain/restriction/restriction.ts';
 import { NotUsable } from '../../protocol/not-usable.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
-import type { GuardPolicy } from '../../../domain/guard/guard-policy.ts';
+import type { GuardPolicy } from '../../../domain/guard/guard-family.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import { parseReply } from '../../protocol/parse-reply.ts';
 import type { Completion } from '../completion.ts';

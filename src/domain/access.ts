@@ -17,3 +17,8 @@ export function isLoopback(host: string): boolean {
   if (family === 0) return bare === 'localhost';
   return LOOPBACK.check(bare, family === 4 ? 'ipv4' : 'ipv6');
 }
+
+/** Whether a header can carry the token: printable ASCII without spaces, and not empty. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isLoopback } from '../../src/domain/loopback.ts';
+import { isLoopback } from '../../src/domain/access.ts';
 
 it.each([
   'localhost',
