@@ -9,7 +9,12 @@ import {
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type RereadItem, ItemReader } from '../../ingest/reread/item-reader.ts';
-import { changedFileError, checkPlanned, readPlanned, stateOf } from '../../moderate/media/hashed-bytes.ts';
+import {
+  changedFileError,
+  checkPlanned,
+  readPlanned,
+  readFileState,
+} from '../../moderate/media/hashed-bytes.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import { type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
 import type { Run } from '../../runs/create-run.ts';
@@ -240,11 +245,11 @@ export class ItemContents {
         const bytes = await readPlanned(handle, file, signal);
         return 'code' in bytes ? bytes : await decodedImage(bytes, line, look, decoding);
       }
-      const before = await stateOf(handle);
+      const before = await readFileState(handle);
       const changed = await checkPlanned(handle, file, signal);
       const decoded = changed ?? (await decodedAudio(handle, line, decoding));
       // The decoder opened the file anew after it was hashed.
-      return (await stateOf(handle)) === before ? decoded : changedFileError();
+      return (await readFileState(handle)) === before ? decoded : changedFileError();
     } finally {
       await handle.close();
     }

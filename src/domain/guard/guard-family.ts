@@ -15,7 +15,7 @@ export function isGuardFamily(name: string): name is GuardFamily {
 }
 
 /**
- * What the name of a served model holds, without its separators. Llama Guard 1 and 2 are left out on purpose: their codes
+ * Patterns in the name of a served model, without its separators. Llama Guard 1 and 2 are left out on purpose: their codes
  * name other categories; so is ShieldGemma 2, which no server of chats runs.
  */
 const BY_NAME: readonly (readonly [name: RegExp, family: GuardFamily])[] = [
@@ -35,7 +35,7 @@ export function familyOfModel(model: string): GuardFamily | null {
 
 /** A written policy that a model of the family `policy` judges by. */
 export interface GuardPolicy {
-  /** Of the file, 64 hex digits. */
+  /** SHA-256 of the policy file, 64 hex digits. */
   readonly sha256: string;
   readonly text: string;
 }

@@ -27,7 +27,7 @@ export class Neighbours {
 
   /** The files that may describe a file of a folder. */
   async describing({ relative }: FoundName, folder: string, signal: AbortSignal): Promise<FoundName[]> {
-    const beside = (await this.#of(folder, signal)).get(stem(relative)) ?? [];
+    const beside = (await this.#readFolder(folder, signal)).get(stem(relative)) ?? [];
     return beside.filter((text) => text.relative !== relative);
   }
 
@@ -37,14 +37,14 @@ export class Neighbours {
     const key = JSON.stringify([folder, config.encoding]);
     if (!this.#manifests.has(key)) {
       const names = new Set(MANIFEST_NAMES.map((name) => stem(name)));
-      const beside = await this.#of(folder, signal);
+      const beside = await this.#readFolder(folder, signal);
       const candidates = [...names].flatMap((name) => beside.get(name) ?? []);
       this.#manifests.set(key, await findManifest(candidates, config, signal));
     }
     return this.#manifests.get(key)!;
   }
 
-  async #of(folder: string, signal: AbortSignal): Promise<ReadonlyMap<string, readonly FoundName[]>> {
+  async #readFolder(folder: string, signal: AbortSignal): Promise<ReadonlyMap<string, readonly FoundName[]>> {
     let byStem = this.#folders.get(folder);
     if (byStem === undefined) {
       const roleOf = (relative: string): FileRole => (describesOthers(relative) ? 'beside' : null);

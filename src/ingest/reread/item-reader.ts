@@ -172,7 +172,7 @@ async function recordAt(
     const bytes = await readFully(file.handle, Buffer.allocUnsafe(length), offset);
     record = recordsOf(reader, Buffer.concat([before, bytes]), true)[0] ?? null;
   } else if (line !== null && endsLines(layout)) {
-    record = await firstRecord(reader, before, fromLine(file.again(0), line));
+    record = await firstRecord(reader, before, fromLine(file.reread(0), line));
   }
   return record && { ...record, row: row!, line };
 }

@@ -198,7 +198,7 @@ export class OpenSource {
   }
 
   /** Reads the file again, in UTF-8, from offset `from` in that text. Throws as `head` does. */
-  async *again(from: number): AsyncGenerator<Buffer, void> {
+  async *reread(from: number): AsyncGenerator<Buffer, void> {
     const { head, decoder } = this.#restart!();
     let toSkip = from;
     const unskipped = (piece: Buffer): Buffer => {

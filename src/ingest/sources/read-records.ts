@@ -20,7 +20,7 @@ export async function* readRecords(
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {
   let failure = yield* readPieces(reader, file.text(head));
-  while (reader.rereadFrom !== null) failure = yield* readPieces(reader, file.again(reader.rereadFrom));
+  while (reader.rereadFrom !== null) failure = yield* readPieces(reader, file.reread(reader.rereadFrom));
   if (failure !== null) throw failure;
 }
 
@@ -70,7 +70,7 @@ export const SAMPLE_BYTES = 16 * 1024 * 1024;
  * After a read error, the sample is what could be read before it.
  */
 export async function sampleRecords(
-  file: Pick<OpenSource, 'again'>,
+  file: Pick<OpenSource, 'reread'>,
   head: SourceHead,
   reader: RecordReader,
 ): Promise<SourceRecord[]> {
@@ -80,7 +80,7 @@ export async function sampleRecords(
   try {
     let from: number | null = head.text.length;
     while (from !== null && !sample.isEnough) {
-      for await (const piece of file.again(from)) {
+      for await (const piece of file.reread(from)) {
         for (let at = 0; at < piece.length && !sample.isEnough; at += PART_BYTES) {
           const part = piece.subarray(at, at + PART_BYTES);
           sample.add(reader.push(part));

@@ -29,7 +29,7 @@ export async function checkPlanned(
 }
 
 /** The state of an open file. It differs between two calls if the file was written to in between. */
-export async function stateOf(handle: FileHandle): Promise<string> {
+export async function readFileState(handle: FileHandle): Promise<string> {
   const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;
 }

@@ -20,7 +20,7 @@ import {
   type PartsCoverage,
   type Part,
 } from '../parts/judge-parts.ts';
-import { changedFileError, checkPlanned, readPlanned, stateOf } from './hashed-bytes.ts';
+import { changedFileError, checkPlanned, readPlanned, readFileState } from './hashed-bytes.ts';
 
 /** Files open (being decoded or judged) at a time, in the whole process. */
 const MAX_OPEN_FILES = 32;
@@ -170,7 +170,7 @@ export class MediaJudge {
 
   async #audio(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
     const { judging, signal } = options;
-    const before = await stateOf(file);
+    const before = await readFileState(file);
     const changed = await checkPlanned(file, request.file, signal);
     if (changed !== null) return failedOutcome(changed);
     const kind = { modality: 'audio', described: request.caption !== null } as const;
@@ -185,7 +185,7 @@ export class MediaJudge {
       options,
     );
     // The decoder opened the file again after it was hashed.
-    return (await stateOf(file)) === before ? outcome : failedOutcome(changedFileError());
+    return (await readFileState(file)) === before ? outcome : failedOutcome(changedFileError());
   }
 
   /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
