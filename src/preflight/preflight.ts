@@ -89,11 +89,11 @@ export async function preflight(
 ): Promise<Forecast> {
   const { sources, skipped } = await expandSources(config.sources, signal);
   await inspectSources(sources, config.sources, config.limits.itemBytes, signal);
-  const frozen = new SourceSnapshots(sources, config.sources);
+  const snapshots = new SourceSnapshots(sources, config.sources);
   const forecasts: SourceForecast[] = [];
   for (const [index, { given }] of config.sources.entries()) {
     const files = sources.filter(({ corpus }) => corpus === index);
-    forecasts.push({ source: given, ...(await readFiles(files, config, frozen, signal)) });
+    forecasts.push({ source: given, ...(await readFiles(files, config, snapshots, signal)) });
   }
   const toJudge = sum(forecasts.flatMap(({ to_judge }) => Object.values(to_judge)));
   const items = toJudge + sum(forecasts.flatMap(({ not_judged }) => Object.values(not_judged)));
@@ -133,7 +133,7 @@ function chooseFiles(files: readonly SourceSnapshot[]): { source: SourceSnapshot
 async function readFiles(
   files: readonly SourceSnapshot[],
   config: RunConfig,
-  frozen: SourceSnapshots,
+  snapshots: SourceSnapshots,
   signal: AbortSignal,
 ): Promise<Omit<SourceForecast, 'source'>> {
   const toJudge = new Map<Lane, number>(LANES.map((lane) => [lane, 0]));
@@ -150,7 +150,7 @@ async function readFiles(
       toJudge.set(kind, toJudge.get(kind)! + weight);
       continue;
     }
-    const found = await countItems(source, config, frozen, signal);
+    const found = await countItems(source, config, snapshots, signal);
     estimated ||= found.scale > 1;
     const factor = found.scale * weight;
     for (const [lane, count] of found.toJudge) toJudge.set(lane, toJudge.get(lane)! + count * factor);
@@ -197,7 +197,7 @@ async function recognise(
 async function countItems(
   source: SourceSnapshot,
   config: RunConfig,
-  frozen: SourceSnapshots,
+  snapshots: SourceSnapshots,
   signal: AbortSignal,
 ) {
   const toJudge = new Map<Lane, number>();
@@ -205,7 +205,7 @@ async function countItems(
   const { itemBytes, mediaBytes } = config.limits;
   let bytes = 0;
   const onBytes = (soFar: number): void => void (bytes = soFar);
-  const options = { frozen, itemBytes, mediaBytes, signal, onBytes };
+  const options = { snapshots, itemBytes, mediaBytes, signal, onBytes };
   let scale = 1;
   for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
     for (const item of items) {

@@ -47,7 +47,7 @@ const TURN_MS = 2;
 
 class PassPlanner {
   readonly #input: PassPlan;
-  readonly #frozen: SourceSnapshots;
+  readonly #snapshots: SourceSnapshots;
   readonly #cutter: ShardCutter;
   readonly #itemsBySource: number[];
   /** What a trial judges; undefined: everything. A retry pass reads again what the first pass chose. */
@@ -61,7 +61,7 @@ class PassPlanner {
   constructor(input: PassPlan) {
     const { planned, pass } = input;
     this.#input = input;
-    this.#frozen = new SourceSnapshots(input.sources, input.record.config.sources);
+    this.#snapshots = new SourceSnapshots(input.sources, input.record.config.sources);
     this.#cutter = new ShardCutter(input.record.config.limits, {
       firstShard: planned.nextShard,
       pass,
@@ -115,7 +115,7 @@ class PassPlanner {
       return next;
     }
     let end = seq;
-    if (await this.#frozen.unchanged(source, wholeFile)) {
+    if (await this.#snapshots.unchanged(source, wholeFile)) {
       end = await this.#read(source, seq, complete ? next : null);
     } else if (!complete && !wholeFile) {
       // The unplanned rest of the file is one item.
@@ -135,7 +135,7 @@ class PassPlanner {
     wanted: readonly number[],
   ): Promise<void> {
     if (wanted.length === 0) return;
-    const end = (await this.#frozen.unchanged(source, next - seq === 1))
+    const end = (await this.#snapshots.unchanged(source, next - seq === 1))
       ? await this.#read(source, seq, next)
       : seq;
     await this.#lose(
@@ -150,7 +150,7 @@ class PassPlanner {
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
     const { itemBytes, mediaBytes } = record.config.limits;
     const options = {
-      frozen: this.#frozen,
+      snapshots: this.#snapshots,
       itemBytes,
       mediaBytes,
       selection: this.#records,

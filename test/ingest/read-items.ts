@@ -54,7 +54,7 @@ export async function readItems(
   return itemsOf(sources, configs, itemBytes, mediaBytes);
 }
 
-/** All items of sources that were frozen before, in order. */
+/** All items of sources that were listed before, in order. */
 export async function itemsOf(
   sources: readonly SourceSnapshot[],
   configs: readonly SourceConfig[],
@@ -62,9 +62,9 @@ export async function itemsOf(
   mediaBytes = 200 * 1024 * 1024,
 ): Promise<Item[]> {
   const items: Item[] = [];
-  const frozen = new SourceSnapshots(sources, configs);
+  const snapshots = new SourceSnapshots(sources, configs);
   for (const source of sources) {
-    const options = { frozen, itemBytes, mediaBytes, signal: NEVER };
+    const options = { snapshots, itemBytes, mediaBytes, signal: NEVER };
     for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
       for (const item of some) items.push(item);
     }

@@ -219,10 +219,10 @@ export class ItemContents {
     { opened, line, source, isRestricted }: Admitted,
     signal: AbortSignal,
   ): Promise<RereadItem | Unavailable> {
-    const { frozen, run } = opened;
+    const { snapshots, run } = opened;
     const { sources, limits } = run.record.config;
     const { itemBytes, mediaBytes } = limits;
-    const from = { source, config: sources[source.corpus]!, frozen, itemBytes, mediaBytes };
+    const from = { source, config: sources[source.corpus]!, snapshots, itemBytes, mediaBytes };
     const again = await this.#reader.read(from, line, signal);
     if (again === 'changed') return unavailable('source_changed');
     if (again === 'unreadable') return unavailable('not_readable');

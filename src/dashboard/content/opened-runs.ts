@@ -14,7 +14,7 @@ import { isSealed } from '../../runs/trust/run-seal.ts';
 /** A run whose sources may be read for this user. */
 export interface OpenedRun {
   readonly run: Run;
-  readonly frozen: SourceSnapshots;
+  readonly snapshots: SourceSnapshots;
   /** Opens its media files. */
   readonly folders: CorpusFolders;
 }
@@ -65,6 +65,6 @@ export class OpenedRuns {
 
 function withFiles(run: Run): OpenedRun {
   const { sources, record } = run;
-  const frozen = new SourceSnapshots(sources, record.config.sources);
-  return { run, frozen, folders: new CorpusFolders(corpusRoots(sources)) };
+  const snapshots = new SourceSnapshots(sources, record.config.sources);
+  return { run, snapshots, folders: new CorpusFolders(corpusRoots(sources)) };
 }

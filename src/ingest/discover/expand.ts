@@ -58,11 +58,11 @@ export async function expandSources(
   const owners = ownersOf(corpora);
   const names = uniqueNames(corpora.map(({ name }) => encodePath(name)));
   const limit = pLimit(MAX_CONCURRENT_STATS);
-  const frozen: SourceSnapshot[] = [];
+  const snapshots: SourceSnapshot[] = [];
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
     skipped.addListed('files given twice', files.length - kept.length);
-    const first = frozen.length;
+    const first = snapshots.length;
     const nameOf = (relative: string): string => {
       if (!isNamedFile) return `${names[corpus]}/${relative}`;
       return relative === files[0]!.relative ? names[corpus]! : relative;
@@ -88,12 +88,12 @@ export async function expandSources(
           };
         }),
       );
-      frozen.push(...(await Promise.all(group)));
+      snapshots.push(...(await Promise.all(group)));
     }
   }
-  skipped.addListed('captions and transcripts of media', countDescriptions(frozen));
+  skipped.addListed('captions and transcripts of media', countDescriptions(snapshots));
   return {
-    sources: frozen,
+    sources: snapshots,
     skipped: skipped.counts(),
     skippedFiles: skipped.files(names),
   };

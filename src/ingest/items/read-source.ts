@@ -27,7 +27,7 @@ import { readRecords } from '../sources/read-records.ts';
 
 export interface ReadOptions {
   /** All sources of the run. */
-  readonly frozen: SourceSnapshots;
+  readonly snapshots: SourceSnapshots;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
   /** Max size of a media file in bytes. */
@@ -91,15 +91,15 @@ async function* contentItems(
     yield problem(changedItem(maker), source, options);
     return;
   }
-  const { frozen, itemBytes, readBefore, signal } = options;
-  const manifest = await frozen.manifestOf(source, signal);
+  const { snapshots, itemBytes, readBefore, signal } = options;
+  const manifest = await snapshots.manifestOf(source, signal);
   if (source.manifest === source.source) {
     if (manifest) yield* manifestItems(manifest, maker, source.path, options);
     else yield problem(changedItem(maker), source, options);
     return;
   }
   const mayBeMedia = config.layout === null;
-  const isRemembered = mayBeMedia && readBefore !== undefined && !(await frozen.isInMemory(file, source));
+  const isRemembered = mayBeMedia && readBefore !== undefined && !(await snapshots.isInMemory(file, source));
   const state = isRemembered ? fileState(file.handle) : null;
   const unchanged = state && (readBefore?.find(state) ?? null);
   const whole = { file, maker, source, config, manifest, options, state };

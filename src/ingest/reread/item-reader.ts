@@ -31,7 +31,7 @@ import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 export interface RunSource {
   readonly source: SourceSnapshot;
   readonly config: SourceConfig;
-  readonly frozen: SourceSnapshots;
+  readonly snapshots: SourceSnapshots;
   /** Max size of a text item, and of a media file, in bytes. */
   readonly itemBytes: number;
   readonly mediaBytes: number;
@@ -231,13 +231,13 @@ function itemOf(
 
 /** Reads the source as a run does, from its beginning. */
 async function inOrder(
-  { source, config, frozen, itemBytes, mediaBytes }: RunSource,
+  { source, config, snapshots, itemBytes, mediaBytes }: RunSource,
   wanted: WantedItem,
   signal: AbortSignal,
 ): Promise<RereadItem | NotFound> {
   const { row } = wanted.source;
   let record: Item[] = [];
-  for await (const items of readSource(source, config, 0, { frozen, itemBytes, mediaBytes, signal })) {
+  for await (const items of readSource(source, config, 0, { snapshots, itemBytes, mediaBytes, signal })) {
     for (const item of items) {
       if (item.source.row === null && item.settled !== null) {
         return item.settled.error?.code === 'UNREADABLE_SOURCE' ? 'unreadable' : 'changed';

@@ -145,7 +145,7 @@ export class RereadSource {
     return this.#opened.sha256();
   }
 
-  /** Whether it is the file that was frozen when the run was created, by its state, and stayed so while it was read. */
+  /** Whether the file matches its snapshot, also after it was read. */
   async matchesSnapshot(source: SourceSnapshot): Promise<boolean> {
     const { handle, stats } = this.#opened.file;
     return matchesSnapshot(stats, source) && matchesSnapshot(await handle.stat(), source);

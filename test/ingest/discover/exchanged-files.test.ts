@@ -25,7 +25,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'outside/a.txt'), 'a secret');
 });
 
-const frozen = async (path = root): Promise<readonly SourceSnapshot[]> =>
+const takeSnapshots = async (path = root): Promise<readonly SourceSnapshot[]> =>
   (await expandSources([corpus(path)], NEVER)).sources;
 
 const codes = async (sources: readonly SourceSnapshot[], path = root) =>
@@ -39,7 +39,7 @@ function pipe(name: string): void {
   execFileSync('mkfifo', [join(root, name)]);
 }
 
-/** The state that somebody freezes who looks a moment after an exchange. */
+/** The state of a file, as found just after an exchange. */
 const stateOf = (path: string): Partial<SourceSnapshot> => {
   const { size, mtimeMs, ctimeMs, ino } = statSync(path);
   return { bytes: size, mtime_ms: mtimeMs, ctime_ms: ctimeMs, inode: ino };
@@ -48,7 +48,7 @@ const stateOf = (path: string): Partial<SourceSnapshot> => {
 describe('a pipe', () => {
   test('in the place of a file is not waited for', async () => {
     writeFileSync(join(root, 'a.txt'), 'x');
-    const sources = await frozen();
+    const sources = await takeSnapshots();
     pipe('a.txt');
     expect(await codes(sources)).toEqual([['c/a.txt', 'SOURCE_CHANGED']]);
     expect(await hashSource(sources[0]!, NEVER)).toBeNull();
@@ -67,7 +67,7 @@ describe('a pipe', () => {
     const text = name.endsWith('jsonl') ? '{"path":"a.txt","id":"7"}\n' : 'path,id\na.txt,7\n';
     writeFileSync(join(root, name), text);
     const path = join(root, named);
-    const sources = await frozen(path);
+    const sources = await takeSnapshots(path);
     pipe(name);
     expect(await codes(sources, path)).toEqual(changed.map((source) => [source, 'SOURCE_CHANGED']));
   });
@@ -112,7 +112,7 @@ describe('a link to something outside', () => {
   /** Looks as if the exchange had come between the walk and the look at the file's state. */
   async function exchanged(exchange: () => void): Promise<SourceSnapshot[]> {
     writeFileSync(join(root, 'sub/a.txt'), 'harmless');
-    const [source] = await frozen();
+    const [source] = await takeSnapshots();
     exchange();
     return [{ ...source!, ...stateOf(join(root, 'sub/a.txt')) }];
   }
@@ -143,7 +143,7 @@ describe('a link to something outside', () => {
   test.each(['photo.txt', 'manifest.csv'])('in the place of %s is not read', async (name) => {
     writeFileSync(join(root, 'photo.jpg'), JPEG);
     writeFileSync(join(root, name), 'path,caption\nphoto.jpg,a caption\n');
-    const [photo] = await frozen(join(root, 'photo.jpg'));
+    const [photo] = await takeSnapshots(join(root, 'photo.jpg'));
     rmSync(join(root, name));
     writeFileSync(join(folder, 'outside/secret'), 'path,caption\nphoto.jpg,a secret\n');
     symlinkSync('../outside/secret', join(root, name));
@@ -159,7 +159,7 @@ describe('a link to something outside', () => {
   test('is followed for a file that the user names', async () => {
     symlinkSync('../outside/a.txt', join(root, 'link.txt'));
     const path = join(root, 'link.txt');
-    const sources = await frozen(path);
+    const sources = await takeSnapshots(path);
     expect(await codes(sources, path)).toEqual([['link.txt', 'ok']]);
     expect(await hashSource(sources[0]!, NEVER)).not.toBeNull();
   });
@@ -168,7 +168,7 @@ describe('a link to something outside', () => {
 test('a file that grows faster than it is read comes to an end', async () => {
   const path = join(root, 'rows.csv');
   writeFileSync(path, `text\n${'a row\n'.repeat(100_000)}`);
-  const sources = await frozen();
+  const sources = await takeSnapshots();
   const { bytes } = sources[0]!;
   const found: string[] = [];
   let read = 0;
@@ -178,7 +178,7 @@ test('a file that grows faster than it is read comes to an end', async () => {
   };
   const configs = [corpus(root)];
   const options = {
-    frozen: new SourceSnapshots(sources, configs),
+    snapshots: new SourceSnapshots(sources, configs),
     itemBytes: 1000,
     mediaBytes: 1000,
     signal: NEVER,

@@ -297,12 +297,12 @@ describe('media files', () => {
     const configs = [corpus(home.at('uploads'))];
     const { sources } = await expandSources(configs, NEVER);
     const code = async (index: number): Promise<string | null> => {
-      const frozen = new SourceSnapshots(sources, configs);
-      const options = { frozen, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
+      const snapshots = new SourceSnapshots(sources, configs);
+      const options = { snapshots, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
       const items: Item[] = [];
       for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
       expect(items.map(({ seq }) => seq)).toEqual([7]);
-      expect(await frozen.unchanged(sources[index]!, true)).toBe(items[0]!.settled === null);
+      expect(await snapshots.unchanged(sources[index]!, true)).toBe(items[0]!.settled === null);
       return items[0]!.settled?.error?.code ?? null;
     };
     expect([await code(0), await code(1)]).toEqual([null, null]);

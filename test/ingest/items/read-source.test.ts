@@ -16,8 +16,8 @@ const ITEM_BYTES = 1024 * 1024;
 
 /** For reading a source that no other says anything of. */
 function readOptions(source: SourceSnapshot, overrides: Partial<ReadOptions> = {}): ReadOptions {
-  const frozen = new SourceSnapshots([source], [corpus(source.absolute)]);
-  return { frozen, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
+  const snapshots = new SourceSnapshots([source], [corpus(source.absolute)]);
+  return { snapshots, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
 }
 
 describe('reading a source', () => {
@@ -25,7 +25,7 @@ describe('reading a source', () => {
 
   const { write } = home;
 
-  async function frozen(path: string): Promise<SourceSnapshot> {
+  async function takeSnapshot(path: string): Promise<SourceSnapshot> {
     return (await expandSources([corpus(path)], NEVER)).sources[0]!;
   }
 
@@ -47,7 +47,7 @@ describe('reading a source', () => {
 
   test('counts seqs from where it is told and says how far it is', async () => {
     const text = `text\n${'a row of some length\n'.repeat(20_000)}`;
-    const source = await frozen(write('a.csv', text));
+    const source = await takeSnapshot(write('a.csv', text));
     const progress: number[] = [];
     let seq = 100;
     const options = readOptions(source, { onBytes: (bytes) => progress.push(bytes) });
@@ -65,7 +65,7 @@ describe('reading a source', () => {
       write('a.csv', `id,text\n${rows.join('')}`),
       write('a.csv.gz', gzipSync(`id,text\n${rows.join('')}`).subarray(0, 5_000)),
     ]) {
-      const source = await frozen(path);
+      const source = await takeSnapshot(path);
       const [first, second] = [await read(source), await read(source)];
       expect(second).toEqual(first);
       expect(first.length).toBeGreaterThan(700);
@@ -74,7 +74,7 @@ describe('reading a source', () => {
 
   test('a file that is one text carries its own hash and size', async () => {
     const bytes = Buffer.from('\ufeffA text.\n');
-    const [item] = await read(await frozen(write('a.txt', bytes)));
+    const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.source).toEqual({
       path: 'a.txt',
       row: null,
@@ -88,62 +88,65 @@ describe('reading a source', () => {
 
   test('a text beyond the bound is not held, but its file is hashed', async () => {
     const bytes = Buffer.alloc(3 * ITEM_BYTES, 'a text ');
-    const [item] = await read(await frozen(write('a.txt', bytes)));
+    const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.settled!.error!.code).toBe('ITEM_TOO_LARGE');
     expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
     const path = write('a.csv', `text\n${'row\n'.repeat(100_000)}`);
-    const source = await frozen(path);
+    const source = await takeSnapshot(path);
     let appended = false;
     const items = await read(source, {}, () => {
       if (!appended) appendFileSync(path, 'more\n');
       appended = true;
     });
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
-    expect(await readOptions(source).frozen.unchanged(source, true)).toBe(false);
+    expect(await readOptions(source).snapshots.unchanged(source, true)).toBe(false);
     expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
-    const text = await frozen(write('a.txt', 'before'));
+    const text = await takeSnapshot(write('a.txt', 'before'));
     write('a.txt', 'after it');
     expect(codes(await read(text))).toEqual(['SOURCE_CHANGED']);
   });
 
   test('a file that cannot be read is one item', async () => {
-    const gone = await frozen(write('gone.csv', 'text\n'));
+    const gone = await takeSnapshot(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(await readOptions(gone).frozen.unchanged(gone, true)).toBe(false);
+    expect(await readOptions(gone).snapshots.unchanged(gone, true)).toBe(false);
     const folder = { ...gone, absolute: home.path };
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
-    const locked = await frozen(write('locked.csv', 'text\nx\n'));
+    const locked = await takeSnapshot(write('locked.csv', 'text\nx\n'));
     chmodSync(locked.absolute, 0);
     expect(codes(await asOrdinaryUser(home.path, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
   test('gzip: several members, and damage, which is one item after rows before it', async () => {
     const members = [gzipSync('text\none\n'), gzipSync('two\n')];
-    expect(codes(await read(await frozen(write('a.csv.gz', Buffer.concat(members)))))).toEqual(['ok', 'ok']);
+    expect(codes(await read(await takeSnapshot(write('a.csv.gz', Buffer.concat(members)))))).toEqual([
+      'ok',
+      'ok',
+    ]);
     const zeros = Buffer.concat([...members, Buffer.alloc(512)]);
-    expect(codes(await read(await frozen(write('b.csv.gz', zeros))))).toEqual(['ok', 'ok']);
+    expect(codes(await read(await takeSnapshot(write('b.csv.gz', zeros))))).toEqual(['ok', 'ok']);
     const only = write('c.csv.gz', Buffer.of(0x1f, 0x8b, 0xff, 0xff));
-    expect(codes(await read(await frozen(only)))).toEqual(['UNREADABLE_SOURCE']);
+    expect(codes(await read(await takeSnapshot(only)))).toEqual(['UNREADABLE_SOURCE']);
     const rows = Array.from({ length: 20_000 }, (_, row) => `text ${(row * 7919) % 10_007}\n`);
     const damaged = Buffer.concat([gzipSync(`text\n${rows.join('')}`), Buffer.from('garbage')]);
-    const result = codes(await read(await frozen(write('d.csv.gz', damaged))));
+    const result = codes(await read(await takeSnapshot(write('d.csv.gz', damaged))));
     expect(result.length).toBeGreaterThan(1000);
     expect(result.findIndex((code) => code !== 'ok')).toBe(result.length - 1);
     expect(result.at(-1)).toBe('UNREADABLE_SOURCE');
-    expect(codes(await read(await frozen(home.at('d.csv.gz'))))).toEqual(result);
+    expect(codes(await read(await takeSnapshot(home.at('d.csv.gz'))))).toEqual(result);
   });
 
   test('a gzip bomb streams in flat memory', async () => {
-    const source = await frozen(
+    const source = await takeSnapshot(
       write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
     );
     const before = process.memoryUsage.rss();
     expect(await read(source)).toEqual([]);
-    const one = await frozen(write('line.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))));
+    const one = await takeSnapshot(write('line.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))));
     expect(codes(await read(one))).toEqual(['ITEM_TOO_LARGE']);
     expect(process.memoryUsage.rss() - before).toBeLessThan(90 * 1024 * 1024);
   });
@@ -153,7 +156,7 @@ describe('reading a source', () => {
     ['b.csv', 'text\n"never closed\n', 'an ordinary line of text\n'],
   ])('what follows a record that is not closed streams: %s', async (name, before, record) => {
     const count = Math.ceil((10 * 1024 * 1024) / record.length);
-    const source = await frozen(write(name, before + record.repeat(count)));
+    const source = await takeSnapshot(write(name, before + record.repeat(count)));
     const start = process.memoryUsage.rss();
     let most = start;
     const found: Record<string, number> = {};
@@ -167,7 +170,7 @@ describe('reading a source', () => {
   });
 
   test('an abort ends the reading with the reason', async () => {
-    const source = await frozen(write('a.csv', `text\n${'row\n'.repeat(200_000)}`));
+    const source = await takeSnapshot(write('a.csv', `text\n${'row\n'.repeat(200_000)}`));
     const abort = new AbortController();
     const options = readOptions(source, { signal: abort.signal });
     const reading = (async () => {

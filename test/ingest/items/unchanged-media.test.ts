@@ -44,10 +44,10 @@ async function read(path: string, readBefore: ReadBefore, onBytes?: () => void):
   const configs = [corpus(path)];
   const { sources } = await expandSources(configs, NEVER);
   const limits = { itemBytes: 1024, mediaBytes: 1024 };
-  const frozen = new SourceSnapshots(sources, configs);
+  const snapshots = new SourceSnapshots(sources, configs);
   const items: Item[] = [];
   for (const source of sources) {
-    const options = { frozen, ...limits, readBefore, signal: NEVER, ...(onBytes ? { onBytes } : {}) };
+    const options = { snapshots, ...limits, readBefore, signal: NEVER, ...(onBytes ? { onBytes } : {}) };
     for await (const some of readSource(source, configs[0]!, items.length, options)) items.push(...some);
   }
   return items;

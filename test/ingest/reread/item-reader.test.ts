@@ -99,10 +99,10 @@ describe('reading single items again', () => {
     const config = corpus(path, overrides);
     const { sources } = await expandSources([config], NEVER);
     const items = await itemsOf(sources, [config], LIMITS.itemBytes, LIMITS.mediaBytes);
-    const frozen = new SourceSnapshots(sources, [config]);
+    const snapshots = new SourceSnapshots(sources, [config]);
     const of = (item: Item): RunSource => {
       const source = sources.find((each) => each.path === item.source.path)!;
-      return { source, config, frozen, ...LIMITS };
+      return { source, config, snapshots, ...LIMITS };
     };
     return { items: items.filter(({ settled }) => settled === null), of };
   }
@@ -140,7 +140,7 @@ describe('reading single items again', () => {
       const path = folder.at(name);
       writeFileSync(path, make(texts(next)));
       const all = await judged(path, { audit: name === 'chats.jsonl' ? 'every-turn' : 'final' });
-      // The file is not as it was frozen, so that it is not read in order when a record is not found at its place.
+      // The file has changed: it is not read in order if a record is not found at its offset.
       utimesSync(path, 1, 1);
       await expectEachFound(all, next);
     },

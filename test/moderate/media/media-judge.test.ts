@@ -102,6 +102,8 @@ it('judges the frames of an image that came with its item, without any file', as
   expect(judge.asked).toHaveLength(2);
 });
 
+const failure = { error: itemError('TIMEOUT', 'too late'), attempts: 5, endpoint: 'x', moderatedAt: 'now' };
+
 const code = (outcome: Outcome): string | undefined => outcome.failure?.error.code;
 
 describe('an image', () => {
@@ -115,49 +117,15 @@ describe('an image', () => {
       expect(request).toMatchObject({ modality: 'image', caption: 'a caption' });
   });
 
-  it('of more frames than are judged is covered in part', async () => {
-    const { judgement: verdict } = await moderate(await media('a.gif', 'zbcdef'), guard(), { frames: 2 });
-    expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 2, total: 6, worst_at: 0 });
-  });
-
-  it('of one frame is judged in one piece', async () => {
-    const { judgement: verdict } = await moderate(await media('a.jpg', 'c'));
-    expect(verdict!.coverage).toEqual({ unit: 'frames', judged: 1, total: 1, worst_at: null });
-  });
-
-  it('has the highest score of its frames per category, and all their flags', async () => {
-    const judge = guard((letter) =>
-      letter === 'b'
-        ? judgement(0.3, {
-            flagged: true,
-            subcategoryScores: { hate: 0.2, privacy: 0.3 },
-            subcategoryFlags: ['child_sexual_exploitation', 'hate'],
-          })
-        : judgement(0.4, {
-            subcategoryScores: { hate: 0.4 },
-            subcategoryFlags: [],
-            latencyMs: 7,
-            attempts: 3,
-          }),
-    );
-    const { judgement: verdict } = await moderate(await media('a.gif', 'ab'), judge);
-    expect(verdict).toMatchObject({
-      score: 0.4,
-      flagged: true,
-      subcategoryScores: { hate: 0.4, privacy: 0.3 },
-      subcategoryFlags: ['child_sexual_exploitation', 'hate'],
-      latencyMs: 7,
-      attempts: 3,
-    });
+  it.each([
+    ['more frames than are judged', 'zbcdef', 2, { judged: 2, total: 6, worst_at: 0 }],
+    ['one frame', 'c', 8, { judged: 1, total: 1, worst_at: null }],
+  ])('of %s says how much of it was judged', async (_, letters, frames, coverage) => {
+    const { judgement: verdict } = await moderate(await media('a.gif', letters), guard(), { frames });
+    expect(verdict!.coverage).toEqual({ unit: 'frames', ...coverage });
   });
 
   it('of which one frame fails is that error', async () => {
-    const failure = {
-      error: itemError('TIMEOUT', 'too late'),
-      attempts: 5,
-      endpoint: 'x',
-      moderatedAt: 'now',
-    };
     const judge = guard((letter) => (letter === 'b' ? { judgement: null, failure } : scoreOf(letter)));
     expect(await moderate(await media('a.gif', 'abc'), judge)).toEqual({ judgement: null, failure });
   });
@@ -247,12 +215,6 @@ describe('a clip', () => {
   });
 
   it('of which one window fails is that error, and the rest is not asked for', async () => {
-    const failure = {
-      error: itemError('TIMEOUT', 'too late'),
-      attempts: 5,
-      endpoint: 'x',
-      moderatedAt: 'now',
-    };
     const judge = guard((letter) => (letter === 'b' ? { judgement: null, failure } : scoreOf(letter)));
     expect(await moderate(await media('a.mp3', 'abc', 'audio'), judge)).toEqual({ judgement: null, failure });
     expect(judge.asked).toHaveLength(2);
