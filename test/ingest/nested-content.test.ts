@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
-import { corpus, readItems, testFolder, inspect } from './read-items.ts';
+import { corpus, inspect, parseCases, readItems, testFolder } from './read-items.ts';
 
 /** What an item asks, in a line: its id, and its text, its turns or its code. */
 function shown({ id, request, settled }: Item): string {
@@ -19,7 +19,7 @@ function shown({ id, request, settled }: Item): string {
 }
 
 /** A name after `#`, the record as JSON, and each of its items after `=`. */
-const CASES = String.raw`
+const CASES = parseCases(String.raw`
 # a dialogue of speakers is a conversation, in which the system answers
 {"dialogue_id": "d_1", "turns": [{"speaker": "USER", "utterance": "A table for two."},
   {"speaker": "SYSTEM", "utterance": "Where?"}]}
@@ -157,14 +157,7 @@ const CASES = String.raw`
 # labels beside a text are no items
 {"id": "x", "text": "T", "tags": ["a", "b"], "lang": {"code": "en"}}
 = x: T
-`
-  .split(/^# /m)
-  .slice(1)
-  .map((text): [name: string, record: unknown, items: string[]] => {
-    const [head, ...expected] = text.trim().split(/\n= /);
-    const [name, ...json] = head!.split('\n');
-    return [name!, JSON.parse(json.join(' ').replaceAll('LONG_BASE64', 'QUJD'.repeat(100))), expected];
-  });
+`);
 
 describe('what records hold in lists and objects', () => {
   const folder = testFolder();

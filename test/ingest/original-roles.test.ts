@@ -2,9 +2,65 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
-import { corpus, readItems, testFolder } from './read-items.ts';
+import { corpus, parseCases, readItems, testFolder } from './read-items.ts';
 
 const turn = (role: string, content: unknown = `what the ${role} says`) => ({ role, content });
+
+/** A name after `#`, the record as JSON, and what is expected of each of its items after `=`, as JSON. */
+const CASES = parseCases(String.raw`
+# a text has none
+{"text": "some words"}
+= null
+# an answered prompt has none
+{"prompt": "a question", "response": "an answer"}
+= null
+# the guard's own are not counted, in whatever case
+{"messages": [{"role": "system", "content": "what the system says"}, {"role": "User",
+  "content": "what the User says"}, {"role": "ASSISTANT", "content": "what the ASSISTANT says"}]}
+= null
+# tool and function are counted
+{"messages": [{"role": "developer", "content": "what the developer says"}, {"role": "user",
+  "content": "what the user says"}, {"role": "tool", "content": "what the tool says"}, {"role": "function",
+  "content": "what the function says"}, {"role": "Tool", "content": "what the Tool says"},
+  {"role": "assistant", "content": "what the assistant says"}]}
+= {"developer":1,"tool":2,"function":1}
+# so are those of ShareGPT
+{"conversations": [{"from": "gpt", "value": "one"}, {"from": "human", "value": "two"},
+  {"from": "observation", "value": "three"}]}
+= {"human":1,"gpt":1,"observation":1}
+# and those of transcripts in one string
+{"chosen": "\n\nHuman: a b\n\nAssistant: c d", "rejected": "\n\nHuman: a b\n\nAssistant: e f"}
+= {"human":1}
+= {"human":1}
+# names of people are not shown, and nobody is other as well
+{"thread": [{"speaker": "Ann Secret", "text": "hello there"}, {"speaker": "wizard", "text": "good day"},
+  {"speaker": "constructor", "text": "good night"}, {"speaker": "user", "text": "I am one"},
+  {"text": "said by nobody"}]}
+= {"wizard":1,"other":3}
+# a system that answers is counted, since it is judged as another
+{"turns": [{"speaker": "USER", "utterance": "A table for two."}, {"speaker": "SYSTEM",
+  "utterance": "Where?"}]}
+= {"system":1}
+# a turn that is left out is not counted, and what is attached has none
+{"messages": [{"role": "tool", "content": [{"type": "image_url",
+  "image_url": {"url": "https://images.invalid/a"}}]}, {"role": "function",
+  "content": "what the function says"}]}
+= {"function":1}
+= null
+# a conversation that is not judged has them too
+{"messages": [{"role": "tool", "content": "what the tool says"}, {"role": "nobody we know",
+  "content": "what the nobody we know says"}, {"role": "function", "content": "what the function says"}]}
+= {"tool":1,"function":1}
+# also one that ends with a system turn
+{"messages": [{"role": "tool", "content": "what the tool says"}, {"role": "system",
+  "content": "what the system says"}]}
+= {"tool":1}
+# a conversation in a record has them
+{"note": "a few words", "log": {"messages": [{"role": "tool", "content": "what the tool says"},
+  {"role": "user", "content": "what the user says"}]}}
+= null
+= {"tool":1}
+`);
 
 describe('the roles that turns have in their record', () => {
   const folder = testFolder();
@@ -15,92 +71,8 @@ describe('the roles that turns have in their record', () => {
     return readItems([corpus(path, overrides)]);
   }
 
-  test.each<[name: string, record: unknown, roles: unknown]>([
-    ['a text has none', { text: 'some words' }, [null]],
-    ['an answered prompt has none', { prompt: 'a question', response: 'an answer' }, [null]],
-    [
-      "the guard's own are not counted, in whatever case",
-      { messages: [turn('system'), turn('User'), turn('ASSISTANT')] },
-      [null],
-    ],
-    [
-      'tool and function are counted',
-      {
-        messages: [
-          turn('developer'),
-          turn('user'),
-          turn('tool'),
-          turn('function'),
-          turn('Tool'),
-          turn('assistant'),
-        ],
-      },
-      [{ developer: 1, tool: 2, function: 1 }],
-    ],
-    [
-      'so are those of ShareGPT',
-      {
-        conversations: [
-          { from: 'gpt', value: 'one' },
-          { from: 'human', value: 'two' },
-          { from: 'observation', value: 'three' },
-        ],
-      },
-      [{ human: 1, gpt: 1, observation: 1 }],
-    ],
-    [
-      'and those of transcripts in one string',
-      { chosen: '\n\nHuman: a b\n\nAssistant: c d', rejected: '\n\nHuman: a b\n\nAssistant: e f' },
-      [{ human: 1 }, { human: 1 }],
-    ],
-    [
-      'names of people are not shown, and nobody is other as well',
-      {
-        thread: [
-          { speaker: 'Ann Secret', text: 'hello there' },
-          { speaker: 'wizard', text: 'good day' },
-          { speaker: 'constructor', text: 'good night' },
-          { speaker: 'user', text: 'I am one' },
-          { text: 'said by nobody' },
-        ],
-      },
-      [{ wizard: 1, other: 3 }],
-    ],
-    [
-      'a system that answers is counted, since it is judged as another',
-      {
-        turns: [
-          { speaker: 'USER', utterance: 'A table for two.' },
-          { speaker: 'SYSTEM', utterance: 'Where?' },
-        ],
-      },
-      [{ system: 1 }],
-    ],
-    [
-      'a turn that is left out is not counted, and what is attached has none',
-      {
-        messages: [
-          turn('tool', [{ type: 'image_url', image_url: { url: 'https://images.invalid/a' } }]),
-          turn('function'),
-        ],
-      },
-      [{ function: 1 }, null],
-    ],
-    [
-      'a conversation that is not judged has them too',
-      { messages: [turn('tool'), turn('nobody we know'), turn('function')] },
-      [{ tool: 1, function: 1 }],
-    ],
-    ['also one that ends with a system turn', { messages: [turn('tool'), turn('system')] }, [{ tool: 1 }]],
-    [
-      'a conversation in a record has them',
-      { note: 'a few words', log: { messages: [turn('tool'), turn('user')] } },
-      [null, { tool: 1 }],
-    ],
-  ])('%s', async (_, record, roles) => {
-    const found = await items(record);
-    expect(found.map((item) => item.roles)).toEqual(roles);
-    expect(JSON.stringify(found.map((item) => item.roles))).toBe(JSON.stringify(roles));
+  test.each(CASES)('%s', async (_, record, roles) => {
+    expect((await items(record)).map((item) => JSON.stringify(item.roles))).toEqual(roles);
   });
 
   test('of every turn, those up to it', async () => {

@@ -93,3 +93,16 @@ export function testFolder() {
     },
   };
 }
+
+/**
+ * Cases of a table: the name after `#`, a record as JSON, and what is expected of each of its items after `=`.
+ * `LONG_BASE64` in a record stands for encoded data.
+ */
+export function parseCases(table: string): [name: string, record: unknown, expected: string[]][] {
+  const cases = table.split(/^# /m).slice(1);
+  return cases.map((text) => {
+    const [head, ...expected] = text.trim().split(/\n= /);
+    const [name, ...json] = head!.split('\n');
+    return [name!, JSON.parse(json.join(' ').replaceAll('LONG_BASE64', 'QUJD'.repeat(100))), expected];
+  });
+}
