@@ -10,7 +10,6 @@ import { MalformedMessage } from '../../src/guard/tensors/wire/infer-messages.ts
 import { isAudioContainer } from '../../src/guard-server/contract/contents.ts';
 import { decodeBase64 } from '../../src/guard-server/contract/contents.ts';
 import { binaryKind } from '../../src/ingest/recognise/binary-kind.ts';
-import { isCompleteImage } from '../../src/ingest/discover/sidecars.ts';
 import { framesAt } from '../../src/normalize/audio/container.ts';
 import { readPngChunks, withoutTransforms } from '../../src/normalize/image/libvips-file.ts';
 import { openBmp, openIco } from '../../src/normalize/image/bmp/bmp-file.ts';
@@ -83,7 +82,6 @@ function tensorMessage(datatype: string, contents: Buffer): Buffer {
 
 const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
   'the kind of a file': (input) => binaryKind(input, 'a.png', null),
-  'whether a picture is whole': (input) => isCompleteImage(input, input.subarray(-65_536), false),
   'the format of an image': (input) => recogniseFormat(input),
   'a GIF': (input) => readGif(input),
   'a TIFF': (input) =>
