@@ -49,7 +49,8 @@ it(
       }),
     );
     expect([...tally.values()].reduce((sum, count) => sum + count)).toBe(IMAGES);
-    expect(started.all, 'no decoder had to be replaced').toHaveLength(PROCESSES);
+    const decoders = started.all.filter(({ spawnargs }) => !spawnargs.includes('ffmpeg'));
+    expect(decoders, 'no decoder had to be replaced').toHaveLength(PROCESSES);
     console.info(`seed ${SEED}:`, Object.fromEntries(tally));
   },
   60_000 + IMAGES * 1_000,

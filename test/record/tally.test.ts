@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Decision, OutcomeLine } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
-import { REFUSALS } from '../../src/normalize/audio/refusals.ts';
+import { DECODING_ERRORS } from '../../src/normalize/ffmpeg-process.ts';
 import { NO_RULING, rulingOn, Tally } from '../../src/record/tally.ts';
 import { outcomeLine } from './outcome-line.ts';
 
@@ -69,7 +69,7 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
   const missing = { code: 'INTERNAL', retryable: true } as const;
   const unnamed = { code: 'UNSUPPORTED_TYPE', retryable: false } as const;
   tally.add(failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }), NO_RULING);
-  tally.add(failed({ ...missing, message: REFUSALS.ffmpegMissing.message }), NO_RULING);
+  tally.add(failed({ ...missing, message: DECODING_ERRORS.ffmpegMissing.message }), NO_RULING);
   tally.add(failed({ ...unnamed, message: 'any', reason: 'no_text_column' }), NO_RULING);
   tally.add(failed({ ...unnamed, message: 'any', reason: 'no_generation' }), NO_RULING);
   tally.add(failed({ ...unnamed, message: 'any' }), NO_RULING);

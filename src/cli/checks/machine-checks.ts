@@ -7,7 +7,7 @@ import { fleetKeyOf } from '../../config/keys/fleet-key.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+import { INSTALL_FFMPEG } from '../../normalize/ffmpeg-process.ts';
 
 /** A requirement of a run, and whether it is met. */
 export interface Check {

@@ -32,7 +32,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['jpeg', IMAGE],
   ['tiff', IMAGE],
   ['bmp', IMAGE],
-  ['ico', IMAGE],
+  ['ico', unjudged('an image (ICO)', 'image')],
   ['photoshop', unjudged('an image (Photoshop)', 'image')],
   ['jpeg2000', unjudged('an image (JPEG 2000)', 'image')],
   ['jpegXlBoxes', unjudged('an image (JPEG XL)', 'image')],

@@ -11,8 +11,7 @@ import {
   type MediaRequest,
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
-import { recogniseContainer } from '../../normalize/audio/container.ts';
-import { REFUSALS } from '../../normalize/audio/refusals.ts';
+import { CLIP_ERRORS, recogniseAudio } from '../../normalize/audio/audio-format.ts';
 import {
   failedOutcome,
   type Judge,
@@ -177,7 +176,7 @@ export class MediaJudge {
     const notJudged = await this.#notJudged(kind, signal);
     if (notJudged !== null) {
       // A file that is not a clip at all keeps its own error.
-      return failedOutcome((await recogniseContainer(file)) === null ? REFUSALS.notAudio : notJudged);
+      return failedOutcome((await recogniseAudio(file)) === null ? CLIP_ERRORS.notAudio : notJudged);
     }
     const outcome = await judgeParts(
       (judge) => this.#windows(file, request, judging, judge, signal),

@@ -5,9 +5,12 @@ import { ByteBudget } from '../../flow/byte-budget.ts';
 import { abortable } from '../../flow/abortable.ts';
 import type { Limits } from '../../confinement/time-limit.ts';
 import type { NormalImage, Picture, Pixels } from './normal-image.ts';
+import { hasMagicBytes } from '../../domain/magic-bytes.ts';
+import { FFMPEG_DEATHS, FfmpegProcesses } from '../ffmpeg-process.ts';
+import { bitmapMemory, convertBitmap, readBitmapSize } from './bitmap.ts';
+import { unlessRefused } from './limits.ts';
 import type { WantedPicture } from './normalize-image.ts';
-import { DecoderProcess, type Attempt } from './process/decoder-process.ts';
-import type { Decoded, WantedForm } from './process/messages.ts';
+import { type Attempt, type Decoded, DecoderProcess, type WantedForm } from './process/decoder-process.ts';
 
 export interface ImageOptions {
   /** Maximum number of frames of an animation, or pages: 1 or more. */
@@ -46,6 +49,9 @@ const MIN_MEMORY = 320 * 1024 * 1024;
 export class ImageNormalizer {
   readonly #slots: LimitFunction;
   readonly #memory: ByteBudget;
+  /** Memory for converting bitmaps, held until the result is decoded. Separate, because decoding takes from `#memory`. */
+  readonly #bitmaps = new ByteBudget(MIN_MEMORY);
+  readonly #ffmpeg = new FfmpegProcesses();
   readonly #limits: Limits;
   readonly #memoryBytes: number;
   readonly #decoders = new Set<DecoderProcess>();
@@ -85,7 +91,7 @@ export class ImageNormalizer {
   /** Kills all processes; images in progress reject. May be called more than once. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all([...this.#decoders].map((decoder) => decoder.kill()));
+    await Promise.all([this.#ffmpeg.close(), ...[...this.#decoders].map((decoder) => decoder.kill())]);
   }
 
   #inTurn<W extends WantedForm>(
@@ -93,19 +99,40 @@ export class ImageNormalizer {
     wanted: W,
     signal: AbortSignal,
   ): Promise<Decoded<W> | ItemError> {
-    const result = this.#slots(() => {
+    const result = this.#slots(async () => {
       signal.throwIfAborted();
-      return this.#decode(bytes, wanted);
+      const isBitmap = hasMagicBytes(bytes, 'bmp');
+      const attempt = (): Promise<Attempt<Decoded<W>>> =>
+        isBitmap ? this.#attemptBitmap(bytes, wanted, signal) : this.#attempt(bytes, wanted);
+      // The first death of a decoder may be the machine's fault, such as a lack of memory. The second is the image's.
+      const first = await attempt();
+      if (!('died' in first)) return first;
+      const second = await attempt();
+      return 'died' in second ? second.died : second;
     });
     return abortable(result, signal);
   }
 
-  /** The first death of a decoder may be the machine's fault, such as a lack of memory. The second is the image's. */
-  async #decode<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Decoded<W> | ItemError> {
-    const first = await this.#attempt(bytes, wanted);
-    if (!('died' in first)) return first;
-    const second = await this.#attempt(bytes, wanted);
-    return 'died' in second ? second.died : second;
+  /** Has ffmpeg convert a bitmap, and decodes the result. */
+  async #attemptBitmap<W extends WantedForm>(
+    bytes: Buffer,
+    wanted: W,
+    signal: AbortSignal,
+  ): Promise<Attempt<Decoded<W>>> {
+    this.#throwIfClosed();
+    const size = await unlessRefused(async () => readBitmapSize(bytes));
+    if ('code' in size) return size;
+    const { processorMs, wallMs } = this.#limits;
+    const time = { baseMs: processorMs, perAudioSecondMs: 0, wallFactor: wallMs / processorMs };
+    const running = this.#ffmpeg.prepare(bytes, { env: process.env, time, signal });
+    await this.#bitmaps.enter(bitmapMemory(size), running.signal);
+    try {
+      const tiff = await convertBitmap(size, running);
+      if (Buffer.isBuffer(tiff)) return await this.#attempt(tiff, wanted);
+      return FFMPEG_DEATHS.has(tiff) ? { died: tiff } : tiff;
+    } finally {
+      this.#bitmaps.leave(bitmapMemory(size));
+    }
   }
 
   async #attempt<W extends WantedForm>(bytes: Buffer, wanted: W): Promise<Attempt<Decoded<W>>> {

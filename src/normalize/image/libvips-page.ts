@@ -28,7 +28,7 @@ export async function readHeader(bytes: Buffer, page: number): Promise<Metadata>
   if (!supported) {
     throw new ImageRefusal(
       'UNSUPPORTED_TYPE',
-      'the image is not 8 or 16 bits of RGB or grey, or 8 bits of CMYK',
+      'the image is not 8 or 16 bits of RGB or grey, or 8 bits of CMYK: convert it to PNG',
     );
   }
   return header;
@@ -79,7 +79,7 @@ function cmykToRgb(cmyk: Uint8Array, stride: number): Uint8Array {
 }
 
 /** libvips' loader classes of the formats that it decodes. A class covers the variants for files and for memory. */
-const LOADERS = ['Jpeg', 'Png', 'Webp', 'Tiff', 'Heif'];
+const LOADERS = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'];
 
 /**
  * Configures libvips for the whole process: only the allowed loaders, no cache, one thread per image (several images are

@@ -12,9 +12,21 @@ export class ImageRefusal extends Error {
   }
 }
 
-/** The refusal of an image that is truncated, contradicts itself, or fails its checksums. */
+/** The result of `work`, or the item error if it throws an ImageRefusal. */
+export async function unlessRefused<T>(work: () => Promise<T>): Promise<T | ItemError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ImageRefusal) return error.itemError;
+    throw error;
+  }
+}
+
+/** The refusal of an image that its decoder does not accept. libvips does not say whether it is damaged or a rare variant. */
 export function corrupt(cause?: unknown): ImageRefusal {
-  return new ImageRefusal('CORRUPT_MEDIA', 'the image is truncated or corrupt', { cause });
+  const message =
+    'the image is truncated, corrupt or of an unsupported variant: if a viewer shows it, convert it to PNG';
+  return new ImageRefusal('CORRUPT_MEDIA', message, { cause });
 }
 
 /**

@@ -1,13 +1,9 @@
 import sharp from 'sharp';
 import type { ItemError } from '../../domain/item-error.ts';
 import { downscale, targetSize } from './resize.ts';
-import { openBmp, openIco } from './bmp/bmp-file.ts';
-import { openGif } from './gif/gif-file.ts';
-import type { ImageFile, NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
-import { openWithLibvips } from './libvips-file.ts';
-import { recogniseFormat } from './recognise.ts';
-import { ImageRefusal } from './limits.ts';
-import { openTiff } from './tiff/tiff-file.ts';
+import { unlessRefused } from './limits.ts';
+import type { NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
+import { openImage } from './open-image.ts';
 
 /** Waits until this much memory is available, in bytes; rejects to give up. */
 type Admission = (bytes: number) => Promise<void>;
@@ -43,7 +39,7 @@ export async function normalizeImage(
 ): Promise<NormalImage | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
-    const chosen = chooseFrames(file.decodable.length, frames).map((index) => file.decodable[index]!);
+    const chosen = chooseFrames(file.decodable, frames);
     await admit(await file.measure(chosen));
     const normal: NormalFrame[] = [];
     for await (const pixels of file.decode(chosen)) {
@@ -80,7 +76,7 @@ export async function framePicture(
 ): Promise<Picture | ItemError> {
   return unlessRefused(async () => {
     const file = await openImage(bytes);
-    const chosen = [file.decodable.includes(frame) ? frame : 0];
+    const chosen = [frame < file.decodable ? frame : 0];
     await admit(await file.measure(chosen));
     const { value } = await file.decode(chosen).next();
     const longest = Math.max(value!.width, value!.height);
@@ -90,35 +86,10 @@ export async function framePicture(
   });
 }
 
-async function openImage(bytes: Buffer): Promise<ImageFile> {
-  const format = recogniseFormat(bytes);
-  switch (format) {
-    case 'gif':
-      return openGif(bytes);
-    case 'bmp':
-      return openBmp(bytes);
-    case 'ico':
-      return openIco(bytes);
-    case 'tiff':
-      return openTiff(bytes);
-    default:
-      return openWithLibvips(bytes, format);
-  }
-}
-
 /** Scales a picture down, by default to the size of normal form; returns the same object if it is small enough. */
 function fit(pixels: Pixels, maxEdge?: number): Pixels {
   const { width, height } = targetSize(pixels.width, pixels.height, maxEdge);
   return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);
-}
-
-async function unlessRefused<T>(work: () => Promise<T>): Promise<T | ItemError> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ImageRefusal) return error.itemError;
-    throw error;
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hasMagicBytes, findByMagicBytes, type Magic, imageKindOfBrand } from '../../domain/magic-bytes.ts';
 import { ImageRefusal } from './limits.ts';
 
-export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp' | 'ico';
+export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp';
 
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] = [
   ['jpeg', 'jpeg'],
@@ -10,7 +10,6 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] 
   ['webp', 'webp'],
   ['tiff', 'tiff'],
   ['bmp', 'bmp'],
-  ['ico', 'ico'],
 ];
 
 const MAX_BRANDS = 64;
@@ -23,6 +22,9 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (bytes.length === 0) throw new ImageRefusal('EMPTY_CONTENT', 'the file has no content');
   const format = findByMagicBytes(bytes, BY_MAGIC_BYTES);
   if (format !== null) return format;
+  if (hasMagicBytes(bytes, 'ico')) {
+    throw new ImageRefusal('UNSUPPORTED_TYPE', 'ICO is not supported: convert it to PNG');
+  }
   const brands = fileBrands(bytes).map(imageKindOfBrand);
   // a sequence also has the brand of its first picture, and only that picture would be decoded
   if (brands.includes('avif sequence')) {
@@ -32,7 +34,7 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
   if (brands.includes('heic')) {
     throw new ImageRefusal('UNSUPPORTED_TYPE', 'HEIC is not supported: convert it to JPEG');
   }
-  throw new ImageRefusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF, BMP or ICO image');
+  throw new ImageRefusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF or BMP image');
 }
 
 /** Major and compatible brands of an ISO base media file; none for other files. */

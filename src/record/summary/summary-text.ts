@@ -5,7 +5,7 @@ import { escapeText, quoteName } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isSkipReason } from '../../ingest/discover/walk/skipped-files.ts';
-import { INSTALL_FFMPEG } from '../../normalize/audio/refusals.ts';
+import { INSTALL_FFMPEG } from '../../normalize/ffmpeg-process.ts';
 import { categoryTable } from './category-table.ts';
 import { canaryLine } from './canary-counts.ts';
 import { OTHER_FILES } from '../../domain/words/file-kinds.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
-import { REFUSALS } from '../../../src/normalize/audio/refusals.ts';
+import { DECODING_ERRORS } from '../../../src/normalize/ffmpeg-process.ts';
 import { findProgram } from '../../helpers/setup/debian-program.ts';
 import { settled } from '../../helpers/settled.ts';
 import { folder, hear, normalizer } from './clips.ts';
@@ -36,7 +36,7 @@ const code = (end: object): unknown => ('code' in end ? end.code : 'heard');
 describe('a machine without ffmpeg', () => {
   it('says what to install, in an outcome that can be retried', async () => {
     const { end, windows } = await hear(normalizer({ env: { PATH: await folder() } }), MP3);
-    expect({ end, windows }).toEqual({ end: REFUSALS.ffmpegMissing, windows: [] });
+    expect({ end, windows }).toEqual({ end: DECODING_ERRORS.ffmpegMissing, windows: [] });
     expect((end as ItemError).message).toContain('apt-get install ffmpeg');
     expect(isRetryable(end as ItemError)).toBe(true);
   });
@@ -52,7 +52,7 @@ describe('a machine without ffmpeg', () => {
       [lame, MP3],
       [forbidden, MP3],
     ] as const) {
-      expect((await hear(normalizer({ env: { PATH: path } }), clip)).end).toBe(REFUSALS.ffmpegMissing);
+      expect((await hear(normalizer({ env: { PATH: path } }), clip)).end).toBe(DECODING_ERRORS.ffmpegMissing);
     }
   });
 
@@ -61,8 +61,8 @@ describe('a machine without ffmpeg', () => {
     const by = normalizer({ env: { PATH: path } });
     expect(code((await hear(by, MP3)).end)).toBe('heard');
     await rm(join(path, 'ffmpeg'));
-    expect((await hear(by, MP3)).end).toBe(REFUSALS.ffmpegMissing);
-    expect((await hear(by, OPUS)).end).toBe(REFUSALS.ffmpegMissing);
+    expect((await hear(by, MP3)).end).toBe(DECODING_ERRORS.ffmpegMissing);
+    expect((await hear(by, OPUS)).end).toBe(DECODING_ERRORS.ffmpegMissing);
     await symlink(findProgram('ffmpeg'), join(path, 'ffmpeg'));
     expect(code((await hear(by, MP3)).end)).toBe('heard');
   });
@@ -151,9 +151,9 @@ describe('a decoder that goes wrong', () => {
       env: { PATH: await programs({ ffprobe: 'exec /bin/sleep 1000' }) },
       time: QUICK,
     });
-    expect((await hear(hanging, OPUS)).end).toBe(REFUSALS.tooSlow);
+    expect((await hear(hanging, OPUS)).end).toBe(DECODING_ERRORS.tooSlow);
     const endless = normalizer({ env: { PATH: await programs({ ffprobe: 'exec /bin/cat /dev/zero' }) } });
-    expect((await hear(endless, OPUS)).end).toBe(REFUSALS.corrupt);
+    expect((await hear(endless, OPUS)).end).toBe(DECODING_ERRORS.corrupt);
     expect(childrenNamed('sleep').concat(childrenNamed('cat'))).toEqual([]);
   });
 

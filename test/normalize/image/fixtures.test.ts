@@ -2,18 +2,21 @@ import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { describe, expect, it } from 'vitest';
-import { normalizeImage } from '../../../src/normalize/image/normalize-image.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ImageNormalizer } from '../../../src/normalize/image/image-normalizer.ts';
 
-/** Every file in this folder is a test: `<file>.json` or `<file>.error` beside it says what becomes of it. */
+/** Every file in this folder is a test: `<file>.json` or `<file>.error` next to it holds the expected result. */
 const FOLDER = new URL('../../fixtures/images/', import.meta.url);
 const names = readdirSync(FOLDER);
 
 const read = (name: string): Promise<Buffer> => readFile(new URL(name, FOLDER));
-const normalized = async (name: string) => normalizeImage(await read(name), { frames: 8 }, async () => {});
+const normalizer = new ImageNormalizer({ processes: 2 });
+afterAll(() => normalizer.close());
+const { signal } = new AbortController();
+const normalized = async (name: string) => normalizer.image(await read(name), { frames: 8, signal });
 
-/** Of the pixels that whoever gets these bytes sees. */
-async function seen(bytes: Buffer): Promise<{ width: number; height: number; rgb_sha256: string }> {
+/** Size and hash of the pixels, as any decoder reads them from these bytes. */
+async function decoded(bytes: Buffer): Promise<{ width: number; height: number; rgb_sha256: string }> {
   const { data, info } = await sharp(bytes).toColourspace('srgb').raw().toBuffer({ resolveWithObject: true });
   expect(info.channels).toBe(3);
   const rgb_sha256 = createHash('sha256').update(data).digest('hex');
@@ -27,7 +30,7 @@ describe('pictures come out as the reference has them, pixel for pixel', () => {
     if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
     const frames = [];
     for (const { index, bytes, width, height } of result.frames) {
-      const pixels = await seen(bytes);
+      const pixels = await decoded(bytes);
       expect({ width, height }).toEqual({ width: pixels.width, height: pixels.height });
       frames.push({ index, ...pixels });
     }

@@ -1,7 +1,8 @@
+import type { ChildProcess } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ItemError } from '../../../src/domain/item-error.ts';
 import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
 import { imageNormalizer, startedProcesses, type StartedProcesses } from '../../helpers/normalizer.ts';
@@ -145,9 +146,9 @@ it('does not blame an image for a decoder that cannot start', async () => {
 });
 
 it.each([
-  ['a library', drawn(10_000, 10_000).jpeg({ quality: 40 }).toBuffer()],
-  ['our own code', gifFrames(10_000, 10_000, 1)],
-])('costs one image where %s is refused memory', async (_, picture) => {
+  ['JPEG', drawn(10_000, 10_000).jpeg({ quality: 40 }).toBuffer()],
+  ['GIF', gifFrames(9_000, 9_000, 1)],
+])('costs one image where the decoder of a %s is refused memory', async (_, picture) => {
   const bytes = await picture;
   const started = startedProcesses();
   const normalizer = imageNormalizer({ processes: 1, memoryBytes: 256 * MEBIBYTE });
@@ -162,6 +163,81 @@ it.each([
 /** Where programs and libraries are, how this one manages memory, and where its channel is. */
 const HARMLESS =
   /^(?:PATH|PWD|LD_LIBRARY_PATH|TMPDIR|TZ|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_.*|)$/;
+
+/** A BMP of one colour, without compression. */
+function bitmapFile(width: number, height: number): Buffer {
+  const file = Buffer.alloc(54 + width * height * 4, 0x40);
+  file.fill(0, 0, 54).write('BM', 'latin1');
+  file.writeUInt32LE(file.length, 2);
+  file.writeUInt32LE(54, 10);
+  file.writeUInt32LE(40, 14);
+  file.writeInt32LE(width, 18);
+  file.writeInt32LE(height, 22);
+  file.writeUInt16LE(1, 26);
+  file.writeUInt16LE(32, 28);
+  return file;
+}
+
+describe('a BMP', () => {
+  const isFfmpeg = ({ spawnargs }: ChildProcess): boolean => spawnargs.includes('ffmpeg');
+
+  it('is converted by ffmpeg, which may read nothing but a bitmap from a pipe', async () => {
+    const started = startedProcesses();
+    const { frames } = image(await imageNormalizer().image(bitmapFile(1024, 600), options));
+    expect(frames).toMatchObject([{ width: 512, height: 300, form: 'png' }]);
+    expect(started.all.map(isFfmpeg)).toEqual([true, false]);
+    const given = started.all[0]!.spawnargs.join(' ');
+    expect(given).toContain('-protocol_whitelist pipe -format_whitelist bmp_pipe -f bmp_pipe -i pipe:3');
+  });
+
+  it.each([
+    ['SIGSEGV', 'CORRUPT_MEDIA'],
+    ['SIGKILL', 'INTERNAL'],
+  ] as const)('is tried once more when its ffmpeg ends by %s, then costs one image', async (death, code) => {
+    const started = startedProcesses();
+    const normalizer = imageNormalizer({ processes: 1 });
+    const result = normalizer.image(bitmapFile(4000, 4000), options);
+    for (const turn of [1, 2]) {
+      await settled(() => started.all.length === turn);
+      started.all[turn - 1]!.kill(death);
+    }
+    expect(await result).toMatchObject({ code });
+    expect(started.all.every(isFfmpeg)).toBe(true);
+    image(await normalizer.image(small, options));
+  });
+
+  it('leaves no ffmpeg behind on abort and when the normalizer is closed', async () => {
+    const started = startedProcesses();
+    const normalizer = imageNormalizer();
+    const stop = new AbortController();
+    const bitmap = bitmapFile(4000, 4000);
+    const aborted = normalizer.image(bitmap, { frames: 1, signal: stop.signal });
+    const closed = normalizer.image(bitmap, options);
+    const ends = Promise.allSettled([aborted, closed]);
+    await settled(() => started.all.length === 2);
+    stop.abort(new Error('stop'));
+    await normalizer.close();
+    expect(await ends).toMatchObject([
+      { reason: { message: 'stop' } },
+      { reason: { message: 'the normalizer was closed' } },
+    ]);
+    expect(started.all.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).not.toContain(null);
+  });
+
+  it('says what to install where ffmpeg is missing', async () => {
+    const path = process.env['PATH'];
+    process.env['PATH'] = '';
+    try {
+      const result = await imageNormalizer().image(bitmapFile(8, 8), options);
+      expect(result).toMatchObject({
+        code: 'INTERNAL',
+        message: expect.stringContaining('apt-get') as string,
+      });
+    } finally {
+      process.env['PATH'] = path;
+    }
+  });
+});
 
 it('hands no secrets to the processes that parse the files', async () => {
   const started = startedProcesses();

@@ -3,8 +3,8 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { chooseFrames, normalizeImage, normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import type { NormalFrame, NormalImage, Pixels } from '../../../src/normalize/image/normal-image.ts';
+import { gifFrames } from '../../helpers/images/image-bombs.ts';
 import { drawn, drawnPixels } from '../../helpers/pictures.ts';
-import { tiffTiles } from '../../helpers/images/image-bombs.ts';
 import { pngChunk, pngFile } from '../../helpers/png.ts';
 
 async function normal(bytes: Buffer, frames = 8): Promise<NormalImage> {
@@ -85,11 +85,16 @@ describe('refusals before decoding', () => {
     expect(['MEDIA_TOO_LARGE', 'CORRUPT_MEDIA']).toContain(((await refuse(lie)) as { code: string }).code);
   });
 
-  it('refuses a GIF whose screen is too large', async () => {
-    const gif = await drawn(8, 8).gif().toBuffer();
-    gif.writeUInt16LE(65_535, 6);
-    gif.writeUInt16LE(65_535, 8);
-    expect(await refuse(gif)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
+  it.each([
+    ['pixels', gifFrames(12_000, 12_000, 1)],
+    ['MiB', gifFrames(8_500, 8_500, 1)],
+    ['in total', gifFrames(1_000, 1_000, 1_300)],
+    ['frames', gifFrames(1, 1, 66_000)],
+  ])('refuses a GIF that has too many %s', async (reason, gif) => {
+    expect(await refuse(gif)).toMatchObject({
+      code: 'MEDIA_TOO_LARGE',
+      message: expect.stringContaining(reason) as string,
+    });
   });
 
   it.each([
@@ -101,18 +106,12 @@ describe('refusals before decoding', () => {
     ['an interlaced PNG of 16 bits', 9, drawn(200, 100).toColourspace('rgb16').png({ progressive: true })],
     ['a WebP', 8, drawn(200, 100).webp()],
     ['an AVIF', 18, drawn(200, 100).avif()],
-    ['a GIF', 4, drawn(200, 100).gif()],
-    ['a TIFF', 3, drawn(200, 100).tiff()],
+    ['a GIF', 15, drawn(200, 100).gif()],
+    ['a TIFF', 6, drawn(200, 100).tiff()],
   ])('asks for room once, for what its format needs a pixel: %s', async (_, perPixel, picture) => {
     const asked: number[] = [];
     await normalizeImage(await picture.toBuffer(), { frames: 8 }, async (bytes) => void asked.push(bytes));
     expect(asked).toEqual([200 * 100 * perPixel]);
-  });
-
-  it('counts the tiles of a TIFF, which may be larger than it', async () => {
-    const asked: number[] = [];
-    await normalizeImage(tiffTiles(40, 30, 256), { frames: 1 }, async (bytes) => void asked.push(bytes));
-    expect(asked).toEqual([40 * 30 * 3 + 2 * 256 * 256]);
   });
 
   it('refuses what fits by its pixels, but not by the memory that they take', async () => {
@@ -129,6 +128,22 @@ describe('refusals before decoding', () => {
 });
 
 describe('files of several frames', () => {
+  it('paints the frames of a GIF over each other, with what was transparent in the first', async () => {
+    // frame 0: indexes 0 and 1, of which 1 is transparent; frame 1: indexes 1 and 0, and 1 shows what lies below
+    const frame = (data: number): number[] => [
+      ...[0x21, 0xf9, 4, 1, 0, 0, 1, 0, 0x2c, 0, 0, 0, 0, 2, 0, 1, 0, 0],
+      ...[2, 2, data, 0x0a, 0],
+    ];
+    const header = [...Buffer.from('GIF89a'), 2, 0, 1, 0, 0x80, 0, 0, 10, 20, 30, 40, 50, 60];
+    const gif = Buffer.from([...header, ...frame(0x44), ...frame(0x0c), 0x3b]);
+    const { frames } = await normal(gif);
+    const pixels = await Promise.all(frames.map(({ bytes }) => sharp(bytes).raw().toBuffer()));
+    expect(pixels.map((rgb) => [...rgb])).toEqual([
+      [10, 20, 30, 40, 50, 60],
+      [10, 20, 30, 10, 20, 30],
+    ]);
+  });
+
   it('chooses evenly spaced ones, the first among them', () => {
     expect(chooseFrames(3, 8)).toEqual([0, 1, 2]);
     expect(chooseFrames(20, 4)).toEqual([0, 5, 10, 15]);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
 import { framePicture, normalizeImage, normalPixels } from '../normalize-image.ts';
 import { restrictLibvips } from '../libvips-page.ts';
-import type { AnyDecoded, FromDecoder, ToDecoder, WantedForm } from './messages.ts';
+import type { AnyDecoded, FromDecoder, ToDecoder, WantedForm } from './decoder-process.ts';
 
 /** Entry point of a process that decodes images. It runs until its parent closes the channel or kills it. */
 
