@@ -33,19 +33,9 @@ export function newCommand(
   return command;
 }
 
-/** The flag of a setting. */
-export class SettingOption extends Option {
-  readonly setting: Setting;
-
-  constructor(setting: Setting) {
-    super(flagSyntax(setting), flagHelp(setting));
-    this.setting = setting;
-  }
-}
-
 /** Its value stays as typed: it is parsed together with the job file and the environment. */
 function optionOf(setting: Setting): Option {
-  const option = new SettingOption(setting);
+  const option = new Option(flagSyntax(setting), flagHelp(setting));
   // Otherwise commander would give `--no-x` a default, as if it had been typed.
   option.negate = false;
   return setting.kind.isList ? option.argParser(collect) : option;

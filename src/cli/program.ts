@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { ENVIRONMENT } from '../config/settings/entries/environment.ts';
 import { toolVersion } from '../config/tool-version.ts';
-import { completionCommand } from './commands/completion.ts';
 import { cancelCommand, continueCommand, pauseCommand } from './commands/control.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -64,7 +63,6 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
     .addCommand(serveCommand(context))
     .addCommand(fingerprintCommand(context))
     .addCommand(doctorCommand(context))
-    .addCommand(completionCommand(context, program))
     .addCommand(helpCommand(context, program))
     .addHelpText(
       'after',

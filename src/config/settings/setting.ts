@@ -20,8 +20,6 @@ export interface Kind<T> {
   readonly unit: string | null;
   /** Whether the flag may be given several times, and the environment variable may hold several values. */
   readonly isList: boolean;
-  /** The words to choose from; left out: there are too many to list. */
-  readonly words?: readonly string[];
   /** What a job file may hold. */
   readonly shape: z.ZodType;
   /** Failure('usage') that names the place of the first mistake. */
