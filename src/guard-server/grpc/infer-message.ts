@@ -20,7 +20,7 @@ function decoded(message: Buffer): ReceivedRequest {
     return decodeInferRequest(message);
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
-    throw invalidRequest('', 'the request is not well formed, or holds too many values');
+    throw invalidRequest('', 'the request is not well formed');
   }
 }
 

@@ -11,7 +11,6 @@ import {
   type ReceivedRequest,
   receivedRequest,
 } from './wire/infer-messages.ts';
-import { hasFewValues, REQUEST_FIELDS, RESPONSE_FIELDS, STREAM_RESPONSE_FIELDS } from './wire/value-count.ts';
 
 let loaded: ServiceDefinition | undefined;
 
@@ -26,20 +25,15 @@ export function loadService(): ServiceDefinition {
   };
 }
 
-/** Throws MalformedMessage for a malformed ModelInferRequest, and for one with more than MAX_VALUES values. */
+/** Throws MalformedMessage for a malformed ModelInferRequest. */
 export function decodeInferRequest(message: Buffer): ReceivedRequest {
-  if (!hasFewValues(message, REQUEST_FIELDS)) throw new MalformedMessage('number of values');
   return receivedRequest(
     decoded(() => library()['ModelInfer']!.requestDeserialize(message) as DecodedRequest),
   );
 }
 
-/**
- * Throws MalformedMessage for a malformed ModelInferResponse, for one with more than MAX_VALUES values, and for one with
- * both raw and typed contents.
- */
+/** Throws MalformedMessage for a malformed ModelInferResponse, and for one with both raw and typed contents. */
 export function decodeInferResponse(message: Buffer): InferResponse {
-  if (!hasFewValues(message, RESPONSE_FIELDS)) throw new MalformedMessage('number of values');
   return inferResponse(
     decoded(() => library()['ModelInfer']!.responseDeserialize(message) as DecodedResponse),
   );
@@ -47,14 +41,13 @@ export function decodeInferResponse(message: Buffer): InferResponse {
 
 /** A reply on a stream: a response, or an error. */
 interface StreamReply {
-  /** Empty: none. */
+  /** Empty if there is no error. */
   readonly errorMessage: string;
   readonly response: InferResponse | null;
 }
 
-/** As `decodeInferResponse`, of a ModelStreamInferResponse. */
+/** Like `decodeInferResponse`, for a ModelStreamInferResponse. */
 export function decodeStreamInferResponse(message: Buffer): StreamReply {
-  if (!hasFewValues(message, STREAM_RESPONSE_FIELDS)) throw new MalformedMessage('number of values');
   const reply = decoded(
     () =>
       library()['ModelStreamInfer']!.responseDeserialize(message) as {

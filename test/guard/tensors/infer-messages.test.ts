@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { decodeInferRequest, decodeInferResponse, loadService } from '../../../src/guard/tensors/service.ts';
 import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../../../src/guard/tensors/raw.ts';
-import { MalformedMessage, MAX_VALUES } from '../../../src/guard/tensors/wire/infer-messages.ts';
+import { MalformedMessage } from '../../../src/guard/tensors/wire/infer-messages.ts';
 
 const { requestSerialize, responseSerialize } = loadService()['ModelInfer']!;
 
@@ -249,7 +249,6 @@ describe('bytes from anywhere', () => {
   const refused: [what: string, message: Buffer][] = [
     ['a group without an end', field(9, 3)],
     ['groups in groups', Buffer.alloc(60_000, field(9, 3))],
-    ['many groups in groups', Buffer.alloc(MAX_VALUES + 1, field(9, 3))],
     ['an unknown wire type', field(9, 6)],
     ['a length beyond the end', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0x0f)],
     ['a length of 64 bits', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)],
@@ -257,35 +256,11 @@ describe('bytes from anywhere', () => {
     ['a packed number that ends nowhere', embedded(5, embedded(3, Buffer.from([0x80])))],
     [
       'a length beyond the end of its tensor',
-      embedded(5, Buffer.concat([embedded(1, Buffer.alloc(MAX_VALUES)), field(3, 2, 9)])),
+      embedded(5, Buffer.concat([embedded(1, Buffer.alloc(100)), field(3, 2, 9)])),
     ],
   ];
   test.each(refused)('with %s are no message', (_what, message) => {
     expect(() => decodeInferRequest(message)).toThrow(MalformedMessage);
     expect(() => decodeInferResponse(message)).toThrow(MalformedMessage);
-  });
-});
-
-describe('a message of many values', () => {
-  const many = (one: Buffer): Buffer => Buffer.concat(Array<Buffer>(MAX_VALUES + 1).fill(one));
-  const messages: [what: string, message: Buffer][] = [
-    ['empty tensors', many(embedded(5, Buffer.alloc(0)))],
-    ['empty raw contents', many(embedded(7, Buffer.alloc(0)))],
-    ['dimensions', embedded(5, embedded(3, Buffer.alloc(MAX_VALUES)))],
-    ['elements', embedded(5, embedded(5, many(embedded(8, Buffer.alloc(0)))))],
-    ['booleans', embedded(5, embedded(5, embedded(1, Buffer.alloc(MAX_VALUES))))],
-    ['unknown fields', many(field(9, 0, 1))],
-    ['parameters', many(embedded(4, Buffer.alloc(0)))],
-  ];
-  test.each(messages)('%s are not built', (_what, message) => {
-    expect(() => decodeInferRequest(message)).toThrow(MalformedMessage);
-  });
-
-  test.each<[what: string, datatype: string, contents: Buffer]>([
-    ['elements', 'BYTES', many(embedded(8, Buffer.alloc(0)))],
-    ['booleans', 'BOOL', embedded(1, Buffer.alloc(MAX_VALUES))],
-  ])('%s are not built of a response either', (_what, datatype, contents) => {
-    const tensor = Buffer.concat([embedded(2, Buffer.from(datatype)), embedded(5, contents)]);
-    expect(() => decodeInferResponse(embedded(5, tensor))).toThrow(MalformedMessage);
   });
 });

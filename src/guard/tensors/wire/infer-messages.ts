@@ -6,10 +6,10 @@ import { encodeBooleans, encodeByteStrings, encodeFloats, encodeInts } from '../
  * house reads them.
  */
 
-/** Max fields and numbers in one message: more than twice those of the longest conversation that fits a context window. */
+/** Max elements of an input: more than twice those of the longest conversation that fits a context window. */
 export const MAX_VALUES = 65_536;
 
-/** The bytes are not a message of this kind, or hold more values than allowed. */
+/** The bytes are not a message of this kind. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
