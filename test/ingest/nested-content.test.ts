@@ -273,6 +273,23 @@ describe('what records hold in lists and objects', () => {
     ]);
   });
 
+  test('does not name the types, ids and settings of message parts and calls', async () => {
+    const picture = { type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'low' } };
+    const clip = { type: 'input_audio', input_audio: { data: 'QUJD'.repeat(100), format: 'wav' } };
+    const call = { id: 'c_1', type: 'function', function: { name: 'search', arguments: '{"q":"a bike"}' } };
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Look', lang: 'en' }, picture, clip] },
+      { role: 'assistant', content: null, tool_calls: [call], mood: { type: 'rude' } },
+      { role: 'tool', tool_call_id: 'c_1', content: 'Found' },
+    ];
+    const { unjudgedColumns } = await inspect([corpus(write([{ messages }]))]);
+    expect(unjudgedColumns[0]?.columns).toEqual([
+      '"messages.content.lang"',
+      '"messages.tool_calls.function.name"',
+      '"messages.mood.type"',
+    ]);
+  });
+
   test('no words are lost, wherever they are', async () => {
     const text = fc.stringMatching(/^[a-z]{3,9}( [a-z]{3,9}){4}$/);
     const names = fc.constantFrom(

@@ -17,7 +17,7 @@ export interface Attachment {
 const NO_ATTACHMENTS: readonly Attachment[] = [];
 
 /** The field with the text of each type of text part. */
-export const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
+const TEXT_PARTS: ReadonlyMap<unknown, string> = new Map([
   ['text', 'text'],
   ['input_text', 'text'],
   ['output_text', 'text'],
@@ -33,6 +33,14 @@ export const ATTACHMENT_PARTS: ReadonlyMap<unknown, AttachmentKind> = new Map<un
   ['file', 'file'],
   ['input_file', 'file'],
 ]);
+
+/** Fields of an attachment that say how to read it. */
+export const ATTACHMENT_SETTINGS: ReadonlySet<string> = new Set(['detail', 'format']);
+
+/** Whether the `type` of an object in a message is one of the known layouts, so it is not content. */
+export function isKnownType(type: unknown): boolean {
+  return type === 'function' || TEXT_PARTS.has(type) || ATTACHMENT_PARTS.has(type);
+}
 
 /**
  * Reads the content of a message in OpenAI's formats: a string, a list of parts, or null if the message consists of calls. Joins

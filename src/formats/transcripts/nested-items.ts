@@ -5,7 +5,7 @@ import { JsonFields } from '../json/json-fields.ts';
 import { isReadonlyArray, type Fields } from '../record.ts';
 import { createImageDraft, decodeImage, findImage, isImageUrl } from './attachments.ts';
 import { holdsText } from './columns.ts';
-import { ATTACHMENT_PARTS, readContent } from './content.ts';
+import { ATTACHMENT_PARTS, ATTACHMENT_SETTINGS, isKnownType, readContent } from './content.ts';
 import {
   type Draft,
   ENCODED,
@@ -19,7 +19,7 @@ import { draftTurns, draftUtterances } from './turns/conversation.ts';
 import { isKnownTurn, isTurnLike, turnFieldNames } from './turns/roles.ts';
 import { readUtterance, readUtterances, type Utterance } from './turns/utterances.ts';
 import { readTurnText } from './turns/turns.ts';
-import { hasWords, isTextName, looksEncoded } from './wording.ts';
+import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wording.ts';
 
 /** Maximum nesting depth that is searched. */
 const MAX_LEVELS = 100;
@@ -155,6 +155,7 @@ export class NestedItems {
         if (list !== undefined) this.addRestOfTurns(name, list);
       }
     }
+    if (context !== OUTSIDE_TURNS && isKnownType(fields.get('type'))) used.add('type');
     this.#members(fields, used, level, attachmentContext(value, context));
   }
 
@@ -199,8 +200,9 @@ export class NestedItems {
     if (attachment !== null && (text === attachment || looksEncoded(text))) return;
     if (isImageUrl(text)) this.#add([createImageDraft('', decodeImage(text))]);
     else if (looksEncoded(text)) this.#add([createFailedDraft('', null, ENCODED)]);
-    else if (!this.#isText(name, text, minWords)) this.#options.onSkipped?.(this.#path);
-    else if (!this.#isRepeated(text, turnText)) this.#add([createPromptDraft('', text)]);
+    else if (!this.#isText(name, text, minWords)) {
+      if (!isMessageLabel(name, text, context)) this.#options.onSkipped?.(this.#path);
+    } else if (!this.#isRepeated(text, turnText)) this.#add([createPromptDraft('', text)]);
   }
 
   #isText(name: string, text: string, minWords: number): boolean {
@@ -265,6 +267,13 @@ function attachmentContext(value: object, context: Context): Context {
   const kind = ATTACHMENT_PARTS.get(type);
   if (kind === undefined) return context;
   return { ...context, attachment: (kind === 'image' ? findImage(value)?.text : null) ?? '' };
+}
+
+/** Whether a string that is not text is an id or a setting of a message, as in OpenAI's layout, so nobody misses it. */
+function isMessageLabel(name: string, text: string, context: Context): boolean {
+  if (context === OUTSIDE_TURNS) return false;
+  const isSetting = context.attachment !== null && ATTACHMENT_SETTINGS.has(name);
+  return isSetting || (isIdName(name) && looksLikeId(text));
 }
 
 /** The names in the record's own spelling. */
