@@ -1,8 +1,6 @@
-import { type Throughput, ThroughputMeter } from './throughput-meter.ts';
-
 /** A request that a guard answered. */
 interface Completed {
-  /** What it took of the limit. */
+  /** Rows it took of the limit. */
   readonly rows: number;
   readonly latencyMs: number;
   /** Whether more was waiting to be sent than the limit allowed. */
@@ -10,15 +8,15 @@ interface Completed {
 }
 
 /**
- * How much may be in flight at one endpoint, in rows. A batch counts as the model's max batch size, however full it is;
- * any other request counts as one row.
+ * Limit of rows in flight at one endpoint. A batch counts as the model's max batch size, however full it is; any other
+ * request counts as one row.
  */
 export interface ConcurrencyPolicy {
-  /** Max rows in flight, not necessarily a whole number. One request is always allowed. */
+  /** Max rows in flight, not necessarily an integer. One request is always allowed. */
   readonly limit: number;
   /** A request was answered. */
   completed(request: Completed): void;
-  /** The guard rejected a request because it is overloaded. */
+  /** The guard rejected a request because it is overloaded, or did not answer in time. */
   overloaded(): void;
 }
 
@@ -31,85 +29,44 @@ interface ConcurrencyOptions {
   readonly max: number;
   /** Rows of one full request. */
   readonly step: number;
-  /** A clock in milliseconds. Default `performance.now()`. */
-  readonly now?: () => number;
 }
 
-/** A change of the limit that is kept only if the measured throughput confirms it. */
-interface Trial {
-  readonly kind: 'more' | 'less';
-  /** The limit before the trial, and the throughput it is compared with. */
-  readonly from: number;
-  readonly rowsPerMs: number;
-  /** Whether the previous trial was in the same direction and was kept. */
-  readonly again: boolean;
-}
-
-/** Factors of the limit in one trial: up in slow start, up later, and the range for down. */
-const SLOW_START_FACTOR = 2;
-const MORE_FACTOR = 1.5;
-const LESS_FACTOR = 0.8;
-const MIN_FACTOR = 0.5;
-/** A higher limit is kept if throughput rises by at least this share of the rise in the limit. */
-const GAIN_SHARE = 0.25;
-/** A higher limit that gains less, but at least this factor, is kept in part: capacity is just above the old limit. */
-const SOME_GAIN = 1.04;
-/** Kept above the last limit that paid off, as a factor: headroom for variance. */
-const HEADROOM = 1.25;
-/** A lower limit is kept if throughput stays above this share. */
-const KEPT_SHARE = 0.95;
-/** A lower limit is tried when even the fastest request spends this share of the mean latency in the guard's queue. */
-const QUEUED_SHARE = 0.4;
-/** The min latency grows by this factor per measurement, so that the baseline follows a guard that became slower. */
-const FORGETTING = 1.02;
-/**
- * Length of a measurement: about `requests` requests, rounded up to whole turns of everything in flight, but no more than
- * `maxTurns` turns, and no fewer than `minRequests` requests.
- */
-const SLOW_START_SPAN = { requests: 96, maxTurns: 3, minRequests: 16 };
-const SPAN = { requests: 256, maxTurns: 8, minRequests: 64 };
-/** Measurements between trials: doubled after each trial that changed nothing. */
-const MIN_REST = 2;
-const MAX_REST = 8;
-/** After an overload halved the limit, it grows by this share for every limit's worth of answered rows. */
-const REGROWTH = 0.1;
+/** The limit is halved when the mean latency of a round exceeds the lowest one by this factor. */
+const QUEUED_FACTOR = 2;
+/** Min requests in a round: the mean of fewer varies with the lengths of their texts. */
+const MIN_REQUESTS = 128;
+/** Above this fraction of the limit at which the guard was last overloaded, the limit grows more slowly. */
+const CLOSE_TO_OVERLOAD = 0.9;
+/** How many times more slowly. */
+const CAUTION = 64;
 
 /**
- * Finds the number of rows in flight at which a guard has its full throughput and little more. It is a hill climb on
- * measured throughput, with parts of TCP congestion control:
- * - slow start: the limit doubles while throughput follows (RFC 5681);
- * - a trial of a higher limit is kept if throughput rises, one of a lower limit if it does not fall, as BBR probes for
- *   bandwidth;
- * - a lower limit is tried when the min latency is far above the lowest ever seen, which is how TCP Vegas and Netflix's
- *   concurrency-limits estimate the queue at the server. Latency only suggests a trial: since it also depends on the
- *   lengths of the texts, it never changes the limit by itself;
- * - an overload halves the limit at once (the multiplicative decrease of AIMD), and it grows back to just below where it was.
+ * Additive increase, multiplicative decrease, as in TCP: each answered request raises the limit a little, by one full
+ * request for every limit's worth of rows; an overload, a timeout, or a latency above twice its lowest value halves it.
  *
- *   slow start ──gain stops──► resting ──MIN_REST to MAX_REST measurements──► trial of more or less ──► resting
- *   any ──overloaded()──► regrowing ──limit reached──► resting
+ * By Little's law, a guard whose latency has doubled has as much queued as it works on. So half of that limit still keeps
+ * it busy. Latency also depends on the guard and on the texts, which the limit cannot change: if it stays high at the min
+ * limit, that latency becomes the lowest.
  */
 export class AdaptiveConcurrency implements ConcurrencyPolicy {
   readonly #min: number;
   readonly #max: number;
   readonly #step: number;
-  readonly #now: () => number;
-  readonly #meter = new ThroughputMeter();
   #limit: number;
-  #slowStart = true;
-  #trial: Trial | null = null;
-  #minLatencyMs = Number.POSITIVE_INFINITY;
-  #rest = MIN_REST;
-  #resting = 0;
-  /** After an overload, the limit it grows back to. */
-  #regrowTo: number | null = null;
+  /** The limit at which the guard was last overloaded. */
+  #overloadedAt = Number.POSITIVE_INFINITY;
+  #lowestMs = Number.POSITIVE_INFINITY;
+  /** Rows still to be answered that were sent under an earlier limit. */
+  #rowsToSkip = 0;
+  #rows = 0;
+  #requests = 0;
+  #latencyMs = 0;
 
-  constructor({ start, min, max, step, now = () => performance.now() }: ConcurrencyOptions) {
+  constructor({ start, min, max, step }: ConcurrencyOptions) {
     this.#limit = start;
     this.#min = min;
     this.#max = max;
     this.#step = step;
-    this.#now = now;
-    this.#measure();
   }
 
   get limit(): number {
@@ -117,116 +74,45 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   }
 
   completed({ rows, latencyMs, supplied }: Completed): void {
-    this.#minLatencyMs = Math.min(this.#minLatencyMs, latencyMs);
-    if (this.#regrowTo !== null) {
-      this.#regrow(rows, this.#regrowTo);
+    if (this.#rowsToSkip > 0) {
+      this.#rowsToSkip -= rows;
       return;
     }
-    const measured = this.#meter.completed(rows, latencyMs, supplied, this.#now());
-    if (measured === null) return;
-    this.#minLatencyMs *= FORGETTING;
-    if (this.#trial === null) this.#considerTrial(measured);
-    else if (this.#trial.kind === 'more') this.#endMore(this.#trial, measured);
-    else this.#endLess(this.#trial, measured);
+    // A limit that holds nothing back is neither too low nor too high.
+    if (!supplied) return;
+    const caution = this.#limit < this.#overloadedAt * CLOSE_TO_OVERLOAD ? 1 : CAUTION;
+    const increase = (this.#step * rows) / Math.max(rows, this.#limit) / caution;
+    this.#limit = Math.min(this.#max, this.#limit + increase);
+    this.#rows += rows;
+    this.#requests++;
+    this.#latencyMs += latencyMs;
+    if (this.#rows >= this.#limit && this.#requests >= MIN_REQUESTS) this.#endRound();
   }
 
   overloaded(): void {
-    const limit = this.#trial?.kind === 'more' ? this.#trial.from : this.#limit;
-    // Overloads in a row have one cause: they lower the same target further. Never below one full request, since smaller
-    // changes of the limit could not be measured.
-    this.#regrowTo = Math.max(this.#step, (this.#regrowTo ?? limit) * (1 - REGROWTH));
-    this.#limit = Math.max(1, limit / 2);
-    this.#slowStart = false;
-    this.#trial = null;
+    // Overloads in a row have one cause: the limit before the first of them.
+    if (this.#rowsToSkip <= 0) this.#overloadedAt = this.#limit;
+    this.#lower(Math.max(1, this.#limit / 2));
   }
 
-  #regrow(rows: number, to: number): void {
-    const worth = Math.max(1, this.#limit * REGROWTH);
-    this.#limit = Math.min(to, this.#limit + (worth * rows) / Math.max(rows, this.#limit));
-    if (this.#limit < to) return;
-    this.#regrowTo = null;
-    this.#rest = MAX_REST;
-    this.#pause();
+  #endRound(): void {
+    const meanMs = this.#latencyMs / this.#requests;
+    this.#startRound();
+    const isLowest = meanMs < this.#lowestMs || this.#limit <= this.#min + this.#step;
+    if (isLowest) this.#lowestMs = meanMs;
+    else if (meanMs > QUEUED_FACTOR * this.#lowestMs) this.#lower(Math.max(this.#min, this.#limit / 2));
   }
 
-  #considerTrial(measured: Throughput): void {
-    if (!this.#slowStart && --this.#resting > 0) return;
-    if (this.#isQueued(measured)) this.#tryLess(measured, measured.rowsPerMs, false);
-    else this.#tryMore(measured, false);
+  #lower(limit: number): void {
+    this.#rowsToSkip = this.#limit;
+    this.#limit = limit;
+    this.#startRound();
   }
 
-  /**
-   * Whether requests wait in the guard's queue. The mean latency alone does not show it: long texts among short ones
-   * raise it too, but then the short ones still return fast.
-   */
-  #isQueued(measured: Throughput): boolean {
-    return this.#queuedShare(measured) > QUEUED_SHARE && this.#limit > this.#min;
-  }
-
-  /** Estimated share of the mean latency that requests spend in the guard's queue. */
-  #queuedShare({ meanLatencyMs, minLatencyMs }: Throughput): number {
-    return (minLatencyMs - this.#minLatencyMs) / meanLatencyMs;
-  }
-
-  #tryMore({ rowsPerMs }: Throughput, again: boolean): void {
-    if (this.#limit >= this.#max) {
-      this.#slowStart = false;
-      this.#endTrial(again);
-      return;
-    }
-    this.#trial = { kind: 'more', from: this.#limit, rowsPerMs, again };
-    const factor = this.#slowStart ? SLOW_START_FACTOR : MORE_FACTOR;
-    this.#limit = Math.min(this.#max, Math.max(this.#limit * factor, this.#limit + this.#step));
-    this.#measure();
-  }
-
-  #endMore({ from, rowsPerMs, again }: Trial, measured: Throughput): void {
-    const gain = measured.rowsPerMs / rowsPerMs;
-    if (gain >= 1 + GAIN_SHARE * (this.#limit / from - 1)) {
-      this.#tryMore(measured, true);
-      return;
-    }
-    this.#limit = again || gain > SOME_GAIN ? Math.min(this.#limit, from * HEADROOM) : from;
-    this.#slowStart = false;
-    this.#endTrial(again);
-  }
-
-  /** `rowsPerMs`: throughput before the first of successive trials, so that small losses do not add up. */
-  #tryLess(measured: Throughput, rowsPerMs: number, again: boolean): void {
-    this.#slowStart = false;
-    this.#trial = { kind: 'less', from: this.#limit, rowsPerMs, again };
-    const unqueued = (1 - this.#queuedShare(measured)) * HEADROOM;
-    this.#limit = Math.max(this.#min, this.#limit * Math.min(LESS_FACTOR, Math.max(MIN_FACTOR, unqueued)));
-    this.#measure();
-  }
-
-  #endLess({ from, rowsPerMs, again }: Trial, measured: Throughput): void {
-    const kept = measured.rowsPerMs >= KEPT_SHARE * rowsPerMs;
-    if (!kept) {
-      this.#limit = from;
-      // The latency was no queue: the guard has become slower.
-      this.#minLatencyMs = measured.minLatencyMs;
-    }
-    if (kept && this.#isQueued(measured)) this.#tryLess(measured, rowsPerMs, true);
-    else this.#endTrial(kept || again);
-  }
-
-  #endTrial(changed: boolean): void {
-    this.#trial = null;
-    this.#rest = changed ? MIN_REST : Math.min(MAX_REST, this.#rest * 2);
-    this.#pause();
-  }
-
-  #pause(): void {
-    this.#resting = this.#rest;
-    this.#measure();
-  }
-
-  #measure(): void {
-    const requests = Math.max(1, Math.floor(this.#limit / this.#step));
-    const span = this.#slowStart ? SLOW_START_SPAN : SPAN;
-    const turns = Math.min(span.maxTurns, Math.ceil(span.requests / requests));
-    this.#meter.begin(requests * this.#step, turns, span.minRequests);
+  #startRound(): void {
+    this.#rows = 0;
+    this.#requests = 0;
+    this.#latencyMs = 0;
   }
 }
 
@@ -237,7 +123,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
 const REQUESTS_PER_INSTANCE = 3;
 /** Min initial limit, for a model that does not batch. */
 const MIN_ROWS = 8;
-/** Max rows in flight at one endpoint, whatever its throughput. */
+/** Max rows in flight at one endpoint. */
 const MAX_ROWS = 4096;
 
 /** Starts with what the model's instances can use, and never goes below that except after overloads. */
@@ -250,7 +136,7 @@ export function instanceConcurrency(instances: number, maxBatchSize: number): Co
 /** Requests in flight at the start where instances are not declared: one that the server works on, and the next. */
 const UNDECLARED_REQUESTS = 2;
 
-/** For a server that declares no instances: starts low, finds what it can use, and never goes below the start except after overloads. */
+/** For a server that declares no instances. Starts low, and never goes below the start except after overloads. */
 export function undeclaredConcurrency(maxBatchSize: number): ConcurrencyPolicy {
   const step = Math.max(1, maxBatchSize);
   const start = UNDECLARED_REQUESTS * step;
