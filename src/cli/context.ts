@@ -55,8 +55,6 @@ export interface VerifyAgainst {
   /** Absolute path of a file of chain heads. */
   readonly headFile: string | null;
   readonly publicKey: KeyObject | null;
-  /** Also compare the content of the tables. */
-  readonly tables: boolean;
 }
 
 /** The same for a run that already has a directory. */

@@ -1,11 +1,5 @@
 import type { Command } from 'commander';
-import {
-  COMPARE_TABLES,
-  HEAD,
-  HEADS_TO_HOLD,
-  JSON_RESULT,
-  PUBLIC_KEY,
-} from '../../config/settings/entries/commands.ts';
+import { HEAD, HEADS_TO_HOLD, JSON_RESULT, PUBLIC_KEY } from '../../config/settings/entries/commands.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -15,7 +9,6 @@ const SETTINGS = {
   head: HEAD,
   headFile: HEADS_TO_HOLD,
   publicKey: PUBLIC_KEY,
-  tables: COMPARE_TABLES,
   json: JSON_RESULT,
 };
 

@@ -6,7 +6,6 @@ import { givenValueOf } from '../../config/settings/given.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
-import { compareTables } from '../../analysis/tables/compare-tables.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
@@ -109,7 +108,7 @@ async function shown(
 /** Verifies a record and prints the result; returns the exit status. */
 export async function verifyAndReport(
   runDir: string,
-  { head, headFile, publicKey, tables }: VerifyAgainst,
+  { head, headFile, publicKey }: VerifyAgainst,
   ui: RunUi,
 ): Promise<number> {
   const report = await verifyRun(runDir, {
@@ -117,7 +116,6 @@ export async function verifyAndReport(
     ...(head === null ? {} : { head }),
     ...(headFile === null ? {} : { headFile }),
     ...(publicKey === null ? {} : { publicKey }),
-    ...(tables && { compareTables }),
   });
   if (ui.json) ui.stdout.json(report);
   else if (report.ok) {

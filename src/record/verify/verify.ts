@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
-import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { isDiskFull } from '../../files/disk-full.ts';
@@ -37,8 +36,6 @@ interface VerifyOptions {
   readonly headFile?: string;
   /** Ed25519 public key; the manifest must be signed with its private key. */
   readonly publicKey?: KeyObject;
-  /** Compares the tables with the record by content: Failure('internal') when one differs. */
-  readonly compareTables?: (runDir: string, config: RunConfig, signal: AbortSignal) => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
@@ -87,7 +84,7 @@ export async function verifyRun(runDir: string, options: VerifyOptions = {}): Pr
 
 async function verify(
   runDir: string,
-  { head, headFile, publicKey, compareTables }: VerifyOptions,
+  { head, headFile, publicKey }: VerifyOptions,
   signal: AbortSignal,
 ): Promise<VerifyReport> {
   const manifest = await readManifest(runDir);
@@ -125,7 +122,6 @@ async function verify(
   await checkManifest(runDir, manifest, { closing, record, chain, plan, totals });
   await checkHashes(runDir, manifest, signal, hashes);
   await checkReviews(runDir, signal);
-  await compareTables?.(runDir, record.config, signal);
   const { items, verdicts, errors } = totals.counts;
   return {
     ok: true,

@@ -53,14 +53,6 @@ export const HEADS_TO_HOLD = setting({
   example: '/var/lib/audit/heads.jsonl',
 });
 
-export const COMPARE_TABLES = setting({
-  flag: '--tables',
-  help: 'also make the tables again and compare their content, except the workbook; takes longer',
-  kind: SWITCH,
-  default: 'false',
-  shown: 'checked by their hashes',
-});
-
 export const PUBLIC_KEY = setting({
   flag: '--public-key',
   help: 'Ed25519 public key in PEM; the record must be signed with its private key',
