@@ -1,5 +1,5 @@
 /**
- * Bundles what renders reports into dist/report-runtime, so that a production install needs neither Preact nor ECharts:
+ * Bundles what renders reports into dist/report-runtime, so that a production install does not need Preact:
  *
  *   report.js  exports renderReport; the page's script and styles are inside, as text
  *   LICENSES   of the packages
@@ -65,18 +65,9 @@ await bundle.write({
 });
 await bundle.close();
 
-const PARTS = ['preact', 'preact-render-to-string', 'echarts', 'zrender', 'tslib'];
+const PARTS = ['preact', 'preact-render-to-string'];
 const licences = PARTS.map((name) => {
   const { version, license } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'));
-  const [file] = ['LICENSE', 'LICENSE.txt', 'LICENSE.md'].filter((each) => {
-    try {
-      return readFileSync(join(packages, name, each)).length > 0;
-    } catch {
-      return false;
-    }
-  });
-  const notice = name === 'echarts' ? readFileSync(join(packages, name, 'NOTICE'), 'utf8') : '';
-  const text = file === undefined ? '' : readFileSync(join(packages, name, file), 'utf8');
-  return `${name} ${version}: ${license}\n\n${text}\n${notice}`;
+  return `${name} ${version}: ${license}\n\n${readFileSync(join(packages, name, 'LICENSE'), 'utf8')}\n`;
 });
 writeFileSync(join(target, 'LICENSES'), licences.join('\n----\n\n'));
