@@ -5,7 +5,6 @@ import { tryHarmlessText } from '../protocol/canary.ts';
 import type { CallOptions, OpenOptions, Reading, ReadyGuard } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
-import { KnownCadence } from '../streams/send-ahead.ts';
 import { decodeReply } from '../tensors/decode-reply.ts';
 import {
   encodeRequest,
@@ -22,9 +21,6 @@ import { MAX_REPLY_BYTES, maxVerdictReplyBytes } from './reply-bounds.ts';
 /** Timeout of readiness, configuration and metadata calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;
 
-/** Share of the request timeout after which a guard that gives no verdict on a stream is sent more chunks. */
-const PATIENCE_SHARE = 1 / 8;
-
 /** Negotiates with a guard that speaks the KServe v2 protocol, reads its version, and proves it if asked to. */
 export async function openGuard(
   calls: KserveCalls,
@@ -40,14 +36,7 @@ export async function openGuard(
     throw notUsable(error, options);
   }
   const { stream } = calls;
-  const cadence = new KnownCadence(requestTimeoutMs * PATIENCE_SHARE);
-  const streams =
-    stream === null
-      ? null
-      : new GuardStreams(
-          (events) => stream(model, events),
-          (chunks) => cadence.ahead(chunks),
-        );
+  const streams = stream && new GuardStreams((events) => stream(model, events));
   const guard: ReadyGuard = {
     maxBatchSize: model.maxBatchSize,
     instances: model.instances,

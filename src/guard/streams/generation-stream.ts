@@ -7,7 +7,6 @@ import {
   type StreamRequest,
   type StreamVerdict,
 } from '../tensors/stream/stream-messages.ts';
-import type { SendAhead } from './send-ahead.ts';
 import { GuardStreamError } from './guard-stream-error.ts';
 import type { ConnectStream, StreamTransport } from './stream-transport.ts';
 import { VerdictSequence } from './verdict-sequence.ts';
@@ -16,27 +15,28 @@ import { VerdictSequence } from './verdict-sequence.ts';
 const CLOSE_TIMEOUT_MS = 1000;
 
 export interface StreamStart {
-  /** For correlation; empty: none. */
+  /** For correlation; may be empty. */
   readonly streamId: string;
   readonly prompt: string;
-  /** Null: the server's default. */
+  /** Null for the server's default. */
   readonly cadence: Cadence | null;
 }
 
-/** A verdict as it arrived. */
+/** A verdict, and how far it lagged behind the text. */
 export interface Received {
   readonly verdict: StreamVerdict;
-  /** Null where replies have none. */
+  /** Null if replies do not name one. */
   readonly modelVersion: string | null;
   /** Chunks sent and not covered by the verdict; 0 for one that repeats an earlier one. */
   readonly lagChunks: number;
-  /** How long the oldest of the chunks that the verdict is the first to cover had waited; 0 without one. */
+  /** Longest wait of a chunk that this verdict is the first to cover; 0 if it covers no new chunk. */
   readonly lagMs: number;
 }
 
 interface GenerationStreamOptions extends CallOptions {
   readonly start: StreamStart;
-  readonly ahead: SendAhead;
+  /** Max chunks without a verdict; the next chunk waits for one. */
+  readonly maxAhead: number;
   /** Takes each verdict. */
   readonly received: (received: Received) => void;
 }
@@ -78,7 +78,6 @@ export class GenerationStream {
   #waiter: Waiter | null = null;
   /** Runs while the server must make progress, and after the final verdict. */
   #timer: NodeJS.Timeout | null = null;
-  #patience: NodeJS.Timeout | null = null;
   #error: Error | null = null;
   #settle!: (error: Error | null) => void;
 
@@ -89,7 +88,7 @@ export class GenerationStream {
     this.finished = new Promise((resolve, reject) => {
       this.#settle = (error) => (error === null ? resolve() : reject(error));
     });
-    // Nobody may be waiting for it.
+    // The caller may not be waiting for it.
     this.finished.catch(() => {});
     options.signal.addEventListener('abort', this.#abort, { once: true });
     this.#transport = connect({
@@ -104,12 +103,12 @@ export class GenerationStream {
   async send(chunk: string): Promise<void> {
     if (chunk === '') throw new GuardStreamError('INVALID_ARGUMENT', 'a chunk is empty');
     this.#assertOpen();
-    await this.#hasRoom();
+    await this.#until(() => this.#unjudged.size < this.#options.maxAhead);
     this.#unjudged.add(performance.now());
     await this.#write(chunk, false);
   }
 
-  /** Says that no chunk follows. Resolves when the transport took that; the final verdict comes later. */
+  /** Ends the text. Resolves when the transport took the message; the final verdict comes later. */
   async end(): Promise<void> {
     this.#assertOpen();
     if (this.#sent === 0)
@@ -128,18 +127,6 @@ export class GenerationStream {
     if (this.#state === 'final') throw new GuardStreamError('FAILED_PRECONDITION', 'the stream has ended');
     if (this.#state === 'terminated')
       throw this.#error ?? new GuardStreamError('FAILED_PRECONDITION', 'the stream has ended');
-  }
-
-  async #hasRoom(): Promise<void> {
-    const { ahead } = this.#options;
-    const ready = (): boolean => this.#unjudged.size < ahead.limit();
-    if (ready()) return;
-    this.#waitPatiently();
-    try {
-      await this.#until(ready);
-    } finally {
-      this.#clearPatience();
-    }
   }
 
   async #write(chunk: string | null, endOfStream: boolean): Promise<void> {
@@ -185,8 +172,6 @@ export class GenerationStream {
     // The closing message has a seq of its own and no chunk.
     const covered = this.#unjudged.take(verdict.processedUntilSeq - before);
     const lagMs = covered[0] === undefined ? 0 : performance.now() - covered[0];
-    // After the end a verdict comes whatever the cadence.
-    if (covered.length > 0 && this.#state === 'open') this.#options.ahead.progressed();
     const lagChunks = covered.length === 0 ? 0 : this.#unjudged.size;
     this.#options.received({ verdict, modelVersion, lagChunks, lagMs });
     if (this.#state === 'terminated') return;
@@ -205,7 +190,7 @@ export class GenerationStream {
     );
   }
 
-  /** After the final verdict only a message that should not be there is an error. */
+  /** After the final verdict, only an unexpected message counts as an error. */
   #fail(error: CallError): void {
     const { fault } = error;
     const isInvalid = fault.kind === 'refused' && fault.code === 'INVALID_REPLY';
@@ -217,10 +202,6 @@ export class GenerationStream {
       this.#clearTimer();
       this.#expectProgress();
     }
-    if (this.#patience !== null) {
-      this.#clearPatience();
-      this.#waitPatiently();
-    }
     this.#wake();
   }
 
@@ -229,18 +210,6 @@ export class GenerationStream {
     this.#startTimer(this.#options.timeoutMs, () => {
       this.#terminate(new CallError('no progress in time', { kind: 'attempt', code: 'TIMEOUT' }));
     });
-  }
-
-  #waitPatiently(): void {
-    const { ahead } = this.#options;
-    const ms = ahead.patienceMs();
-    if (ms === Number.POSITIVE_INFINITY) return;
-    this.#patience = setTimeout(() => {
-      this.#patience = null;
-      ahead.widen();
-      this.#wake();
-      if (this.#waiter !== null) this.#waitPatiently();
-    }, ms);
   }
 
   #startTimer(ms: number, action: () => void): void {
@@ -253,17 +222,11 @@ export class GenerationStream {
     this.#timer = null;
   }
 
-  #clearPatience(): void {
-    if (this.#patience !== null) clearTimeout(this.#patience);
-    this.#patience = null;
-  }
-
   #terminate(error: Error | null): void {
     if (this.#state === 'terminated') return;
     this.#state = 'terminated';
     this.#error = error;
     this.#clearTimer();
-    this.#clearPatience();
     this.#options.signal.removeEventListener('abort', this.#abort);
     this.#transport.close();
     const waiter = this.#waiter;

@@ -2,7 +2,6 @@ import type { CallOptions } from '../protocol/connection.ts';
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { GenerationStream, type StreamStart } from './generation-stream.ts';
 import type { GuardStream } from './guard-stream.ts';
-import { fixedAhead } from './send-ahead.ts';
 import { GuardStreamError, streamErrorOf } from './guard-stream-error.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
@@ -27,7 +26,7 @@ export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdi
     this.#stream = new GenerationStream(connect, {
       ...options,
       start,
-      ahead: fixedAhead(Math.max(MAX_AHEAD, 2 * perVerdict)),
+      maxAhead: Math.max(MAX_AHEAD, 2 * perVerdict),
       received: ({ verdict }) => this.#add(verdict),
     });
     this.over = this.#stream.finished.then(

@@ -4,7 +4,6 @@ import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protoc
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { reachHost } from '../protocol/reach-host.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
-import { polledAhead } from '../streams/send-ahead.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import type { Transport } from './transport.ts';
@@ -47,10 +46,7 @@ class WebSocketConnection implements Connection {
   async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
     // Loaded only where a guard is behind a WebSocket.
     const { WebSocketStream } = await import('../websocket/websocket-stream.ts');
-    const streams = new GuardStreams(
-      (events) => new WebSocketStream(this.#url, this.#credentials, events),
-      polledAhead,
-    );
+    const streams = new GuardStreams((events) => new WebSocketStream(this.#url, this.#credentials, events));
     try {
       const options = { timeoutMs: requestTimeoutMs, signal };
       const { answers } = await streams.replay(HARMLESS_GENERATION.request, options);

@@ -29,7 +29,7 @@ const GENERATIONS = Array.from({ length: 12 }, (_, index) =>
 function findings(outcomes: Awaited<ReturnType<typeof judge>>): unknown[] {
   return outcomes.map((outcome) => {
     const { score, flagged, coverage, stream } = verdict(outcome);
-    return { score, flagged, coverage, stream: { ...stream, lagMs: 0 } };
+    return { score, flagged, coverage, stream: { ...stream, lagChunks: 0, lagMs: 0 } };
   });
 }
 
