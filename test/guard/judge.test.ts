@@ -25,7 +25,7 @@ test('judges a shard in full batches, each outcome belonging to its request', as
   expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [64, 1], MODALITY: [64, 1], TEXT: [64, 1] });
   for (const [index, outcome] of outcomes.entries()) {
     const judgement = verdict(outcome);
-    expect(Math.fround(judgement.score)).toBe(scoreOf(`text ${index}`));
+    expect(judgement.score).toBe(scoreOf(`text ${index}`));
     expect(judgement.attempts).toBe(1);
     expect(judgement.endpoint).toBe(server.address);
     expect([...pool.fingerprints.keys()]).toEqual([judgement.fingerprint]);
@@ -69,7 +69,7 @@ test('a model that does not batch gets single requests without a batch dimension
   const server = await guard({ maxBatchSize: 0 });
   const pool = await connect([server]);
   const outcomes = await judge(pool, prompts(20));
-  expect(outcomes.map((outcome) => Math.fround(verdict(outcome).score))).toEqual(
+  expect(outcomes.map((outcome) => verdict(outcome).score)).toEqual(
     prompts(20).map((_, index) => scoreOf(`text ${index}`)),
   );
   expect(server.seen).toHaveLength(20);
@@ -199,7 +199,7 @@ test('images and clips are sent one per request in base64, in parallel with text
       { ...one, MODALITY: ['audio'], AUDIO: base64('l'), TEXT: ['said'] },
     ]),
   );
-  expect(Math.fround(verdict(outcomes[0]).score)).toBe(scoreOf(base64('i')[0]!));
+  expect(verdict(outcomes[0]).score).toBe(scoreOf(base64('i')[0]!));
   expect(verdict(outcomes[2]).coverage).toEqual({ unit: 'frames', judged: 1, total: 1, worst_at: null });
 });
 

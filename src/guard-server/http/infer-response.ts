@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../guard/tensors/raw.ts';
-import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
 import type { OutputTensor, ModelReply } from '../contract/model.ts';
 import type { InferCall } from './infer-request.ts';
 
@@ -39,15 +38,13 @@ export function sendVerdicts(
 }
 
 /**
- * The elements of a tensor for JSON, in row-major order: strings, booleans or numbers. NaN, for which JSON has no number,
- * is null.
+ * The elements of a tensor for JSON, in row-major order: strings, booleans or numbers. JSON.stringify writes NaN, for which
+ * JSON has no number, as null.
  */
-function dataOf({ datatype, raw }: OutputTensor): readonly (string | boolean | number | null)[] {
+function dataOf({ datatype, raw }: OutputTensor): readonly (string | boolean | number)[] {
   switch (datatype) {
     case 'FP32':
-      return Array.from(decodeFloats(raw)!, (value) =>
-        Number.isFinite(value) ? shortestFloat(value) : null,
-      );
+      return [...decodeFloats(raw)!];
     case 'INT32':
       return [...decodeInts(raw)!];
     case 'BOOL':

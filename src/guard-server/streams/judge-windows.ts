@@ -1,7 +1,6 @@
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
 import { encodeStrings } from '../../guard/tensors/raw.ts';
-import { shortestFloat } from '../../guard/tensors/shortest-float.ts';
 import { oneBoolean, oneFloat } from '../../guard/tensors/stream/one-element.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { ModelReply } from '../contract/model.ts';
@@ -81,5 +80,5 @@ function scoreOf(reply: ModelReply): WindowScore | RequestError {
   if (score === null || flagged === null || !(score >= 0 && score <= 1)) {
     return new RequestError('EXECUTION_FAILED', 'the reply of the model is no verdict');
   }
-  return { score: shortestFloat(score), flagged, modelVersion: reply.modelVersion };
+  return { score, flagged, modelVersion: reply.modelVersion };
 }

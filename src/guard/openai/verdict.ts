@@ -1,4 +1,4 @@
-import type { Answer } from '../protocol/answer.ts';
+import { type Answer, roundScore } from '../protocol/answer.ts';
 
 interface Found {
   readonly flagged: boolean;
@@ -13,10 +13,10 @@ interface Found {
 /** An answer whose categories may have any name. */
 export function verdict({ flagged, probability, categories, scores = null }: Found): Answer {
   return {
-    score: probability === null ? Number(flagged) : rounded(probability),
+    score: probability === null ? Number(flagged) : roundScore(probability),
     flagged,
     subcategoryScores:
-      scores && Object.fromEntries(Object.entries(scores).map(([key, score]) => [key, rounded(score)])),
+      scores && Object.fromEntries(Object.entries(scores).map(([key, score]) => [key, roundScore(score)])),
     subcategoryFlags: categories,
     cacheUsage: null,
   };
@@ -31,9 +31,4 @@ export function namedVerdict(
   const scores =
     flagged && probability !== null ? Object.fromEntries(categories.map((key) => [key, probability])) : null;
   return verdict({ flagged, probability, categories: flagged ? categories : null, scores });
-}
-
-/** To seven digits, which is what models compute with. */
-function rounded(probability: number): number {
-  return Number(probability.toPrecision(7));
 }

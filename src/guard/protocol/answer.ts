@@ -11,3 +11,11 @@ export interface Answer {
   /** Only of a generation. */
   readonly stream?: StreamFindings;
 }
+
+/**
+ * Rounds a score to seven digits, the precision of FP32, with which models compute: a guard's 0.7, which is 0.69999999 as
+ * a double, is recorded as 0.7 and reaches a threshold of 0.7.
+ */
+export function roundScore(score: number): number {
+  return Number(score.toPrecision(7));
+}

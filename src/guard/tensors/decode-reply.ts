@@ -1,9 +1,8 @@
 import { CATEGORY_COUNT, CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
-import type { Answer } from '../protocol/answer.ts';
+import { type Answer, roundScore } from '../protocol/answer.ts';
 import type { TensorLayout } from './encode-request.ts';
 import { CACHE_USAGE_WIDTH, type InferResponse, type WireTensor } from './protocol.ts';
 import { areBooleans } from './raw.ts';
-import { shortestFloat } from './shortest-float.ts';
 
 const FP32_BYTES = 4;
 const INT32_BYTES = 4;
@@ -60,7 +59,7 @@ export function decodeReply(
       continue;
     }
     answers.push({
-      score: shortestFloat(score),
+      score: roundScore(score),
       flagged: isFlagged,
       subcategoryScores,
       subcategoryFlags,
@@ -98,7 +97,7 @@ function populatedScores(
   const present: Partial<Record<CategoryKey, number>> = {};
   for (let index = 0; index < CATEGORY_COUNT; index++) {
     const score = scores.readFloatLE((from + index) * FP32_BYTES);
-    if (!Number.isNaN(score)) present[CATEGORY_KEYS[index]!] = shortestFloat(score);
+    if (!Number.isNaN(score)) present[CATEGORY_KEYS[index]!] = roundScore(score);
   }
   return present;
 }

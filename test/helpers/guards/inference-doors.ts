@@ -59,7 +59,7 @@ function openGrpc(server: GuardServer): InferenceDoor {
   };
 }
 
-/** JSON has the shortest decimal of a single-precision number. */
+/** Numbers of JSON replies as single-precision ones, which tensors hold. */
 function asSent(value: unknown): unknown {
   return typeof value === 'number' ? Math.fround(value) : value;
 }

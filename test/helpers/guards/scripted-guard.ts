@@ -98,7 +98,7 @@ function artifactsOf(model: string): Record<string, string> {
 
 /** A score that depends on the content alone. */
 export function scoreOf(content: string): number {
-  return Math.fround(parseInt(HASH(content).slice(0, 6), 16) / 0xffffff);
+  return Number((parseInt(HASH(content).slice(0, 6), 16) / 0xffffff).toPrecision(6));
 }
 
 const INPUTS: readonly [string, string, number[]][] = [

@@ -13,6 +13,7 @@ import {
   type StreamVerdict,
 } from './stream-messages.ts';
 import { isStatusName, type StatusName } from './stream-status.ts';
+import { roundScore } from '../../protocol/answer.ts';
 import { parseReply } from '../../protocol/parse-reply.ts';
 
 /**
@@ -104,7 +105,7 @@ export function readStreamReply(json: string): StreamReply {
     processedUntilSeq: checkSeq('processed_until_seq', fields['processed_until_seq'], NOTHING_JUDGED),
     flagged: required('flagged', booleanOf(fields, 'flagged')),
     needsCaution: required('needs_caution', booleanOf(fields, 'needs_caution')),
-    score,
+    score: score === null ? null : roundScore(score),
     latencyMs,
     isFinal: required('is_final', booleanOf(fields, 'is_final')),
   };

@@ -1,7 +1,7 @@
+import { roundScore } from '../../protocol/answer.ts';
 import type { TensorLayout } from '../encode-request.ts';
 import type { InferResponse, WireTensor } from '../protocol.ts';
 import { encodeBooleans, encodeFloats } from '../raw.ts';
-import { shortestFloat } from '../shortest-float.ts';
 import { encodeLong, oneBoolean, oneFloat, oneLong } from './one-element.ts';
 import {
   checkSeq,
@@ -54,7 +54,7 @@ export function decodeStreamVerdict(reply: InferResponse): StreamVerdict {
     processedUntilSeq: checkSeq('PROCESSED_UNTIL_SEQ', seq, NOTHING_JUDGED),
     flagged: outputs.read('FLAGGED', 'BOOL', oneBoolean),
     needsCaution: outputs.read('NEEDS_CAUTION', 'BOOL', oneBoolean),
-    score: score === null ? null : shortestFloat(score),
+    score: score === null ? null : roundScore(score),
     latencyMs,
     isFinal: outputs.read('IS_FINAL', 'BOOL', oneBoolean),
   };
