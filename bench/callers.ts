@@ -21,7 +21,6 @@ const OPEN = [
   'nv_inference_pending_request_count',
   'guardsweep_moderation_streams_open',
   'guardsweep_moderation_streams_unjudged_code_units',
-  'guardsweep_open_calls_bytes',
 ];
 const SETTLE_MS = 10_000;
 const LOOK_EVERY_MS = 50;

@@ -5,14 +5,11 @@ import type { Serving } from './contract/definition.ts';
 import { ModelStatistics } from './batching/model-statistics.ts';
 import { ModerationStreams } from '../http/streams/moderation-streams.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../http/streams/stream-limits.ts';
-import { grpcServices } from './grpc/services.ts';
 import { Listener } from './grpc/listener.ts';
 import { HttpListener } from './http/http-listener.ts';
 import { liteSource, startSynthetic, syntheticSource, type Synthetic } from './model-sources.ts';
-import { CallMemory } from './service/call-memory.ts';
 import type { Observed } from './service/guard-metrics.ts';
 import { GuardService } from './service/guard-service.ts';
-import { NETWORK_LIMITS, type NetworkLimits } from './service/limits.ts';
 import { ModelLifecycle } from './service/model-lifecycle.ts';
 import { ModelRepository, type ModelControl } from './service/model-repository.ts';
 import { WindowJudging } from './streams/window-judging.ts';
@@ -42,8 +39,6 @@ export interface GuardServerOptions {
   readonly loadModel?: 'guard' | null;
   /** Required of every call as `authorization: Bearer <token>`; default: no token is required. */
   readonly token?: string | null;
-  /** Overrides of NETWORK_LIMITS. */
-  readonly limits?: Partial<NetworkLimits>;
   /** Overrides of STREAM_LIMITS. */
   readonly streamLimits?: Partial<StreamLimits>;
 }
@@ -125,17 +120,14 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
     maxQueueSize: serving.maxQueueSize,
   });
   const streams = new ModerationStreams(judging, { ...STREAM_LIMITS, ...options.streamLimits });
-  const limits = { ...NETWORK_LIMITS, ...options.limits };
-  const room = new CallMemory(limits.callBytes);
-  const access = {
+  const listening = {
+    ...{ service, streams },
     host: options.host ?? LOOPBACK_HOST,
     token: options.token ?? null,
-    limits,
-    room,
     closeGraceMs: CLOSE_GRACE_MS,
   };
-  const grpc = new Listener({ services: grpcServices(service, streams), ...access });
-  const http = new HttpListener({ service, streams, ...access });
+  const grpc = new Listener(listening);
+  const http = new HttpListener(listening);
   if (modelControl === 'none' || loadModel !== null) await lifecycle.load();
   let grpcPort: number;
   let httpPort: number | null = null;
@@ -172,7 +164,7 @@ export async function startGuardServer(options: GuardServerOptions): Promise<Gua
   return {
     address: grpc.address(grpcPort),
     httpAddress: httpPort === null ? null : http.address(httpPort),
-    observed: { lifecycle, statistics, streams, calls: room },
+    observed: { lifecycle, statistics, streams },
     synthetic: synthetic === null ? null : controlOf(synthetic, outage),
     close: (atOnce) => (closed ??= close(atOnce)),
   };

@@ -18,8 +18,6 @@ export interface HttpLimits {
   readonly headersTimeoutMs: number;
   /** Timeout for a whole request to arrive. */
   readonly requestTimeoutMs: number;
-  /** How long a connection may be idle between requests. Default: 5 s. */
-  readonly keepAliveMs?: number;
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
 }
@@ -80,7 +78,6 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-    ...(limits.keepAliveMs === undefined ? {} : { keepAliveTimeout: limits.keepAliveMs }),
   };
   let closing = false;
   const server = createServer(serverOptions);

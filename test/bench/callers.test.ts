@@ -14,7 +14,6 @@ const OPEN = [
   'nv_inference_pending_request_count',
   'guardsweep_moderation_streams_open',
   'guardsweep_moderation_streams_unjudged_code_units',
-  'guardsweep_open_calls_bytes',
 ];
 
 describe('many callers at a time, some of whose requests are bad', () => {

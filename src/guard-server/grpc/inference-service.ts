@@ -1,8 +1,12 @@
-import type { handleUnaryCall, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type {
+  handleUnaryCall,
+  ServerUnaryCall,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import type { InferResponse } from '../../guard/tensors/protocol.ts';
 import { loadService } from '../../guard/tensors/service.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
-import { invalidRequest, RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import type { RepositoryRequest } from '../service/model-repository.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
@@ -19,7 +23,25 @@ interface IndexRequest {
   readonly ready: boolean;
 }
 
-/** The handlers of `inference.GRPCInferenceService`. Requests of some RPCs arrive undecoded (infer-definition.ts). */
+interface RepositoryModelRequest {
+  readonly repository_name: string;
+  readonly model_name: string;
+  readonly parameters: Readonly<Record<string, object>>;
+}
+
+/**
+ * The definition of `inference.GRPCInferenceService`. Its handlers decode inference requests themselves, so that a malformed
+ * one is INVALID_ARGUMENT; grpc-js would answer INTERNAL.
+ */
+export function inferenceDefinition(): ServiceDefinition {
+  const service = { ...loadService() };
+  for (const rpc of ['ModelInfer', 'ModelStreamInfer']) {
+    service[rpc] = { ...service[rpc]!, requestDeserialize: (message: Buffer) => message };
+  }
+  return service;
+}
+
+/** The handlers of `inference.GRPCInferenceService`. Calls without a handler end with UNIMPLEMENTED, which names the method. */
 export function inferenceService(
   service: GuardService,
   streams: ModerationStreams,
@@ -40,19 +62,13 @@ export function inferenceService(
     RepositoryIndex: unary(({ repository_name, ready }: IndexRequest) => ({
       models: repository.index(repository_name, ready),
     })),
-    RepositoryModelLoad: unary(async (message: Buffer) => {
-      await repository.load(readRepositoryRequest(message));
+    RepositoryModelLoad: unary(async (request: RepositoryModelRequest) => {
+      await repository.load(toRepositoryRequest(request));
       return {};
     }),
-    RepositoryModelUnload: unary(async (message: Buffer) => {
-      await repository.unload(readRepositoryRequest(message));
+    RepositoryModelUnload: unary(async (request: RepositoryModelRequest) => {
+      await repository.unload(toRepositoryRequest(request));
       return {};
-    }),
-    TraceSetting: unary(() => {
-      throw new RequestError('NOT_SUPPORTED', 'this server does not trace requests');
-    }),
-    LogSettings: unary(() => {
-      throw new RequestError('NOT_SUPPORTED', 'the logging of this server cannot be changed');
     }),
   };
 }
@@ -92,34 +108,7 @@ function modelInfer(service: GuardService): handleUnaryCall<Buffer, InferRespons
   };
 }
 
-/** Max bytes of a message: it holds two names, and a parameter or two. */
-const MAX_BYTES = 16 * 1024;
-
-interface DecodedRequest {
-  readonly repository_name: string;
-  readonly model_name: string;
-  readonly parameters: Readonly<Record<string, object>>;
-}
-
-/**
- * Decodes a RepositoryModelLoadRequest or RepositoryModelUnloadRequest, whose fields are the same. Throws RequestError:
- * INVALID_REQUEST for a malformed message, and for one with more than MAX_BYTES.
- */
-function readRepositoryRequest(message: Buffer): RepositoryRequest {
-  const decoded = message.length <= MAX_BYTES ? decode(message) : null;
-  if (decoded === null) {
-    throw invalidRequest('', 'the request is not well formed, or holds too many parameters');
-  }
-  const { repository_name: repository, model_name: model, parameters } = decoded;
+function toRepositoryRequest(request: RepositoryModelRequest): RepositoryRequest {
+  const { repository_name: repository, model_name: model, parameters } = request;
   return { repository, model, parameters: Object.keys(parameters) };
-}
-
-/** Null for a malformed message. */
-function decode(message: Buffer): DecodedRequest | null {
-  try {
-    return loadService()['RepositoryModelLoad']!.requestDeserialize(message) as DecodedRequest;
-  } catch {
-    // The error is dropped: its text could quote the message.
-    return null;
-  }
 }

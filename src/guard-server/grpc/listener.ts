@@ -1,32 +1,32 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Failure } from '../../domain/failure.ts';
+import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { urlHost } from '../../http/url-host.ts';
-import { admission } from './admission.ts';
-import type { CallMemory } from '../service/call-memory.ts';
-import { Connections } from './connections.ts';
-import type { ServedService } from './services.ts';
-import type { NetworkLimits } from '../service/limits.ts';
+import type { GuardService } from '../service/guard-service.ts';
+import { checkAccess } from './access.ts';
+import { healthDefinition, healthService } from './health-service.ts';
+import { inferenceDefinition, inferenceService } from './inference-service.ts';
 
 interface ListenerOptions {
-  readonly services: readonly ServedService[];
+  readonly service: GuardService;
+  readonly streams: ModerationStreams;
   readonly host: string;
   /** Required of every call; null: no token is required. */
   readonly token: string | null;
-  readonly limits: NetworkLimits;
-  readonly room: CallMemory;
   /** How long `close` waits for open calls. */
   readonly closeGraceMs: number;
 }
 
-interface Open {
-  readonly server: Server;
-  readonly connections: Connections;
-}
+/** The longest valid message is 64 MiB of base64 (contents.ts); longer ones are refused with a code of the contract. */
+const MAX_MESSAGE_BYTES = 96 * 1024 * 1024;
 
-/** Serves gRPC services on a port, which it can release and bind again. */
+/** Max concurrent calls per connection; further calls wait at the client. */
+const MAX_CALLS = 1024;
+
+/** Serves the guard over gRPC on a port, which it can release and bind again. */
 export class Listener {
   readonly #options: ListenerOptions;
-  #open: Open | null = null;
+  #server: Server | null = null;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -34,15 +34,25 @@ export class Listener {
 
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
   async open(port: number): Promise<number> {
-    const { host } = this.#options;
-    const open = this.#serve();
-    this.#open = open;
-    try {
-      return await open.connections.listen(port, host);
-    } catch (cause) {
-      this.drop();
-      throw new Failure('usage', `cannot listen on ${this.#host}:${port}: is the port taken?`, { cause });
-    }
+    const { service, streams, token } = this.#options;
+    const server = new Server({
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': -1,
+      'grpc.max_concurrent_streams': MAX_CALLS,
+      interceptors: [checkAccess(token)],
+    });
+    server.addService(inferenceDefinition(), inferenceService(service, streams));
+    server.addService(healthDefinition(), healthService(service));
+    this.#server = server;
+    return new Promise((resolve, reject) => {
+      server.bindAsync(`${this.#host}:${port}`, ServerCredentials.createInsecure(), (cause, bound) => {
+        if (cause === null) resolve(bound);
+        else {
+          const text = `cannot listen on ${this.#host}:${port}: is the port taken?`;
+          reject(new Failure('usage', text, { cause }));
+        }
+      });
+    });
   }
 
   /** `grpc://host:port`. */
@@ -52,60 +62,24 @@ export class Listener {
 
   /** Takes no new calls and waits for the open ones. */
   async close(): Promise<void> {
-    const open = this.#open;
-    if (open === null) return;
-    open.connections.stopListening();
+    const server = this.#server;
+    if (server === null) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.closeGraceMs);
-      open.server.tryShutdown(() => resolve());
+      server.tryShutdown(() => resolve());
     });
     clearTimeout(timer);
-    end(open);
-    if (this.#open === open) this.#open = null;
+    server.forceShutdown();
   }
 
   /** Drops every connection and stops listening at once. */
   drop(): void {
-    if (this.#open !== null) end(this.#open);
-    this.#open = null;
-  }
-
-  /** A server that gets its connections injected, so that they are counted before it reads from them. */
-  #serve(): Open {
-    const { services, token, limits, room } = this.#options;
-    const server = new Server({
-      'grpc.max_receive_message_length': limits.messageBytes,
-      'grpc.max_send_message_length': -1,
-      'grpc.max_concurrent_streams': limits.callsPerConnection,
-      'grpc.max_connection_idle_ms': limits.idleMs,
-      interceptors: [
-        admission({
-          token,
-          room,
-          messageBytes: limits.messageBytes,
-          messageTimeoutMs: limits.messageTimeoutMs,
-          admitted: (address, port) => connections.proven(address, port),
-          refused: (address, port) => connections.refused(address, port),
-        }),
-      ],
-    });
-    for (const { definition, handlers } of services) server.addService(definition, handlers);
-    const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-    const connections = new Connections({
-      maxConnections: limits.connections,
-      firstCallMs: limits.firstCallMs,
-      handle: (socket) => injector.injectConnection(socket),
-    });
-    return { server, connections };
+    this.#server?.forceShutdown();
+    this.#server = null;
   }
 
   get #host(): string {
     return urlHost(this.#options.host);
   }
-}
-
-function end({ server, connections }: Open): void {
-  server.forceShutdown();
-  connections.drop();
 }

@@ -9,7 +9,6 @@ import type { ModerationStreams } from '../../http/streams/moderation-streams.ts
 import type { PrefixReport } from '../../http/streams/prefix-judge.ts';
 import { RequestError } from '../contract/request-error.ts';
 import { readInferRequest } from './infer-message.ts';
-import type { HeldMessage } from './message-watch.ts';
 import type { StreamCall, StreamInferCall } from './stream-infer.ts';
 
 /** A moderation stream over ModelStreamInfer: verdicts are sent as they are given, and an error ends the call. */
@@ -28,11 +27,10 @@ export class ModerationCall implements StreamCall, StreamSink {
   }
 
   /** The stream bounds the text that it keeps. */
-  receive({ bytes, release }: HeldMessage): void {
-    release();
+  receive(message: Buffer): void {
     let request;
     try {
-      const received = readInferRequest(bytes);
+      const received = readInferRequest(message);
       this.#id = received.id;
       request = decodeStreamRequest(received);
     } catch (error) {

@@ -5,7 +5,6 @@ import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts
 import type { GuardService } from '../service/guard-service.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { readInferRequest } from './infer-message.ts';
-import type { HeldMessage } from './message-watch.ts';
 import { ModerationCall } from './moderation-call.ts';
 import { statusOf } from './status.ts';
 import { StreamedInference } from './streamed-inference.ts';
@@ -22,16 +21,15 @@ export interface StreamInferReply {
 
 /** What a ModelStreamInfer call turns out to be by its first message. */
 export interface StreamCall {
-  /** Must release the message. */
-  receive(message: HeldMessage): void;
+  receive(message: Buffer): void;
   /** The client sends nothing more. */
   clientEnded(): void;
   /** The call is over. */
   cancelled(): void;
 }
 
-/** Messages of the client arrive undecoded (infer-definition.ts), and count until they are released (admission.ts). */
-export type StreamInferCall = Parameters<handleBidiStreamingCall<HeldMessage, StreamInferReply>>[0];
+/** Messages of the client arrive undecoded (`inferenceDefinition`). */
+export type StreamInferCall = Parameters<handleBidiStreamingCall<Buffer, StreamInferReply>>[0];
 
 /**
  * ModelStreamInfer: a moderation stream if the first message is one's, else ordinary streamed inference. A first message
@@ -40,13 +38,13 @@ export type StreamInferCall = Parameters<handleBidiStreamingCall<HeldMessage, St
 export function streamInfer(
   service: GuardService,
   streams: ModerationStreams,
-): handleBidiStreamingCall<HeldMessage, StreamInferReply> {
+): handleBidiStreamingCall<Buffer, StreamInferReply> {
   return (call) => {
     let served: StreamCall | null = null;
-    call.on('data', (message: HeldMessage) => {
+    call.on('data', (message: Buffer) => {
       if (served === null) {
         try {
-          served = kindOf(call, readInferRequest(message.bytes), service, streams);
+          served = kindOf(call, readInferRequest(message), service, streams);
         } catch (error) {
           call.emit('error', statusOf(error));
           call.removeAllListeners('data');
@@ -70,7 +68,7 @@ function kindOf(
   service: GuardService,
   streams: ModerationStreams,
 ): StreamCall {
-  if (!isStreamRequest(first)) return new StreamedInference(call, service, streams.limits.idleMs);
+  if (!isStreamRequest(first)) return new StreamedInference(call, service);
   service.requireModel(first.model_name, first.model_version);
   return new ModerationCall(call, streams, service.layout);
 }

@@ -1,20 +1,16 @@
-import { status } from '@grpc/grpc-js';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { isStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
 import type { ModelReply } from '../contract/model.ts';
 import { invalidRequest, RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { inferResponse, readInferRequest } from './infer-message.ts';
-import type { HeldMessage } from './message-watch.ts';
 import type { StreamCall, StreamInferCall, StreamInferReply } from './stream-infer.ts';
 
-/** Requests of a call without a reply, and the bytes of their messages; further messages are not read. */
+/** Max requests of a call without a reply; further messages are not read. */
 const MAX_PENDING = 256;
-const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 
 /** A request, with its reply once there is one. */
 interface Pending {
-  readonly message: HeldMessage;
   reply: StreamInferReply | null;
   withdraw: () => void;
 }
@@ -27,30 +23,23 @@ export class StreamedInference implements StreamCall {
   readonly #call: StreamInferCall;
   readonly #service: GuardService;
   readonly #pending: Pending[] = [];
-  #pendingBytes = 0;
-  readonly #idle: NodeJS.Timeout;
   #isBlocked = false;
   #hasClientEnded = false;
 
-  /** `idleMs`: how long the client may send nothing before it ends the call. */
-  constructor(call: StreamInferCall, service: GuardService, idleMs: number) {
+  constructor(call: StreamInferCall, service: GuardService) {
     this.#call = call;
     this.#service = service;
-    const idle = { code: status.DEADLINE_EXCEEDED, details: 'the client has sent nothing for too long' };
-    this.#idle = setTimeout(() => call.emit('error', idle), idleMs);
     call.on('drain', () => {
       this.#isBlocked = false;
       this.#answer();
     });
   }
 
-  receive(message: HeldMessage): void {
-    this.#idle.refresh();
-    const pending: Pending = { message, reply: null, withdraw: () => {} };
+  receive(message: Buffer): void {
+    const pending: Pending = { reply: null, withdraw: () => {} };
     this.#pending.push(pending);
-    this.#pendingBytes += message.bytes.length;
     try {
-      const received = readInferRequest(message.bytes);
+      const received = readInferRequest(message);
       if (isStreamRequest(received)) {
         throw invalidRequest(received.id, 'a moderation stream needs a call of its own');
       }
@@ -63,23 +52,17 @@ export class StreamedInference implements StreamCall {
       pending.reply = errorReply('', error);
       this.#answer();
     }
-    if (!this.#hasRoom) this.#call.pause();
+    if (this.#pending.length >= MAX_PENDING) this.#call.pause();
   }
 
   clientEnded(): void {
-    clearTimeout(this.#idle);
     this.#hasClientEnded = true;
     this.#answer();
   }
 
   cancelled(): void {
-    clearTimeout(this.#idle);
     for (const { withdraw } of this.#pending) withdraw();
     this.#pending.length = 0;
-  }
-
-  get #hasRoom(): boolean {
-    return this.#pending.length < MAX_PENDING && this.#pendingBytes < MAX_PENDING_BYTES;
   }
 
   /** Sends the replies whose turn it is, as far as the client reads them. */
@@ -88,11 +71,9 @@ export class StreamedInference implements StreamCall {
     for (let next = this.#pending[0]; next !== undefined && !this.#isBlocked; next = this.#pending[0]) {
       if (next.reply === null) break;
       this.#pending.shift();
-      this.#pendingBytes -= next.message.bytes.length;
-      next.message.release();
       this.#isBlocked = !this.#call.write(next.reply);
     }
-    if (this.#hasRoom) this.#call.resume();
+    if (this.#pending.length < MAX_PENDING) this.#call.resume();
     if (this.#hasClientEnded && this.#pending.length === 0) this.#call.end();
   }
 }

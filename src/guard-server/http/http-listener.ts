@@ -3,9 +3,11 @@ import { type HttpServer, startHttpServer } from '../../http/http-server.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import type { UpgradeHandler } from '../../http/upgrades.ts';
 import { urlHost } from '../../http/url-host.ts';
-import type { GuardAppOptions } from './guard-app.ts';
+import type { GuardService } from '../service/guard-service.ts';
+import { MAX_BODY_BYTES } from './request-body.ts';
 
-interface HttpListenerOptions extends Omit<GuardAppOptions, 'isExiting'> {
+interface HttpListenerOptions {
+  readonly service: GuardService;
   readonly host: string;
   /** Required of every request; null: no token is required. */
   readonly token: string | null;
@@ -14,6 +16,13 @@ interface HttpListenerOptions extends Omit<GuardAppOptions, 'isExiting'> {
   /** Take WebSocket handshakes. */
   readonly streams: ModerationStreams;
 }
+
+const LIMITS = {
+  maxConnections: 256,
+  maxBodyBytes: MAX_BODY_BYTES,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+};
 
 /** Serves the guard over HTTP on a port, which it can release and bind again. */
 export class HttpListener {
@@ -29,26 +38,19 @@ export class HttpListener {
 
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
   async open(port: number): Promise<number> {
-    const { host, token, limits, closeGraceMs, streams } = this.#options;
+    const { service, host, token, closeGraceMs, streams } = this.#options;
     // They take 0.1 s to load, and runs with the embedded guard have no use for them.
     const { openGuardApp } = await import('./guard-app.ts');
     const { responseStreams } = await import('../../http/streams/response-stream.ts');
     this.#upgrade ??= responseStreams(streams);
-    this.#site ??= await openGuardApp({ ...this.#options, isExiting: () => this.#isExiting });
+    this.#site ??= await openGuardApp({ service, isExiting: () => this.#isExiting });
     this.#server = await startHttpServer({
       ...this.#site,
       what: 'the guard',
       host,
       port,
       token,
-      limits: {
-        maxConnections: limits.connections,
-        maxBodyBytes: limits.bodyBytes,
-        headersTimeoutMs: limits.firstCallMs,
-        requestTimeoutMs: limits.messageTimeoutMs,
-        keepAliveMs: limits.idleMs,
-        closeGraceMs,
-      },
+      limits: { ...LIMITS, closeGraceMs },
       upgrade: this.#upgrade,
     });
     const { port: bound } = new URL(this.#server.origin);

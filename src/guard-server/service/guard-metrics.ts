@@ -2,7 +2,6 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import { addStreamMetrics, type ObservedStreams } from '../../http/streams/stream-metrics.ts';
 import type { ModelStatistics } from '../batching/model-statistics.ts';
-import type { CallMemory } from './call-memory.ts';
 import { GUARD_COUNTERS } from './guard-counters.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
 
@@ -11,16 +10,15 @@ export interface Observed {
   readonly lifecycle: ModelLifecycle;
   readonly statistics: ModelStatistics;
   readonly streams: ObservedStreams;
-  readonly calls: CallMemory;
 }
 
 const MODEL_LABELS = ['model', 'version'];
 
 /**
- * Prometheus metrics of the model, its session cache, the moderation streams, and open calls. As in Triton, there are none of a model
- * while it is not loaded. A model that is loaded again goes on counting, with an empty cache.
+ * Prometheus metrics of the model, its session cache and the moderation streams. As in Triton, a model that is not loaded
+ * has none. A model that is loaded again goes on counting, with an empty cache.
  */
-export function guardMetrics({ lifecycle, statistics, streams, calls }: Observed): Registry {
+export function guardMetrics({ lifecycle, statistics, streams }: Observed): Registry {
   const registry = new Registry();
   const registers = [registry];
   for (const { name, help, label, read } of GUARD_COUNTERS) {
@@ -52,13 +50,5 @@ export function guardMetrics({ lifecycle, statistics, streams, calls }: Observed
     },
   });
   addStreamMetrics(registry, streams);
-  new Gauge({
-    name: 'guardsweep_open_calls_bytes',
-    help: 'Bytes that open calls hold: headers, messages and bodies, over gRPC and HTTP',
-    registers,
-    collect() {
-      this.set(calls.held);
-    },
-  });
   return registry;
 }

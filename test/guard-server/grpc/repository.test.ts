@@ -87,8 +87,6 @@ describe('model control explicit', () => {
     const refusal = { code: status.INVALID_ARGUMENT };
     await expect(load({ parameters: { config: { string_param: '{}' } } })).rejects.toMatchObject(refusal);
     await expect(unload({ parameters: { force: { bool_param: true } } })).rejects.toMatchObject(refusal);
-    const many = Object.fromEntries(Array.from({ length: 2000 }, (_, key) => [key, {}]));
-    await expect(load({ parameters: many })).rejects.toMatchObject(refusal);
   });
 
   it('has no other model and no other repository', async () => {
@@ -121,10 +119,10 @@ it('loads and unloads nothing with model control none', async () => {
   expect(await index()).toEqual([{ name: 'guard', version: '1', state: 'READY', reason: '' }]);
 });
 
-it.each(['TraceSetting', 'LogSettings'])('says that %s is not served', async (rpc) => {
+it.each(['TraceSetting', 'LogSettings'])('names %s as not served', async (rpc) => {
   await start({ modelControl: 'none' });
   await expect(client.call(rpc, {})).rejects.toMatchObject({
     code: status.UNIMPLEMENTED,
-    details: expect.stringMatching(/^(this server|the logging)/) as string,
+    details: expect.stringContaining(rpc) as string,
   });
 });

@@ -132,7 +132,6 @@ describe('an error', () => {
     ['GET', '/v2/models/guard/versions/x', 400, /a model version is a whole number/],
     ['GET', '/v2/models/gu%61rd/versions/7', 404, /'guard' version 7/],
     ['GET', '/v2/models/%ff', 400, /percent-encoding/],
-    ['GET', '/v2/models//ready', 404, /nothing under this path/],
     ['GET', '/', 404, /nothing under this path/],
     ['GET', '/v2/models/guard/versions/1/infer/more', 404, /nothing under this path/],
     ['GET', '/v2/models/guard/infer', 405, /takes POST requests only/],
