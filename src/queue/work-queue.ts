@@ -22,7 +22,7 @@ export interface ClosableQueue<T> extends WorkQueue<T> {
   close(): void;
 }
 
-/** Maximum delay of a requeued value, in milliseconds. The feeder may promote one that is delayed for longer. */
+/** Maximum delay of a requeued value, in milliseconds. */
 export const MAX_REQUEUE_DELAY_MS = 10_000;
 
 /** Thrown by a handler to put its value back into the queue. The consumer goes on with other values. */

@@ -22,7 +22,6 @@ import type { Run } from '../../runs/create-run.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { BracketedReuse } from '../../runs/reuse/bracketed-reuse.ts';
 import type { RunReuse } from '../../runs/reuse/run-reuse.ts';
-import { OverdueDelays } from './overdue-delays.ts';
 import { OutstandingShards } from './outstanding-shards.ts';
 import { stallReason } from '../status/stall-reason.ts';
 
@@ -227,7 +226,7 @@ export class FleetFeeder {
         // Another process may have committed the rest and be about to finish the run.
         await claim.assertCurrent();
         await this.#results.put(job, signal);
-        await this.#untilTaken(id, signal);
+        while (await this.#results.has(id, signal)) await delay(LOOK_EVERY_MS, undefined, { signal });
         const summary = await read();
         if (summary !== null) return summary;
         await this.#followCommits();
@@ -236,19 +235,6 @@ export class FleetFeeder {
       }
     } finally {
       this.#finishing = null;
-    }
-  }
-
-  /** Waits until the sink's queue no longer holds the job. */
-  async #untilTaken(id: string, signal: AbortSignal): Promise<void> {
-    const delays = new OverdueDelays();
-    for (;;) {
-      const state = await this.#results.state(id, signal);
-      if (state === 'unknown') return;
-      for (const overdue of delays.overdue(new Set(state === 'delayed' ? [id] : []))) {
-        await this.#results.wake(overdue, signal);
-      }
-      await delay(LOOK_EVERY_MS, undefined, { signal });
     }
   }
 
@@ -309,7 +295,7 @@ export class FleetFeeder {
   /** Whether a live sink is finishing the run, which can take a long time. */
   async #isBeingFinished(signal: AbortSignal): Promise<boolean> {
     if (this.#finishing === null || this.#note !== null) return false;
-    return (await this.#results.state(this.#finishing, signal)) === 'active';
+    return this.#results.isActive(this.#finishing, signal);
   }
 
   async #stallReason(signal: AbortSignal): Promise<string | null> {

@@ -6,12 +6,10 @@ import type { Policy } from '../../domain/policy.ts';
 import { isMedia } from '../../domain/request.ts';
 import { collectReusedFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
-import type { EncodedJob, RedisQueue, ValueState } from '../../queue/redis/redis-queue.ts';
+import type { EncodedJob, RedisQueue } from '../../queue/redis/redis-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import type { Landmark, Landmarks, ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
-import { FairTurns } from './fair-turns.ts';
-import { OverdueDelays } from './overdue-delays.ts';
 
 /**
  * Maximum number of shards of a run that are fed and not committed: what eight workers at the default concurrency have in
@@ -25,6 +23,14 @@ const MAX_OUTSTANDING_BYTES = 64 * 1024 * 1024;
  * there gives its shard back, and the shard is judged again.
  */
 const MAX_SETTLED_SHARDS = 32;
+
+/**
+ * The queue of a lane, which all runs share, hands out the lowest turn first. A run's turns are this far apart, so a step
+ * up in priority triples its share of the workers.
+ */
+const STEPS: Readonly<Record<Priority, number>> = { high: 1 / 9, normal: 1 / 3, low: 1 };
+/** The last that BullMQ takes. A queue that is not empty for two million turns is first in, first out until it is. */
+const LAST_TURN = 2 ** 21;
 
 interface OutstandingOptions {
   readonly run: string;
@@ -70,8 +76,7 @@ export class OutstandingShards {
   /** Shards that are on their way into a queue: they are in none, and not lost. */
   readonly #submitting = new Set<number>();
   readonly #changes = new WaitList();
-  readonly #delays = new OverdueDelays();
-  readonly #turns = new Map<Lane, FairTurns>();
+  readonly #nextTurns = new Map<Lane, { readonly round: string; readonly turn: number }>();
   #bytes = 0;
   #settled = 0;
   #held = false;
@@ -158,19 +163,15 @@ export class OutstandingShards {
    * Resubmits shards that are in neither queue and not committed; returns their number. `poll` reads new commits from the
    * verdict log. The order of the checks (shard queue, result queue, log) matters: a result is queued before its shard is
    * acknowledged, and committed before it is acknowledged itself, so no shard in flight is missed. Each check asks for
-   * all shards at once, which costs one round trip. A job that is delayed for too long is promoted.
+   * all shards at once, which costs one round trip.
    */
   async resubmitLost(poll: () => Promise<void>, signal: AbortSignal): Promise<number> {
     const { results } = this.#options;
     if (this.#held) return 0;
     setMaxListeners(0, signal);
     const submitted = [...this.#entries.values()].filter(({ shard }) => !this.#submitting.has(shard));
-    const fed = await statesIn((entry) => this.#queueOf(entry), submitted, signal);
-    const lost = fed.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
-    const judged = await statesIn(() => results, lost, signal);
-    const missing = judged.filter(({ state }) => state === 'unknown').map(({ entry }) => entry);
-    await this.#promoteOverdue([...fed, ...judged], signal);
-    for (const lane of this.#turns.keys()) await this.#dueTurn(lane, signal);
+    const lost = await notIn((entry) => this.#queueOf(entry), submitted, signal);
+    const missing = await notIn(() => results, lost, signal);
     if (missing.length === 0) return 0;
     await poll();
     this.settle();
@@ -184,14 +185,6 @@ export class OutstandingShards {
     // In ascending order, which is the order in which they are judged.
     await Promise.all(uncommitted.map((entry) => this.#put(entry, signal)));
     return uncommitted.length;
-  }
-
-  async #promoteOverdue(seen: readonly Seen[], signal: AbortSignal): Promise<void> {
-    const delayed = new Map(
-      seen.filter(({ state }) => state === 'delayed').map(({ entry, queue }) => [entry.id, queue]),
-    );
-    const overdue = this.#delays.overdue(new Set(delayed.keys()));
-    await Promise.all(overdue.map((id) => delayed.get(id)!.wake(id, signal)));
   }
 
   /** The first queue that a shard is in. */
@@ -227,32 +220,20 @@ export class OutstandingShards {
     const { id, lane } = entry;
     if (entry.isSettled) return this.#options.results.putEncoded(entry, signal);
     const queue = this.#options.queueOf(lane);
-    const due = await this.#dueTurn(lane, signal);
-    await queue.putEncoded(entry, signal, this.#turnsOf(lane).take(due));
+    await queue.putEncoded(entry, signal, await this.#takeTurn(lane, signal));
     if (this.#held) await queue.remove(id, signal);
   }
 
-  #turnsOf(lane: Lane): FairTurns {
-    let turns = this.#turns.get(lane);
-    if (turns === undefined) {
-      turns = new FairTurns(this.#options.priority, MAX_OUTSTANDING_SHARDS);
-      this.#turns.set(lane, turns);
-    }
-    return turns;
-  }
-
-  /** The turn that is due in a lane. If turns have started again there, the waiting shards get new ones. */
-  async #dueTurn(lane: Lane, signal: AbortSignal): Promise<number | null> {
-    const queue = this.#options.queueOf(lane);
-    const turns = this.#turnsOf(lane);
-    const due = await queue.dueTurn(signal);
-    if (!turns.isLate(due)) return due;
-    turns.restart();
-    if (due === null) return due;
-    const waiting = [...this.#entries.values()].filter((entry) => entry.lane === lane && !entry.isSettled);
-    const moves = waiting.map(({ id }) => queue.changeTurn(id, turns.take(due), signal));
-    await Promise.all(moves);
-    return due;
+  /**
+   * Start-time fair queueing (Goyal, Vin and Cheng, 1996): a turn is one step after the run's last, but never before the one
+   * that is due. So a run that comes later is next, and none is overtaken for ever.
+   */
+  async #takeTurn(lane: Lane, signal: AbortSignal): Promise<number> {
+    const { round, due } = await this.#options.queueOf(lane).dueTurn(signal);
+    const next = this.#nextTurns.get(lane);
+    const turn = Math.min(next?.round === round ? Math.max(next.turn, due) : due, LAST_TURN);
+    this.#nextTurns.set(lane, { round, turn: turn + STEPS[this.#options.priority] });
+    return Math.floor(turn);
   }
 
   /** The landmarks of the corpora that contain the shard's media. */
@@ -278,24 +259,15 @@ export class OutstandingShards {
   }
 }
 
-interface Seen {
-  readonly entry: Entry;
-  readonly queue: AnyQueue;
-  readonly state: ValueState;
-}
-
 /** What can be asked of a queue, whatever its values are. */
-type AnyQueue = Pick<RedisQueue<never>, 'state' | 'wake' | 'remove'>;
+type AnyQueue = Pick<RedisQueue<never>, 'has' | 'remove'>;
 
-/** The state of each shard's job in its queue. */
-async function statesIn(
+/** The shards that have no job in their queue. */
+async function notIn(
   queueOf: (entry: Entry) => AnyQueue,
   entries: readonly Entry[],
   signal: AbortSignal,
-): Promise<Seen[]> {
-  const seen = async (entry: Entry): Promise<Seen> => {
-    const queue = queueOf(entry);
-    return { entry, queue, state: await queue.state(entry.id, signal) };
-  };
-  return Promise.all(entries.map(seen));
+): Promise<Entry[]> {
+  const found = await Promise.all(entries.map((entry) => queueOf(entry).has(entry.id, signal)));
+  return entries.filter((_, at) => !found[at]);
 }

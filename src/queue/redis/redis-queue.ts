@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setMaxListeners } from 'node:events';
 import { DelayedError, WaitingError, type Queue, type Worker } from 'bullmq';
@@ -46,14 +47,17 @@ export interface QueueDepth {
   readonly delayed: number;
 }
 
-/** Where a value is: nowhere, waiting, being handled, or requeued with a delay. */
-export type ValueState = 'unknown' | 'waiting' | 'active' | 'delayed';
-
 const POLL_INTERVAL_MS = 50;
 /** Min interval between two drops of the queue, in milliseconds. */
 const DROP_INTERVAL_MS = 1000;
 /** BullMQ sorts waiting jobs by their priority times this, plus a counter. */
 const TURN_SCORE = 2 ** 32;
+/** The id of the round, and the lowest score; sets the id given when there is none. */
+const DUE_TURN = `
+local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+if first[2] then return { redis.call('GET', KEYS[2]) or '', first[2] } end
+redis.call('SET', KEYS[2], ARGV[1])
+return { ARGV[1] }`;
 
 /** Max wait for the last acknowledgements when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
@@ -106,21 +110,15 @@ export class RedisQueue<T> implements WorkQueue<T> {
     await this.#ask(() => this.#queue.add('value', data, { jobId, priority: turn }), signal);
   }
 
-  /** The turn of the value that is handed out next; null when none with a turn waits. */
-  async dueTurn(signal: AbortSignal): Promise<number | null> {
-    const key = this.#link.key(this.#options.name, 'prioritized');
-    const [, score] = await this.#ask(() => this.#link.redis.zrange(key, '0', '0', 'WITHSCORES'), signal);
-    return score === undefined ? null : Math.floor(Number(score) / TURN_SCORE);
-  }
-
-  /** Gives a waiting value another turn; one that is not waiting has it when it is put back. */
-  async changeTurn(id: string, turn: number, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#ask(() => this.#queue.getBackend().changePriority(id, turn), signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (await this.has(id, signal)) throw error;
-    }
+  /**
+   * The turn of the value that is handed out next, and the round that it belongs to. When no value with a turn waits, a new
+   * round begins at turn 1.
+   */
+  async dueTurn(signal: AbortSignal): Promise<{ readonly round: string; readonly due: number }> {
+    const keys = ['prioritized', 'round'].map((part) => this.#link.key(this.#options.name, part));
+    const ask = (): Promise<unknown> => this.#link.redis.eval(DUE_TURN, 2, ...keys, randomUUID());
+    const [round, score] = (await this.#ask(ask, signal)) as [round: string, score?: string];
+    return { round, due: score === undefined ? 1 : Math.floor(Number(score) / TURN_SCORE) };
   }
 
   /** Whether the number of waiting values is below the bound. */
@@ -143,23 +141,12 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   /** Whether a value with this ID waits, is delayed, or is being handled. */
   async has(id: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.state(id, signal)) !== 'unknown';
+    return (await this.#ask(() => this.#queue.getJobState(id), signal)) !== 'unknown';
   }
 
-  async state(id: string, signal: AbortSignal): Promise<ValueState> {
-    const state = await this.#ask(() => this.#queue.getJobState(id), signal);
-    if (state === 'delayed') return 'delayed';
-    return state === 'unknown' || state === 'active' ? state : 'waiting';
-  }
-
-  /** Ends the delay of a requeued value; does nothing to one that is not delayed. */
-  async wake(id: string, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#ask(() => this.#queue.getBackend().promote(id), signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if ((await this.state(id, signal)) === 'delayed') throw error;
-    }
+  /** Whether the value with this ID is being handled. */
+  async isActive(id: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#ask(() => this.#queue.getJobState(id), signal)) === 'active';
   }
 
   /** Removes a value unless it is being handled. */
@@ -284,6 +271,8 @@ export class RedisQueue<T> implements WorkQueue<T> {
 /** Puts a job back. The error tells BullMQ that the job was moved and has neither completed nor failed. */
 async function putBack(job: AnyJob, token: string | undefined, delayMs: number): Promise<never> {
   if (delayMs > 0) {
+    // Its turn has passed, and turns may start again meanwhile.
+    await job.changePriority({ priority: 0 });
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
   }

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Priority } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
-import { Requeue, MAX_REQUEUE_DELAY_MS, type WorkQueue } from '../../../src/queue/work-queue.ts';
+import type { WorkQueue } from '../../../src/queue/work-queue.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { shardJobId } from '../../../src/fleet/jobs/shard-job.ts';
@@ -48,19 +48,6 @@ function outstandingIn(
     redisHasRoom,
   });
   return { shards, queue, results };
-}
-
-/** Takes from a queue until one value was given back, for so long as a worker would; the others wait. */
-async function giveBackOnce<T>(queue: WorkQueue<T>, restMs: number): Promise<void> {
-  const end = new AbortController();
-  const consuming = queue.consume(
-    async () => {
-      end.abort(new Error('enough'));
-      throw new Requeue(restMs);
-    },
-    { concurrency: 1, signal: end.signal },
-  );
-  await expect(consuming).rejects.toThrow('enough');
 }
 
 describe('shards that are fed and not committed', () => {
@@ -203,43 +190,6 @@ describe('shards that are fed and not committed', () => {
     await shards.drained(AbortSignal.timeout(5000));
   });
 
-  it('that rest because a clock was set back are handed on all the same, in either queue', async () => {
-    const link = await linkForTest(await redisForTest());
-    const { shards, queue, results } = outstandingIn(link);
-    for (let shard = 0; shard < 3; shard++) await shards.submit(shardOf(shard), never);
-    const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
-    await queue.remove(id(1), never);
-    await results.put(
-      {
-        kind: 'result',
-        settledMark: null,
-        run: 'r',
-        record: '',
-        epoch: 1,
-        result: { shard: shardOf(1), outcomes: [null], fingerprints: [] },
-      },
-      never,
-    );
-    // As by a process whose clock was half an hour ahead of what it is now.
-    const soon = Date.now() + 1_800_000;
-    vi.useFakeTimers({ toFake: ['Date', 'performance'], now: soon });
-    onTestFinished(() => void vi.useRealTimers());
-    await giveBackOnce(queue, MAX_REQUEUE_DELAY_MS);
-    await giveBackOnce(results, MAX_REQUEUE_DELAY_MS);
-    vi.setSystemTime(soon - 1_800_000);
-    expect(await queue.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 1 });
-    expect(await results.depth(never)).toEqual({ waiting: 0, active: 0, delayed: 1 });
-
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    vi.advanceTimersByTime(MAX_REQUEUE_DELAY_MS);
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    expect(await queue.depth(never)).toMatchObject({ delayed: 1 });
-    vi.advanceTimersByTime(MAX_REQUEUE_DELAY_MS);
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    expect(await queue.depth(never)).toEqual({ waiting: 2, active: 0, delayed: 0 });
-    expect(await results.depth(never)).toEqual({ waiting: 1, active: 0, delayed: 0 });
-  });
-
   it('wait while Redis is full enough, but for a single one', async () => {
     let room = false;
     const committed = new Set<number>();
@@ -279,18 +229,51 @@ describe('the shards of several runs', () => {
     return runs;
   }
 
-  const ofRuns = (link: RedisLink, run: string, priority: Priority) =>
-    outstandingIn(link, new Set(), async () => true, { run, priority });
+  const ofRuns = (link: RedisLink, run: string, priority: Priority) => {
+    const committed = new Set<number>();
+    const fed = outstandingIn(link, committed, async () => true, { run, priority });
+    let next = 0;
+    const feedMore = (): Promise<void> => fed.shards.submit(shardOf(next++), never);
+    return { name: run, committed, feedMore, ...fed };
+  };
+  type Fed = ReturnType<typeof ofRuns>;
 
-  it('are handed out by turns, in proportion to the priorities, whoever came first', async () => {
+  /** The shares of three runs that are fed at once for `count` shards, each keeping `waiting` of them in the queue. */
+  async function sharesOf(
+    runs: readonly Fed[],
+    count: number,
+    waiting: number,
+  ): Promise<Record<string, number>> {
+    const shares = Object.fromEntries(runs.map(({ name }) => [name, 0]));
+    for (let shard = 0; shard < waiting; shard++) for (const run of runs) await run.feedMore();
+    const end = new AbortController();
+    let judged = 0;
+    const consuming = runs[0]!.queue.consume(
+      async (job) => {
+        if (judged === count) return;
+        const run = runs.find(({ name }) => name === job.run)!;
+        shares[job.run]! += 1 / count;
+        run.committed.add(job.shard.shard);
+        run.shards.settle();
+        await run.feedMore();
+        if (++judged === count) end.abort(new Error('enough'));
+      },
+      { concurrency: 2, signal: end.signal },
+    );
+    await expect(consuming).rejects.toThrow('enough');
+    return shares;
+  }
+
+  it('are handed out in proportion to the priorities, and none starve, whoever came first', async () => {
     const link = await linkForTest(await redisForTest());
-    const runs = (['low', 'normal', 'high'] as const).map((name) => ofRuns(link, name, name));
-    for (const { shards } of runs) {
-      for (let shard = 0; shard < 40; shard++) await shards.submit(shardOf(shard), never);
-    }
-    const counts = { low: 0, normal: 0, high: 0 };
-    for (const run of await taken(runs[0]!.queue, 42)) counts[run as Priority]++;
-    expect(counts).toEqual({ low: 2, normal: 8, high: 32 });
+    const [low, normal, high] = (['low', 'normal', 'high'] as const).map((name) => ofRuns(link, name, name));
+    // Alone it takes many turns, and then none of its shards wait.
+    await sharesOf([low!], 200, 10);
+    await low!.queue.obliterate(never);
+    const shares = await sharesOf([high!, normal!, low!], 400, 20);
+    expect(shares['low']).toBeGreaterThan(0.05);
+    expect(shares['normal']).toBeCloseTo(3 / 13, 1);
+    expect(shares['high']).toBeCloseTo(9 / 13, 1);
   });
 
   it('of a run that comes later begins with the next turn, and those of no run wait for ever', async () => {
@@ -307,23 +290,5 @@ describe('the shards of several runs', () => {
     }
     expect(order.filter((run) => run === 'big')).toHaveLength(5);
     expect(order.indexOf('later-0')).toBeLessThan(2);
-  });
-
-  it('get new turns when the turns have become too large', async () => {
-    const link = await linkForTest(await redisForTest());
-    const [first, second] = [ofRuns(link, 'first', 'normal'), ofRuns(link, 'second', 'normal')];
-    const other = ofRuns(link, 'other', 'normal');
-    const id = (run: string, shard: number) => shardJobId(run, { pass: 1, shard }, 1);
-    await other.shards.submit(shardOf(0), never);
-    await other.queue.changeTurn(id('other', 0), 2 ** 20, never);
-    for (let shard = 0; shard < 3; shard++) await first.shards.submit(shardOf(shard), never);
-    await first.queue.remove(id('other', 0), never);
-    await first.queue.remove(id('first', 0), never);
-    await second.shards.submit(shardOf(0), never);
-    expect(await second.queue.dueTurn(never)).toBe(1);
-    await first.shards.resubmitLost(async () => {}, never);
-    expect(await taken(second.queue, 2)).toEqual(['second', 'first']);
-    const scores = await link.redis.zrange(link.key('shards-text', 'prioritized'), '0', '-1', 'WITHSCORES');
-    for (let at = 1; at < scores.length; at += 2) expect(Number(scores[at]) / 2 ** 32).toBeLessThan(100);
   });
 });

@@ -60,7 +60,7 @@ it.each([
     await consuming;
     await queue.close();
   });
-  await settled(async () => (await queue.state(ID, signal)) === 'delayed');
+  await settled(async () => (await queue.depth(signal)).delayed === 1);
   expect(said).toEqual([
     `the run ${RUN}: its feeder runs another version of guardsweep; its jobs are requeued for other processes`,
   ]);

@@ -155,7 +155,7 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
   await results.put(left, signal);
   const said: string[] = [];
   sinkFor(link, dirname(run.dir), said);
-  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  await settled(async () => !(await results.has(finishJobId(name, 1, earlier.epoch), signal)));
   // Also of a run that the sink has committed something of.
   const log = await claim(run);
   const plan = await openPlan(run.dir, log);
@@ -169,7 +169,7 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
   );
   await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
   await results.put(left, signal);
-  await settled(async () => (await results.state(finishJobId(name, 1, earlier.epoch), signal)) === 'unknown');
+  await settled(async () => !(await results.has(finishJobId(name, 1, earlier.epoch), signal)));
   expect(await runs.takeProblem(name, epoch, signal)).toBeNull();
   expect(said).toEqual([`committing the run ${name}`]);
   await results.close();

@@ -143,7 +143,7 @@ it.each<[string, FleetSeal | null, FleetSeal | null]>([
   });
   await queue.put(jobOf(run, 0), signal);
   const { said, taken, reasons } = await consumer(own);
-  await settled(async () => (await queue.state(`s-${run}-1-0-1`, signal)) === 'delayed');
+  await settled(async () => (await queue.depth(signal)).delayed === 1);
   expect(said).toHaveLength(1);
   expect(said[0]).toContain(run);
   expect(said[0]).toContain(what);
