@@ -1,11 +1,17 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { DiffPair, DiffResult } from '../../src/analysis/diff-runs.ts';
+import { diffRuns, type DiffPair, type DiffResult } from '../../src/analysis/diff-runs.ts';
+import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
+import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
+import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun, type Told } from '../report/scored-run.ts';
+import { writeVerdictTable } from './verdict-table.ts';
 
 const OLD: readonly Told[] = [
   { text: 'same', score: 0.1 },
@@ -48,42 +54,26 @@ describe('diff', () => {
       a: { items: 7, only_here: 1, without_content: 0 },
       b: { items: 7, only_here: 1, without_content: 0 },
       pairs: 6,
-      results: {
+      decisions: {
         allow: { allow: 1, review: 0, block: 1, error: 1 },
         review: { allow: 0, review: 0, block: 0, error: 0 },
         block: { allow: 1, review: 0, block: 1, error: 0 },
         error: { allow: 1, review: 0, block: 0, error: 0 },
       },
-      newly_flagged: 1,
-      cleared: 1,
-      category_moved: {
-        pairs: 1,
-        by_category: [
-          { category: 'hate', gained: 0, lost: 1 },
-          { category: 'privacy', gained: 1, lost: 0 },
-        ],
-      },
-      errors: { error_to_verdict: 1, verdict_to_error: 1, other_code: 0 },
-      score_shift: { pairs: 4, min: 0.1 - 0.9, max: 0.85 - 0.2 },
-      by_fingerprint: [{ pairs: 4, newly_flagged: 1, cleared: 1 }],
+      score_shift: [{ score: 'score', pairs: 4, min: 0.1 - 0.9, max: 0.85 - 0.2 }],
     });
-    const [models] = result.by_fingerprint;
-    expect(models!.a).not.toBe(models!.b);
-    expect(result.score_shift.quantiles).toMatchObject({ p01: -0.8, p50: -0.01, p99: 0.65 });
-    expect(result.top_shifts.map(({ a, b }) => [a.id, b.id])).toEqual([
+    expect(result.largest.map(({ a, b }) => [a.id, b.id])).toEqual([
       ['r2', 'r4'],
       ['r1', 'r5'],
+      ['r4', 'r2'],
+      ['r5', 'r1'],
       ['r3', 'r3'],
     ]);
+    const [{ a, b }] = result.largest as [DiffPair];
+    expect(a.fingerprint).not.toBe(b.fingerprint);
     const written = (await readFile(join(folder, 'differences.jsonl'), 'utf8')).trimEnd().split('\n');
-    const found = written.map((text) => JSON.parse(text) as DiffPair);
-    expect(found.map(({ a, differences }) => [a.id, ...differences]).sort()).toEqual([
-      ['r1', 'newly_flagged', 'decision'],
-      ['r2', 'cleared', 'decision'],
-      ['r3', 'category_moved'],
-      ['r4', 'error'],
-      ['r5', 'error'],
-    ]);
+    const found = written.map((text) => (JSON.parse(text) as DiffPair).a.id);
+    expect(found.sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
   });
 
   test('the text fits a screen, and leaves no temporary files', async () => {
@@ -92,17 +82,63 @@ describe('diff', () => {
     const { stdout } = await typed(['diff', ...runs], { context: { cwd: folder } });
     expect(await readdir(tmpdir())).toEqual([]);
     expect(stdout).toContain('6 pairs of equal content:\n');
-    expect(stdout).toContain('Flagged by the guard: 1 new, 1 cleared; 1 with other categories\n');
-    expect(stdout).toContain('  -0.800  0.9 -> 0.1, block -> allow: r2 -> r4\n');
+    expect(stdout).toContain('  r2 -> r4: block 0.9 -> allow 0.1 (-0.800)\n');
+    expect(stdout).toContain('  r4 -> r2: GUARD_INTERNAL -> allow 0.2\n');
     const lines = stdout.split('\n');
     expect(lines.length).toBeLessThan(40);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(140);
   });
+});
 
-  test('a run does not differ from itself', async () => {
-    runs = [runs[0], runs[0]];
-    const result = await diffed();
-    expect(result).toMatchObject({ pairs: 7, newly_flagged: 0, cleared: 0, top_shifts: [] });
-    expect(result.score_shift).toMatchObject({ min: 0, max: 0 });
-  });
+type Row = readonly [content: number, score: number, hate: number | null];
+
+/** Items of a few contents with a few scores, so that many are equal. */
+const items: fc.Arbitrary<Row[]> = fc.array(
+  fc.tuple(fc.nat({ max: 5 }), fc.constantFrom(0, 0.25, 0.75, 1), fc.constantFrom(null, 0, 0.5)),
+  { maxLength: 25 },
+);
+
+test('pairs as many items as can be, however they are spread, and a run does not differ from itself', async () => {
+  const folder = await temporaryFolder();
+  const runOf = async (name: string, rows: readonly Row[]): Promise<FinishedVerdicts> => {
+    const dir = mkdtempSync(join(folder, name));
+    const lines = rows.map(([content, score, hate], seq) => {
+      const decision = score >= 0.5 ? 'block' : 'allow';
+      const subcategory_scores = hate === null ? null : { hate };
+      const content_sha256 = String(content).repeat(64);
+      return outcomeLine({ seq, content_sha256, score, flagged: score >= 0.5, decision, subcategory_scores });
+    });
+    writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    await writeVerdictTable(dir, DEFAULT_POLICY);
+    return { dir, record: { run: name } } as FinishedVerdicts;
+  };
+  const options = { out: null, signal: new AbortController().signal };
+  await fc.assert(
+    fc.asyncProperty(items, items, async (rowsA, rowsB) => {
+      const [a, b] = [await runOf('a', rowsA), await runOf('b', rowsB)];
+      const times = (rows: readonly Row[], content: number): number =>
+        rows.filter((row) => row[0] === content).length;
+      const pairs = [0, 1, 2, 3, 4, 5]
+        .map((content) => Math.min(times(rowsA, content), times(rowsB, content)))
+        .reduce((sum, each) => sum + each);
+      const result = await diffRuns(a, b, options);
+      expect(result).toMatchObject({
+        pairs,
+        a: { items: rowsA.length, only_here: rowsA.length - pairs },
+        b: { items: rowsB.length, only_here: rowsB.length - pairs },
+      });
+      const counts = Object.values(result.decisions).flatMap((row) => Object.values(row));
+      expect(counts.reduce((sum, each) => sum + each)).toBe(pairs);
+      const shifts = new Map(result.score_shift.map(({ score, pairs }) => [score, pairs]));
+      expect([shifts.get('score') ?? 0, (shifts.get('hate') ?? 0) <= pairs]).toEqual([pairs, true]);
+
+      const same = await diffRuns(a, a, options);
+      expect([same.pairs, same.largest]).toEqual([rowsA.length, []]);
+      const { allow, block } = same.decisions;
+      expect(allow.allow + block.block).toBe(rowsA.length);
+      const scored = rowsA.filter(([, , hate]) => hate !== null).length;
+      expect(same.score_shift.find(({ score }) => score === 'hate')?.pairs ?? 0).toBe(scored);
+    }),
+    { numRuns: 15 },
+  );
 });

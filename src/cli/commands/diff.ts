@@ -14,7 +14,7 @@ export function diffCommand(context: CommandContext): Command {
   return newCommand('diff', context, SETTINGS)
     .summary('compare two finished runs by content')
     .description(
-      'Compare two finished runs: what is newly flagged, what was cleared, which categories moved, and how scores shifted. ' +
+      'Compare two finished runs: which decisions changed, and how scores shifted. ' +
         'Items are paired by content, so files may have moved. Status 0 whether they differ or not. Changes nothing.',
     )
     .argument('<run-a>', 'run directory, as enqueue printed it, or the name of a run in ./runs')

@@ -2,7 +2,6 @@ import { type DiffPair, type DiffResult, RESULTS } from '../../analysis/diff-run
 import type { LabelResult, ScoreResult } from '../../analysis/labels/labelled-scores.ts';
 import type { AtThreshold, Share } from '../../analysis/labels/thresholds.ts';
 import type { ReplayResult } from '../../analysis/replay.ts';
-import type { ScoreShift } from '../../analysis/score-shift.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
@@ -18,76 +17,35 @@ function table(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** Width of the longest bar of the histogram, in characters. */
-const BAR_COLUMNS = 40;
-
-/** Characters of a fingerprint that tell models apart. */
-const FINGERPRINT_CHARS = 'sha256:'.length + 8;
-
-/** Fingerprints that a screen has room for. */
-const MAX_MODELS = 6;
+/** Changes that a screen has room for. */
+const MAX_CHANGES = 12;
 
 /** The result of a diff for people. */
-export function diffLines(result: DiffResult): string[] {
-  const { a, b, pairs, results, newly_flagged, cleared, category_moved, errors, top_shifts } = result;
-  const rows = RESULTS.map((of) => [of, ...RESULTS.map((to) => number(results[of][to]))]);
+export function diffLines({ a, b, pairs, decisions, score_shift, largest }: DiffResult): string[] {
+  const side = ({ run, items, only_here, without_content }: DiffResult['a']): string =>
+    `${quoteName(run)}: ${count(items, 'item')}, ${number(only_here)} only here, ${number(without_content)} without content`;
+  const rows = RESULTS.map((of) => [of, ...RESULTS.map((to) => number(decisions[of][to]))]);
+  const shifts = score_shift.map(({ score, pairs, mean, min, max }) => [
+    ...[`  ${score}`, number(pairs), ...[mean, min, max].map((shift) => signedDecimal(shift))],
+  ]);
   return [
-    `A ${quoteName(a.run)}: ${count(a.items, 'item')}, ${number(a.only_here)} only here, ${number(a.without_content)} without content`,
-    `B ${quoteName(b.run)}: ${count(b.items, 'item')}, ${number(b.only_here)} only here, ${number(b.without_content)} without content`,
+    `A ${side(a)}`,
+    `B ${side(b)}`,
     `${count(pairs, 'pair')} of equal content:`,
     '',
     ...table([['A \\ B', ...RESULTS], ...rows]),
     '',
-    `Flagged by the guard: ${number(newly_flagged)} new, ${number(cleared)} cleared; ` +
-      `${number(category_moved.pairs)} with other categories`,
-    ...category_moved.by_category.map(
-      ({ category, gained, lost }) => `  ${category}: +${number(gained)} -${number(lost)}`,
-    ),
-    `Errors: ${number(errors.error_to_verdict)} now with a verdict, ${number(errors.verdict_to_error)} new, ` +
-      `${number(errors.other_code)} with another code`,
-    ...modelLines(result),
-    ...shiftLines(result.score_shift),
-    ...(top_shifts.length === 0 ? [] : ['Largest shifts:', ...top_shifts.map(pairLine)]),
+    ...(shifts.length === 0
+      ? []
+      : ['Score shift (B - A):', ...table([['  score', 'pairs', 'mean', 'min', 'max'], ...shifts])]),
+    ...(largest.length === 0 ? [] : ['Largest changes:', ...largest.slice(0, MAX_CHANGES).map(pairLine)]),
   ];
 }
 
-function modelLines({ by_fingerprint: models }: DiffResult): string[] {
-  const of = (id: string | null): string => (id === null ? 'unknown' : id.slice(0, FINGERPRINT_CHARS));
-  return [
-    ...models
-      .slice(0, MAX_MODELS)
-      .map(
-        ({ a, b, pairs, newly_flagged, cleared, mean_shift }) =>
-          `Models ${of(a)} -> ${of(b)}: ${count(pairs, 'pair')}, ${number(newly_flagged)} newly flagged, ` +
-          `${number(cleared)} cleared, mean shift ${signedDecimal(mean_shift)}`,
-      ),
-    ...(models.length > MAX_MODELS ? [`  and ${models.length - MAX_MODELS} more`] : []),
-  ];
-}
-
-function shiftLines({ mean, min, max, quantiles, histogram }: ScoreShift): string[] {
-  if (mean === null || min === null || max === null || quantiles === null) return [];
-  const most = Math.max(...histogram.map(({ pairs }) => pairs));
-  const { p01, p05, p50, p95, p99 } = quantiles;
-  return [
-    `Score shift (B - A): mean ${signedDecimal(mean)}, min ${signedDecimal(min)}, 1 % ${signedDecimal(p01)}, 5 % ${signedDecimal(p05)}, ` +
-      `median ${signedDecimal(p50)}, 95 % ${signedDecimal(p95)}, 99 % ${signedDecimal(p99)}, max ${signedDecimal(max)}`,
-    ...table(
-      histogram.map(({ from, to, pairs }) => [
-        `  ${signedDecimal(from, 2)} to ${signedDecimal(to, 2)}`,
-        number(pairs),
-        '#'.repeat(Math.ceil((pairs / most) * BAR_COLUMNS)).padEnd(BAR_COLUMNS),
-      ]),
-    ),
-  ];
-}
-
-function pairLine({ a, b, shift, times }: DiffPair): string {
-  const more = times === 1 ? '' : ` (${number(times)} times)`;
-  return (
-    `  ${signedDecimal(shift!)}  ${a.score} -> ${b.score}, ${a.decision} -> ${b.decision}: ` +
-    `${quoteName(a.id)}${b.id === a.id ? '' : ` -> ${quoteName(b.id)}`}${more}`
-  );
+function pairLine({ a, b, shift }: DiffPair): string {
+  const of = ({ decision, score, error }: DiffPair['a']): string => error ?? `${decision} ${score}`;
+  const ids = `${quoteName(a.id)}${b.id === a.id ? '' : ` -> ${quoteName(b.id)}`}`;
+  return `  ${ids}: ${of(a)} -> ${of(b)}${shift === null ? '' : ` (${signedDecimal(shift)})`}`;
 }
 
 function signedDecimal(value: number, digits = 3): string {

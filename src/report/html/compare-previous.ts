@@ -79,18 +79,13 @@ async function changesSince(
   }
 }
 
-function changesOf(diff: DiffResult): PreviousChanges {
+function changesOf({ a, b, pairs, score_shift, decisions }: DiffResult): PreviousChanges {
   return {
-    pairs: diff.pairs,
-    onlyBefore: diff.a.only_here,
-    onlyNow: diff.b.only_here,
-    newlyFlagged: diff.newly_flagged,
-    cleared: diff.cleared,
-    categoryMoved: diff.category_moved.pairs,
-    errorToVerdict: diff.errors.error_to_verdict,
-    verdictToError: diff.errors.verdict_to_error,
-    meanShift: diff.score_shift.mean,
-    decisions: Object.entries(diff.results).flatMap(([before, row]) =>
+    pairs,
+    onlyBefore: a.only_here,
+    onlyNow: b.only_here,
+    meanShift: score_shift.find(({ score }) => score === 'score')?.mean ?? null,
+    decisions: Object.entries(decisions).flatMap(([before, row]) =>
       Object.entries(row)
         .filter(([now, items]) => now !== before && items > 0)
         .map(([now, items]) => ({ before, now, items })),

@@ -196,11 +196,7 @@ export interface PreviousChanges {
   readonly pairs: number;
   readonly onlyBefore: number;
   readonly onlyNow: number;
-  readonly newlyFlagged: number;
-  readonly cleared: number;
-  readonly categoryMoved: number;
-  readonly errorToVerdict: number;
-  readonly verdictToError: number;
   readonly meanShift: number | null;
+  /** Other decisions than before, or another end: an error. */
   readonly decisions: readonly { readonly before: string; readonly now: string; readonly items: number }[];
 }

@@ -159,7 +159,7 @@ describe('a collected report', () => {
     const { previous } = await collect(await run(cwd));
     expect(previous).toMatchObject({
       counts: { items: 11, errors: 2, fingerprints: [MODEL.id] },
-      changes: { onlyBefore: 0, onlyNow: 0, newlyFlagged: 0, decisions: [] },
+      changes: { onlyBefore: 0, onlyNow: 0, meanShift: 0, decisions: [] },
     });
     expect(previous!.changes!.pairs).toBe((await outcomes(before)).length);
   });

@@ -116,8 +116,7 @@ export function sampleReport({
       ...{ run: next(), createdAt: '2026-11-20T02:00:00.000Z' },
       counts: { ...summary, fingerprints: [next()] },
       changes: {
-        ...{ pairs: 9 * scale, onlyBefore: 1, onlyNow: scale, newlyFlagged: 2, cleared: 1, categoryMoved: 1 },
-        ...{ errorToVerdict: 1, verdictToError: 1, meanShift: -0.012 },
+        ...{ pairs: 9 * scale, onlyBefore: 1, onlyNow: scale, meanShift: -0.012 },
         decisions: [{ before: 'allow', now: 'block', items: 2 }],
       },
     },

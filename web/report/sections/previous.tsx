@@ -78,11 +78,6 @@ function Changes({ changes }: { readonly changes: PreviousChanges }): JSX.Elemen
     ['Items with the same content in both runs', changes.pairs],
     ['Items only in the run before', changes.onlyBefore],
     ['Items only in this run', changes.onlyNow],
-    ['Newly flagged by the guard', changes.newlyFlagged],
-    ['No longer flagged', changes.cleared],
-    ['Flagged for other categories', changes.categoryMoved],
-    ['Judged now, an error before', changes.errorToVerdict],
-    ['An error now, judged before', changes.verdictToError],
     ...changes.decisions.map(({ before, now, items }) => [`From ${before} to ${now}`, items] as const),
   ];
   return (
