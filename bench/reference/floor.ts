@@ -89,7 +89,6 @@ function verdict(
       : null,
     decision: answer.flagged ? 'block' : 'allow',
     decided_by: answer.flagged ? 'flagged' : null,
-    same_as: null,
     fingerprint: `sha256:${'0'.repeat(64)}`,
     endpoint: address,
     latency_ms: latencyMs,

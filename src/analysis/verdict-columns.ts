@@ -29,7 +29,6 @@ const KEYS = {
   flagged: 'BOOLEAN',
   subcategory_flags: 'VARCHAR[]',
   coverage: 'STRUCT(unit VARCHAR, judged DOUBLE, total DOUBLE, worst_at DOUBLE)',
-  same_as: 'BIGINT',
   reused_from: 'VARCHAR',
   endpoint: 'VARCHAR',
   fingerprint: 'VARCHAR',
@@ -74,7 +73,7 @@ const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
   ...(['unit', 'judged', 'total', 'worst_at'] as const).map(
     (key) => [`coverage_${key}`, `coverage.${key}`] as const,
   ),
-  ...(['same_as', 'reused_from'] as const).map((key) => [key, key] as const),
+  ['reused_from', 'reused_from'],
   ['guard', 'endpoint'],
   ...(['fingerprint', 'latency_ms', 'attempts'] as const).map((key) => [key, key] as const),
   ...STREAM_KEYS.map((key) => [`stream_${key}`, `stream.${key}`] as const),

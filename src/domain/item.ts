@@ -76,17 +76,8 @@ export interface ReusedItem extends ItemBase {
   readonly settled: SettledVerdict;
 }
 
-/** An item whose content is that of an earlier item of the same run and pass: it gets that item's verdict or error. */
-export interface CopiedItem extends ItemBase {
-  readonly request: null;
-  readonly modality: Modality;
-  readonly requestType: RequestType;
-  readonly contentSha256: string;
-  readonly settled: SettledCopy;
-}
-
-/** An item that needs no judging: its outcome is known, or is that of an earlier item. */
-export type SettledItem = FailedItem | ReusedItem | CopiedItem;
+/** An item that needs no judging: its outcome is known. */
+export type SettledItem = FailedItem | ReusedItem;
 
 export interface SettledError {
   readonly judgement: null;
@@ -104,21 +95,9 @@ export interface SettledVerdict {
   readonly error: null;
 }
 
-export interface SettledCopy {
-  readonly judgement: null;
-  readonly error: null;
-  /** The seq of the item with the same content, its original: lower than its own, and not that of a copy. */
-  readonly sameAs: number;
-}
-
 export type Item = JudgedItem | SettledItem;
 
-/** Whether an item is a copy of an earlier one. */
-export function isCopy(item: Item): item is CopiedItem {
-  return item.settled !== null && 'sameAs' in item.settled;
-}
-
-/** Whether an item has a verdict of an earlier run. */
+/** Whether an item has the verdict that its content got before, in this run or another. */
 export function hasReusedVerdict(item: Item): item is ReusedItem {
   return item.settled !== null && item.settled.judgement !== null;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ItemError } from './item-error.ts';
 import { itemKind, type Item } from './item.ts';
-import type { LogLine } from './outcome.ts';
+import type { OutcomeLine } from './outcome.ts';
 import type { RoleCounts } from './original-role.ts';
 
 /** Text that is passed to the hash at once, in UTF-16 code units. */
@@ -22,7 +22,7 @@ export function itemsSha256(items: readonly Item[]): string {
 }
 
 /** See `itemsSha256`. An item without a content hash failed when it was read. */
-export function itemsSha256OfLines(lines: readonly LogLine[]): string {
+export function itemsSha256OfLines(lines: readonly OutcomeLine[]): string {
   return hashFields(lines, (outcome) => {
     const known = outcome.content_sha256 === null && outcome.status === 'error' ? outcome.error : null;
     return fieldsOf(outcome, outcome.modality, outcome.request_type, outcome.content_sha256, known);
@@ -31,9 +31,16 @@ export function itemsSha256OfLines(lines: readonly LogLine[]): string {
 
 /** The turn (a number) and the part (a string) are each omitted if null. Hot path: one array for each item. */
 function fieldsOf(
-  { seq, id, source, roles, turn, part }: Pick<LogLine, 'seq' | 'id' | 'source' | 'roles' | 'turn' | 'part'>,
-  modality: LogLine['modality'],
-  requestType: LogLine['request_type'],
+  {
+    seq,
+    id,
+    source,
+    roles,
+    turn,
+    part,
+  }: Pick<OutcomeLine, 'seq' | 'id' | 'source' | 'roles' | 'turn' | 'part'>,
+  modality: OutcomeLine['modality'],
+  requestType: OutcomeLine['request_type'],
   content: string | null,
   error: Pick<ItemError, 'code' | 'message'> | null,
 ): readonly unknown[] {

@@ -61,7 +61,7 @@ export interface StreamLine {
   readonly lag_ms: number;
 }
 
-/** One line of verdicts.jsonl, and of the verdict log, except for copies. Keys are always present; null where not applicable. */
+/** One line of the verdict log, and of verdicts.jsonl. Keys are always present; null where not applicable. */
 export interface OutcomeLine {
   readonly schema: 1;
   readonly run: string;
@@ -90,7 +90,6 @@ export interface OutcomeLine {
   readonly subcategory_flags: readonly string[] | null;
   readonly decision: Decision | null;
   readonly decided_by: string | null;
-  readonly same_as: number | null;
   readonly fingerprint: string | null;
   readonly endpoint: string | null;
   readonly latency_ms: number | null;
@@ -109,29 +108,3 @@ export interface OutcomeLine {
     readonly reason?: ItemErrorReason | undefined;
   } | null;
 }
-
-/**
- * The line of a copy in the verdict log: its outcome is that of the item `same_as`, which may be committed later. In
- * verdicts.jsonl the copy has an outcome line.
- */
-export interface CopyLine extends Pick<
-  OutcomeLine,
-  | 'schema'
-  | 'run'
-  | 'seq'
-  | 'id'
-  | 'source'
-  | 'modality'
-  | 'request_type'
-  | 'roles'
-  | 'turn'
-  | 'part'
-  | 'moderated_at'
-> {
-  readonly content_sha256: string;
-  readonly status: 'same';
-  readonly same_as: number;
-}
-
-/** One line of the verdict log. */
-export type LogLine = OutcomeLine | CopyLine;

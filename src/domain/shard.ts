@@ -21,7 +21,7 @@ export interface Shard {
 /**
  * Identity of a shard's payload, 64 hex digits: SHA-256 over one line per item with seq, id (as JSON), and the content
  * hash or, for an item that failed when it was read, its error code. Reading the same sources again yields the same
- * value, so a resumed run can check that it reads what was planned. Settled verdicts and copies do not change it.
+ * value, so a resumed run can check that it reads what was planned. Settled verdicts do not change it.
  */
 export function payloadSha256(items: readonly Item[]): string {
   const hash = createHash('sha256');

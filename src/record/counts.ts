@@ -68,12 +68,10 @@ export interface Counts {
   /** Files of unsupported types, by extension. */
   readonly unsupported_files: Readonly<Record<string, number>>;
   readonly guards: readonly GuardShare[];
-  /** Outcomes with a verdict of an earlier run, except copies. */
+  /** Outcomes with a verdict that their content got before, in this run or an earlier one. */
   readonly reused: number;
   /** The same by run and model, the most verdicts first. */
   readonly reused_from: readonly ReusedShare[];
-  /** Outcomes that are those of earlier items with the same content. */
-  readonly copies: number;
   /** Verdicts without a score for a category that has a threshold in the policy. */
   readonly thresholds_unapplied: number;
   /** Errors with the reason `ffmpeg_missing`. */
@@ -91,8 +89,8 @@ export interface Counts {
 /** Sums by key; a key without an outcome is left out. */
 type Sums = Readonly<Record<string, number | undefined>>;
 
-/** What the sums over all shards say of a run. Copies that wait for their outcome are not counted. */
-export function countsOf({ copies, by }: ShardTally, conversationTally: ConversationTally): Counts {
+/** The counts of a run by the sums over all shards. */
+export function countsOf({ by }: ShardTally, conversationTally: ConversationTally): Counts {
   const decided = decisionsOf(by.decision);
   const categories = categoriesOf(by.category);
   const streams = streamCounts(by.with?.generation ?? 0, {
@@ -133,7 +131,6 @@ export function countsOf({ copies, by }: ShardTally, conversationTally: Conversa
     guards: guardShares(by.guard),
     reused: sumOf(by.reused),
     reused_from: reusedShares(by.reused),
-    copies: copies - (by.with?.waiting ?? 0),
     thresholds_unapplied: by.with?.threshold_unapplied ?? 0,
     without_ffmpeg: by.reason?.ffmpeg_missing ?? 0,
     without_text_column: by.reason?.no_text_column ?? 0,

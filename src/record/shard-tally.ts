@@ -43,7 +43,6 @@ const COUNTED = {
   /** Outcomes with a property. */
   with: z.partialRecord(
     z.enum([
-      'waiting',
       'guard_flagged',
       'restricted',
       'partial',
@@ -70,7 +69,6 @@ const count = z.int().min(0);
 export const SHARD_TALLY = z.strictObject({
   items: count,
   errors: count,
-  copies: count,
   review: count,
   block: count,
   by: z.strictObject(COUNTED).partial(),
@@ -81,10 +79,8 @@ export type ShardTally = z.infer<typeof SHARD_TALLY>;
 /** The sums that progress needs. */
 export interface ShardCounts {
   readonly items: number;
-  /** Items that ended in an error, and copies, whose outcome is that of another item. */
   readonly errors: number;
-  readonly copies: number;
-  /** Verdicts by decision; the rest of `items - errors - copies` is `allow`. */
+  /** Verdicts by decision; the rest of `items - errors` is `allow`. */
   readonly review: number;
   readonly block: number;
 }

@@ -57,7 +57,6 @@ export const NO_RULING: Ruling = { thresholdUnapplied: false, restrictedBy: null
 export class Tally {
   #items = 0;
   #errors = 0;
-  #copies = 0;
   #review = 0;
   #block = 0;
   readonly #by = new Map<Dimension, Map<string, number>>();
@@ -66,12 +65,11 @@ export class Tally {
   /** Counts an outcome; with the sign -1, takes it back. */
   add(line: OutcomeLine, ruling: Ruling, sign: 1 | -1 = 1): void {
     this.#items += sign;
-    if (line.same_as !== null) this.#copies += sign;
-    else if (line.status === 'error') this.#errors += sign;
+    if (line.status === 'error') this.#errors += sign;
     else if (line.decision === 'review') this.#review += sign;
     else if (line.decision === 'block') this.#block += sign;
     this.#count('modality', line.modality ?? 'unknown', sign);
-    if (line.same_as === null && line.reused_from !== null) {
+    if (line.reused_from !== null) {
       this.#count('reused', ofModel(line.fingerprint, line.reused_from), sign);
     }
     if (line.turn !== null) this.#count('with', 'turn', sign);
@@ -80,20 +78,10 @@ export class Tally {
     if (line.decision !== null) this.#countVerdict(line, line.decision, ruling, sign);
   }
 
-  /** Counts a copy whose outcome is not known yet; with the sign -1, takes it back. */
-  addWaiting(line: Pick<OutcomeLine, 'part' | 'source' | 'turn'>, sign: 1 | -1 = 1): void {
-    this.#items += sign;
-    this.#copies += sign;
-    this.#count('with', 'waiting', sign);
-    if (line.turn !== null) this.#count('with', 'turn', sign);
-    if (isOfBatch(line)) this.#count('with', 'batch_part', sign);
-  }
-
   /** Adds the tally of a shard. */
   merge(tally: ShardTally): void {
     this.#items += tally.items;
     this.#errors += tally.errors;
-    this.#copies += tally.copies;
     this.#review += tally.review;
     this.#block += tally.block;
     for (const dimension of DIMENSIONS) {
@@ -101,11 +89,6 @@ export class Tally {
       if (counts === undefined) continue;
       for (const key of Object.keys(counts)) this.#count(dimension, key as never, counts[key]!);
     }
-  }
-
-  /** Copies whose outcome is not known yet. */
-  get waiting(): number {
-    return this.#get('with', 'waiting');
   }
 
   addConversation(conversation: ConversationLine): void {
@@ -116,7 +99,6 @@ export class Tally {
     return {
       items: this.#items,
       errors: this.#errors,
-      copies: this.#copies,
       review: this.#review,
       block: this.#block,
     };
@@ -130,7 +112,7 @@ export class Tally {
     return { ...this.shardCounts(), by: Object.fromEntries(by) };
   }
 
-  /** The sums over all outcomes; copies that wait for theirs are not counted. */
+  /** The sums over all outcomes. */
   counts(): Counts {
     return countsOf(this.shardTally(), this.#conversations);
   }
@@ -196,10 +178,6 @@ export class Tally {
     const sum = (counts.get(name) ?? 0) + by;
     if (sum === 0) counts.delete(name);
     else counts.set(name, sum);
-  }
-
-  #get<D extends Dimension>(dimension: D, key: Key<D>): number {
-    return this.#by.get(dimension)?.get(key) ?? 0;
   }
 
   /** Counts by key, in the order of the keys. */

@@ -130,9 +130,7 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
       await plan.close();
     }
     live.finishing();
-    const summary = await finishRun(log, stop, { signingKey: options.signingKey ?? null });
-    if (summary.status === 'finished') await reuse.finished(summary.pass);
-    return summary;
+    return await finishRun(log, stop, { signingKey: options.signingKey ?? null });
   } finally {
     await log.close();
   }

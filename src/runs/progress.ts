@@ -30,12 +30,10 @@ export interface RunView {
   /** Of them, those to review and to block. */
   readonly review: number;
   readonly block: number;
-  /** Of them, those of earlier runs that this process committed; null where another process commits. */
+  /** Reused verdicts among them that this process committed; null where another process commits. */
   readonly reused: number | null;
   /** Errors that are committed. */
   readonly errors: number;
-  /** Items whose outcome is that of another item; committed. */
-  readonly copies: number;
   /** Share of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
   /** What holds the run up, in a few words; null: nothing. */
@@ -58,7 +56,7 @@ export class StageCounts {
     return this.#waitingForCommit;
   }
 
-  /** Verdicts of earlier runs that this process committed. */
+  /** Reused verdicts that this process committed. */
   get reused(): number {
     return this.#reused;
   }
@@ -112,7 +110,7 @@ export class RunProgress implements PlanProgress {
 
   /** How far the run has got, with what is committed of its pass. `stages`: of the process that judges, if it is this one. */
   view(
-    { items, errors, copies, review, block }: ShardCounts,
+    { items, errors, review, block }: ShardCounts,
     stages: StageCounts | null,
     note: string | null,
   ): RunView {
@@ -121,12 +119,11 @@ export class RunProgress implements PlanProgress {
       planned: this.#planned,
       planClosed: this.#closed,
       ...stagesAfter(items, this.#planned, stages),
-      judged: items - errors - copies,
+      judged: items - errors,
       review,
       block,
       reused: stages?.reused ?? null,
       errors,
-      copies,
       readShare: this.#closed || this.#totalBytes === 0 ? 1 : read / this.#totalBytes,
       note,
     };

@@ -8,7 +8,7 @@ import { Normalizer } from '../normalize/normalizer.ts';
 import { ByteBudget } from '../flow/byte-budget.ts';
 import { corpusRoots } from '../ingest/sources/file-place.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
-import { withSnippets } from '../record/outcomes/kept-content.ts';
+import { withSnippets } from '../record/outcomes/snippets.ts';
 import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
 import type { BracketedReuse } from './reuse/bracketed-reuse.ts';
@@ -44,10 +44,9 @@ interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> 
   readonly whenRunning: (signal: AbortSignal) => Promise<void>;
 }
 
-/** A shard as it was planned, with the items settled that need not be judged, and the size of its content in bytes. */
+/** A planned shard, and the size of its content in bytes. */
 interface PlannedShard {
   readonly shard: Shard;
-  readonly settled: Shard;
   readonly bytes: number;
 }
 
@@ -94,9 +93,10 @@ export async function runPass(input: PassInput): Promise<void> {
     await input.whenRunning(aborted);
     const bytes = shardBytes(shard.items);
     await budget.enter(bytes, aborted);
-    await shards.add({ shard, settled: await input.reuse.settle(shard, aborted), bytes }, aborted);
+    await shards.add({ shard, bytes }, aborted);
   };
-  const judge = async ({ shard: planned, settled, bytes }: PlannedShard): Promise<void> => {
+  const judge = async ({ shard: planned, bytes }: PlannedShard): Promise<void> => {
+    const settled = await input.reuse.settle(planned, signal);
     const shard = await input.reuse.confirm(planned, settled, signal);
     input.stages.sent(shard);
     const result = await moderator.moderate(shard, { judging, session, signal });

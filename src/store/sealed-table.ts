@@ -5,10 +5,6 @@ import type { Environment, Table } from './environment.ts';
 const SEAL_BYTES = 16;
 /** Far more than any value has: a length that was damaged is not followed. */
 const MAX_BYTES = 1024 * 1024;
-/** Behind every key with the same beginning. */
-const LAST = Buffer.alloc(64, 0xff);
-/** Entries that are removed in one transaction. */
-const REMOVED_AT_ONCE = 4096;
 /** Entries that are copied in one transaction. */
 const COPIED_AT_ONCE = 4096;
 
@@ -72,21 +68,6 @@ export class SealedTable<T> {
       if (batch.length >= COPIED_AT_ONCE) await write();
     }
     await write();
-  }
-
-  /**
-   * Removes the entries whose keys begin with `prefix`. Trap: a table as a whole is never removed. Other processes may have it
-   * open, and the library then follows what is no longer there.
-   */
-  async removeAll(prefix: Buffer): Promise<void> {
-    const table = this.#table;
-    if (table === null) return;
-    const range = { start: prefix, end: Buffer.concat([prefix, LAST]), limit: REMOVED_AT_ONCE };
-    for (;;) {
-      const keys = this.#environment.read(() => [...table.getKeys(range)]);
-      if (keys === null || keys.length === 0 || !this.#environment.isWhole) return;
-      await this.#environment.write(keys.length, () => keys.forEach((key) => void table.remove(key)));
-    }
   }
 
   #opened(key: Buffer, bytes: Buffer): T | null {

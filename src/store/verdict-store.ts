@@ -1,12 +1,9 @@
-import { hash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { STORE_FILES } from '../files/store-files.ts';
 import { causeOf, Environment } from './environment.ts';
 import { FileHashes } from './file-hashes.ts';
-import { FirstSeqs } from './first-seqs.ts';
-import { SealedTable } from './sealed-table.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
 import { StoreUser } from './store-users.ts';
 import { noteClosed, noteOpened, tryData } from './trial.ts';
@@ -43,8 +40,6 @@ export class VerdictStore {
   readonly #folder: string;
   readonly #environment: Environment;
   readonly #verdicts: Verdicts;
-  /** Of all passes, see `firstSeqs`. */
-  readonly #firsts: SealedTable<number>;
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
@@ -60,7 +55,6 @@ export class VerdictStore {
       ),
     );
     this.#verdicts = new Verdicts(this.#environment, key);
-    this.#firsts = new SealedTable(this.#environment, 'firsts', key);
     this.files = new FileHashes(this.#environment, key);
   }
 
@@ -133,12 +127,6 @@ export class VerdictStore {
    */
   add(judged: JudgedVerdicts): Promise<void> {
     return this.#verdicts.add(judged);
-  }
-
-  /** The first item with each content in a pass of a run. To be opened once per pass. */
-  firstSeqs(run: string, pass: number): FirstSeqs {
-    const prefix = hash('sha256', `${run}\n${pass}`, 'buffer').subarray(0, 8);
-    return new FirstSeqs(this.#environment, this.#firsts, prefix);
   }
 
   /** Writes what waits, and closes the file. Nothing may be called afterwards. */

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
@@ -37,7 +37,6 @@ it(
     await mkdir(corpus);
     await mkdir(out);
     await writeComments(corpus, 'a.csv', 2000);
-    await appendFile(join(corpus, 'a.csv'), 'again,"the same, number 0"\nagain,"the same, number 0"\n');
     const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
     fleet.worker();
     fleet.sink();
@@ -49,15 +48,15 @@ it(
     };
 
     const first = await scan();
-    expect(first).toMatchObject({ summary: { verdicts: 2002, reused: 0, copies: 1 }, judged: 2001 });
+    expect(first).toMatchObject({ summary: { verdicts: 2000, reused: 0 }, judged: 2000 });
     const second = await scan();
-    expect(second).toMatchObject({ summary: { verdicts: 2002, reused: 2002 }, judged: 0 });
+    expect(second).toMatchObject({ summary: { verdicts: 2000, reused: 2000 }, judged: 0 });
     const lines = await outcomes(second.summary.dir);
     expect(new Set(lines.map((line) => line.reused_from))).toEqual(new Set([first.summary.run]));
     expect(await verifyRun(second.summary.dir, {})).toMatchObject({ ok: true });
 
     await writeComments(corpus, 'b.csv', 10, 5001);
-    expect(await scan()).toMatchObject({ summary: { verdicts: 2012, reused: 2002 }, judged: 10 });
+    expect(await scan()).toMatchObject({ summary: { verdicts: 2010, reused: 2000 }, judged: 10 });
 
     // What a fleet has judged, a process alone does not judge again, and the other way round.
     await writeComments(corpus, 'c.csv', 10, 6001);
@@ -67,7 +66,7 @@ it(
     const { dir } = JSON.parse(alone.stdout) as Summary;
     expect(judged).toBe(10);
     const fourth = await scan();
-    expect(fourth).toMatchObject({ summary: { verdicts: 2022, reused: 2022 }, judged: 0 });
+    expect(fourth).toMatchObject({ summary: { verdicts: 2020, reused: 2020 }, judged: 0 });
     // Asked to, outcomes hold a piece of what is to review, reused or judged by a worker.
     const policy = join(folder, 'policy.yaml');
     await writeFile(policy, 'thresholds: { default: { review: 0.3 } }\n');
@@ -84,10 +83,7 @@ it(
       expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
     }
 
-    const same = (all: object[]): object[] => all.map((line) => ({ ...line, same_as: null }));
-    expect(same(comparable(await outcomes(fourth.summary.dir)))).toEqual(
-      same(comparable(await outcomes(dir))),
-    );
+    expect(comparable(await outcomes(fourth.summary.dir))).toEqual(comparable(await outcomes(dir)));
   },
 );
 

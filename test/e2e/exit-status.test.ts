@@ -56,20 +56,6 @@ describe('exit status', () => {
     expect(verified.stdout).toMatch(/verdicts\.jsonl/);
   });
 
-  it('4: a record that could not be checked, which says nothing about the record', async () => {
-    // Copies of an item in another shard are found by a temporary file.
-    const cwd = await folderWith({ 'a.csv': `text\n${'hello there\n'.repeat(5000)}` });
-    await guardsweep(['enqueue', 'a.csv'], { cwd });
-    const run = await onlyRun(join(cwd, 'runs'));
-    for (const TMPDIR of [join(cwd, 'missing'), join(cwd, 'a.csv'), '/proc']) {
-      const verified = await guardsweep(['verify', run], { cwd, env: { TMPDIR } });
-      expect({ TMPDIR, ...verified }).toMatchObject({ TMPDIR, status: 4, stdout: '' });
-      expect(verified.stderr).toMatch(/no temporary file can be made in .*: set TMPDIR/);
-      expect(verified.stderr).toContain(TMPDIR);
-    }
-    expect((await guardsweep(['verify', run], { cwd })).status).toBe(0);
-  });
-
   it('2: bad usage or configuration, in one line, with nothing written', async () => {
     const cwd = await folderWith({
       'a.csv': 'text\nhello\n',

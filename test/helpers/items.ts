@@ -1,6 +1,6 @@
 import { contentSha256 } from '../../src/domain/content-hash.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
-import type { CopiedItem, FailedItem, JudgedItem, ReusedItem } from '../../src/domain/item.ts';
+import type { FailedItem, JudgedItem, ReusedItem } from '../../src/domain/item.ts';
 import type { ItemRequest } from '../../src/domain/request.ts';
 import { judgement, MODEL } from './moderation.ts';
 
@@ -60,21 +60,4 @@ export function knownItem(seq: number, score: number, path = 'corpus.csv'): Reus
     error: null,
   };
   return { seq, id, source, roles, part, turn, request: null, ...of, settled };
-}
-
-/** An item with the content of an earlier one. */
-export function copiedItem(seq: number, text: string, sameAs: number, path = 'corpus.csv'): CopiedItem {
-  const { id, source, roles, part, turn, contentSha256: hash } = promptItem(seq, text, path);
-  const of = { requestType: 'prompt', modality: 'text', contentSha256: hash } as const;
-  return {
-    seq,
-    id,
-    source,
-    roles,
-    part,
-    turn,
-    request: null,
-    ...of,
-    settled: { judgement: null, error: null, sameAs },
-  };
 }

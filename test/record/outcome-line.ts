@@ -22,7 +22,6 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     subcategory_flags: null,
     decision: 'allow',
     decided_by: null,
-    same_as: null,
     fingerprint: null,
     endpoint: null,
     latency_ms: 1,

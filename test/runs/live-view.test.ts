@@ -10,11 +10,11 @@ import { createdRun, go, judge, rows } from './small-run.ts';
 const textOf = (request: GuardRequest): string | null => ('text' in request ? request.text : null);
 
 /** Items in the stages of a run: what was read, sent, judged and committed. */
-const stagesOf = ({ planned, sent, answered, judged, errors, copies }: RunView): (number | null)[] => [
+const stagesOf = ({ planned, sent, answered, judged, errors }: RunView): (number | null)[] => [
   planned,
   sent,
   answered,
-  judged + errors + copies,
+  judged + errors,
 ];
 
 it('the stages of a run add up while it is judged, and all end at its items', async () => {

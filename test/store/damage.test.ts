@@ -232,14 +232,11 @@ const USER = `
   let isOver = false;
   process.stdin.on('end', () => (isOver = true)).resume();
   console.log('opened');
-  const seqs = opened.firstSeqs('run-2', 1);
-  for (let turn = 0; !isOver; turn++) {
-    for (const [at, { contentSha256, judgement }] of recorded.verdicts.entries()) {
+  while (!isOver) {
+    for (const { contentSha256, judgement } of recorded.verdicts) {
       const found = opened.find(contentSha256, [judged]);
       if (found !== null && !isDeepStrictEqual(found.judgement, judgement)) process.exit(1);
-      if (seqs.claim(contentSha256, turn * recorded.verdicts.length + at) > at + turn * recorded.verdicts.length) process.exit(1);
     }
-    await seqs.settled();
     await opened.add({ ...recorded, verdicts: recorded.verdicts.slice(0, 50) });
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

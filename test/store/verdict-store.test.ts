@@ -60,25 +60,6 @@ it('refuses a folder that holds something else', async () => {
   await expect(open()).rejects.toMatchObject({ kind: 'usage' });
 });
 
-it('remembers the first item with a content, until the pass is finished', async () => {
-  const { open } = await keptStore();
-  let store = await open();
-  const first = store.firstSeqs('run-1', 1);
-  expect(first.claim(content('a'), 3)).toBe(3);
-  expect(first.claim(content('a'), 9)).toBe(3);
-  await first.settled();
-  await first.written;
-  expect(first.claim(content('a'), 9)).toBe(3);
-  expect(store.firstSeqs('run-1', 2).claim(content('a'), 9)).toBe(9);
-  await store.close();
-  store = await open();
-  const again = store.firstSeqs('run-1', 1);
-  expect(again.claim(content('a'), 9)).toBe(3);
-  await again.forget();
-  expect(store.firstSeqs('run-1', 1).claim(content('a'), 9)).toBe(9);
-  await store.close();
-});
-
 it('knows a media file while its size, its times and its place stay the same', async () => {
   const { open } = await keptStore();
   let store = await open();

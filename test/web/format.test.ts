@@ -33,12 +33,12 @@ describe('numbers of the dashboard', () => {
 
 describe('progress of a run', () => {
   const progress: RunProgress = {
-    ...{ planned: 1000, plan_closed: true, judged: 600, review: 40, block: 2, errors: 1, copies: 398 },
+    ...{ planned: 1000, plan_closed: true, judged: 998, review: 40, block: 2, errors: 1 },
     by_category: {},
     ...{ items_per_second: 12.345, seconds_left: 1 },
   };
 
-  it('is never all before everything is done, and counts copies and errors', () => {
+  it('is never all before everything is done, and counts errors', () => {
     expect(progressWords({ progress })).toBe('99%, 999 of 1,000 items, 1 not judged');
     expect(paceWords({ state: 'running', progress })).toBe('12.3 items/s, about 1 s left');
     expect(paceWords({ state: 'paused', progress })).toBe('');
@@ -51,7 +51,7 @@ describe('progress of a run', () => {
   });
 
   it('of a run without items is all', () => {
-    const none = { ...progress, planned: 0, judged: 0, errors: 0, copies: 0 };
+    const none = { ...progress, planned: 0, judged: 0, errors: 0 };
     expect(progressWords({ progress: none })).toBe('100%, 0 of 0 items');
   });
 });

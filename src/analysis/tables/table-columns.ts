@@ -122,7 +122,6 @@ export function flaggedColumns(config: Pick<RunConfig, 'sources' | 'output'>): r
     column(number('worst_at', 'coverage_worst_at'), 'Worst part at', 12),
     ...CATEGORIES.map(({ key, label }) => column(number(key), label, 12, 'score')),
     column(text('rule', 'decided_by'), 'Rule', 20),
-    column(number('same_as'), 'Copy of seq', 10),
     column(text('guard'), 'Guard', 24),
     column(plain('fingerprint'), 'Fingerprint', 20),
     column(TIME, 'Judged at (UTC)', 19, 'time'),

@@ -8,12 +8,8 @@ export interface ProgressSnapshot extends Omit<RunView, 'readShare'> {
 }
 
 /** Items that need no more work: those that are committed. */
-export function doneItems({
-  judged,
-  errors,
-  copies,
-}: Pick<ProgressSnapshot, 'judged' | 'errors' | 'copies'>): number {
-  return judged + errors + copies;
+export function doneItems({ judged, errors }: Pick<ProgressSnapshot, 'judged' | 'errors'>): number {
+  return judged + errors;
 }
 
 type Counted = (count: number) => string;
@@ -87,7 +83,7 @@ function paceTexts(snapshot: ProgressSnapshot, perSecond: number | null): readon
 
 /** The stages of the items: the first text is complete, each further one shorter. */
 function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
-  const { planned, planClosed, sent, answered, copies, reused } = snapshot;
+  const { planned, planClosed, sent, answered, reused } = snapshot;
   const done = doneItems(snapshot);
   const more = planClosed ? '' : '+';
   const stages = (count: Counted): string =>
@@ -100,12 +96,8 @@ function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
       ],
       ' > ',
     );
-  const without = joined(
-    [copies > 0 ? `${inFull(copies)} copies` : null, (reused ?? 0) > 0 ? `${inFull(reused!)} reused` : null],
-    ', ',
-  );
   return [
-    without === '' ? stages(inFull) : `${stages(inFull)} (${without})`,
+    (reused ?? 0) > 0 ? `${stages(inFull)} (${inFull(reused!)} reused)` : stages(inFull),
     stages(inFull),
     stages(inShort),
     `${inFull(done)} of ${inFull(planned)}${more} items`,
@@ -118,7 +110,7 @@ function stageTexts(snapshot: ProgressSnapshot): readonly string[] {
  * it is not known yet. Items in the stages add up: what was read is what is committed and what is on its way there.
  *
  *     42%, 523 items/s, about 14 s left; 3 block, 12 review, 2 not judged
- *     read 12,345 > sent 6,100 > judged 5,400 > committed 5,230 (40 copies)
+ *     read 12,345 > sent 6,100 > judged 5,400 > committed 5,230 (40 reused)
  */
 export function progressLines(
   snapshot: ProgressSnapshot,

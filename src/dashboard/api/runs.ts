@@ -40,7 +40,6 @@ export interface RunProgress {
   readonly review: number;
   readonly block: number;
   readonly errors: number;
-  readonly copies: number;
   /** Verdicts by flagged category so far; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
   readonly items_per_second: number | null;

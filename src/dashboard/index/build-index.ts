@@ -7,8 +7,8 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { readManifest } from '../../record/manifest/manifest.ts';
-import { finalOutcomes } from '../../record/outcomes/final-outcomes.ts';
-import { isComplete, outlinePlan } from '../../record/outcomes/plan-outline.ts';
+import { committedLines } from '../../record/outcomes/committed-lines.ts';
+import { outlinePlan } from '../../record/outcomes/plan-outline.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { Reviews } from '../reviews/reviews.ts';
 import { RunIndex } from './run-index.ts';
@@ -90,13 +90,14 @@ async function writeSnapshot({ runDir, to, signal, progress }: SnapshotOptions):
   const { commits } = await readChain(runDir, { signal });
   const planPath = join(runDir, RUN_FILES.plan);
   const plan = await outlinePlan(planPath, commits, { signal });
-  const log = { runDir, planPath, planBytes: plan.bytes, commits, signal, isComplete: isComplete(plan) };
+  const log = { runDir, planPath, planBytes: plan.bytes, commits, signal };
   const file = await createFile(to);
   let written = 0;
   try {
-    for await (const batch of finalOutcomes(plan.lanes, log)) {
-      await file.appendFile(Buffer.concat(batch.map(({ bytes }) => bytes)));
-      written += batch.reduce((sum, { count }) => sum + count, 0);
+    for await (const piece of committedLines(plan.lanes, log)) {
+      if (piece.superseded) continue;
+      await file.appendFile(piece.bytes);
+      written += piece.count;
       progress(written / plan.items);
     }
   } finally {

@@ -5,7 +5,7 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import { openFile } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSpans } from '../../files/read-fully.ts';
-import { LinePositions } from '../../record/outcomes/line-positions.ts';
+import { LinePositions } from './line-positions.ts';
 import { parseOutcomeLine } from '../../record/outcomes/outcome-schema.ts';
 import { MAX_LINE_BYTES } from '../../analysis/verdict-columns.ts';
 
@@ -121,7 +121,7 @@ export class LinesBySeq {
     const seq = Number(LINE_START.exec(line.toString('latin1', 0, LINE_START_BYTES))?.[1] ?? -1);
     if (seq <= this.#lastSeq) throw noOutcome();
     this.#lastSeq = seq;
-    return this.#positions.add(seq, { segment: '', offset, bytes: line.length });
+    return this.#positions.add(seq, { offset, bytes: line.length });
   }
 }
 

@@ -20,13 +20,12 @@ const NO_PROGRESS: RunProgress = {
   review: 0,
   block: 0,
   errors: 0,
-  copies: 0,
   by_category: {},
   items_per_second: null,
   seconds_left: null,
 };
 
-/** A run that is finished. Copies count as what they are copies of. */
+/** A run that is finished. */
 export function finishedRow(known: KnownRun, summary: Summary): RunRow {
   const { items: planned, verdicts: judged, errors, by_decision: byDecision, seconds } = summary;
   return {
@@ -46,8 +45,7 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
 
 /** A run that is not finished. `problem`: what is known of it besides its status. */
 export function openRow(known: KnownRun, status: RunStatus, problem: string | null): RunRow {
-  const { planned, plan_closed, judged, review, block, errors, copies, items_per_second, seconds_left } =
-    status;
+  const { planned, plan_closed, judged, review, block, errors, items_per_second, seconds_left } = status;
   const { by_category } = status;
   return {
     ...headOf(known),
@@ -55,7 +53,7 @@ export function openRow(known: KnownRun, status: RunStatus, problem: string | nu
     problem: problem ?? status.stuck,
     actions: known.mayChange ? ACTIONS[status.state] : [],
     progress: {
-      ...{ planned, plan_closed, judged, review, block, errors, copies, by_category },
+      ...{ planned, plan_closed, judged, review, block, errors, by_category },
       ...{ items_per_second, seconds_left },
     },
     by_decision: null,

@@ -96,7 +96,6 @@ async function feedToEnd(run: Run, rights: Rights, options: ContinueOnFleetOptio
     await feeder.obeyMarkers(signal);
     const planned = await feedDuePasses(run, { ...rights, tail, feeder, reuse, signal }, options);
     const summary = await feeder.finish(planned, () => finishedSummary(run.dir), signal);
-    await reuse.finished(planned.pass);
     await feeder.deregister(signal);
     return summary;
   } catch (error) {

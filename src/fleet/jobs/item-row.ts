@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
-import {
-  isCopy,
-  type CopiedItem,
-  type FailedItem,
-  type Item,
-  type ReusedItem,
-  type SettledItem,
-} from '../../domain/item.ts';
+import type { FailedItem, Item, ReusedItem, SettledItem } from '../../domain/item.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import {
   MODALITIES,
@@ -39,7 +32,7 @@ export const SNIPPET = z.strictObject({
 });
 
 /** The first column of a row. */
-export const ITEM_KIND = { judged: 0, failed: 1, known: 2, copied: 3 } as const;
+export const ITEM_KIND = { judged: 0, failed: 1, known: 2 } as const;
 
 /** Where an item is in the sources and its record; for a conversation, also the original roles of its turns. */
 export const isPlace = row(
@@ -102,22 +95,11 @@ const isKnownRow = row(
   (value: unknown): value is Snippet | null => SNIPPET.nullable().safeParse(value).success,
 );
 
-const isCopied = row(
-  only(ITEM_KIND.copied),
-  isPlace,
-  oneOf(REQUEST_TYPES),
-  oneOf(MODALITIES),
-  text, // contentSha256
-  count, // sameAs
-);
-
 type FailedRow = Checked<typeof isFailed>;
 type KnownRow = Checked<typeof isKnownRow>;
-type CopiedRow = Checked<typeof isCopied>;
-type SettledRow = FailedRow | KnownRow | CopiedRow;
+type SettledRow = FailedRow | KnownRow;
 
-const isSettled = (value: unknown): value is SettledRow =>
-  isFailed(value) || isKnownRow(value) || isCopied(value);
+const isSettled = (value: unknown): value is SettledRow => isFailed(value) || isKnownRow(value);
 
 /** An item that was settled before it was judged. */
 export const SETTLED_ROW = z.custom<SettledRow>(isSettled);
@@ -128,14 +110,12 @@ export function packSettled(item: SettledItem, names: StringTable): SettledRow {
     return [ITEM_KIND.failed, place, item.requestType, item.modality, packError(item.settled.error)];
   }
   const of = [place, item.requestType, item.modality, item.contentSha256] as const;
-  if (isCopy(item)) return [ITEM_KIND.copied, ...of, item.settled.sameAs];
   const { judgement, reusedFrom, snippet } = item.settled;
   return [ITEM_KIND.known, ...of, packVerdict(judgement, names), names.index(reusedFrom), snippet];
 }
 
 export function unpackSettled(row: SettledRow, by: Named): SettledItem {
-  if (row[0] === ITEM_KIND.failed) return unpackFailed(row, by);
-  return row[0] === ITEM_KIND.known ? unpackKnown(row, by) : unpackCopied(row, by);
+  return row[0] === ITEM_KIND.failed ? unpackFailed(row, by) : unpackKnown(row, by);
 }
 
 function unpackFailed([, place, requestType, modality, error]: FailedRow, by: Named): FailedItem {
@@ -165,15 +145,6 @@ function unpackKnown(
   const fingerprint = by.fingerprints.find((known) => known.id === judgement.fingerprint);
   if (fingerprint === undefined) throw new Error('a settled verdict refers to a model that its job lacks');
   const settled = { judgement, fingerprint, reusedFrom: textAt(by.names, run), snippet, error: null };
-  return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
-}
-
-function unpackCopied(
-  [, place, requestType, modality, contentSha256, sameAs]: CopiedRow,
-  by: Named,
-): CopiedItem {
-  const { seq, id, source, roles, part, turn } = unpackPlace(place, by);
-  const settled = { judgement: null, error: null, sameAs };
   return { seq, id, source, roles, part, turn, request: null, modality, requestType, contentSha256, settled };
 }
 

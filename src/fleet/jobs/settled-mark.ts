@@ -1,19 +1,17 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isCopy, hasReusedVerdict } from '../../domain/item.ts';
+import { hasReusedVerdict } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
 import { packSettled } from './item-row.ts';
 import { StringTable } from './rows.ts';
 
 /**
  * What a feeder settled of a shard, which only it and the sink can know: an HMAC-SHA-256, 64 hex digits, with the key of
- * the feeder's claim. Null for a shard without copies and reused verdicts. A worker hands it on with the result, so it can
- * neither make an item a copy nor bring a verdict of its own as one of an earlier run.
+ * the feeder's claim. Null for a shard without reused verdicts. A worker hands it on with the result, so it cannot bring a
+ * verdict of its own as a reused one.
  */
 export function settledMark(key: string, { shard, pass, items }: Shard): string | null {
   const names = new StringTable();
-  const rows = items
-    .filter((item) => isCopy(item) || hasReusedVerdict(item))
-    .map((item) => packSettled(item, names));
+  const rows = items.filter(hasReusedVerdict).map((item) => packSettled(item, names));
   if (rows.length === 0) return null;
   const settled = JSON.stringify([shard, pass, names.list, rows]);
   return createHmac('sha256', Buffer.from(key, 'hex')).update(settled).digest('hex');

@@ -45,8 +45,6 @@ export interface RunStatus {
   readonly errors: number;
   /** Verdicts of all passes by flagged category; one verdict may count in several. */
   readonly by_category: Readonly<Record<string, number>>;
-  /** Items whose outcome is that of another item; until the run is finished they are not among the others. */
-  readonly copies: number;
   readonly shards: { readonly planned: number; readonly committed: number };
   /** The lowest shard that is planned and not committed; null when there is none. */
   readonly oldest_open_shard: number | null;
@@ -158,15 +156,14 @@ export class RunWatch {
   }
 }
 
-type OutcomeCounts = Pick<RunStatus, 'judged' | 'review' | 'block' | 'errors' | 'copies'>;
+type OutcomeCounts = Pick<RunStatus, 'judged' | 'review' | 'block' | 'errors'>;
 
-function countsSoFar({ items, errors, copies, review, block }: ShardCounts): OutcomeCounts {
-  return { judged: items - errors - copies, review, block, errors, copies };
+function countsSoFar({ items, errors, review, block }: ShardCounts): OutcomeCounts {
+  return { judged: items - errors, review, block, errors };
 }
 
-/** Copies count as what they are copies of. */
 function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summary): OutcomeCounts {
-  return { judged: verdicts, review, block, errors, copies: 0 };
+  return { judged: verdicts, review, block, errors };
 }
 
 /** The state of a run, without its progress. Failure('usage') when this is not a run directory. */

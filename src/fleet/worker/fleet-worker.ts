@@ -13,7 +13,7 @@ import type { ShardJob } from '../jobs/shard-job.ts';
 import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
-import { withSnippets } from '../../record/outcomes/kept-content.ts';
+import { withSnippets } from '../../record/outcomes/snippets.ts';
 import { missingMedia } from './missing-media.ts';
 import { Moderator } from '../../moderate/moderator.ts';
 import { ResultQueues } from './result-queues.ts';

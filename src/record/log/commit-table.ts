@@ -15,13 +15,13 @@ export interface CommittedRange {
 }
 
 /** What of a shard is made from its lines when the run is finished. */
-export const HAS = { errors: 1, waiting: 2, turns: 4, batchParts: 8 } as const;
+export const HAS = { errors: 1, turns: 2, batchParts: 4 } as const;
 
 const PAGE_SHARDS = 1024;
 const HASH_BYTES = 32;
 const CHECK_BYTES = 8;
 
-const NONE: ShardCounts = { items: 0, errors: 0, copies: 0, review: 0, block: 0 };
+const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
 
 /** Flat arrays for a range of shard numbers. */
 class Page {
@@ -98,11 +98,10 @@ export class CommitTable {
     tallyCheck(commit.tally).copy(page.tallies, at * CHECK_BYTES);
     this.tally.merge(commit.tally);
     const sum = this.counts(commit.pass);
-    const { items, errors, copies, review, block } = commit.tally;
+    const { items, errors, review, block } = commit.tally;
     this.#counts.set(commit.pass, {
       items: sum.items + items,
       errors: sum.errors + errors,
-      copies: sum.copies + copies,
       review: sum.review + review,
       block: sum.block + block,
     });
@@ -128,10 +127,9 @@ export class CommitTable {
 }
 
 function hasOf({ by }: ShardTally): number {
-  const { waiting, turn, batch_part: part } = by.with ?? {};
+  const { turn, batch_part: part } = by.with ?? {};
   return (
     (by.code === undefined ? 0 : HAS.errors) |
-    (waiting === undefined ? 0 : HAS.waiting) |
     (turn === undefined ? 0 : HAS.turns) |
     (part === undefined ? 0 : HAS.batchParts)
   );

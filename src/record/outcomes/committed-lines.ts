@@ -1,5 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
-import type { LogLine } from '../../domain/outcome.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { readPlan } from '../../ingest/plan/plan-file.ts';
 import type { PlanLine, PlannedShard } from '../../ingest/plan/plan-line.ts';
@@ -14,7 +14,7 @@ export class CommittedShard {
   readonly planned: PlannedShard;
   readonly range: CommittedRange;
   readonly bytes: Buffer;
-  #lines: readonly LogLine[] | null = null;
+  #lines: readonly OutcomeLine[] | null = null;
   /** Where each line begins, and the end. */
   #starts: Float64Array | null = null;
 
@@ -38,7 +38,7 @@ export class CommittedShard {
   }
 
   /** All lines, parsed by whoever asks first. Failure('internal') for lines that are not those of the planned items. */
-  lines(parse: (text: string) => LogLine = trusted): readonly LogLine[] {
+  lines(parse: (text: string) => OutcomeLine = trusted): readonly OutcomeLine[] {
     this.#lines ??= this.#parse(parse);
     return this.#lines;
   }
@@ -49,13 +49,13 @@ export class CommittedShard {
     return new Failure('internal', `${of} ${what}`, { cause });
   }
 
-  #parse(parse: (text: string) => LogLine): LogLine[] {
-    const lines: LogLine[] = [];
+  #parse(parse: (text: string) => OutcomeLine): OutcomeLine[] {
+    const lines: OutcomeLine[] = [];
     let start = 0;
     for (const [first, last] of this.planned.seqs) {
       for (let seq = first; seq <= last; seq++) {
         const end = this.startOf(lines.length + 1);
-        let line: LogLine;
+        let line: OutcomeLine;
         try {
           line = parse(this.bytes.toString('utf8', start, end - 1));
         } catch (cause) {
@@ -86,17 +86,58 @@ export class CommittedShard {
 }
 
 /** Lines that this program wrote, and whose hash holds. */
-const trusted = (text: string): LogLine => JSON.parse(text) as LogLine;
+const trusted = (text: string): OutcomeLine => JSON.parse(text) as OutcomeLine;
 
-/** Lines of a shard with seqs in a row: from one index up to, not including, another. */
-export interface Piece {
-  readonly shard: CommittedShard;
+/** Keys read like this only outside of strings, in which quotation marks are escaped. */
+const ERROR_STATUS = Buffer.from(',"status":"error",');
+
+interface PieceRange {
   readonly from: number;
+  /** Not included. */
   readonly to: number;
-  /** Seq of the first. */
+  /** Seq of the first line. */
   readonly first: number;
+  readonly superseded: boolean;
+}
+
+/** Lines of a shard with seqs in a row, as verdicts.jsonl has them. */
+export class Piece {
+  readonly shard: CommittedShard;
+  /** Seq of the first line. */
+  readonly first: number;
+  readonly count: number;
   /** Whether a later pass has lines of the same items, which count instead. */
   readonly superseded: boolean;
+  readonly #from: number;
+
+  constructor(shard: CommittedShard, { from, to, first, superseded }: PieceRange) {
+    this.shard = shard;
+    this.first = first;
+    this.count = to - from;
+    this.superseded = superseded;
+    this.#from = from;
+  }
+
+  get bytes(): Buffer {
+    return this.shard.slice(this.#from, this.#from + this.count);
+  }
+
+  /** All lines; the first call for a shard parses it. */
+  lines(): readonly OutcomeLine[] {
+    return this.shard.lines().slice(this.#from, this.#from + this.count);
+  }
+
+  /** The errors; no other line is parsed. */
+  errors(): OutcomeLine[] {
+    const { bytes } = this;
+    const found: OutcomeLine[] = [];
+    for (let at = bytes.indexOf(ERROR_STATUS); at !== -1; at = bytes.indexOf(ERROR_STATUS, at)) {
+      const start = bytes.lastIndexOf(NEWLINE, at) + 1;
+      at = bytes.indexOf(NEWLINE, at) + 1;
+      found.push(JSON.parse(bytes.toString('utf8', start, at)) as OutcomeLine);
+    }
+    return found;
+  }
 }
 
 export interface CommittedLinesInput {
@@ -130,7 +171,7 @@ export async function* committedLines(
       let until = Number.POSITIVE_INFINITY;
       for (const other of live) if (other !== cursor) until = Math.min(until, other.seq);
       const piece = cursor.take(superseded ? cursor.seq + 1 : Math.max(until, cursor.seq + 1), superseded);
-      last = piece.first + piece.to - piece.from - 1;
+      last = piece.first + piece.count - 1;
       yield piece;
       if (cursor.isAtEnd && !(await cursor.load())) live.splice(live.indexOf(cursor), 1);
     }
@@ -208,7 +249,7 @@ class LaneCursor {
       if (next === undefined) this.#shard = null;
       else this.seq = next[0];
     }
-    return { shard, from, to: this.#line, first, superseded };
+    return new Piece(shard, { from, to: this.#line, first, superseded });
   }
 
   async close(): Promise<void> {

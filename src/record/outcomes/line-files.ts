@@ -2,7 +2,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import { HAS } from '../log/commit-table.ts';
 import { BatchResults, type BatchLine } from './batch-results.ts';
 import { Conversations, type ConversationLine } from './conversations.ts';
-import type { Outcomes } from './final-outcomes.ts';
+import type { Piece } from './committed-lines.ts';
 
 /** Where the text of a file goes. */
 export interface TextTarget {
@@ -38,19 +38,17 @@ export class LineFiles {
   }
 
   /** To be called in corpus order. Returns the conversations that ended. */
-  async add(batch: readonly Outcomes[]): Promise<ConversationLine[]> {
-    await this.#files.get(RUN_FILES.verdicts)!.write(batch.map(({ bytes }) => bytes));
-    const ended: (ConversationLine | null)[] = [];
-    for (const { shard, count, lines, errors } of batch) {
-      if (count === 0) continue;
-      this.#count(RUN_FILES.verdicts, count);
-      const has = (bit: number): boolean => (shard.range.has & bit) !== 0;
-      if (has(HAS.errors | HAS.waiting)) await this.#write(RUN_FILES.errors, errors());
-      if (has(HAS.batchParts)) await this.#addBatch(lines().map((line) => this.#batch.add(line)));
-      if (has(HAS.turns)) ended.push(...lines().map((line) => this.#conversations.add(line)));
-      else ended.push(this.#conversations.end());
-    }
-    return this.#addConversations(ended);
+  async add(piece: Piece): Promise<readonly ConversationLine[]> {
+    await this.#files.get(RUN_FILES.verdicts)!.write([piece.bytes]);
+    this.#count(RUN_FILES.verdicts, piece.count);
+    const has = (bit: number): boolean => (piece.shard.range.has & bit) !== 0;
+    if (has(HAS.errors)) await this.#write(RUN_FILES.errors, piece.errors());
+    if (has(HAS.batchParts)) await this.#addBatch(piece.lines().map((line) => this.#batch.add(line)));
+    return this.#addConversations(
+      has(HAS.turns)
+        ? piece.lines().map((line) => this.#conversations.add(line))
+        : [this.#conversations.end()],
+    );
   }
 
   /** To be called once, after the last outcome. Returns the conversation that ended. */

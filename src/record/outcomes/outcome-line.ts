@@ -1,11 +1,10 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { hasReusedVerdict, itemKind, type CopiedItem, type Item } from '../../domain/item.ts';
+import { hasReusedVerdict, itemKind, type Item } from '../../domain/item.ts';
 import type { GenerationVerdict } from '../../domain/generation/generation-verdict.ts';
-import type { CopyLine, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
+import type { Decision, FailedJudgement, Judgement, OutcomeLine, StreamLine } from '../../domain/outcome.ts';
 import { decide, type PolicyDecision, type Policy } from '../../domain/policy.ts';
+import { findRestriction, type GuardScores } from '../../domain/restriction/restriction.ts';
 import { CATEGORY_KEYS, listForeignCategories, type CategoryName } from '../../domain/taxonomy.ts';
-import { decisionOn } from './decision-on.ts';
-import { mayHoldContent } from './kept-content.ts';
 
 /**
  * The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. `snippet`:
@@ -49,7 +48,6 @@ export function verdictLine(
     subcategory_flags: judgement.subcategoryFlags,
     decision,
     decided_by: decidedBy,
-    same_as: null,
     fingerprint: judgement.fingerprint,
     endpoint: judgement.endpoint,
     latency_ms: toHundredths(judgement.latencyMs),
@@ -87,7 +85,6 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     subcategory_flags: null,
     decision: null,
     decided_by: null,
-    same_as: null,
     fingerprint: null,
     endpoint: failure.endpoint,
     latency_ms: null,
@@ -98,26 +95,6 @@ export function errorLine(run: string, item: Item, failure: FailedJudgement): Ou
     reused_from: null,
     snippet: null,
     error: reason === undefined ? { code, message, retryable } : { code, message, retryable, reason },
-  };
-}
-
-/** The line of a copy in the log; `at` (ISO 8601, UTC) is the time of an error of its own. */
-export function copyLine(run: string, item: CopiedItem, at: string): CopyLine {
-  return {
-    schema: 1,
-    run,
-    seq: item.seq,
-    id: item.id,
-    source: sourceOf(item),
-    modality: item.modality,
-    request_type: item.requestType,
-    content_sha256: item.contentSha256,
-    roles: item.roles,
-    turn: item.turn,
-    part: item.part,
-    status: 'same',
-    same_as: item.settled.sameAs,
-    moderated_at: at,
   };
 }
 
@@ -150,6 +127,19 @@ function sourceOf({ source }: Item): OutcomeLine['source'] {
   };
 }
 
+/** The policy's decision on a judgement. */
+export function decisionOn(policy: Policy, judgement: Judgement): PolicyDecision {
+  const { coverage, stream } = judgement;
+  return decide(policy, {
+    score: judgement.score,
+    flagged: judgement.flagged,
+    subcategoryScores: judgement.subcategoryScores,
+    subcategoryFlags: judgement.subcategoryFlags,
+    needsCaution: stream !== null && stream.firstCautionSeq !== null,
+    partial: coverage.judged < coverage.total,
+  });
+}
+
 /** The policy's decision on a recorded verdict; null for an error line. */
 export function replayDecision(policy: Policy, line: OutcomeLine): PolicyDecision | null {
   if (line.score === null || line.flagged === null) return null;
@@ -161,6 +151,15 @@ export function replayDecision(policy: Policy, line: OutcomeLine): PolicyDecisio
     needsCaution: (line.stream?.first_caution_seq ?? null) !== null,
     partial: line.coverage !== null && line.coverage.judged < line.coverage.total,
   });
+}
+
+/** Whether an outcome may hold a snippet of its content in a run with content: to review or block, and not restricted. */
+export function mayHoldContent(
+  policy: Policy,
+  decided: GuardScores & { readonly decision: Decision | null },
+): boolean {
+  const { decision } = decided;
+  return (decision === 'review' || decision === 'block') && findRestriction(policy, decided) === null;
 }
 
 type Scores = Judgement['subcategoryScores'];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '../../domain/item-error.ts';
 import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
-import { DECISIONS, type LogLine, type OutcomeLine } from '../../domain/outcome.ts';
+import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
 import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
 import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
@@ -13,7 +13,7 @@ const score = z.number().min(0).max(1);
 const categoryName = z.union([z.enum(CATEGORY_KEYS), z.string().regex(new RegExp(`^${FOREIGN_CATEGORY}$`))]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** A line of verdicts.jsonl, and of the verdict log, except for copies. Published as a JSON Schema. */
+/** A line of the verdict log, and of verdicts.jsonl. Published as a JSON Schema. */
 export const OUTCOME = z
   .strictObject({
     schema: z.literal(1).describe('Version of the format.'),
@@ -89,9 +89,6 @@ export const OUTCOME = z
       .describe('Categories that the guard flagged; null if it returned none.'),
     decision: z.enum(DECISIONS).nullable().describe("The decision of the run's policy; null for an error."),
     decided_by: z.string().nullable().describe('The rule that made the decision; null if none applied.'),
-    same_as: count
-      .nullable()
-      .describe('Seq of an earlier item of the run with equal content, whose outcome this is.'),
     fingerprint: z
       .string()
       .regex(/^(?:sha256|declared):[0-9a-f]{64}$/)
@@ -123,7 +120,7 @@ export const OUTCOME = z
     reused_from: z
       .string()
       .nullable()
-      .describe('The run that judged this content before, if its verdict was reused.'),
+      .describe('The run that judged this content before, if its verdict was reused; may be this run.'),
     snippet: z
       .string()
       .min(1)
@@ -152,11 +149,7 @@ export const OUTCOME = z
 
 /** An outcome line from its text. Throws when it is neither a complete verdict nor a complete error. */
 export function parseOutcomeLine(text: string): OutcomeLine {
-  return outcomeLine(JSON.parse(text));
-}
-
-function outcomeLine(value: unknown): OutcomeLine {
-  const line: OutcomeLine = OUTCOME.parse(value);
+  const line: OutcomeLine = OUTCOME.parse(JSON.parse(text));
   const isVerdict = line.score !== null && line.flagged !== null && line.decision !== null;
   const isNone = line.score === null && line.flagged === null && line.decision === null;
   const isComplete =
@@ -165,28 +158,6 @@ function outcomeLine(value: unknown): OutcomeLine {
       : isNone && line.error !== null && isConsistent(line.error);
   if (!isComplete) throw new Error('neither a complete verdict nor a complete error');
   return line;
-}
-
-const COPY = OUTCOME.pick({
-  schema: true,
-  run: true,
-  seq: true,
-  id: true,
-  source: true,
-  modality: true,
-  request_type: true,
-  roles: true,
-  turn: true,
-  part: true,
-  moderated_at: true,
-}).extend({ content_sha256: sha256, status: z.literal('same'), same_as: count });
-
-/** A line of the verdict log from its text. Throws when it is neither an outcome nor a copy that waits for one. */
-export function parseLogLine(text: string): LogLine {
-  const value: unknown = JSON.parse(text);
-  const isCopy = typeof value === 'object' && value !== null && 'status' in value && value.status === 'same';
-  if (isCopy) return COPY.parse(value);
-  return outcomeLine(value);
 }
 
 function isConsistent({ code, retryable, reason }: NonNullable<OutcomeLine['error']>): boolean {

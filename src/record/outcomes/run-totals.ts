@@ -1,18 +1,15 @@
 import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import type { OutcomeLine } from '../../domain/outcome.ts';
-import type { Policy } from '../../domain/policy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { CorpusAccounts, type CorpusAccount, type EmptySources } from '../corpus-accounts.ts';
 import type { Chain } from '../log/chain.ts';
 import { HAS } from '../log/commit-table.ts';
 import type { Counts } from '../counts.ts';
-import { NO_RULING, rulingOn, Tally, type Ruling } from '../tally.ts';
-import type { CommittedShard } from './committed-lines.ts';
+import { NO_RULING, rulingOn, Tally } from '../tally.ts';
+import { committedLines, type CommittedShard, type Piece } from './committed-lines.ts';
 import type { ConversationLine } from './conversations.ts';
-import { finalOutcomes, type Outcomes } from './final-outcomes.ts';
 import { isComplete, type PlanOutline } from './plan-outline.ts';
 
 export interface RunOutcomesInput {
@@ -27,7 +24,7 @@ export interface RunOutcomesInput {
 
 /** What takes the outcomes of a run, in corpus order, and finds its conversations: `LineFiles`. */
 interface OutcomesTaker {
-  add(batch: readonly Outcomes[]): Promise<readonly ConversationLine[]>;
+  add(piece: Piece): Promise<readonly ConversationLine[]>;
   end(): Promise<readonly ConversationLine[]>;
 }
 
@@ -45,8 +42,8 @@ export interface RunTotals {
 }
 
 /**
- * Passes the outcomes of a run on, in corpus order, and adds them up: the tallies of its shards, corrected by what was
- * superseded and by the outcomes of copies. Of a complete run it checks that every planned item has one outcome.
+ * Passes the outcomes of a run on, in corpus order, and adds them up: the tallies of its shards, less what was
+ * superseded. It checks that every planned item of a complete run has one outcome.
  * Failure('internal') when the log fails verification, or a complete run does not add up.
  */
 export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): Promise<RunTotals> {
@@ -59,16 +56,22 @@ export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): 
   // A source of which nothing was chosen is not empty.
   const isTrial = record.config.trial !== null;
   const log = {
-    ...{ runDir, commits: chain.commits, signal, isComplete: complete },
+    ...{ runDir, commits: chain.commits, signal },
     ...{ planPath: join(runDir, RUN_FILES.plan), planBytes: plan.bytes },
     ...(check && { check: (shard: CommittedShard) => check(shard, accounts) }),
   };
-  for await (const batch of finalOutcomes(plan.lanes, log)) {
-    for (const outcomes of batch) {
-      correct(tally, policy, outcomes);
-      account(accounts, outcomes);
+  let next = 0;
+  for await (const piece of committedLines(plan.lanes, log)) {
+    if (piece.superseded) {
+      for (const line of piece.lines()) tally.add(line, rulingOn(policy, line) ?? NO_RULING, -1);
+      continue;
     }
-    for (const conversation of await taker.add(batch)) tally.addConversation(conversation);
+    if (complete && piece.first !== next) {
+      throw new Failure('internal', `item ${next} has no outcome in the log`);
+    }
+    next = piece.first + piece.count;
+    account(accounts, piece);
+    for (const conversation of await taker.add(piece)) tally.addConversation(conversation);
   }
   for (const conversation of await taker.end()) tally.addConversation(conversation);
   const corpora = accounts?.accounts() ?? [];
@@ -83,25 +86,12 @@ export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): 
   };
 }
 
-/** Takes back what was superseded, and counts copies with the outcomes that they got. */
-function correct(tally: Tally, policy: Policy, { superseded, resolved }: Outcomes): void {
-  const ruling = (line: OutcomeLine): Ruling => rulingOn(policy, line) ?? NO_RULING;
-  for (const line of superseded) {
-    if (line.status === 'same') tally.addWaiting(line, -1);
-    else tally.add(line, ruling(line), -1);
-  }
-  for (const line of resolved) {
-    tally.addWaiting(line, -1);
-    tally.add(line, ruling(line));
-  }
-}
-
-function account(accounts: CorpusAccounts | null, { shard, lines, errors }: Outcomes): void {
+function account(accounts: CorpusAccounts | null, piece: Piece): void {
   if (accounts === null) return;
-  if ((shard.range.has & (HAS.errors | HAS.waiting)) !== 0) {
-    for (const error of errors()) accounts.addError(error);
+  if ((piece.shard.range.has & HAS.errors) !== 0) {
+    for (const error of piece.errors()) accounts.addError(error);
   }
-  if (shard.planned.from === null) for (const line of lines()) accounts.addFile(line);
+  if (piece.shard.planned.from === null) for (const line of piece.lines()) accounts.addFile(line);
 }
 
 /** Null while pass 1 is not closed. */

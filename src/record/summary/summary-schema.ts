@@ -111,7 +111,7 @@ const REUSED_FROM = z.strictObject({
     .nullable()
     .describe('Name of the run that judged; null: all runs beyond the first hundred.'),
   fingerprint: z.string().nullable().describe('Id of the fingerprint of the model that judged.'),
-  verdicts: count.describe('Verdicts reused, except for copies.'),
+  verdicts: count.describe('Verdicts reused.'),
 });
 
 /** In summary.json and manifest.json. */
@@ -169,9 +169,8 @@ export const SUMMARY = z
     by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
     unsupported_files: byName.describe('Files of unsupported types by extension.'),
     guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
-    reused: count.describe('Verdicts of earlier runs that were reused, except for copies.'),
+    reused: count.describe('Verdicts that were reused, of earlier runs or of this one.'),
     reused_from: z.array(REUSED_FROM).describe('The same by run and model, the most verdicts first.'),
-    copies: count.describe('Items with the outcome of an earlier item of equal content.'),
     without_generation: count
       .exactOptional()
       .describe('Items without a generation to replay, if there are any.'),

@@ -73,20 +73,15 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
 
 const NOTHING_NEXT: NextSteps = { commands: [], last: [] };
 
-/** What no guard was asked about in this run. */
-function notAsked({ reused, reused_from, copies }: Summary): string[] {
-  const parts: string[] = [];
-  if (reused > 0) {
-    const from = reused_from.map(({ run, fingerprint, verdicts }) => {
-      const model = fingerprint === null ? '' : ` (${shortened(fingerprint)})`;
-      return `${number(verdicts)} from ${run === null ? 'other runs' : escapeText(run, MAX_PATH)}${model}`;
-    });
-    parts.push(`${number(reused)} ${plural(reused, 'verdict')} reused: ${listed(from, MAX_RUNS).join(', ')}`);
-  }
-  if (copies > 0) {
-    parts.push(`${number(copies)} ${plural(copies, 'copy of another item', 'copies of other items')}`);
-  }
-  return parts.length > 0 ? [parts.join('; ')] : [];
+/** What no guard was asked about. */
+function notAsked({ run: own, reused, reused_from }: Summary): string[] {
+  if (reused === 0) return [];
+  const from = reused_from.map(({ run, fingerprint, verdicts }) => {
+    const model = fingerprint === null ? '' : ` (${shortened(fingerprint)})`;
+    const name = run === own ? 'this run' : run === null ? 'other runs' : escapeText(run, MAX_PATH);
+    return `${number(verdicts)} from ${name}${model}`;
+  });
+  return [`${number(reused)} ${plural(reused, 'verdict')} reused: ${listed(from, MAX_RUNS).join(', ')}`];
 }
 
 function headlines(summary: Summary): string[] {
@@ -317,7 +312,7 @@ function provenance(summary: Summary): string[] {
       );
   }
   if (summary.verdicts > 0) {
-    const reusedAll = summary.verdicts <= summary.reused + summary.copies && summary.reused > 0;
+    const reusedAll = summary.verdicts === summary.reused;
     lines.push(canaryLine(summary.canaries, reusedAll));
   }
   return lines;

@@ -1,13 +1,11 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { itemsSha256OfLines } from '../../domain/items-hash.ts';
-import type { CopyLine, LogLine, OutcomeLine } from '../../domain/outcome.ts';
 import type { CorpusAccounts } from '../corpus-accounts.ts';
 import type { Chain } from '../log/chain.ts';
 import type { CommittedShard } from '../outcomes/committed-lines.ts';
-import { outcomeOfCopy } from '../outcomes/copied-outcome.ts';
-import { mayHoldContent } from '../outcomes/kept-content.ts';
-import { parseLogLine } from '../outcomes/outcome-schema.ts';
+import { mayHoldContent } from '../outcomes/outcome-line.ts';
+import { parseOutcomeLine } from '../outcomes/outcome-schema.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 import { rulingOn, Tally } from '../tally.ts';
 
@@ -19,13 +17,13 @@ interface ShardCheckInput {
 
 /**
  * A check of committed shards by everything that is known of them: the form of each line, that they are of the planned items
- * and of sources, the decisions, the models, the content that they may hold, copies, and the tally in the commit line.
+ * and of sources, the decisions, the models, the content that they may hold, and the tally in the commit line.
  * Failure('internal') names the first mismatch.
  */
 export function shardCheck({ record, chain, plan }: ShardCheckInput) {
   const { policy, output } = record.config;
   return (shard: CommittedShard, accounts: CorpusAccounts | null): void => {
-    const lines = shard.lines(parseLogLine);
+    const lines = shard.lines(parseOutcomeLine);
     if (!plan.wasFed(shard.planned, itemsSha256OfLines(lines))) {
       throw shard.fault('are of other items than were planned');
     }
@@ -33,10 +31,6 @@ export function shardCheck({ record, chain, plan }: ShardCheckInput) {
     for (const line of lines) {
       if (line.run !== record.run) throw broken(`the outcome of item ${line.seq} belongs to another run`);
       accounts?.check(line);
-      if (line.status === 'same') {
-        tally.addWaiting(line);
-        continue;
-      }
       const ruling = rulingOn(policy, line);
       if (ruling === null) {
         throw broken(`the decision on item ${line.seq} is not the one the run's policy gives`);
@@ -47,22 +41,12 @@ export function shardCheck({ record, chain, plan }: ShardCheckInput) {
       if (line.snippet !== null && !(output.includeContent && mayHoldContent(policy, line))) {
         throw broken(`the outcome of item ${line.seq} holds content that it must not hold`);
       }
-      if (line.same_as !== null && !isCopyWithin(lines, line)) {
-        throw broken(`the outcome of item ${line.seq} is not that of item ${line.same_as}`);
-      }
       tally.add(line, ruling);
     }
     if (!chain.commits.holdsTally(shard.planned.shard, tally.shardTally())) {
       throw shard.fault('do not add up to the tally in their commit');
     }
   };
-}
-
-/** Whether an outcome is that of the item of its shard which it names. */
-function isCopyWithin(lines: readonly LogLine[], line: OutcomeLine): boolean {
-  const original = lines.find(({ seq }) => seq === line.same_as) ?? null;
-  const copied = outcomeOfCopy(line as unknown as CopyLine, original);
-  return copied.status === 'ok' && JSON.stringify(copied) === JSON.stringify(line);
 }
 
 function broken(what: string): Failure {

@@ -1,9 +1,7 @@
 import type { KeyObject } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { restoreFingerprint } from '../../domain/fingerprint.ts';
-import { isDiskFull } from '../../files/disk-full.ts';
 import { FileTooLargeError, NotRegularFileError } from '../../files/open-file.ts';
 import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
 import { assertRunDirectory } from '../assert-run-directory.ts';
@@ -214,8 +212,8 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it or
- * to write a temporary one; null for any other.
+ * Failure('service') for an error that says nothing about the record, since the system refused to read a file of it;
+ * null for any other.
  */
 function couldNotCheck(error: unknown): Failure | null {
   let cause = error;
@@ -224,9 +222,6 @@ function couldNotCheck(error: unknown): Failure | null {
   const { code, path } = cause as NodeJS.ErrnoException;
   if (code === undefined || ABOUT_THE_RECORD.has(code)) return null;
   const named = path === undefined ? 'a file of it' : basename(path);
-  const what =
-    isDiskFull(cause) || code === 'EROFS'
-      ? `no room for temporary files in ${tmpdir()} (${code}): free some, or set TMPDIR to another folder`
-      : `${named} cannot be read (${code}): ${REMEDIES.get(code) ?? 'make it readable'}, then verify again`;
+  const what = `${named} cannot be read (${code}): ${REMEDIES.get(code) ?? 'make it readable'}, then verify again`;
   return new Failure('service', `the record could not be checked: ${what}`, { cause: error });
 }

@@ -162,8 +162,8 @@ function guardRows(
     .map((guard) => ({ ...guard, latency: latencyOf(guard.endpoint, guard.fingerprint) }));
 }
 
-function isAllReused({ verdicts, reused, copies }: Summary): boolean {
-  return verdicts <= reused + copies && reused > 0;
+function isAllReused({ verdicts, reused }: Summary): boolean {
+  return verdicts === reused && reused > 0;
 }
 
 function canaryRow({ endpoint, fingerprint, modality, at, answers }: CanaryCheck): CanaryRow {

@@ -10,6 +10,9 @@ import { JUDGED_HERE } from './outcome-counts.ts';
 import type { ReportItem } from './report-data.ts';
 
 const MAX_LISTED = 20;
+
+/** Leaves out what repeats the content of an earlier item of the run. */
+const FIRST_OF_CONTENT = 'reused_from IS DISTINCT FROM run';
 const MAX_EXAMPLES = 5;
 /** Items examined before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
@@ -50,12 +53,12 @@ export class ListedItems {
   /** Highest decision, then highest score. */
   severe(): Promise<ListedItem[]> {
     const order = `${DECISION_NUMBER} DESC, score DESC`;
-    return this.#first(MAX_LISTED, `decision IN ('review', 'block') AND same_as IS NULL`, order);
+    return this.#first(MAX_LISTED, `decision IN ('review', 'block') AND ${FIRST_OF_CONTENT}`, order);
   }
 
   /** Score nearest to 0.5 first. */
   uncertain(): Promise<ListedItem[]> {
-    return this.#first(MAX_LISTED, 'decision IS NOT NULL AND same_as IS NULL', 'abs(score - 0.5)');
+    return this.#first(MAX_LISTED, `decision IS NOT NULL AND ${FIRST_OF_CONTENT}`, 'abs(score - 0.5)');
   }
 
   /** Longest latency first, of what was judged in this run. */

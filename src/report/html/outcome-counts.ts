@@ -26,8 +26,8 @@ const WIDTHS = [1, 5, 15, 60, 300, 900, 3600, 10_800, 43_200, 86_400, 604_800, 6
 const LOWEST_MS = 0.01;
 const STEPS = 220;
 
-/** Of what the run judged itself: no copies, no verdicts of earlier runs. */
-export const JUDGED_HERE = 'same_as IS NULL AND reused_from IS NULL';
+/** Selects what was judged, rather than settled by a reused verdict. */
+export const JUDGED_HERE = 'reused_from IS NULL';
 
 type Query = (sql: string) => Promise<readonly Row[]>;
 

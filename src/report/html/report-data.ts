@@ -45,9 +45,9 @@ export interface ReportData {
     readonly id: string;
     readonly artifacts: Readonly<Record<string, string>>;
   }[];
-  /** Judged items over time, oldest first; those with a verdict of an earlier run, and copies, left out. */
+  /** Judged items over time, oldest first; those with a reused verdict left out. */
   readonly rate: RateOverTime | null;
-  /** Highest decision, then highest score first. Without restricted items and copies, as the next two. */
+  /** Highest decision, then highest score first. Without restricted items and repeated content, as the next two. */
   readonly severe: readonly ReportItem[];
   /** Score nearest to 0.5 first. */
   readonly uncertain: readonly ReportItem[];

@@ -1,6 +1,5 @@
 import { hasReusedVerdict } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
-import { abortable } from '../../flow/abortable.ts';
 import type { RunReuse } from './run-reuse.ts';
 
 /**
@@ -14,8 +13,7 @@ const READING_LASTS_MS = 1000;
 
 /**
  * Reuses only verdicts of models that judge now: between two readings that name the model, one begun after the run and one
- * after the verdict was looked up. Shards are settled in the order of their seqs, and confirmed in any order, many at a
- * time.
+ * after the verdict was looked up. Many shards may be settled and confirmed at a time.
  */
 export class BracketedReuse {
   readonly #reuse: RunReuse;
@@ -40,18 +38,14 @@ export class BracketedReuse {
     return this.#reuse.settle(planned, this.#models ?? []);
   }
 
-  /**
-   * The shard as it is to be judged: settled anew if a model whose verdicts it has was replaced meanwhile. It is judged
-   * after it is written down which contents were first in it, so that a copy is not judged after a crash.
-   */
+  /** The shard as it is to be judged: settled again if a model whose verdicts it has was replaced in the meantime. */
   async confirm(planned: Shard, settled: Shard, signal: AbortSignal): Promise<Shard> {
-    await abortable(this.#reuse.claimed, signal);
     for (let shard = settled; ;) {
       const used = modelsOf(shard);
       if (used.size === 0) return shard;
       const models = await this.#read(signal);
       if ([...used].every((model) => models.includes(model))) return shard;
-      shard = await this.#reuse.settle(planned, models);
+      shard = this.#reuse.settle(planned, models);
     }
   }
 

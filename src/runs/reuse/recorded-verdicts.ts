@@ -105,10 +105,10 @@ function* verdictsOf(
   for (const [run, verdicts] of byRun) yield { run, judging, fingerprints, verdicts };
 }
 
-/** Null for a copy, an error, and a verdict that is never reused. */
+/** Null for an error, and for a verdict that is never reused. */
 function recordedVerdict(line: OutcomeLine): Verdict | null {
   const { score, flagged, endpoint, coverage, content_sha256: contentSha256 } = line;
-  if (contentSha256 === null || line.same_as !== null || line.fingerprint === null) return null;
+  if (contentSha256 === null || line.fingerprint === null) return null;
   if (score === null || flagged === null || endpoint === null || coverage === null || line.stream !== null)
     return null;
   const judgement = {

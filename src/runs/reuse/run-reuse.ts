@@ -1,13 +1,12 @@
 import { isDeclared } from '../../domain/fingerprint.ts';
 import type { RunRecord } from '../../config/run-config.ts';
+import type { Item, JudgedItem, ReusedItem } from '../../domain/item.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
 import type { ReadOptions } from '../../ingest/items/read-source.ts';
-import { keptSnippet } from '../../record/outcomes/kept-content.ts';
-import type { FirstSeqs } from '../../store/first-seqs.ts';
+import { allowedSnippet } from '../../record/outcomes/snippets.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
-import type { JudgedBy } from '../../store/verdicts.ts';
+import type { JudgedBy, StoredVerdict } from '../../store/verdicts.ts';
 import { judgingText } from './recorded-verdicts.ts';
-import { settleShard } from './settle-shard.ts';
 
 /** What a run gets from the verdict store and adds to it. Without a store, everything is judged and nothing is added. */
 export class RunReuse {
@@ -16,7 +15,6 @@ export class RunReuse {
   readonly #judging: string;
   /** Of each fingerprint seen so far; the store looks up many contents with the same object. */
   readonly #judgedBy = new Map<string, JudgedBy>();
-  #firstSeqs: { readonly pass: number; readonly of: FirstSeqs } | null = null;
 
   /** `store`: opened and closed by the caller. */
   constructor(record: RunRecord, store: VerdictStore | null) {
@@ -36,31 +34,19 @@ export class RunReuse {
   }
 
   /**
-   * Settles the items of a planned shard that need not be judged, see `settleShard`. `fingerprints` are the ids that the
-   * guards last answered with. Shards of a pass come in the order of their seqs, and passes one after the other.
+   * The shard with the items settled whose content has a stored verdict of one of these models: the ids that the guards
+   * last answered with. Hashes of payload and items stay the same.
    */
-  async settle(shard: Shard, fingerprints: readonly string[]): Promise<Shard> {
+  settle(shard: Shard, fingerprints: readonly string[]): Shard {
     const store = this.#store;
     if (store === null || !this.isOn) return shard;
     const by = this.#usable(fingerprints);
-    const firstSeqs = this.#firstSeqsOf(store, shard.pass);
-    const { policy, output } = this.#record.config;
-    const settled = settleShard(shard, {
-      verdictOn: (content) => {
-        const found = store.find(content, by);
-        return found?.run === this.#record.run ? null : found;
-      },
-      firstSeqOf: (content, seq) => firstSeqs.claim(content, seq),
-      snippetOf: (request, judgement) =>
-        output.includeContent ? keptSnippet(policy, request, judgement) : null,
+    const items = shard.items.map((item) => {
+      if (!isReusable(item)) return item;
+      const found = store.find(item.contentSha256, by);
+      return found === null ? item : this.#reusedItem(item, found);
     });
-    await firstSeqs.settled();
-    return settled;
-  }
-
-  /** Resolves when it is written, or cannot be, which contents were first in the shards that were settled so far. */
-  get claimed(): Promise<void> {
-    return this.#firstSeqs?.of.written ?? Promise.resolve();
+    return { ...shard, items };
   }
 
   /** Adds the verdicts of a committed shard to the store. Resolves also when the store cannot be written. */
@@ -76,11 +62,17 @@ export class RunReuse {
     await this.#store.add({ run, judging: this.#judging, fingerprints, verdicts });
   }
 
-  /** Removes what is only needed until the run is finished. `pass` is its latest. */
-  async finished(pass: number): Promise<void> {
-    const store = this.#store;
-    if (store === null || !this.isOn) return;
-    for (let done = 1; done <= pass; done++) await this.#firstSeqsOf(store, done).forget();
+  /** The item without its content. */
+  #reusedItem(item: JudgedItem, { judgement, fingerprint, run }: StoredVerdict): ReusedItem {
+    const { seq, id, source, roles, part, turn, contentSha256, request } = item;
+    const { modality, requestType } = request;
+    const { policy, output } = this.#record.config;
+    const snippet = output.includeContent ? allowedSnippet(policy, request, judgement) : null;
+    const settled = { judgement, fingerprint, reusedFrom: run, snippet, error: null };
+    return {
+      ...{ seq, id, source, roles, part, turn },
+      ...{ request: null, modality, requestType, contentSha256, settled },
+    };
   }
 
   #usable(fingerprints: readonly string[]): readonly JudgedBy[] {
@@ -98,11 +90,9 @@ export class RunReuse {
     }
     return by;
   }
+}
 
-  #firstSeqsOf(store: VerdictStore, pass: number): FirstSeqs {
-    if (this.#firstSeqs?.pass !== pass) {
-      this.#firstSeqs = { pass, of: store.firstSeqs(this.#record.run, pass) };
-    }
-    return this.#firstSeqs.of;
-  }
+/** Generations are always replayed: their verdicts depend on the cadence, which is not part of their content. */
+function isReusable(item: Item): item is JudgedItem {
+  return item.settled === null && item.request.requestType !== 'generation';
 }

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { isCopy, hasReusedVerdict, type Item } from '../../domain/item.ts';
-import type { LogLine, Outcome, OutcomeLine } from '../../domain/outcome.ts';
+import { hasReusedVerdict, type Item } from '../../domain/item.ts';
+import type { Outcome, OutcomeLine } from '../../domain/outcome.ts';
 import { findRestriction, type Restriction } from '../../domain/restriction/restriction.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { copyLine, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
+import { errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
-import { outcomeOfCopy } from '../../record/outcomes/copied-outcome.ts';
 import type { ShardTally } from '../../record/shard-tally.ts';
-import { NO_RULING, rulingOn, Tally, type Ruling } from '../../record/tally.ts';
+import { NO_RULING, rulingOn, Tally } from '../../record/tally.ts';
 import { hashesOf } from '../../record/restricted/restricted-list.ts';
 
 /** A shard's part of the log, ready to be written. */
@@ -48,20 +47,13 @@ export function encodeShard(
   const quotes = output.includeContent ? new Quotes(result, policy, isRestricted) : null;
   const stamped = new Set(result.fingerprints.map(({ id }) => id));
   const restricted = new Map<Restriction, string[]>();
-  const verdicts = items.some(isCopy) ? new Map<number, Judged>() : null;
   const tally = new Tally();
   for (let index = 0; index < items.length; index++) {
     const item = items[index]!;
     const outcome = item.settled === null ? result.outcomes[index]! : settledOutcome(item, at);
-    let line: LogLine;
+    let line: OutcomeLine;
     let ruling = NO_RULING;
-    if (isCopy(item)) {
-      const copy = copyLine(run, item, at);
-      const original = verdicts?.get(copy.same_as);
-      line = original === undefined ? copy : outcomeOfCopy(copy, original.line);
-      if (line.status === 'ok') ruling = original!.ruling;
-      else line = copy;
-    } else if (outcome === null) {
+    if (outcome === null) {
       throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
     } else if (outcome.judgement === null) {
       line = errorLine(run, item, outcome.failure);
@@ -80,21 +72,13 @@ export function encodeShard(
           .get(by)!
           .push(...hashesOf(line));
       ruling = ruled;
-      verdicts?.set(item.seq, { line, ruling });
     }
-    if (line.status === 'same') tally.addWaiting(line);
-    else tally.add(line, ruling);
+    tally.add(line, ruling);
     text.add(JSON.stringify(line));
     text.add('\n');
   }
   const bytes = text.take();
   return { bytes, sha256: hash('sha256', bytes), tally: tally.shardTally(), restricted };
-}
-
-/** A verdict that items of the same shard may be copies of. */
-interface Judged {
-  readonly line: OutcomeLine;
-  readonly ruling: Ruling;
 }
 
 /** The pieces of content that the lines of a shard may hold: none of a record in which anything is restricted. */
@@ -133,7 +117,7 @@ class Quotes {
 
 const recordOf = ({ source }: Item): string => `${source.path}\n${source.row ?? ''}`;
 
-/** The outcome of a settled item, null for a copy; an error gets the time `at`, since none was taken when the item was read. */
+/** The outcome of a settled item; an error gets the time `at`, since none was taken when the item was read. */
 function settledOutcome({ settled }: Item, at: string): Outcome | null {
   if (settled?.judgement) return { judgement: settled.judgement, failure: null };
   if (!settled?.error) return null;

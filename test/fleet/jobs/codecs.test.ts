@@ -17,7 +17,7 @@ import type { ShardResult } from '../../../src/domain/shard.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
-import { copiedItem, judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
+import { judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 
 /** Any UTF-16 string, lone surrogates included: what a corpus can hold. */
@@ -145,7 +145,6 @@ const settledItems: fc.Arbitrary<Item> = fc.oneof(
     const snippet = given.flagged ? { text: 'a snippet', parts: ['0123456789ab'] } : null;
     return { ...item, settled: { ...item.settled, snippet, judgement: { ...given, fingerprint: MODEL.id } } };
   }),
-  fc.nat().map((sameAs): Item => copiedItem(0, 'a text', sameAs)),
 );
 
 const items: fc.Arbitrary<Item[]> = fc
@@ -307,7 +306,6 @@ it.each<[string, (job: Packed) => void]>([
   ['with an item of another kind', (job) => (job.items[0]![0] = 1)],
   ['with a settled score of 7', (job) => ((job.items[1]![5] as unknown[])[1] = 7)],
   ['with the run of a reused verdict missing', (job) => (job.items[1]![6] = 9)],
-  ['with a copy of no item', (job) => (job.items[0] = [3, ...job.items[0]!.slice(1), -1])],
   ['without the model of a settled verdict', (job) => (job.fingerprints = [])],
   ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], 'tool'].map(
     (roles): [string, (job: Packed) => void] => [

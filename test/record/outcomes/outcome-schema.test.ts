@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
-import { parseLogLine, parseOutcomeLine } from '../../../src/record/outcomes/outcome-schema.ts';
+import { parseOutcomeLine } from '../../../src/record/outcomes/outcome-schema.ts';
 import { outcomeLine } from '../outcome-line.ts';
 
 describe('an error line', () => {
@@ -57,28 +57,5 @@ describe('the stream of an outcome line', () => {
     const { chunks, ...rest } = stream;
     expect(chunks).toBe(3);
     expect(() => parseOutcomeLine(JSON.stringify({ ...line, stream: rest }))).toThrow();
-  });
-});
-
-describe('a line of the log', () => {
-  const { schema, run, seq, id, source, modality, request_type, roles, turn, part, moderated_at } =
-    outcomeLine({
-      seq: 3,
-    });
-  const copy = {
-    ...{ schema, run, seq, id, source, modality, request_type },
-    ...{ content_sha256: 'a'.repeat(64), roles, turn, part, status: 'same', same_as: 1, moderated_at },
-  };
-
-  it('is an outcome, or a copy', () => {
-    for (const line of [outcomeLine(), copy]) expect(parseLogLine(JSON.stringify(line))).toEqual(line);
-  });
-
-  it.each<[string, object]>([
-    ['a copy of no item', { ...copy, same_as: null }],
-    ['a copy without content', { ...copy, content_sha256: null }],
-    ['a copy with a verdict', { ...copy, score: 0.1 }],
-  ])('is not %s', (_, line) => {
-    expect(() => parseLogLine(JSON.stringify(line))).toThrow();
   });
 });

@@ -36,7 +36,6 @@ const SUMMARY: Summary = {
   guards: [{ endpoint: 'grpc://gpu-1:8001', kind: 'triton', fingerprint: 'sha256:aa', verdicts: 12_340 }],
   reused: 0,
   reused_from: [],
-  copies: 0,
   seconds: 125.5,
   pass: 1,
   thresholds_unapplied: 0,
@@ -221,7 +220,6 @@ describe('the summary for people', () => {
       partial: 9,
       thresholds_unapplied: 4,
       reused: 3,
-      copies: 3,
     };
     const command = `  npm run enqueue -- ./uploads ${'--text-column Kommentar '.repeat(4)}`;
     const last = ['Open next: report.html', '/runs/20261121T020000Z-nightly-ab12'];

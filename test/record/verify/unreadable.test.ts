@@ -1,28 +1,10 @@
-import { tmpdir } from 'node:os';
 import { basename } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import type * as OpenFile from '../../../src/files/open-file.ts';
-import type * as UnnamedFile from '../../../src/files/unnamed-file.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { copiedItem, promptItem } from '../../helpers/items.ts';
 import { finishedRun, resultOf, shardOf } from '../run-fixture.ts';
 
 const refused = vi.hoisted(() => ({ name: '', code: '' }));
-const temporary = vi.hoisted(() => ({ code: '' }));
-
-// A file system without room is injected into what is written of temporary files.
-vi.mock('../../../src/files/unnamed-file.ts', async (original) => {
-  const real = await original<typeof UnnamedFile>();
-  const openUnnamedFile: typeof real.openUnnamedFile = async () => {
-    const file = await real.openUnnamedFile();
-    const refuse = (): never => {
-      throw Object.assign(new Error(temporary.code), { code: temporary.code, errno: -1 });
-    };
-    if (temporary.code !== '') Object.assign(file, { write: refuse });
-    return file;
-  };
-  return { ...real, openUnnamedFile };
-});
 
 // Root may read every file, so the system's refusal is injected where files are opened.
 vi.mock('../../../src/files/open-file.ts', async (original) => {
@@ -41,7 +23,6 @@ vi.mock('../../../src/files/open-file.ts', async (original) => {
 
 afterEach(() => {
   refused.name = '';
-  temporary.code = '';
 });
 
 it.each([
@@ -59,18 +40,4 @@ it.each([
   }
   Object.assign(refused, { name: 'verdicts.jsonl', code: 'ENOENT' });
   expect(await verifyRun(dir)).toEqual({ ok: false, problem: 'verdicts.jsonl cannot be read (ENOENT)' });
-});
-
-it.each(['ENOSPC', 'EROFS'])('a record is not checked where temporary files answer %s', async (code) => {
-  const shards = [[promptItem(0, 'a')], [copiedItem(1, 'a', 0)]].map((items, shard) =>
-    resultOf({ ...shardOf(shard, []), items }),
-  );
-  const { dir } = await finishedRun(shards);
-  temporary.code = code;
-  await expect(verifyRun(dir)).rejects.toMatchObject({
-    kind: 'service',
-    message: `the record could not be checked: no room for temporary files in ${tmpdir()} (${code}): free some, or set TMPDIR to another folder`,
-  });
-  temporary.code = '';
-  expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });

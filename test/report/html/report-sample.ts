@@ -52,7 +52,6 @@ export function sampleReport({
     ...{
       reused: scale,
       reused_from: [],
-      copies: scale,
       thresholds_unapplied: 0,
       without_ffmpeg: 0,
       without_text_column: 0,

@@ -33,7 +33,7 @@ export interface Scan extends RunResult {
 }
 
 /** A folder of uploads that is scanned again and again, by one guard and into one output folder. */
-export async function site(): Promise<Site> {
+export async function site(limits: Partial<RunConfig['limits']> = {}): Promise<Site> {
   const guard = await countingGuard();
   const folder = await temporaryFolder();
   const uploads = join(folder, 'uploads');
@@ -41,7 +41,8 @@ export async function site(): Promise<Site> {
   const scan: Site['scan'] = async (flags = {}, options = {}) => {
     const events: RunEvent[] = [];
     const config = await configFor(folder, flags);
-    const result = await startRun(config, optionsFor(guard, events, options));
+    const limited = { ...config, limits: { ...config.limits, ...limits } };
+    const result = await startRun(limited, optionsFor(guard, events, options));
     return scanOf(result, guard, events);
   };
   return { folder, uploads, guard, scan };

@@ -1,7 +1,8 @@
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
+import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 import type { RunEvent } from '../../../src/runs/run-events.ts';
 import { startRestGuard } from '../../helpers/guards/rest-guard.ts';
 import { comparable, onlyRun } from '../../helpers/run-directory.ts';
@@ -35,7 +36,7 @@ describe('a second run', () => {
     await scan();
     const second = await scan({ noReuse: true });
     expect(second.taken).toEqual(['one', 'two', 'two']);
-    expect(second.summary).toMatchObject({ reused: 0, copies: 0 });
+    expect(second.summary).toMatchObject({ reused: 0 });
     const third = await scan();
     expect(third.taken).toEqual([]);
     expect(new Set(third.lines.map((line) => line.reused_from))).toEqual(new Set([second.run.record.run]));
@@ -112,14 +113,14 @@ describe('a second run', () => {
     );
   });
 
-  it('of a guard over REST, which reports no version, judges everything but copies', async () => {
+  it('of a guard over REST, which reports no version, judges everything', async () => {
     const rest = await startRestGuard();
     onTestFinished(() => rest.kill());
     const { scan } = await siteWith('one', 'two', 'one');
     const guards = async () => () => sessionWith(rest.address);
-    for (const calls of [2, 4]) {
+    for (const calls of [3, 6]) {
       const { summary } = await scan({}, { guards });
-      expect(summary).toMatchObject({ verdicts: 3, reused: 0, copies: 1 });
+      expect(summary).toMatchObject({ verdicts: 3, reused: 0 });
       expect(rest.seen).toHaveLength(calls);
     }
     // What another guard has judged is not taken for this one's either.
@@ -139,62 +140,21 @@ describe('a second run', () => {
 });
 
 describe('equal content in one run', () => {
-  it('is judged once, and each copy has a line of its own', async () => {
-    const { scan } = await siteWith('one', 'two', 'one', 'one', 'two');
-    const { lines, taken, summary } = await scan();
-    expect(taken).toEqual(['one', 'two']);
-    expect(lines.map((line) => line.same_as)).toEqual([null, null, 0, 0, 1]);
-    expect(lines.map((line) => line.reused_from)).toEqual(Array(5).fill(null));
-    const scores = lines.map((line) => line.score);
-    expect(scores).toEqual([0, 1, 0, 0, 1].map((at) => scores[at]));
-    expect(summary).toMatchObject({ items: 5, verdicts: 5, copies: 3, reused: 0 });
+  it('is judged once if its first verdict is stored, and twice while both are in flight', async () => {
+    const { scan, uploads } = await site({ shardItems: 8 });
+    const others = Array.from({ length: 3000 }, (_, at) => `text ${at}`);
+    await writeFile(join(uploads, 'a.csv'), rows('one', 'two', 'one', ...others, 'one'));
+    const { lines, taken, summary, run } = await scan({ format: ['jsonl'] });
+    expect(taken.filter((text) => text === 'one')).toHaveLength(2);
+    expect(lines.filter((line) => line.reused_from !== null)).toEqual([lines.at(-1)]);
+    expect(lines.at(-1)).toMatchObject({ reused_from: run.record.run, score: lines[0]!.score, attempts: 0 });
+    expect(summary).toMatchObject({ verdicts: 3004, reused: 1 });
+    expect(summaryLines(summary)).toContainEqual(
+      expect.stringMatching(/^1 verdict reused: 1 from this run \(sha256:[0-9a-f]{16}…\)$/),
+    );
   });
 
-  it('shares a temporary error, and is judged once by a retry', async () => {
-    const { guard, scan } = await siteWith('one', 'bad', 'bad', 'two');
-    guard.server.synthetic!.setFaults([{ kind: 'crash', containing: 'bad' }]);
-    const first = await scan();
-    expect(first.lines.map((line) => [line.error?.code ?? null, line.same_as])).toEqual([
-      [null, null],
-      ['GUARD_INTERNAL', null],
-      ['GUARD_INTERNAL', 1],
-      [null, null],
-    ]);
-    guard.server.synthetic!.setFaults([]);
-    const retried = await resumed(first.run.dir, guard, true);
-    expect(retried.taken).toEqual(['bad']);
-    expect(retried.summary).toMatchObject({ errors: 0, pass: 2 });
-    expect(retried.lines[2]).toMatchObject({ status: 'ok', same_as: 1 });
-  });
-});
-
-describe('a run never reuses itself', () => {
-  it('when its record was damaged: what is said to be made again is judged again', async () => {
-    const texts = Array.from({ length: 2500 }, (_, at) => `text ${at % 2000}`);
-    const { guard, scan } = await siteWith(...texts);
-    const { run, summary, lines: before } = await scan();
-    expect(summary).toMatchObject({ verdicts: 2500, copies: 500 });
-    const ended = before
-      .map((line) => line.moderated_at)
-      .sort()
-      .at(-1)!;
-    const log = join(run.dir, 'log');
-    const [name] = (await readdir(log)).filter((file) => file.endsWith('commits.jsonl'));
-    const committed = (await readFile(join(log, name!), 'utf8')).split('\n');
-    const first = committed.findIndex((line) => line.startsWith('{"shard"'));
-    committed[first] = committed[first]!.replace('"sha256":"', '"sha256":"0');
-    await writeFile(join(log, name!), committed.join('\n'));
-    for (const file of ['manifest.json', 'manifest.sha256', 'summary.json']) await rm(join(run.dir, file));
-    const mended = await resumed(run.dir, guard);
-    expect(mended.summary.lost_to_damage).toBeGreaterThan(0);
-    expect(mended.summary).toMatchObject({ verdicts: 2500, reused: 0, reused_from: [] });
-    expect(mended.lines.map((line) => line.reused_from)).toEqual(Array(2500).fill(null));
-    const made = mended.lines.filter((line) => line.moderated_at > ended && line.same_as === null);
-    expect(made.length).toBeGreaterThan(0);
-    expect(mended.taken).toHaveLength(made.length);
-  });
-
-  it('when it was killed before it noted which item had a content first', async () => {
+  it('that was judged before a run was interrupted is not judged again when it is resumed', async () => {
     const texts = Array.from({ length: 4000 }, (_, at) => `text ${at % 1500}`);
     const { folder, guard, scan } = await siteWith(...texts);
     const stop = new AbortController();
@@ -205,7 +165,7 @@ describe('a run never reuses itself', () => {
         report: (event) => {
           if (event.kind !== 'judging') return;
           const look = setInterval(() => {
-            if (event.view().planned < 1500) return;
+            if (event.view().judged < 500) return;
             clearInterval(look);
             stop.abort(new Failure('interrupted', 'interrupted'));
           }, 1);
@@ -214,9 +174,15 @@ describe('a run never reuses itself', () => {
       },
     );
     await expect(killed).rejects.toMatchObject({ kind: 'interrupted' });
-    const { lines, summary } = await resumed(await onlyRun(join(folder, 'runs')), guard);
-    expect(summary).toMatchObject({ verdicts: 4000, reused: 0 });
-    expect(lines.map((line) => line.reused_from)).toEqual(Array(4000).fill(null));
+    const ended = new Date().toISOString();
+    guard.taken();
+    const { lines, taken, summary, run } = await resumed(await onlyRun(join(folder, 'runs')), guard);
+    expect(summary).toMatchObject({ verdicts: 4000 });
+    const again = new Set(taken);
+    const before = lines.filter((line) => line.moderated_at < ended);
+    expect(before.length).toBeGreaterThan(500);
+    expect(before.filter((line) => again.has(texts[line.seq]!))).toEqual([]);
+    expect(new Set(lines.map((line) => line.reused_from))).toEqual(new Set([null, run.record.run]));
   });
 });
 
@@ -238,6 +204,6 @@ describe('a folder that is no store', () => {
     const { taken, said, summary } = await resumed(await onlyRun(join(folder, 'runs')), guard);
     expect(said.at(-1)).toMatch(/is not a verdict store: .*; the run continues without it$/);
     expect(taken).toEqual(['one', 'one']);
-    expect(summary).toMatchObject({ verdicts: 2, copies: 0 });
+    expect(summary).toMatchObject({ verdicts: 2 });
   });
 });

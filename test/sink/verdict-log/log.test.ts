@@ -186,7 +186,7 @@ describe('the verdict log', () => {
     const result = resultOf(shardOf(0, [0, 1]));
     await Promise.all([log.commit(result), log.commit(result)]);
     await log.commit(result);
-    expect(log.counts(1)).toEqual({ items: 2, errors: 0, copies: 0, review: 0, block: 1 });
+    expect(log.counts(1)).toEqual({ items: 2, errors: 0, review: 0, block: 1 });
     await log.close();
     const lines = (await readFile(join(run.dir, 'log', '0001-commits.jsonl'), 'utf8')).trimEnd().split('\n');
     expect(lines.filter((line) => line.startsWith('{"shard"')).length).toBe(1);

@@ -42,13 +42,18 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
         {line.turn !== null && <Fact name="Turn">{line.turn}</Fact>}
         <Fact name="Judged as">{kind === '' ? 'nothing' : kind}</Fact>
         {line.coverage !== null && <Fact name="Coverage">{coverageInWords(line.coverage)}</Fact>}
-        {line.same_as !== null && <Fact name="Copy of">item {line.same_as}, which was judged for both</Fact>}
         {detail.copies > 0 && (
           <Fact name="Same content">{counted(detail.copies, 'other item')}: one decision is for all</Fact>
         )}
         {line.reused_from !== null && (
           <Fact name="Judged in">
-            the earlier run <WholeForeign text={line.reused_from} />
+            {line.reused_from === line.run ? (
+              'this run, as an earlier item with the same content'
+            ) : (
+              <>
+                the earlier run <WholeForeign text={line.reused_from} />
+              </>
+            )}
           </Fact>
         )}
         {line.roles !== null && (

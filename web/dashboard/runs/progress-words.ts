@@ -1,8 +1,8 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
 import { count, counted, duration, rate } from '../ui/format.ts';
 
-/** Items of the pass that are done: judged, copies of judged ones, or ended in an error. */
-export const doneItems = ({ judged, errors, copies }: RunRow['progress']): number => judged + errors + copies;
+/** Items of the pass that are done: judged, or ended in an error. */
+export const doneItems = ({ judged, errors }: RunRow['progress']): number => judged + errors;
 
 /** How much of a pass is done, 0 … 1; null as long as items may still be found. All only when it is all. */
 export function doneShare(progress: RunRow['progress']): number | null {

@@ -49,11 +49,8 @@ export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
           ])}
         />
       )}
-      {(summary.reused > 0 || summary.copies > 0) && (
-        <p>
-          {number(summary.reused)} verdicts are of earlier runs, and {number(summary.copies)} items are copies
-          of others.
-        </p>
+      {summary.reused > 0 && (
+        <p>{number(summary.reused)} verdicts were reused: their content had been judged before.</p>
       )}
       {fingerprints.map(({ id, artifacts }) => (
         <details>

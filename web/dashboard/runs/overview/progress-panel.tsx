@@ -6,7 +6,7 @@ import { doneShare, paceWords, progressWords } from '../progress-words.ts';
 
 /** How far a run is, with the numbers that it consists of. */
 export function ProgressPanel({ run }: { readonly run: RunDetail }) {
-  const { planned, plan_closed: closed, judged, review, block, copies, errors } = run.progress;
+  const { planned, plan_closed: closed, judged, review, block, errors } = run.progress;
   const pace = paceWords(run);
   return (
     <section class="card stack" aria-labelledby="progress">
@@ -25,7 +25,6 @@ export function ProgressPanel({ run }: { readonly run: RunDetail }) {
       <dl class="figures">
         <Figure name={closed ? 'Items' : 'Items found so far'} value={planned} />
         <Figure name="Judged" value={judged} />
-        <Figure name="Copies of judged items" value={copies} />
         <Figure name="Not judged" value={errors} />
       </dl>
     </section>

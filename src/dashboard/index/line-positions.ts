@@ -3,26 +3,20 @@ import { writeAt } from '../../files/durable-write.ts';
 import { readSpans } from '../../files/read-fully.ts';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
 
-/** Where a line of the log is. */
-export interface LinePosition {
-  /** Name in `log`. */
-  readonly segment: string;
+/** Where a line of a file is. */
+interface LinePosition {
   readonly offset: number;
   /** With its newline. */
   readonly bytes: number;
 }
 
-/** Offset, then bytes, then the number of the segment plus 1; all zeros where a seq has no line. */
+/** Offset, then bytes; all zeros where a seq has no line. */
 const ENTRY_BYTES = 16;
 const ENTRIES_PER_PAGE = 8192;
 
-/**
- * The position of the line of each seq, in a temporary file: 16 bytes per seq. Memory: a page of 128 KiB, and the names of the segments.
- */
+/** The position of the line of each seq, in a temporary file: 16 bytes per seq. Memory: a page of 128 KiB. */
 export class LinePositions {
   readonly #file: FileHandle;
-  readonly #segments: string[] = [];
-  readonly #segmentNumbers = new Map<string, number>();
   readonly #page = Buffer.alloc(ENTRIES_PER_PAGE * ENTRY_BYTES);
   #pageNumber = 0;
   /** The entries of the page that are not in the file yet: from one index up to, not including, another. */
@@ -39,14 +33,12 @@ export class LinePositions {
   }
 
   /** To be called in ascending seq. A promise only when there is something to wait for. */
-  add(seq: number, position: LinePosition): Promise<void> | undefined {
+  add(seq: number, { offset, bytes }: LinePosition): Promise<void> | undefined {
     const page = Math.floor(seq / ENTRIES_PER_PAGE);
-    if (page !== this.#pageNumber) return this.#turn(page).then(() => this.add(seq, position));
+    if (page !== this.#pageNumber) return this.#turn(page).then(() => this.add(seq, { offset, bytes }));
     const index = seq % ENTRIES_PER_PAGE;
-    const at = index * ENTRY_BYTES;
-    this.#page.writeDoubleLE(position.offset, at);
-    this.#page.writeUInt32LE(position.bytes, at + 8);
-    this.#page.writeUInt32LE(this.#numberOf(position.segment), at + 12);
+    this.#page.writeDoubleLE(offset, index * ENTRY_BYTES);
+    this.#page.writeDoubleLE(bytes, index * ENTRY_BYTES + 8);
     this.#to = index + 1;
     return undefined;
   }
@@ -56,9 +48,8 @@ export class LinePositions {
     await this.#flush();
     const spans = seqs.map((seq) => ({ offset: seq * ENTRY_BYTES, bytes: ENTRY_BYTES }));
     return (await readSpans(this.#file, spans)).map((entry) => {
-      const segment = entry === null ? undefined : this.#segments[entry.readUInt32LE(12) - 1];
-      if (entry === null || segment === undefined) return null;
-      return { segment, offset: entry.readDoubleLE(0), bytes: entry.readUInt32LE(8) };
+      const bytes = entry?.readDoubleLE(8) ?? 0;
+      return bytes === 0 ? null : { offset: entry!.readDoubleLE(0), bytes };
     });
   }
 
@@ -80,14 +71,5 @@ export class LinePositions {
     const entries = this.#page.subarray(this.#from * ENTRY_BYTES, this.#to * ENTRY_BYTES);
     await writeAt(this.#file, entries, first * ENTRY_BYTES);
     this.#from = this.#to;
-  }
-
-  #numberOf(segment: string): number {
-    let number = this.#segmentNumbers.get(segment);
-    if (number === undefined) {
-      number = this.#segments.push(segment);
-      this.#segmentNumbers.set(segment, number);
-    }
-    return number;
   }
 }

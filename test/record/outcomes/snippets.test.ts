@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
-import type { LogLine, Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
+import type { Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { ItemRequest } from '../../../src/domain/request.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
-import { withSnippets } from '../../../src/record/outcomes/kept-content.ts';
+import { withSnippets } from '../../../src/record/outcomes/snippets.ts';
 import { outlinePlan } from '../../../src/record/outcomes/plan-outline.ts';
 import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
 import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
@@ -123,7 +123,7 @@ it('is damage where the outcome may hold none', async () => {
   const plan = await outlinePlan(join(dir, 'plan.jsonl'), chain.commits, { signal });
   const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
   const read = (seq: number, includeContent: boolean): Promise<unknown> => {
-    const parse = (text: string): LogLine => {
+    const parse = (text: string): OutcomeLine => {
       const line = JSON.parse(text) as OutcomeLine;
       return line.seq === seq ? { ...line, snippet: 'planted' } : line;
     };
