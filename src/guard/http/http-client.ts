@@ -133,6 +133,20 @@ export class HttpClient {
   }
 }
 
+/** Statuses of a gateway whose server is gone, and of a server that is not ready. */
+const NO_SERVER: ReadonlySet<number> = new Set([502, 503, 504]);
+/** Max size of a reply that only shows that a server answers, in bytes. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/**
+ * Whether a server that has no readiness check answers at a path. A GET has nothing judged and costs nothing: any answer
+ * of the server counts, such as 405. Rejects with `CallError` when nothing answers.
+ */
+export async function answers(client: HttpClient, path: string, options: CallOptions): Promise<boolean> {
+  const { status } = await client.send({ method: 'GET', path, maxReplyBytes: MAX_ANSWER_BYTES }, options);
+  return !NO_SERVER.has(status);
+}
+
 /**
  * Connections that end with their first error: after the alert by which a server rejects a certificate comes its end, which
  * would otherwise be reported in place of the alert.

@@ -1,8 +1,11 @@
 import type { z } from 'zod';
 import { httpFailed, unreadableReply } from '../faults/classify.ts';
 import type { HttpClient, HttpReply } from '../http/http-client.ts';
-import type { KserveCalls } from '../kserve/kserve-calls.ts';
-import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
+import {
+  type KserveCalls,
+  MAX_CONFIG_REPLY_BYTES,
+  MAX_READINESS_REPLY_BYTES,
+} from '../kserve/kserve-calls.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import {
   type InferRequest,

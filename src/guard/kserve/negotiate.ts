@@ -12,9 +12,8 @@ import {
   plainName,
   tensorMismatch,
 } from './declared-tensors.ts';
-import type { KserveCalls } from './kserve-calls.ts';
+import { type KserveCalls, MAX_ROWS_PER_REQUEST } from './kserve-calls.ts';
 import { readMetadata } from './model-metadata.ts';
-import { MAX_ROWS_PER_REQUEST } from './reply-bounds.ts';
 
 /** What the model takes, from its configuration or its metadata. */
 export interface Negotiated extends TensorLayout {

@@ -14,9 +14,8 @@ import {
 } from '../tensors/encode-request.ts';
 import { decodeVersionReply } from '../tensors/version-reply.ts';
 import type { InferRequest, InferResponse } from '../tensors/protocol.ts';
-import type { KserveCalls } from './kserve-calls.ts';
+import { type KserveCalls, MAX_REPLY_BYTES, maxVerdictReplyBytes } from './kserve-calls.ts';
 import { negotiate } from './negotiate.ts';
-import { MAX_REPLY_BYTES, maxVerdictReplyBytes } from './reply-bounds.ts';
 
 /** Timeout of readiness, configuration and metadata calls, in milliseconds. */
 const PROBE_TIMEOUT_MS = 5000;

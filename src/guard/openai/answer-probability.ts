@@ -1,45 +1,61 @@
-import type { Token } from './completion.ts';
+import type { Completion, Token } from './completion.ts';
 
 /** Spaces, and how tokenizers write one. */
 const SPACE = /^[\s\u2581\u0120\u010a]+/;
 
+/** Characters before a token that are examined: enough for the text that an answer follows, and spaces. */
+const SEEN = 64;
+
 /**
- * The probability of each answer at the place where the model gave one: that of every token that begins with it or that it
- * begins with, after spaces and in any case, added up, as a share of all answers. `after`: the text that the answer follows,
- * at its last occurrence; empty: the answer begins the reply. Null when no token there is one of the answers.
+ * Probability of `answers[0]` where the model gave one of the answers, as a share of all answers. A token counts for an
+ * answer if it begins with the answer, or the answer with it, after spaces and in any case. `after`: the text before the
+ * answer, at its last occurrence; empty if the answer begins the reply. Null if the server gives no probabilities; undefined
+ * if no token there is one of the answers, which makes the reply invalid.
  */
-export function answerProbabilities(
-  tokens: readonly Token[],
+export function answerProbability(
+  { tokens }: Completion,
   answers: readonly string[],
   after = '',
-): readonly number[] | null {
-  const at = answerToken(tokens, after);
-  if (at === undefined) return null;
+): number | null | undefined {
+  if (tokens === null) return null;
   const sums = answers.map(() => 0);
-  for (const { text, logprob } of at.alternatives) {
-    const index = answerOf(plain(text), answers);
+  for (const { text, logprob } of findAnswerToken(tokens, after)?.alternatives ?? []) {
+    const index = findAnswer(withoutSpaces(text), answers);
     if (index !== null) sums[index]! += Math.exp(Math.min(0, logprob));
   }
   const total = sums.reduce((sum, share) => sum + share, 0);
-  return total === 0 ? null : sums.map((share) => share / total);
+  return total === 0 ? undefined : sums[0]! / total;
 }
 
-/** Text before a token that is examined: enough for what an answer follows, and spaces. */
-const SEEN = 64;
+interface YesOrNo {
+  readonly isYes: boolean;
+  /** Probability of yes; null if the server gives no probabilities. */
+  readonly probability: number | null;
+}
+
+/**
+ * The answer in a completion whose whole text matches `pattern`, with `yes` or `no` as its first group; null if it does not.
+ * `after`: the text before the answer.
+ */
+export function readYesOrNo(completion: Completion, pattern: RegExp, after = ''): YesOrNo | null {
+  const word = pattern.exec(completion.text)?.[1]?.toLowerCase();
+  const probability = answerProbability(completion, ['yes', 'no'], after);
+  return word === undefined || probability === undefined ? null : { isYes: word === 'yes', probability };
+}
 
 /** The first token after the text that is more than spaces. */
-function answerToken(tokens: readonly Token[], after: string): Token | undefined {
+function findAnswerToken(tokens: readonly Token[], after: string): Token | undefined {
   let seen = '';
   let from = after === '' ? 0 : -1;
   for (const [index, { text }] of tokens.entries()) {
     seen = (seen + text).slice(-SEEN);
     if (after !== '' && seen.trimEnd().endsWith(after)) from = index + 1;
   }
-  return from < 0 ? undefined : tokens.slice(from).find(({ text }) => plain(text) !== '');
+  return from < 0 ? undefined : tokens.slice(from).find(({ text }) => withoutSpaces(text) !== '');
 }
 
-/** The only answer that a token begins, or that begins the token; null when there is none, or several. */
-function answerOf(text: string, answers: readonly string[]): number | null {
+/** Index of the only answer that begins with the text, or that the text begins with; null if there is none, or several. */
+function findAnswer(text: string, answers: readonly string[]): number | null {
   if (text === '') return null;
   const found = answers.flatMap((answer, index) =>
     answer.startsWith(text) || (text.startsWith(answer) && !/^[a-z]/.test(text.slice(answer.length)))
@@ -49,6 +65,6 @@ function answerOf(text: string, answers: readonly string[]): number | null {
   return found.length === 1 ? found[0]! : null;
 }
 
-function plain(text: string): string {
+function withoutSpaces(text: string): string {
   return text.replace(SPACE, '').toLowerCase();
 }

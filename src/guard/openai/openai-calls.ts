@@ -1,10 +1,25 @@
-import type { HttpClient } from '../http/http-client.ts';
-import { parseReply } from '../protocol/parse-reply.ts';
+import { httpFailed, retryAfterMs } from '../faults/classify.ts';
+import { UNKNOWN_MODEL } from '../faults/fault-table.ts';
+import type { HttpClient, HttpReply } from '../http/http-client.ts';
+import { CallError } from '../protocol/call-error.ts';
 import type { CallOptions } from '../protocol/connection.ts';
-import { openAiFailed } from './openai-faults.ts';
+import { parseReply } from '../protocol/parse-reply.ts';
 
 /** Max size of a reply, in bytes: that to a list of 32 texts has 50 KB, an answer with 20 alternatives a token less. */
 const MAX_REPLY_BYTES = 1024 * 1024;
+
+/** Bytes of an error's body that are examined. */
+const MAX_TEXT = 4096;
+
+/** How servers describe a text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case. */
+const TOO_LONG = [
+  'context_length_exceeded',
+  'maximum context length',
+  'context length',
+  'context size',
+  'max_model_len',
+  'must have less than',
+];
 
 /** Calls to an OpenAI-compatible server. They fail with `CallError`, or with the signal's reason. */
 export class OpenAiCalls {
@@ -30,4 +45,29 @@ export class OpenAiCalls {
     if (reply.status < 200 || reply.status > 299) throw openAiFailed(reply);
     return reply.body === null ? null : (parseReply(reply.body.toString('utf8')) ?? null);
   }
+}
+
+/** Classifies an error reply. Its text decides the class of the fault, and is used nowhere else. */
+function openAiFailed({ status, headers, body }: HttpReply): CallError {
+  const text = (body?.toString('utf8', 0, MAX_TEXT) ?? '').trimStart().toLowerCase();
+  const answer = `HTTP status ${status}`;
+  if ([400, 413, 422].includes(status) && TOO_LONG.some((part) => text.includes(part)))
+    return new CallError(answer, { kind: 'refused', code: 'SEQUENCE_OVERFLOW', named: true });
+  // Frameworks and proxies answer for a missing path, without the API's `{"error": …}` or `{"object": "error"}`.
+  if (status === 404 && text.startsWith('{') && text.includes('"error"'))
+    return new CallError(answer, UNKNOWN_MODEL);
+  if (status === 429) {
+    // Waiting does not help if the account has no credit, or the request alone exceeds a limit on tokens.
+    if (text.includes('insufficient_quota'))
+      return new CallError(answer, { kind: 'barred', reason: 'not authorised', fatal: true });
+    if (isTooLarge(text)) return new CallError(answer, { kind: 'too-large' });
+    return new CallError(answer, { kind: 'rate', retryAfterMs: retryAfterMs(headers['retry-after']) });
+  }
+  return httpFailed({ status, headers, body, about: 'text' });
+}
+
+function isTooLarge(text: string): boolean {
+  if (text.includes('request too large')) return true;
+  const [, limit, requested] = /limit:? (\d{1,12}), requested:? (\d{1,12})/.exec(text) ?? [];
+  return limit !== undefined && Number(requested) > Number(limit);
 }

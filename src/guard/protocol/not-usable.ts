@@ -15,6 +15,13 @@ export class NotUsable extends Error {
   }
 }
 
+/** A guard whose answer to a harmless text is not a verdict. `prove`: it is known to be a guard, and may recover. */
+export function failsHarmlessText(prove: boolean, detail: string): NotUsable {
+  return prove
+    ? new NotUsable('fails on harmless text', false, detail)
+    : new NotUsable('not a guard', true, detail);
+}
+
 /** Reasons that a wrong setting causes, unless the guard has been in use before, with their messages. */
 const WRONG_SETTING: Partial<Record<OutReason, string>> = {
   'unknown model': `it has no model ${MODEL_NAME}`,

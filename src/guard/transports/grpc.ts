@@ -1,9 +1,12 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import type { KserveCalls } from '../kserve/kserve-calls.ts';
+import {
+  type KserveCalls,
+  MAX_CONFIG_REPLY_BYTES,
+  MAX_READINESS_REPLY_BYTES,
+} from '../kserve/kserve-calls.ts';
 import { openGuard } from '../kserve/open-guard.ts';
-import { MAX_CONFIG_REPLY_BYTES, MAX_READINESS_REPLY_BYTES } from '../kserve/reply-bounds.ts';
 import { UnimplementedCall } from '../protocol/call-error.ts';
-import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import type { Connection, Credentials } from '../protocol/connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 import { GuardChannel } from '../triton/channel.ts';
 import { expandEndpoint, type GuardAddress, parseAddress } from '../triton/grpc-address.ts';
@@ -22,32 +25,27 @@ export const GRPC: Transport = {
   },
   connector: (endpoint) => {
     const address = parseAddress(endpoint);
-    return (credentials) => new GrpcConnection(address, credentials);
+    return (credentials) => connectGrpc(address, credentials);
   },
   servers: async (endpoint, lookup) =>
     (await expandEndpoint(endpoint, lookup)).map(({ name, address }) => ({
       name,
-      connect: (credentials) => new GrpcConnection(address, credentials),
+      connect: (credentials) => connectGrpc(address, credentials),
     })),
 };
 
-export class GrpcConnection implements Connection {
-  readonly #channel: GuardChannel;
-
-  /** Does not connect before `open`. */
-  constructor(address: GuardAddress, credentials: Credentials, service?: ServiceDefinition) {
-    this.#channel = new GuardChannel(address, credentials, service);
-  }
-
-  open(options: OpenOptions): Promise<ReadyGuard> {
-    return openGuard(grpcCalls(this.#channel), options);
-  }
-
-  close(): void {
-    this.#channel.close();
-  }
+/** Does not connect before `open`. `service`: the service definition, which tests replace. */
+export function connectGrpc(
+  address: GuardAddress,
+  credentials: Credentials,
+  service?: ServiceDefinition,
+): Connection {
+  const channel = new GuardChannel(address, credentials, service);
+  return {
+    open: (options) => openGuard(grpcCalls(channel), options),
+    close: () => channel.close(),
+  };
 }
-
 /** The calls of the KServe v2 protocol over gRPC. */
 function grpcCalls(channel: GuardChannel): KserveCalls {
   const model = { name: MODEL_NAME };

@@ -1,9 +1,7 @@
-import { HttpClient } from '../http/http-client.ts';
 import { openGuard } from '../kserve/open-guard.ts';
 import { KserveHttpCalls } from '../kserve-http/kserve-http-calls.ts';
-import { type GuardEndpoint, type BaseAddress, parseBaseAddress } from '../protocol/address.ts';
-import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
-import type { Transport } from './transport.ts';
+import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
+import { connectHttp, type Transport } from './transport.ts';
 
 /** Max connections: each carries one request at a time. Further requests wait for one. */
 const MAX_CONNECTIONS = 128;
@@ -16,29 +14,12 @@ export const KSERVE_HTTP: Transport = {
   unversioned: null,
   takes: (requestKind) => requestKind !== 'generation',
   hostOf: parse,
-  connector: (endpoint) => {
-    const base = parse(endpoint);
-    return (credentials) => new KserveHttpConnection(base, credentials);
-  },
+  connector: (endpoint) =>
+    connectHttp(parse(endpoint), MAX_CONNECTIONS, (client, options) =>
+      openGuard(new KserveHttpCalls(client), options),
+    ),
 };
 
 function parse(endpoint: GuardEndpoint): BaseAddress {
   return parseBaseAddress(endpoint, 'kserve+http://host:8000');
-}
-
-class KserveHttpConnection implements Connection {
-  readonly #client: HttpClient;
-
-  /** Does not connect before `open`. */
-  constructor(base: BaseAddress, credentials: Credentials) {
-    this.#client = new HttpClient(base, credentials, MAX_CONNECTIONS);
-  }
-
-  open(options: OpenOptions): Promise<ReadyGuard> {
-    return openGuard(new KserveHttpCalls(this.#client), options);
-  }
-
-  close(): void {
-    this.#client.close();
-  }
 }

@@ -1,25 +1,18 @@
-import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
 import { CombinedParts } from '../../domain/combined-parts.ts';
+import type { AudioRequest, GuardRequest, ImageRequest, Modality } from '../../domain/request.ts';
+import { AdaptiveConcurrency } from '../concurrency/concurrency.ts';
 import { httpFailed } from '../faults/classify.ts';
+import { answers, type HttpBody, type HttpClient } from '../http/http-client.ts';
+import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import type { Answer } from '../protocol/answer.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_ROW } from '../protocol/canary.ts';
-import { AdaptiveConcurrency } from '../concurrency/concurrency.ts';
-import type {
-  CallOptions,
-  Connection,
-  Credentials,
-  OpenOptions,
-  ReadyGuard,
-} from '../protocol/connection.ts';
-import { NotUsable, notUsable } from '../protocol/not-usable.ts';
-import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
-import { answers } from '../http/answers.ts';
-import { type HttpBody, HttpClient } from '../http/http-client.ts';
-import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
+import type { CallOptions, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import { failsHarmlessText, notUsable } from '../protocol/not-usable.ts';
 import { fileForm } from '../rest/multipart.ts';
 import { decodeVerdict } from '../rest/rest-verdict.ts';
-import type { Transport } from './transport.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
+import { connectHttp, type Transport } from './transport.ts';
 
 /** Limits of requests in flight. The capacity of such a guard is not known, and is found by trial. */
 const INITIAL_IN_FLIGHT = 8;
@@ -28,12 +21,6 @@ const MAX_IN_FLIGHT = 256;
 
 /** Max size of a reply, in bytes. A verdict has a few hundred. */
 const MAX_REPLY_BYTES = 256 * 1024;
-
-const PATHS: Readonly<Record<Modality, string>> = {
-  text: '/v1/moderations/text',
-  image: '/v1/moderations/image',
-  audio: '/v1/moderations/audio',
-};
 
 /** The REST contract has paths for prompts only. */
 const NOT_TAKEN: ReadonlySet<RequestKind> = new Set([
@@ -51,10 +38,7 @@ export const REST: Transport = {
   unversioned: 'REST',
   takes,
   hostOf: parse,
-  connector: (endpoint) => {
-    const base = parse(endpoint);
-    return (credentials) => new RestConnection(base, credentials);
-  },
+  connector: (endpoint) => connectHttp(parse(endpoint), MAX_IN_FLIGHT + 1, open),
 };
 
 function takes(requestKind: RequestKind): boolean {
@@ -65,87 +49,88 @@ function parse(endpoint: GuardEndpoint): BaseAddress {
   return parseBaseAddress(endpoint, 'https://host or http://host:9000');
 }
 
-class RestConnection implements Connection {
-  readonly #client: HttpClient;
-
-  /** Nothing is connected until it is opened. */
-  constructor(base: BaseAddress, credentials: Credentials) {
-    this.#client = new HttpClient(base, credentials, MAX_IN_FLIGHT + 1);
-  }
-
-  /** REST has no readiness check: the guard must judge a harmless text. */
-  async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
-    try {
-      const options = { timeoutMs: requestTimeoutMs, signal };
-      const answer = await this.#judge(HARMLESS_ROW.request, options);
-      if (answer === null) {
-        const detail = 'its reply to a harmless text is not a verdict';
-        throw prove
-          ? new NotUsable('fails on harmless text', false, detail)
-          : new NotUsable('not a guard', true, detail);
-      }
-    } catch (error) {
-      // A guard that limits rates is a guard: 429, or 503 with Retry-After.
-      if (!(error instanceof CallError) || error.fault.kind !== 'rate') throw notUsable(error, { signal });
+/** REST has no readiness check: the guard must judge a harmless text. */
+async function open(
+  client: HttpClient,
+  { requestTimeoutMs, prove, signal }: OpenOptions,
+): Promise<ReadyGuard> {
+  try {
+    const options = { timeoutMs: requestTimeoutMs, signal };
+    if ((await judge(client, HARMLESS_ROW.request, options)) === null) {
+      throw failsHarmlessText(prove, 'its reply to a harmless text is not a verdict');
     }
-    return {
-      maxBatchSize: 0,
-      instances: null,
-      concurrency: new AdaptiveConcurrency({
-        start: INITIAL_IN_FLIGHT,
-        min: MIN_IN_FLIGHT,
-        max: MAX_IN_FLIGHT,
-        step: 1,
-      }),
-      takes,
-      isReady: (options) => answers(this.#client, PATHS.text, options),
-      judge: async ([row]: readonly RequestRow[], options: CallOptions) => ({
-        answers: [await this.#judge(row!.request, options)],
-        modelVersion: null,
-      }),
-      version: null,
-      streams: null,
-    };
+  } catch (error) {
+    // A guard that limits rates is a guard: 429, or 503 with Retry-After.
+    if (!(error instanceof CallError) || error.fault.kind !== 'rate') throw notUsable(error, { signal });
   }
-
-  close(): void {
-    this.#client.close();
-  }
-
-  #judge(request: GuardRequest, options: CallOptions): Promise<Answer | null> {
-    if (request.requestType !== 'prompt') throw new Error('not a request for REST');
-    return request.modality === 'text' ? this.#text(request.text, options) : this.#media(request, options);
-  }
-
-  #text(text: string, options: CallOptions): Promise<Answer | null> {
-    return this.#post('text', jsonBody({ text }), options);
-  }
-
-  /** REST has no field for a caption or transcript: it is judged as a text of its own. */
-  async #media(request: ImageRequest | AudioRequest, options: CallOptions): Promise<Answer | null> {
-    const isImage = request.modality === 'image';
-    const text = isImage ? request.caption : request.transcript;
-    const ofText = text === null ? null : await this.#text(text, options);
-    if (text !== null && ofText === null) return null;
-    const bytes = isImage ? request.image : request.audio;
-    const ofFile = await this.#post(request.modality, fileForm(bytes), options);
-    if (ofFile === null || ofText === null) return ofFile;
-    const parts = new CombinedParts<Answer>();
-    parts.add(ofFile);
-    parts.add(ofText);
-    return parts.combined;
-  }
-
-  /** Null when the reply is not a verdict. */
-  async #post(modality: Modality, body: HttpBody, options: CallOptions): Promise<Answer | null> {
-    const request = { method: 'POST', path: PATHS[modality], body, maxReplyBytes: MAX_REPLY_BYTES } as const;
-    const { status, headers, body: bytes } = await this.#client.send(request, options);
-    if (status < 200 || status > 299) throw httpFailed({ status, headers, body: bytes, about: modality });
-    const isJson = /^application\/(\S+\+)?json\b/i.test(headers['content-type'] ?? '');
-    return bytes === null || !isJson ? null : decodeVerdict(bytes);
-  }
+  return {
+    maxBatchSize: 0,
+    instances: null,
+    concurrency: new AdaptiveConcurrency({
+      start: INITIAL_IN_FLIGHT,
+      min: MIN_IN_FLIGHT,
+      max: MAX_IN_FLIGHT,
+      step: 1,
+    }),
+    takes,
+    isReady: (options) => answers(client, pathOf('text'), options),
+    judge: async ([row], options) => ({
+      answers: [await judge(client, row!.request, options)],
+      modelVersion: null,
+    }),
+    version: null,
+    streams: null,
+  };
 }
 
-function jsonBody(value: unknown): HttpBody {
-  return { contentType: 'application/json', chunks: [Buffer.from(JSON.stringify(value))] };
+async function judge(
+  client: HttpClient,
+  request: GuardRequest,
+  options: CallOptions,
+): Promise<Answer | null> {
+  if (request.requestType !== 'prompt') throw new Error('not a request for REST');
+  if (request.modality !== 'text') return judgeMedia(client, request, options);
+  return judgeText(client, request.text, options);
+}
+
+function judgeText(client: HttpClient, text: string, options: CallOptions): Promise<Answer | null> {
+  const chunks = [Buffer.from(JSON.stringify({ text }))];
+  return post(client, 'text', { contentType: 'application/json', chunks }, options);
+}
+
+/** REST has no field for a caption or transcript: it is judged as a text of its own. */
+async function judgeMedia(
+  client: HttpClient,
+  request: ImageRequest | AudioRequest,
+  options: CallOptions,
+): Promise<Answer | null> {
+  const isImage = request.modality === 'image';
+  const text = isImage ? request.caption : request.transcript;
+  const ofText = text === null ? null : await judgeText(client, text, options);
+  if (text !== null && ofText === null) return null;
+  const bytes = isImage ? request.image : request.audio;
+  const ofFile = await post(client, request.modality, fileForm(bytes), options);
+  if (ofFile === null || ofText === null) return ofFile;
+  const parts = new CombinedParts<Answer>();
+  parts.add(ofFile);
+  parts.add(ofText);
+  return parts.combined;
+}
+
+/** Null if the reply is not a verdict. */
+async function post(
+  client: HttpClient,
+  modality: Modality,
+  body: HttpBody,
+  options: CallOptions,
+): Promise<Answer | null> {
+  const request = { method: 'POST', path: pathOf(modality), body, maxReplyBytes: MAX_REPLY_BYTES } as const;
+  const reply = await client.send(request, options);
+  if (reply.status < 200 || reply.status > 299) throw httpFailed({ ...reply, about: modality });
+  const isJson = /^application\/(\S+\+)?json\b/i.test(reply.headers['content-type'] ?? '');
+  return reply.body === null || !isJson ? null : decodeVerdict(reply.body);
+}
+
+function pathOf(modality: Modality): string {
+  return `/v1/moderations/${modality}`;
 }

@@ -1,11 +1,18 @@
 import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import type { EndpointKind } from '../endpoint/endpoint-status.ts';
-import type { GuardEndpoint, GuardHost } from '../protocol/address.ts';
-import type { CallOptions, Connection, Credentials } from '../protocol/connection.ts';
+import { HttpClient } from '../http/http-client.ts';
+import type { BaseAddress, GuardEndpoint, GuardHost } from '../protocol/address.ts';
+import type {
+  CallOptions,
+  Connection,
+  Credentials,
+  OpenOptions,
+  ReadyGuard,
+} from '../protocol/connection.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
 
 export interface ConnectOptions extends Credentials {
-  /** What a model judges by that follows a written policy; null or left out: nothing. */
+  /** The written policy that a model of the family `policy` judges by. */
   readonly guardPolicy?: GuardPolicy | null;
 }
 
@@ -14,7 +21,7 @@ export type Connect = (options: ConnectOptions) => Connection;
 
 /** One server at one address. */
 export interface GuardServer {
-  /** As recorded in outcomes. */
+  /** Name of the endpoint in outcomes. */
   readonly name: string;
   readonly connect: Connect;
 }
@@ -25,21 +32,33 @@ export interface GuardServer {
  */
 export interface Transport {
   readonly kind: EndpointKind;
-  /** Of the URLs that name a guard, in lower case. */
+  /** Schemes of URLs that name a guard, in lower case. */
   readonly schemes: readonly string[];
   /** The environment variable that holds the token or key for any host. */
   readonly tokenVariable: 'GUARD_TOKEN' | 'GUARD_API_KEY';
-  /** What the transport is called in messages, if its guards do not report a version; else null. */
+  /** Name of the transport in messages, if its guards do not report a version; else null. */
   readonly unversioned: string | null;
-  /** Whether a guard may take such requests, as far as is known before it is asked. */
+  /** Whether a guard may take such requests, before it is asked. */
   readonly takes: (requestKind: RequestKind) => boolean;
   /** Failure('usage') when the address is malformed. */
   readonly hostOf: (endpoint: GuardEndpoint) => GuardHost;
-  /** To whichever server answers at the address. Failure('usage') when it is malformed. */
+  /** Connects to whichever server answers at the address. Failure('usage') when it is malformed. */
   readonly connector: (endpoint: GuardEndpoint) => Connect;
   /**
-   * The servers behind a name. Left out: always one, since the name may be that of a load balancer with any number of
-   * addresses. Rejects with Failure('usage') when the address is malformed.
+   * The servers behind a name. Omitted if that is always one, since the name may be that of a load balancer with any number
+   * of addresses. Rejects with Failure('usage') when the address is malformed.
    */
   readonly servers?: (endpoint: GuardEndpoint, lookup: CallOptions) => Promise<readonly GuardServer[]>;
+}
+
+/** Connects over HTTP, and hands its client to `open`. */
+export function connectHttp(
+  base: BaseAddress,
+  maxConnections: number,
+  open: (client: HttpClient, options: OpenOptions, connect: ConnectOptions) => Promise<ReadyGuard>,
+): Connect {
+  return (connect) => {
+    const client = new HttpClient(base, connect, maxConnections);
+    return { open: (options) => open(client, options, connect), close: () => client.close() };
+  };
 }

@@ -1,11 +1,11 @@
+import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import { CallError } from '../protocol/call-error.ts';
 import { HARMLESS_GENERATION } from '../protocol/canary.ts';
-import type { Connection, Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
-import { NotUsable, notUsable } from '../protocol/not-usable.ts';
+import type { Credentials, OpenOptions, ReadyGuard } from '../protocol/connection.ts';
+import { failsHarmlessText, notUsable } from '../protocol/not-usable.ts';
 import { reachHost } from '../protocol/reach-host.ts';
 import { GuardStreams } from '../streams/guard-streams.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
-import { type BaseAddress, type GuardEndpoint, parseBaseAddress } from '../protocol/address.ts';
 import type { Transport } from './transport.ts';
 
 /** Path of moderation streams below the base address. */
@@ -21,7 +21,11 @@ export const WEB_SOCKET: Transport = {
   hostOf: parse,
   connector: (endpoint) => {
     const address = parse(endpoint);
-    return (credentials) => new WebSocketConnection(address, credentials);
+    return (credentials) => ({
+      open: (options) => open(address, credentials, options),
+      // The callers have aborted their streams, which closed the connections.
+      close: () => {},
+    });
   },
 };
 
@@ -33,57 +37,44 @@ function parse(endpoint: GuardEndpoint): BaseAddress {
   return parseBaseAddress(endpoint, 'ws://host:8000');
 }
 
-class WebSocketConnection implements Connection {
-  readonly #address: BaseAddress;
-  readonly #credentials: Credentials;
-
-  constructor(address: BaseAddress, credentials: Credentials) {
-    this.#address = address;
-    this.#credentials = credentials;
-  }
-
-  /** There is no readiness check: the guard must judge a harmless generation. */
-  async open({ requestTimeoutMs, prove, signal }: OpenOptions): Promise<ReadyGuard> {
-    // Loaded only where a guard is behind a WebSocket.
-    const { WebSocketStream } = await import('../websocket/websocket-stream.ts');
-    const streams = new GuardStreams((events) => new WebSocketStream(this.#url, this.#credentials, events));
-    try {
-      const options = { timeoutMs: requestTimeoutMs, signal };
-      const { answers } = await streams.replay(HARMLESS_GENERATION.request, options);
-      if (answers?.[0] == null) {
-        const detail = 'its verdict on a harmless text has no score';
-        throw prove
-          ? new NotUsable('fails on harmless text', false, detail)
-          : new NotUsable('not a guard', true, detail);
-      }
-    } catch (error) {
-      // A guard with too much to do is a guard.
-      const isBusy =
-        error instanceof CallError && (error.fault.kind === 'rate' || error.fault.kind === 'overload');
-      if (!isBusy) throw notUsable(error, { signal });
+/** There is no readiness check: the guard must judge a harmless generation. */
+async function open(
+  address: BaseAddress,
+  credentials: Credentials,
+  { requestTimeoutMs, prove, signal }: OpenOptions,
+): Promise<ReadyGuard> {
+  // Loaded only for a guard behind a WebSocket.
+  const { WebSocketStream } = await import('../websocket/websocket-stream.ts');
+  const streams = new GuardStreams((events) => new WebSocketStream(streamUrl(address), credentials, events));
+  try {
+    const options = { timeoutMs: requestTimeoutMs, signal };
+    const { answers } = await streams.replay(HARMLESS_GENERATION.request, options);
+    if (answers?.[0] == null) {
+      throw failsHarmlessText(prove, 'its verdict on a harmless text has no score');
     }
-    return {
-      maxBatchSize: 0,
-      instances: null,
-      concurrency: streams.concurrency,
-      takes,
-      // It need not answer anything but handshakes, each of which is a stream.
-      isReady: async (options) => (await reachHost(this.#address, options)) !== '',
-      judge: ([row], options) => {
-        if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');
-        return streams.replay(row.request, options);
-      },
-      version: null,
-      streams,
-    };
+  } catch (error) {
+    // A guard with too much to do is a guard.
+    const isBusy =
+      error instanceof CallError && (error.fault.kind === 'rate' || error.fault.kind === 'overload');
+    if (!isBusy) throw notUsable(error, { signal });
   }
+  return {
+    maxBatchSize: 0,
+    instances: null,
+    concurrency: streams.concurrency,
+    takes,
+    // It need not answer anything but handshakes, each of which is a stream.
+    isReady: async (options) => (await reachHost(address, options)) !== '',
+    judge: ([row], options) => {
+      if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');
+      return streams.replay(row.request, options);
+    },
+    version: null,
+    streams,
+  };
+}
 
-  /** For the handshake: `ws://host:8000/v1/moderations/response-stream`. */
-  get #url(): string {
-    const { host, port, secure, path } = this.#address;
-    return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}${STREAM_PATH}`;
-  }
-
-  /** The callers have aborted their streams, and with them their connections. */
-  close(): void {}
+/** `ws://host:8000/v1/moderations/response-stream`. */
+function streamUrl({ host, port, secure, path }: BaseAddress): string {
+  return `${secure ? 'wss' : 'ws'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}${STREAM_PATH}`;
 }

@@ -1,6 +1,6 @@
 import { type ChannelCredentials, Client, credentials } from '@grpc/grpc-js';
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
-import { MAX_REPLY_BYTES } from '../kserve/reply-bounds.ts';
+import { MAX_REPLY_BYTES } from '../kserve/kserve-calls.ts';
 import type { GuardAddress, Reached } from './grpc-address.ts';
 
 /** For the connections to one address. */

@@ -1,6 +1,6 @@
 import { type ClientDuplexStream, type ServiceError, status } from '@grpc/grpc-js';
 import { classifyGrpc, unreadableReply } from '../faults/classify.ts';
-import { maxVerdictReplyBytes } from '../kserve/reply-bounds.ts';
+import { maxVerdictReplyBytes } from '../kserve/kserve-calls.ts';
 import { CallError } from '../protocol/call-error.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
 import type { TensorLayout } from '../tensors/encode-request.ts';

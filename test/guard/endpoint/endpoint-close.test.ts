@@ -7,7 +7,7 @@ import { Endpoint } from '../../../src/guard/endpoint/endpoint.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { GrpcConnection } from '../../../src/guard/transports/grpc.ts';
+import { connectGrpc } from '../../../src/guard/transports/grpc.ts';
 import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
@@ -18,8 +18,7 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
       name: address,
       kind: 'triton',
       takes: () => true,
-      connect: () =>
-        new GrpcConnection(parseAddress({ name: address, address }), { token: null, tls: {} }, service),
+      connect: () => connectGrpc(parseAddress({ name: address, address }), { token: null, tls: {} }, service),
     },
     {
       requestTimeoutMs: 60_000,

@@ -79,7 +79,7 @@ describe('a server without ModelConfig', () => {
 
   test('gets two requests at a time at first', async () => {
     const server = await kserveServer({ declared: 'singles', script: () => setImmediate() });
-    (await judge(await connect([server]), prompts(10))).map(verdict);
+    (await judge(await connect([server]), prompts(3))).map(verdict);
     expect(server.mostInFlight()).toBe(2);
   });
 

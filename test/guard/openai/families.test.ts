@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuardFamily } from '../../../src/domain/guard/guard-family.ts';
 import type { MultiturnRequest, UnaryRequest } from '../../../src/domain/request.ts';
-import { makeFamily } from '../../../src/guard/openai/families/families.ts';
-import type { ChatFamily } from '../../../src/guard/openai/families/families.ts';
+import { type ChatFamily, FAMILIES } from '../../../src/guard/openai/chat-guard.ts';
 import type { Question } from '../../../src/guard/openai/families/family.ts';
 import { decide, DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
@@ -60,7 +59,7 @@ async function judged(
   model = MODELS[name],
 ) {
   const asked: Question[] = [];
-  const answer = await makeFamily(name, { model, policy: POLICY }).judge(request, async (question) => {
+  const answer = await FAMILIES[name]({ model, policy: POLICY }).judge(request, async (question) => {
     asked.push(question);
     return readCompletion(say(question));
   });
@@ -137,7 +136,7 @@ describe('how an item is asked', () => {
       },
     ]);
     const sees = (name: ChatFamily, model = MODELS[name]): boolean =>
-      makeFamily(name, { model, policy: POLICY }).takes('image');
+      FAMILIES[name]({ model, policy: POLICY }).seesImages;
     expect(sees('llama-guard')).toBe(false);
     expect(sees('llama-guard', seeing)).toBe(true);
     expect(sees('qwen3guard')).toBe(false);
@@ -149,7 +148,7 @@ describe('how an item is asked', () => {
     let most = 0;
     const { messages, answer } = await (async () => {
       const seen: Question[] = [];
-      const answered = await makeFamily('shieldgemma', { model: 'shieldgemma-2b', policy: null }).judge(
+      const answered = await FAMILIES.shieldgemma({ model: 'shieldgemma-2b', policy: null }).judge(
         CONVERSATION,
         async (question) => {
           seen.push(question);
@@ -196,7 +195,7 @@ describe('how an item is asked', () => {
   });
 
   test('a model that follows a policy is not used without one', () => {
-    expect(() => makeFamily('policy', { model: 'm', policy: null })).toThrow('--guard-policy');
+    expect(() => FAMILIES.policy({ model: 'm', policy: null })).toThrow('--guard-policy');
   });
 });
 

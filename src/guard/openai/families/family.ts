@@ -1,7 +1,6 @@
-import type { GuardFamily, GuardPolicy } from '../../../domain/guard/guard-family.ts';
+import type { GuardPolicy } from '../../../domain/guard/guard-family.ts';
 import type { UnaryRequest } from '../../../domain/request.ts';
 import type { Answer } from '../../protocol/answer.ts';
-import type { RequestKind } from '../../tensors/encode-request.ts';
 import type { Completion } from '../completion.ts';
 import type { Message } from '../messages.ts';
 
@@ -11,30 +10,28 @@ export interface Question {
   readonly maxTokens: number;
   /** Arguments of the model's chat template. */
   readonly templateArguments?: Readonly<Record<string, unknown>>;
-  /** JSON Schema that the answer must fit, for servers that see to it. */
+  /** JSON Schema of the answer, for servers that enforce one. */
   readonly answerSchema?: object;
 }
 
-/** The reply to a question; null when it is none. */
+/** Sends a question to the model; null if the reply cannot be parsed. */
 export type Ask = (question: Question) => Promise<Completion | null>;
 
-/** The model that is served, and what it is to judge by. */
-export interface Served {
+/** The served model, and the policy that it judges by. */
+export interface ServedModel {
   readonly model: string;
-  /** Null: none was given. */
   readonly policy: GuardPolicy | null;
 }
 
-/** How models of one family are asked, and how they answer. */
+/** How the models of one family are asked, and how they answer. */
 export interface Family {
-  readonly name: GuardFamily;
-  /** Whether the answers have probabilities, where the server gives them. */
+  readonly seesImages: boolean;
+  /** Whether answers have probabilities, if the server gives them. */
   readonly hasProbabilities: boolean;
   /** What the model is told besides the content: part of what the guard declares. */
   readonly declares: Readonly<Record<string, string>>;
-  /** Template arguments with which a harmless text becomes another prompt than in `judge`; left out: it uses none. */
+  /** Template arguments that change the prompt of a harmless text; omitted if the family uses none. */
   readonly otherArguments?: readonly Readonly<Record<string, unknown>>[];
-  takes(requestKind: RequestKind): boolean;
-  /** Null when a reply is not an answer of this family. */
+  /** Judges an item; null if a reply is not an answer of this family. */
   judge(request: UnaryRequest, ask: Ask): Promise<Answer | null>;
 }

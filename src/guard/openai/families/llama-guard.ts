@@ -1,43 +1,41 @@
 import { isCategoryKey } from '../../../domain/taxonomy.ts';
-import { answerProbabilities } from '../answer-probability.ts';
-import type { Completion } from '../completion.ts';
 import type { Answer } from '../../protocol/answer.ts';
+import { answerProbability } from '../answer-probability.ts';
+import type { Completion } from '../completion.ts';
 import { conversationOf } from '../messages.ts';
-import { verdict } from '../verdict.ts';
-import type { Family, Served } from './family.ts';
+import { makeVerdict } from '../verdict.ts';
+import type { Family, ServedModel } from './family.ts';
 
-/** The codes of Llama Guard 3 and 4. S1 to S12 are hazards of the MLCommons taxonomy, which are the contract's categories. */
-const CATEGORIES: ReadonlyMap<string, string> = new Map([
-  ['S1', 'violent_crimes'],
-  ['S2', 'non_violent_crimes'],
-  ['S3', 'sex_related_crimes'],
-  ['S4', 'child_sexual_exploitation'],
-  ['S5', 'defamation'],
-  ['S6', 'specialized_advice'],
-  ['S7', 'privacy'],
-  ['S8', 'intellectual_property'],
-  ['S9', 'indiscriminate_weapons'],
-  ['S10', 'hate'],
-  ['S11', 'suicide_self_harm'],
-  ['S12', 'sexual_content'],
-  ['S13', 'llama-guard/elections'],
-  ['S14', 'llama-guard/code_interpreter_abuse'],
-]);
+/** Codes of Llama Guard 3 and 4, from S1. The first twelve are MLCommons hazards, which are the contract's categories. */
+const CATEGORIES = [
+  'violent_crimes',
+  'non_violent_crimes',
+  'sex_related_crimes',
+  'child_sexual_exploitation',
+  'defamation',
+  'specialized_advice',
+  'privacy',
+  'intellectual_property',
+  'indiscriminate_weapons',
+  'hate',
+  'suicide_self_harm',
+  'sexual_content',
+  'llama-guard/elections',
+  'llama-guard/code_interpreter_abuse',
+];
 
-/** Those of them that the contract has, which are judged with every content. */
-const CONTRACT_CATEGORIES = [...CATEGORIES.values()].filter(isCategoryKey);
+/** The contract's categories among them, which are judged with every content. */
+const CONTRACT_CATEGORIES = CATEGORIES.filter(isCategoryKey);
 
 /** `unsafe`, a line break and all codes take about 60. */
 const MAX_TOKENS = 100;
 
-/** Llama Guard 3 and 4: the conversation is judged by its last turn, in one call. Of version 3 only the one called vision takes images. */
-export function llamaGuard({ model }: Served): Family {
-  const seesImages = /vision|guard-?4/i.test(model);
+/** Llama Guard 3 and 4: one call judges the last turn of the conversation. Only the vision model of version 3 takes images. */
+export function llamaGuard({ model }: ServedModel): Family {
   return {
-    name: 'llama-guard',
+    seesImages: /vision|guard-?4/i.test(model),
     hasProbabilities: true,
     declares: {},
-    takes: (requestKind) => seesImages || !requestKind.startsWith('image'),
     judge: async (request, ask) => {
       const completion = await ask({ messages: conversationOf(request), maxTokens: MAX_TOKENS });
       return completion && read(completion);
@@ -45,21 +43,24 @@ export function llamaGuard({ model }: Served): Family {
   };
 }
 
-/** `safe`; or `unsafe`, and on the next line codes with commas between them. */
-function read({ text, isCut, tokens }: Completion): Answer | null {
+/** Reads `safe`; or `unsafe`, and on the next line codes with commas between them. */
+function read(completion: Completion): Answer | null {
+  const { text, isCut } = completion;
   const [word, codes, ...more] = text.split('\n', 3).map((line) => line.trim());
   const flagged = word?.toLowerCase() === 'unsafe';
   if (!flagged && word?.toLowerCase() !== 'safe') return null;
   if (more.length > 0 || (flagged ? isCut : codes !== undefined)) return null;
-  const keys = codes === undefined ? [] : codes.split(',').map((code) => CATEGORIES.get(code.trim()));
-  if (keys.some((key) => key === undefined)) return null;
-  const probabilities = tokens && answerProbabilities(tokens, ['safe', 'unsafe']);
-  if (tokens !== null && probabilities === null) return null;
-  const probability = probabilities?.[1] ?? null;
-  const named = new Set(keys as string[]);
-  if (!flagged) return verdict({ flagged, probability, categories: null });
-  // A code that is not named is an answer as well: the category is absent, which is its score of 0.
+  const named = (codes?.split(',') ?? []).map((code) => categoryOf(code.trim()));
+  const probability = answerProbability(completion, ['unsafe', 'safe']);
+  if (named.includes(undefined) || probability === undefined) return null;
+  if (!flagged) return makeVerdict({ flagged, probability, categories: null });
+  const categories = [...new Set(named as string[])];
+  // A category that is not named was judged as well: its score is 0.
   const scores = new Map<string, number>(CONTRACT_CATEGORIES.map((key) => [key, 0]));
-  for (const key of named) scores.set(key, probability ?? 1);
-  return verdict({ flagged, probability, categories: [...named], scores: Object.fromEntries(scores) });
+  for (const key of categories) scores.set(key, probability ?? 1);
+  return makeVerdict({ flagged, probability, categories, scores: Object.fromEntries(scores) });
+}
+
+function categoryOf(code: string): string | undefined {
+  return /^S[1-9]\d?$/.test(code) ? CATEGORIES[Number(code.slice(1)) - 1] : undefined;
 }

@@ -1,11 +1,11 @@
-import { answerProbabilities } from '../answer-probability.ts';
-import type { Completion } from '../completion.ts';
 import type { Answer } from '../../protocol/answer.ts';
+import { answerProbability } from '../answer-probability.ts';
+import type { Completion } from '../completion.ts';
 import { conversationOf } from '../messages.ts';
-import { namedVerdict, verdict } from '../verdict.ts';
+import { makeVerdict } from '../verdict.ts';
 import type { Family } from './family.ts';
 
-/** In lower case, as they are answered. */
+/** In lower case, as the model answers them. */
 const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['violent', 'qwen3guard/violent'],
   ['non-violent illegal acts', 'qwen3guard/non_violent_illegal_acts'],
@@ -18,26 +18,26 @@ const CATEGORIES: ReadonlyMap<string, string> = new Map([
   ['jailbreak', 'qwen3guard/jailbreak'],
 ]);
 
-/** The flag of what the model finds controversial: neither safe nor unsafe. */
+/** Flag of content that the model finds controversial: neither safe nor unsafe. */
 const CONTROVERSIAL = 'qwen3guard/controversial';
 
-const LEVELS = ['safe', 'controversial', 'unsafe'] as const;
-const SAFETY = 'Safety:';
-const CATEGORY_LIST = 'Categories:';
+const LEVELS = ['unsafe', 'controversial', 'safe'] as const;
+
+/** Safety, categories, and for responses whether the model refused, which does not concern the content. */
+const ANSWER = /^Safety: (Safe|Controversial|Unsafe)(?:\nCategories:([^\n]*))?(?:\nRefusal: (?:Yes|No))?$/i;
 
 /** All lines with every category take about 70. */
 const MAX_TOKENS = 128;
 
 /**
- * Qwen3Guard-Gen: the last turn is judged, in one call. `Unsafe` is flagged, with its probability as score. `Controversial` is
- * not, but has a flag of its own, so that it is reviewed.
+ * Qwen3Guard-Gen: one call judges the last turn. `Unsafe` is flagged, with its probability as score. `Controversial` is not
+ * flagged, but has a category of its own, which sends the item to review.
  */
 export function qwen3Guard(): Family {
   return {
-    name: 'qwen3guard',
+    seesImages: false,
     hasProbabilities: true,
     declares: {},
-    takes: (requestKind) => !requestKind.startsWith('image'),
     judge: async (request, ask) => {
       const completion = await ask({ messages: conversationOf(request), maxTokens: MAX_TOKENS });
       return completion && read(completion);
@@ -45,25 +45,30 @@ export function qwen3Guard(): Family {
   };
 }
 
-/**
- * The whole answer is a line `Safety: …`, then `Categories: …`, then for responses `Refusal: …`, which says nothing about the
- * content.
- */
-function read({ text, isCut, tokens }: Completion): Answer | null {
-  const lines = text.split('\n').flatMap((line) => line.trim() || []);
-  const level = LEVELS.find((word) => lines[0]?.toLowerCase() === `${SAFETY.toLowerCase()} ${word}`);
-  const named = lines[1]?.startsWith(CATEGORY_LIST) ? lines[1].slice(CATEGORY_LIST.length) : undefined;
-  const rest = lines.slice(named === undefined ? 1 : 2);
-  if (rest.length > 1 || rest.some((line) => !/^Refusal: (?:Yes|No)$/.test(line))) return null;
-  if (level === undefined || (level !== 'safe' && (named === undefined || isCut))) return null;
-  const names = (named ?? 'none').toLowerCase().split(',');
+function read(completion: Completion): Answer | null {
+  const lines = completion.text.split('\n').flatMap((line) => line.trim() || []);
+  const [, word, list] = ANSWER.exec(lines.join('\n')) ?? [];
+  const level = LEVELS.find((one) => one === word?.toLowerCase());
+  if (level === undefined || (level !== 'safe' && (list === undefined || completion.isCut))) return null;
+  const names = (list ?? 'none').toLowerCase().split(',');
   const keys = names.map((name) => CATEGORIES.get(name.trim()));
   const hasNone = names.length === 1 && ['', 'none'].includes(names[0]!.trim());
-  if (!hasNone && (level === 'safe' || keys.some((key) => key === undefined))) return null;
+  if (!hasNone && (level === 'safe' || keys.includes(undefined))) return null;
   const categories = hasNone ? [] : [...new Set(keys as string[])];
-  const probabilities = tokens && answerProbabilities(tokens, LEVELS, SAFETY);
-  if (tokens !== null && probabilities === null) return null;
-  const probability = probabilities?.[2] ?? null;
-  if (level !== 'controversial') return namedVerdict(level === 'unsafe', probability, categories);
-  return verdict({ flagged: false, probability, categories: [CONTROVERSIAL, ...categories] });
+  const probability = answerProbability(completion, LEVELS, 'Safety:');
+  if (probability === undefined) return null;
+  if (level === 'controversial') {
+    return makeVerdict({ flagged: false, probability, categories: [CONTROVERSIAL, ...categories] });
+  }
+  const flagged = level === 'unsafe';
+  const scores =
+    flagged && probability !== null
+      ? Object.fromEntries(categories.map((key) => [key, probability] as const))
+      : null;
+  return makeVerdict({
+    flagged,
+    probability,
+    categories: flagged ? categories : null,
+    scores,
+  });
 }

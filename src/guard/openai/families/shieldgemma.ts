@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { UnaryRequest } from '../../../domain/request.ts';
-import { yesOrNo } from '../yes-or-no.ts';
-import { conversationOf, type Message } from '../messages.ts';
-import { verdict } from '../verdict.ts';
+import { readYesOrNo } from '../answer-probability.ts';
+import { conversationOf } from '../messages.ts';
+import { makeVerdict } from '../verdict.ts';
 import type { Ask, Family } from './family.ts';
 
-/** The model's four policies, in our words: what neither a prompt nor a response may hold or ask for. */
+/** The model's four policies, in our words: what neither a prompt nor a response may contain or ask for. */
 const GUIDELINES = {
   dangerous_content:
     'Dangerous Content: it must not contain or ask for anything that helps to hurt oneself or others, such as building weapons or explosives, terrorism, or instructions for suicide.',
@@ -21,54 +21,48 @@ const POLICIES = Object.entries(GUIDELINES).map(([name, text]) => ({
   guideline: `"${text}"`,
 }));
 
-/** The answer is the first word; what follows would explain it. */
+/** The answer is the first word; an explanation would follow. */
 const MAX_TOKENS = 2;
 // linear: anchored, and what follows is searched once.
 const ANSWER = /^(yes|no)(?![a-z])(?!.*\b(?:yes|no)\b)/is;
 
 /**
- * ShieldGemma: one call per policy, with the policy as an argument of its chat template, which puts it behind the content. So
- * the first question is asked before the others, which then find the content in the server's prompt cache. The score is
- * that of the worst policy.
+ * ShieldGemma: one call per policy, which is an argument of its chat template and stands after the content. The first
+ * question is asked before the others, which then find the content in the server's prompt cache. The score is that of the
+ * worst policy.
  */
 export function shieldGemma(): Family {
   return {
-    name: 'shieldgemma',
+    seesImages: false,
     hasProbabilities: true,
-    declares: {
-      'template-arguments': `guideline sha256:${hash('sha256', JSON.stringify(POLICIES))}`,
-    },
+    declares: { 'template-arguments': `guideline sha256:${hash('sha256', JSON.stringify(POLICIES))}` },
     otherArguments: [{ guideline: 'None.' }],
-    takes: (requestKind) => !requestKind.startsWith('image'),
     judge,
   };
 }
 
 async function judge(request: UnaryRequest, ask: Ask): ReturnType<Family['judge']> {
-  const messages = lastExchange(conversationOf(request));
-  const [first, ...others] = POLICIES.map(({ guideline }) => async () => {
+  const conversation = conversationOf(request);
+  // The template takes a prompt, or a prompt with its response.
+  const messages = conversation.slice(conversation.at(-1)?.role === 'assistant' ? -2 : -1);
+  const askFor = async ({ category, guideline }: (typeof POLICIES)[number]) => {
     const completion = await ask({ messages, maxTokens: MAX_TOKENS, templateArguments: { guideline } });
-    return completion && yesOrNo(completion, ANSWER);
-  });
-  const found = [await first!(), ...(await Promise.all(others.map((question) => question())))];
-  const answers = found.flatMap((answer, at) =>
-    answer === null ? [] : [{ ...answer, category: POLICIES[at]!.category }],
-  );
+    const answer = completion && readYesOrNo(completion, ANSWER);
+    return answer && { ...answer, category };
+  };
+  const [first, ...others] = POLICIES;
+  const found = [await askFor(first!), ...(await Promise.all(others.map(askFor)))];
+  const answers = found.filter((answer) => answer !== null);
   if (answers.length < POLICIES.length) return null;
-  const probabilities = answers.flatMap(({ category, probability }) =>
+  const scores = answers.flatMap(({ category, probability }) =>
     probability === null ? [] : [[category, probability] as const],
   );
-  const hasAll = probabilities.length === POLICIES.length;
+  const hasAll = scores.length === POLICIES.length;
   const violated = answers.filter(({ isYes }) => isYes).map(({ category }) => category);
-  return verdict({
+  return makeVerdict({
     flagged: violated.length > 0,
-    probability: hasAll ? Math.max(...probabilities.map(([, probability]) => probability)) : null,
+    probability: hasAll ? Math.max(...scores.map(([, score]) => score)) : null,
     categories: violated.length > 0 || hasAll ? violated : null,
-    scores: hasAll ? Object.fromEntries(probabilities) : null,
+    scores: hasAll ? Object.fromEntries(scores) : null,
   });
-}
-
-/** Its template takes a prompt, or a prompt with its response. */
-function lastExchange(messages: readonly Message[]): readonly Message[] {
-  return messages.slice(messages.at(-1)?.role === 'assistant' ? -2 : -1);
 }
