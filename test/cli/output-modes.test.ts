@@ -1,4 +1,4 @@
-import { statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -18,7 +18,7 @@ it('what is made for output is for its owner alone, whatever the umask', async (
     Array(4).fill('700'),
   );
   expect(modes(join(run, 'run.json'), join(run, 'verdicts.csv'))).toEqual(['600', '600']);
-  writeFileSync(join(cwd, 'b.png'), 'no picture');
+  copyFileSync(new URL('../fixtures/images/palette.png', import.meta.url), join(cwd, 'b.png'));
   expect((await guardsweep(['normalize', 'b.png', '--out', 'deep/normal'], { cwd })).status).toBe(0);
-  expect(modes(join(cwd, 'deep/normal'), join(cwd, 'deep/normal/b.error'))).toEqual(['700', '600']);
+  expect(modes(join(cwd, 'deep/normal'), join(cwd, 'deep/normal/b.png.png'))).toEqual(['700', '600']);
 });

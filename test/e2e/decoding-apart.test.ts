@@ -37,7 +37,7 @@ it('normalizes an image without loading a decoder of its own', async () => {
   const { folder, image, env, loaded } = await observed();
   const { status } = await guardsweep(['normalize', image, '--out', join(folder, 'out')], { env });
   expect(status).toBe(0);
-  expect((await readFile(join(folder, 'out', 'photo.png'))).subarray(1, 4).toString()).toBe('PNG');
+  expect((await readFile(join(folder, 'out', 'photo.jpg.png'))).subarray(1, 4).toString()).toBe('PNG');
   expect(await loaded()).toEqual(['none']);
 });
 

@@ -42,6 +42,7 @@ const OURS = [
   /^verified: /,
   /^verification failed: /,
   /^(ok {5}|missing) {2}/,
+  /^"[^"]*": [A-Z]+$/,
   /^(grpc|http):\/\/127\.0\.0\.1:\d+ {2}/,
   /^sha256:[0-9a-f]{64}$/,
   /^ {2}[0-9a-f]{64} {2}\S/,
