@@ -31,8 +31,6 @@ export interface FleetAccess {
   readonly redis: RedisAddress;
   /** Seals jobs and results; null: they travel as plaintext, and forged ones are accepted. */
   readonly key: KeyObject | null;
-  /** Whether `--insecure-fleet` was given. */
-  readonly insecure: boolean;
 }
 
 /** Settings of the commands that take a run to its end. */
@@ -41,8 +39,6 @@ export interface FeedUi extends RunUi {
   readonly typed: readonly string[] | null;
   /** The fleet that judges the run; null: this process does. */
   readonly fleet: FleetAccess | null;
-  /** Leave the feeder running in the background. */
-  readonly detach: boolean;
   readonly guardTls: GuardTlsFiles;
   /** Timeout for Redis and guards at the start, in milliseconds. */
   readonly startWaitMs: number;

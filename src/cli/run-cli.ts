@@ -1,5 +1,7 @@
 import { CommanderError } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
+import { flagName } from '../config/settings/given.ts';
+import { insteadOf } from '../config/settings/removed.ts';
 import { Failure } from '../domain/failure.ts';
 import { formatCliCommand } from '../domain/text/cli-command.ts';
 import { isDiskFull } from '../files/disk-full.ts';
@@ -78,6 +80,9 @@ export function usageFailure(error: CommanderError, help: string): Failure {
     return new Failure('usage', 'no command given; guardsweep help lists them', { cause: error });
   }
   const complaint = error.message.replace(/^error: /, '').replace(/\.$/, '');
+  const removed = /^unknown option '(--[a-z-]+)'/.exec(complaint)?.[1];
+  const instead = removed === undefined ? null : insteadOf(flagName(removed));
+  if (instead !== null) return new Failure('usage', `${removed} was removed: ${instead}`, { cause: error });
   const message = nearChoice(complaint);
   const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
   return new Failure('usage', message + see, { cause: error });

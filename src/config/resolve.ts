@@ -14,7 +14,7 @@ import {
   type RunConfig,
   type Trial,
 } from './run-config.ts';
-import { FLEET_MAX_WAIT, MAX_WAIT, PRIORITY, RUN_START_WAIT } from './settings/entries/fleet.ts';
+import { FLEET_MAX_WAIT, MAX_WAIT, PRIORITY, START_WAIT } from './settings/entries/fleet.ts';
 import {
   ALLOW_EMPTY,
   ALLOW_ERRORS,
@@ -26,16 +26,7 @@ import {
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/entries/guard.ts';
-import {
-  FRAMES,
-  LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
-  POLICY,
-  REHASH,
-  REUSE,
-  STORE,
-  TRUST_DECLARED,
-} from './settings/entries/judging.ts';
+import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
 import { type Flags, given, givenValueOf, type Sources, valueOf, valuesOf } from './settings/given.ts';
@@ -65,7 +56,7 @@ const RATE_SETTINGS = {
   uncoveredRate: UNCOVERED_RATE,
 };
 
-const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE };
+const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE };
 
 /** A run as it was resolved: its frozen configuration, and what is no part of that. */
 export interface ResolvedRun {
@@ -110,7 +101,6 @@ export async function resolveRunConfig({
     store: (await valueOf(STORE, from)) ?? storeIn(out),
     reuse: await valueOf(REUSE, from),
     ...((await valueOf(TRUST_DECLARED, from)) ? { trustDeclared: true } : {}),
-    rehash: await valueOf(REHASH, from),
     trial: await trialOf(from),
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),
@@ -121,7 +111,7 @@ export async function resolveRunConfig({
     canaries: await canariesOf(from, fleet),
     limits: { ...DEFAULT_LIMITS },
   });
-  const startWaitMs = await startWaitOf(RUN_START_WAIT, MAX_WAIT, from);
+  const startWaitMs = await startWaitOf(START_WAIT, MAX_WAIT, from);
   return {
     config,
     startWaitMs,

@@ -51,17 +51,11 @@ export type LongAudio = 'windows' | 'truncate';
 
 export const LONG_AUDIO: readonly LongAudio[] = ['windows', 'truncate'];
 
-/** How a text or conversation beyond the guard's context ends: judged in windows, or as an error. */
-type LongText = 'windows' | 'error';
-
-export const LONG_TEXT: readonly LongText[] = ['windows', 'error'];
-
 /** How items that do not go to the guard in one piece are judged. */
 export interface Judging {
   /** Max frames or pages of one image that are judged, 1 … 64. */
   readonly frames: number;
   readonly longAudio: LongAudio;
-  readonly longText: LongText;
 }
 
 export const MAX_FRAMES = 64;
@@ -144,8 +138,6 @@ export interface RunConfig {
   readonly reuse: boolean;
   /** Whether that holds for verdicts of guards that only declare which model they run; left out: it does not. */
   readonly trustDeclared?: boolean;
-  /** Whether media files are read even if they have not changed since they were hashed. */
-  readonly rehash: boolean;
   /** Null: the run judges everything. */
   readonly trial: Trial | null;
   readonly failIf: Gates;

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
 import { oneOf } from '../config/usage-error.ts';
 import { resolveRunConfig } from '../config/resolve.ts';
-import { RUN_START_WAIT } from '../config/settings/entries/fleet.ts';
+import { START_WAIT } from '../config/settings/entries/fleet.ts';
 import { FAIL_IF } from '../config/settings/entries/gates.ts';
 import { flagName, type Flags } from '../config/settings/given.ts';
 import { JOB_SETTINGS } from '../config/settings/job-settings.ts';
@@ -194,7 +194,7 @@ interface Options {
 }
 
 /** Flags that are no keys of job files, beside those that are. */
-const KNOWN = [...JOB_SETTINGS, FAIL_IF, RUN_START_WAIT].flatMap(({ flag }) =>
+const KNOWN = [...JOB_SETTINGS, FAIL_IF, START_WAIT].flatMap(({ flag }) =>
   flag === null ? [] : [flagName(flag)],
 );
 

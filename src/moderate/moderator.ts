@@ -103,7 +103,6 @@ export class Moderator {
       if (request.requestType === 'generation') continue;
       if (isTooLong(request, answer)) tooLong.push({ index, request, refused: answer.failure });
     }
-    if (options.judging.longText === 'error') return;
     // One at a time: each has many windows.
     for (const { index, request, refused } of tooLong) {
       outcomes[index] = await judgeLongText(request, refused, this.#judge, options);

@@ -1,15 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { GUARD_TLS_SETTINGS } from '../config/keys/guard-tls.ts';
 import type { RunConfig, SourceConfig } from '../config/run-config.ts';
-import { CANARIES, EXPECT_FINGERPRINT, GUARD_POLICY } from '../config/settings/entries/guard.ts';
-import {
-  FRAMES,
-  LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
-  POLICY,
-  REUSE,
-  STORE,
-} from '../config/settings/entries/judging.ts';
+import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../config/settings/entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE } from '../config/settings/entries/judging.ts';
 import { MAX_WAIT } from '../config/settings/entries/fleet.ts';
 import { given, type SettingTable, type Sources } from '../config/settings/given.ts';
 import { plural } from '../domain/text/plural.ts';
@@ -21,24 +14,21 @@ const MAX_TABLES = 3;
 
 /** Settings of a run that its job file keeps where they were given. */
 const KEPT = {
-  ...{ policy: POLICY, frames: FRAMES, longAudio: LONG_AUDIO_MODE, longText: LONG_TEXT_MODE },
+  ...{ policy: POLICY, frames: FRAMES, longAudio: LONG_AUDIO_MODE },
   ...{ store: STORE, reuse: REUSE, expectFingerprint: EXPECT_FINGERPRINT, maxWait: MAX_WAIT },
+  ...{ guardPolicy: GUARD_POLICY, canaries: CANARIES, ...GUARD_TLS_SETTINGS },
 };
-/** Settings of whoever judges: in a fleet the workers name them, and a job must not. */
-const OF_JUDGES = { guardPolicy: GUARD_POLICY, canaries: CANARIES, ...GUARD_TLS_SETTINGS };
 
 interface JobTextOptions {
   /** Absolute folder of the job file, which its paths are relative to. */
   readonly folder: string;
   /** What the user gave. */
   readonly from: Sources;
-  /** Whether a fleet is to judge the job. */
-  readonly fleet: boolean;
 }
 
 /** A job file that says the same as a configuration, with what was found in its sources as comments to edit by. */
 export function jobText(config: RunConfig, forecast: Forecast, options: JobTextOptions): string {
-  const { folder, from, fleet } = options;
+  const { folder, from } = options;
   const { name, sources, guards, output } = config;
   const path = (absolute: string): string => {
     const from = relative(folder, absolute);
@@ -50,10 +40,10 @@ export function jobText(config: RunConfig, forecast: Forecast, options: JobTextO
     `name: ${text(name)}`,
     'sources:',
     ...sources.flatMap((source, index) => sourceLines(source, path(source.path), forecast.sources[index]!)),
-    fleet
-      ? '# The workers of the fleet name its guards and canaries.'
+    given(GUARD, from) === null
+      ? '# guard: [grpc://gpu-1:8001]  # default: the embedded guard; with Redis, that of the workers'
       : `guard: [${guards.map(text).join(', ')}]`,
-    ...keptLines({ ...KEPT, ...(fleet ? {} : OF_JUDGES) }, from, path),
+    ...keptLines(KEPT, from, path),
     ...(given(POLICY, from) === null ? ['# policy: ./policy.yaml'] : []),
     'output:',
     `  dir: ${path(output.dir)}`,
@@ -98,11 +88,7 @@ function sourceLines(config: SourceConfig, path: string, found: SourceForecast):
     ...(header === null ? [] : [set(true, 'header', text(header))]),
     ...(asStream === null
       ? []
-      : [
-          set(true, 'asStream', 'true'),
-          set(true, 'chunkChars', String(asStream.chunkChars)),
-          set(true, 'streamCadence', String(asStream.cadenceChunks)),
-        ]),
+      : [set(true, 'asStream', 'true'), set(true, 'streamCadence', String(asStream.cadenceChunks))]),
   ];
 }
 

@@ -40,6 +40,8 @@ describe('a command line that is wrong ends with 2 and one line', () => {
       '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
     ],
     [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
+    [['enqueue', '.', '--rehash'], '--rehash was removed: reuse: false (--no-reuse) reads every file'],
+    [['serve', '--max-concurrency', '2'], /^--max-concurrency was removed: /],
   ])('%j', async (argv, line) => {
     const { status, stdout, stderr } = await typed(argv);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -22,8 +22,9 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}warp: 9\n`,
-    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, guardPolicy, policy, output, store, reuse, trustDeclared, rehash, failIf, limit, sample, seed, frames, longAudio, longText, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait',
+    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, guardPolicy, policy, output, store, reuse, trustDeclared, failIf, limit, sample, seed, frames, longAudio, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait',
   ],
+  [`${SOURCES}longText: error\n`, 'job.yaml:3:1: longText was removed: long texts are judged in windows'],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: is missing'],
   ['', 'job.yaml:1:1: the file: expected a mapping of keys, found nothing'],
@@ -127,7 +128,6 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ frames: '65' }, '--frames: expected a whole number of 1 to 64, found "65"'],
   [{ frames: 'all' }, '--frames: expected a whole number of 1 to 64, found "all"'],
   [{ longAudio: 'cut' }, '--long-audio: "cut" is not known; known: windows, truncate'],
-  [{ longText: 'truncate' }, '--long-text: "truncate" is not known; known: windows, error'],
   [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
   [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
   [
@@ -203,9 +203,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
 ];
 
 const STREAM_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
-  [{ chunkChars: '20' }, '--chunk-chars: goes with --as-stream (asStream: true) only'],
   [{ streamCadence: '2' }, '--stream-cadence: goes with --as-stream (asStream: true) only'],
-  [{ asStream: true, chunkChars: '0' }, '--chunk-chars: expected a whole number of 4 to 100000, found "0"'],
   [
     { asStream: true, textColumn: ['body'] },
     '--text-column: a prompt and its response are found by their names when they are replayed (--as-stream): leave it out',

@@ -50,29 +50,9 @@ it('a job of preflight --write-job is judged by the fleet, with what else was gi
   await writeComments(folder, 'comments.csv', 50);
   await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { block: 0.9 }\n');
   const redis = await redisForTest();
-  const given = [
-    '--policy',
-    'policy.yaml',
-    '--long-text',
-    'error',
-    '--frames',
-    '4',
-    '--no-reuse',
-    '--max-wait',
-    '3m',
-  ];
+  const given = ['--policy', 'policy.yaml', '--frames', '4', '--no-reuse', '--max-wait', '3m'];
   const job = join(folder, 'jobs', 'job.yaml');
-  const flags = [
-    ...given,
-    '--guard',
-    'embedded:',
-    '--canaries',
-    'off',
-    '--redis',
-    redis.url,
-    '--write-job',
-    job,
-  ];
+  const flags = [...given, '--write-job', job];
   expectStatus(await guardsweep(['preflight', 'comments.csv', ...flags], { cwd: folder }), 0);
   const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
   fleet.worker();
@@ -81,7 +61,7 @@ it('a job of preflight --write-job is judged by the fleet, with what else was gi
   const { config } = JSON.parse(await readFile(join(await onlyRun(out), 'run.json'), 'utf8')) as RunRecord;
   expect(config).toMatchObject({
     ...{ guards: [], canaries: { from: 'workers' }, reuse: false, maxWaitMs: 180_000 },
-    judging: { frames: 4, longText: 'error', longAudio: 'windows' },
+    judging: { frames: 4, longAudio: 'windows' },
     policy: { thresholds: { default: { block: 0.9 } } },
   });
 });

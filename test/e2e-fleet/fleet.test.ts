@@ -130,16 +130,4 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     expect((await alone.finished()).status).toBe(1);
     await expectUndisturbed(second, { ...all, folder: `${all.folder}/second` });
   });
-
-  it('detached goes on in the background, with its log in the run directory', async () => {
-    const all = await setup();
-    const { fleet, corpus } = all;
-    fleet.worker();
-    fleet.sink();
-    const done = await fleet.enqueue(corpus, ['--detach']).finished();
-    expectStatus(done, 0);
-    const run = done.stdout.trim();
-    await until(async () => (await verifyRun(run, {})).ok, 'a finished run');
-    await expectUndisturbed(run, all);
-  });
 });

@@ -29,7 +29,7 @@ const HOSTILE = ['../../etc/passwd', '*', '[a-z]?', 'a\nb', '\x1b[2J', 'wait:x',
 
 const item = (n: number): object => ({
   ...{ v: JOB_FORM, record: 'x', expect: null, fingerprints: [] },
-  judging: { frames: 1, longAudio: 'windows', longText: 'windows' },
+  judging: { frames: 1, longAudio: 'windows' },
   contentPolicy: null,
   ...{
     landmarks: {},

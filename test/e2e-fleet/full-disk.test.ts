@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -49,25 +49,3 @@ it(
     expect(await verifyRun(run, {})).toMatchObject({ ok: true });
   },
 );
-
-it('a detached feeder writes its log through no link', { timeout: 240_000 }, async () => {
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(out);
-  await writeComments(folder, 'a.csv', 1000);
-  const fleet = new Fleet({ redis: await redisForTest(), out, guards: ['embedded:'] });
-  const first = fleet.enqueue(join(folder, 'a.csv'));
-  const run = await fleet.run();
-  await until(async () => (await fleet.status(run)).state === 'running', 'the first feeder');
-  first.kill('SIGTERM');
-  expectStatus(await first.finished(), 130);
-  const log = join(run, 'control', 'feeder.log');
-  await symlink('/dev/full', log);
-  const refused = await fleet.resume(run, ['--detach']).finished();
-  expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('not an ordinary file')]);
-  await rm(log);
-  expectStatus(await fleet.resume(run, ['--detach']).finished(), 0);
-  fleet.worker();
-  fleet.sink();
-  await until(async () => (await verifyRun(run, {})).ok, 'a finished run');
-});

@@ -19,7 +19,7 @@ it('generations are replayed by a fleet as in one process', { timeout: 240_000 }
   const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
   fleet.worker();
   fleet.sink();
-  const replay = ['--as-stream', '--chunk-chars', '60'];
+  const replay = ['--as-stream'];
   expectStatus(await fleet.enqueue(corpus, replay).finished(), 0);
   const alone = join(folder, 'alone');
   expectStatus(await guardsweep(['enqueue', corpus, ...replay, '--out', alone, '--quiet']), 0);

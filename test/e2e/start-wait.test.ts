@@ -55,7 +55,6 @@ it('a start that takes long says what it waits for, and how long at most', async
     [['worker', ...NO_REDIS, '--guard', NO_GUARD], forRedis],
     [['enqueue', 'hello.txt', ...NO_REDIS], forRedis],
     [['enqueue', 'hello.txt', ...NO_REDIS, '--quiet'], null],
-    [['enqueue', 'hello.txt', ...NO_REDIS, '--detach'], forRedis],
     [['resume', dir, '--trust-run', ...NO_REDIS], forRedis],
     [['retry', dir, '--trust-run', ...NO_REDIS], forRedis],
     [['sink', ...NO_REDIS], forRedis],

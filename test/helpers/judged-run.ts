@@ -105,7 +105,7 @@ export async function judgedRun(
     expectFingerprint: null,
     policy,
     output: { dir: out, formats, csvSeparator: ',', includeContent: false },
-    ...{ store: join(out, '.store'), reuse: false, rehash: false, trial: null, canaries: { from: 'off' } },
+    ...{ store: join(out, '.store'), reuse: false, trial: null, canaries: { from: 'off' } },
     failIf: NO_GATES,
     allowErrors: true,
     allowEmpty: false,

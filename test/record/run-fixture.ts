@@ -115,7 +115,6 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       ...{
         store: join(folder, '.store'),
         reuse: false,
-        rehash: false,
         trial: null,
         canaries: { from: 'off' },
       },

@@ -91,7 +91,6 @@ export async function createdRun(
     ...{
       store: join(folder, 'runs', '.store'),
       reuse: false,
-      rehash: false,
       trial,
       canaries: { from: 'off' },
     },

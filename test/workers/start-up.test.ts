@@ -44,10 +44,9 @@ it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
     const guard = await startScriptedGuard();
     onTestFinished(() => guard.kill());
     const env = { REDIS_URL: (await redisForTest()).url };
-    const insecure = ['--insecure-fleet'];
-    const worker = new Cli(['worker', '--guard', guard.address, ...insecure], { env });
-    const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1', ...insecure], { env });
-    const sink = new Cli(['sink', '--root', await temporaryFolder(), ...insecure], { env });
+    const worker = new Cli(['worker', '--guard', guard.address], { env });
+    const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1'], { env });
+    const sink = new Cli(['sink', '--root', await temporaryFolder()], { env });
     await until(async () => worker.stderr.includes(' takes text'), 'the worker');
     await until(async () => sink.stderr.includes(' commits runs'), 'the sink');
     for (const cli of [worker, sink, early]) cli.kill(signal);

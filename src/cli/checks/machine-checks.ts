@@ -158,7 +158,7 @@ const REMEDY =
 /** Whether a fleet over this Redis has the key that it needs, and one that is hard to guess. Never quotes it. */
 export async function checkFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): Promise<Check> {
   try {
-    const key = await fleetKeyOf({ redis, insecure: false, env });
+    const key = await fleetKeyOf(redis, env);
     if (key === null) {
       const found = 'none; Redis is on this machine, and anyone who can write to it can forge outcomes';
       return { what: WHAT, ok: true, found, todo: null };

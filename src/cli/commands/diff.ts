@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { DIFFERENCES_OUT } from '../../config/settings/entries/after-run.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
@@ -7,7 +7,7 @@ import { examples, newCommand } from '../new-command.ts';
 import { diffLines } from '../run/comparison-lines.ts';
 import { runDirectoryOf } from '../run/run-directory.ts';
 
-const SETTINGS = { out: DIFFERENCES_OUT, json: JSON_RESULT };
+const SETTINGS = { out: DIFFERENCES_OUT, json: JSON_OUTPUT };
 
 /** `diff <run A> <run B>`: how two finished runs differ. */
 export function diffCommand(context: CommandContext): Command {

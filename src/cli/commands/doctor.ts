@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
-import { JSON_CHECKS } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import { CHECKED_OUT } from '../../config/settings/entries/output.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import {
@@ -27,8 +27,8 @@ const SETTINGS = {
   guardPolicy: GUARD_POLICY,
   ...GUARD_TLS_SETTINGS,
   redis: REDIS,
-  out: CHECKED_OUT,
-  json: JSON_CHECKS,
+  out: RUNS_FOLDER,
+  json: JSON_OUTPUT,
 };
 
 /** `doctor`: is everything that a run needs on this machine there? */
@@ -50,7 +50,7 @@ export function doctorCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const from = { flags, ...context };
-      const json = await valueOf(JSON_CHECKS, from);
+      const json = await valueOf(JSON_OUTPUT, from);
       const redis = await valueOf(REDIS, from);
       // On a fleet the workers name the guards; this machine may have none.
       const urls = redis === null ? await valueOf(GUARD, from) : ((await givenValueOf(GUARD, from)) ?? []);
@@ -62,7 +62,7 @@ export function doctorCommand(context: CommandContext): Command {
       };
       add(checkNode(process.versions.node));
       add(checkMemory());
-      add(await checkOutput(await valueOf(CHECKED_OUT, from)));
+      add(await checkOutput(await valueOf(RUNS_FOLDER, from)));
       const { env, interrupts } = context;
       add(await checkFfmpeg(env, interrupts.drain));
       const { checkDecoders } = await import('../checks/decoder-check.ts');

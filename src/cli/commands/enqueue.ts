@@ -4,23 +4,14 @@ import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import type { RunConfig } from '../../config/run-config.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
-import { JSON_SUMMARY, QUIET } from '../../config/settings/entries/commands.ts';
-import {
-  DETACH,
-  INSECURE_FLEET,
-  MAX_WAIT,
-  PRIORITY,
-  REDIS,
-  RUN_START_WAIT,
-} from '../../config/settings/entries/fleet.ts';
+import { JSON_OUTPUT, QUIET } from '../../config/settings/entries/commands.ts';
+import { MAX_WAIT, PRIORITY, REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import { ALLOW_EMPTY, ALLOW_ERRORS, FAIL_IF } from '../../config/settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import {
   FRAMES,
   LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
   POLICY,
-  REHASH,
   TRUST_DECLARED,
   REUSE,
   STORE,
@@ -30,7 +21,6 @@ import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
-  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
@@ -61,20 +51,17 @@ const SETTINGS = {
   header: HEADER,
   audit: AUDIT,
   asStream: AS_STREAM,
-  chunkChars: CHUNK_CHARS,
   streamCadence: STREAM_CADENCE,
   limit: LIMIT,
   sample: SAMPLE,
   seed: SEED,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
-  longText: LONG_TEXT_MODE,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,
   store: STORE,
   noReuse: REUSE,
   trustDeclared: TRUST_DECLARED,
-  rehash: REHASH,
   guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
   maxWait: MAX_WAIT,
@@ -82,16 +69,14 @@ const SETTINGS = {
   allowErrors: ALLOW_ERRORS,
   allowEmpty: ALLOW_EMPTY,
   redis: REDIS,
-  insecureFleet: INSECURE_FLEET,
   priority: PRIORITY,
-  detach: DETACH,
   noReport: REPORT,
   exportClean: EXPORT_CLEAN,
   keep: KEEP,
   headFile: HEAD_FILE,
   onFinish: ON_FINISH,
-  startWait: RUN_START_WAIT,
-  json: JSON_SUMMARY,
+  startWait: START_WAIT,
+  json: JSON_OUTPUT,
   quiet: QUIET,
 };
 
@@ -117,24 +102,21 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
           'a gate in a pipeline',
         ],
         ['guardsweep enqueue jobs/nightly-rescan.yaml', 'what a job file says'],
-        [
-          'guardsweep enqueue ./uploads --redis redis://queue-1:6379 --detach',
-          'by the fleet, in the background',
-        ],
+        ['guardsweep enqueue ./uploads --redis redis://queue-1:6379', 'judged by the fleet'],
       ]),
     )
     .action(async (paths: string[], flags: Flags, command: Command) => {
       const { env, cwd } = context;
-      const access = await fleetOf(flags, context);
-      const output = await valuesOf({ json: JSON_SUMMARY, quiet: QUIET }, { flags, ...context });
-      const input = { paths, flags, env, cwd, fleet: access.fleet !== null };
+      const fleet = await fleetOf(flags, context);
+      const output = await valuesOf({ json: JSON_OUTPUT, quiet: QUIET }, { flags, ...context });
+      const input = { paths, flags, env, cwd, fleet: fleet !== null };
       const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
       const typed = command.parent?.args.slice(1) ?? paths;
-      const ui = { ...context, ...output, ...access, typed, guardTls, startWaitMs, afterFinish };
+      const ui = { ...context, ...output, fleet, typed, guardTls, startWaitMs, afterFinish };
       // A job file stands alone among the arguments.
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       const { loadEmbeddedGuards } = await import('../../guard-setup/guard-endpoints.ts');
-      const endUnused = loadEmbeddedGuards(access.fleet === null ? config.guards : []);
+      const endUnused = loadEmbeddedGuards(fleet === null ? config.guards : []);
       try {
         report(await (await loadRuns()).enqueue(config, ui));
       } finally {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { JSON_RESULT, TRUST_RUN } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT, TRUST_RUN } from '../../config/settings/entries/commands.ts';
 import {
   ANNOTATE,
   ANNOTATE_KEY,
@@ -25,7 +25,7 @@ const SETTINGS = {
   annotateKey: ANNOTATE_KEY,
   labels: EXPORT_LABELS,
   trustRun: TRUST_RUN,
-  json: JSON_RESULT,
+  json: JSON_OUTPUT,
 };
 
 /** `export <run dir>`: the clean or the annotated corpus of a finished run, or its reviews as labels. */

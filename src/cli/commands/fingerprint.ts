@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
-import { JSON_ENDPOINTS } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { isDeclared } from '../../domain/fingerprint.ts';
@@ -40,7 +40,7 @@ function linesOf(reading: EndpointReading): string[] {
   ];
 }
 
-const SETTINGS = { guard: GUARD, guardPolicy: GUARD_POLICY, ...GUARD_TLS_SETTINGS, json: JSON_ENDPOINTS };
+const SETTINGS = { guard: GUARD, guardPolicy: GUARD_POLICY, ...GUARD_TLS_SETTINGS, json: JSON_OUTPUT };
 
 /** `fingerprint`: which model answers at an endpoint. */
 export function fingerprintCommand(context: CommandContext): Command {

@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
-import { CLEANED_STORE, KEPT_RUNS } from '../../config/settings/entries/judging.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
+import { CLEANED_STORE } from '../../config/settings/entries/judging.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -10,7 +11,7 @@ import { runKey, runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-const SETTINGS = { out: KEPT_RUNS, store: CLEANED_STORE, json: JSON_RESULT };
+const SETTINGS = { out: RUNS_FOLDER, store: CLEANED_STORE, json: JSON_OUTPUT };
 
 /** `gc`: remove from the verdict store what no kept run uses. */
 export function gcCommand(context: CommandContext): Command {

@@ -3,22 +3,14 @@ import type { Command } from 'commander';
 import { isJobFile } from '../../config/job-file/job-file.ts';
 import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
-import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import {
-  FRAMES,
-  LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
-  POLICY,
-  REUSE,
-  STORE,
-} from '../../config/settings/entries/judging.ts';
+import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import { JOB_REDIS, PREFLIGHT_RATE, WRITE_JOB } from '../../config/settings/entries/sampling.ts';
+import { PREFLIGHT_RATE, WRITE_JOB } from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
-  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
@@ -47,11 +39,9 @@ const RUN_SETTINGS = {
   header: HEADER,
   audit: AUDIT,
   asStream: AS_STREAM,
-  chunkChars: CHUNK_CHARS,
   streamCadence: STREAM_CADENCE,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
-  longText: LONG_TEXT_MODE,
   out: OUT,
   store: STORE,
   noReuse: REUSE,
@@ -66,8 +56,7 @@ const RUN_SETTINGS = {
 const OWN_SETTINGS = {
   rate: PREFLIGHT_RATE,
   writeJob: WRITE_JOB,
-  redis: JOB_REDIS,
-  json: JSON_RESULT,
+  json: JSON_OUTPUT,
 };
 
 /** `preflight <path… or job.yaml>`: what a run would find, and how long it would take. */
@@ -85,10 +74,6 @@ export function preflightCommand(context: CommandContext): Command {
         ['guardsweep preflight ./uploads', 'items, columns, and time as in the last run'],
         ['guardsweep preflight ./uploads --rate 500', 'with a guard that judges 500 items a second'],
         ['guardsweep preflight ./uploads comments.csv --write-job job.yaml', 'a job file to edit'],
-        [
-          'guardsweep preflight ./uploads --redis redis://queue-1:6379 --write-job job.yaml',
-          'a job file for a fleet',
-        ],
       ]),
     )
     .action(async (paths: string[], flags: Flags) => {
@@ -104,11 +89,7 @@ export function preflightCommand(context: CommandContext): Command {
       const forecast = await preflight(config, { rate: own.rate, signal: interrupts.drain });
       if (own.writeJob !== null) {
         const { jobText } = await import('../../preflight/job-text.ts');
-        const options = {
-          folder: dirname(own.writeJob),
-          from: { flags, env, cwd },
-          fleet: own.redis !== null,
-        };
+        const options = { folder: dirname(own.writeJob), from: { flags, env, cwd } };
         await writeJob(own.writeJob, jobText(config, forecast, options));
       }
       if (own.json) stdout.json(forecast, 2);

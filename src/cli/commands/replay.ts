@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { JSON_RESULT } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { POLICY } from '../../config/settings/entries/judging.ts';
 import { CHANGED_OUT, LABELS, MIN_PRECISION, MIN_RECALL } from '../../config/settings/entries/after-run.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
@@ -15,7 +15,7 @@ const SETTINGS = {
   minPrecision: MIN_PRECISION,
   minRecall: MIN_RECALL,
   out: CHANGED_OUT,
-  json: JSON_RESULT,
+  json: JSON_OUTPUT,
 };
 
 /** `replay <run dir>`: another policy over the scores of a finished run. */

@@ -22,12 +22,10 @@ import {
   DASHBOARD,
   GATEWAY_HOST,
   GATEWAY_PORT,
-  MAX_CONCURRENT_REQUESTS,
-  REQUEST_TIMEOUT,
 } from '../../config/settings/entries/servers.ts';
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, LONG_TEXT_MODE } from '../../config/settings/entries/judging.ts';
-import { DASHBOARD_RUNS } from '../../config/settings/entries/output.ts';
+import { FRAMES, LONG_AUDIO_MODE } from '../../config/settings/entries/judging.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, given, valuesOf } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -35,8 +33,14 @@ import type { CommandContext } from '../context.ts';
 import { gatewayTokenOf, releaseTokenOf } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
+/** As many again wait; others get status 429. */
+const MAX_CONCURRENT_REQUESTS = 256;
+
+/** From the headers of a request to its reply; then its status is 504. */
+const REQUEST_TIMEOUT_MS = 50_000;
+
 const SETTINGS = {
-  out: DASHBOARD_RUNS,
+  out: RUNS_FOLDER,
   root: CONTENT_ROOT,
   guard: GATEWAY_GUARD,
   ...GUARD_TLS_SETTINGS,
@@ -45,11 +49,8 @@ const SETTINGS = {
   port: GATEWAY_PORT,
   host: GATEWAY_HOST,
   noDashboard: DASHBOARD,
-  maxConcurrency: MAX_CONCURRENT_REQUESTS,
-  timeout: REQUEST_TIMEOUT,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
-  longText: LONG_TEXT_MODE,
   startWait: START_WAIT,
 };
 
@@ -74,7 +75,7 @@ export function serveCommand(context: CommandContext): Command {
       const { env, interrupts, stdout, stderr } = context;
       const from = { flags, ...context };
       const settings = await valuesOf(SETTINGS, from);
-      const { guard: named, host, port, maxConcurrency, frames, longAudio, longText, guardPolicy } = settings;
+      const { guard: named, host, port, frames, longAudio, guardPolicy } = settings;
       const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
       const releaseToken = releaseTokenOf(env);
@@ -99,9 +100,10 @@ export function serveCommand(context: CommandContext): Command {
       const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
       await serve(
         {
-          ...{ host, port, token, maxConcurrency, stdout },
-          timeoutMs: settings.timeout,
-          judging: { frames, longAudio, longText },
+          ...{ host, port, token, stdout },
+          maxConcurrency: MAX_CONCURRENT_REQUESTS,
+          timeoutMs: REQUEST_TIMEOUT_MS,
+          judging: { frames, longAudio },
           openGuards,
           dashboard: withDashboard
             ? {

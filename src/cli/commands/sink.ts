@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { afterFinishOf } from '../../config/after-finish.ts';
 import { HEAD_FILE } from '../../config/settings/entries/after-run.ts';
-import { FLEET_REDIS, INSECURE_FLEET, START_WAIT } from '../../config/settings/entries/fleet.ts';
+import { FLEET_REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
 import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
@@ -12,7 +12,6 @@ import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
   redis: FLEET_REDIS,
-  insecureFleet: INSECURE_FLEET,
   root: RUNS_ROOT,
   headFile: HEAD_FILE,
   startWait: START_WAIT,

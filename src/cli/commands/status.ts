@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { JSON_RUNS, WATCH } from '../../config/settings/entries/commands.ts';
+import { JSON_OUTPUT, WATCH } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
@@ -36,7 +36,7 @@ const INDENT = '  ';
 /** How long to wait for Redis, in milliseconds. */
 const REDIS_WITHIN_MS = 1000;
 
-const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_RUNS };
+const SETTINGS = { out: RUNS_FOLDER, redis: REDIS, watch: WATCH, json: JSON_OUTPUT };
 
 /** `status [run]`: the progress of runs, and why one is stuck. */
 export function statusCommand(context: CommandContext): Command {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { HEAD, HEADS_TO_HOLD, JSON_RESULT, PUBLIC_KEY } from '../../config/settings/entries/commands.ts';
+import { HEAD, HEADS_TO_HOLD, JSON_OUTPUT, PUBLIC_KEY } from '../../config/settings/entries/commands.ts';
 import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -9,7 +9,7 @@ const SETTINGS = {
   head: HEAD,
   headFile: HEADS_TO_HOLD,
   publicKey: PUBLIC_KEY,
-  json: JSON_RESULT,
+  json: JSON_OUTPUT,
 };
 
 /** `verify <run dir>`: check a run's record. */

@@ -4,11 +4,10 @@ import {
   CONCURRENCY,
   CORPUS_ROOT,
   FLEET_REDIS,
-  INSECURE_FLEET,
   LOCK,
   WORKER_LANES,
   WORKER_MAX_WAIT,
-  WORKER_START_WAIT,
+  START_WAIT,
 } from '../../config/settings/entries/fleet.ts';
 import {
   CANARIES,
@@ -30,7 +29,6 @@ const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
 
 const SETTINGS = {
   redis: FLEET_REDIS,
-  insecureFleet: INSECURE_FLEET,
   guard: WORKER_GUARD,
   ...GUARD_TLS_SETTINGS,
   lanes: WORKER_LANES,
@@ -38,7 +36,7 @@ const SETTINGS = {
   concurrency: CONCURRENCY,
   lock: LOCK,
   maxWait: WORKER_MAX_WAIT,
-  startWait: WORKER_START_WAIT,
+  startWait: START_WAIT,
   expectFingerprint: EXPECT_FINGERPRINT,
   guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
@@ -70,7 +68,7 @@ export function workerCommand(context: CommandContext): Command {
       const { env, interrupts } = context;
       const from = { flags, ...context };
       const { guard: guards, lanes: named, root, ...settings } = await valuesOf(SETTINGS, from);
-      const startWaitMs = await startWaitOf(WORKER_START_WAIT, WORKER_MAX_WAIT, from);
+      const startWaitMs = await startWaitOf(START_WAIT, WORKER_MAX_WAIT, from);
       const roots = root ?? new Map<string, string>();
       const lanes = named ?? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane));
       const canaries: CanaryChoice = settings.canaries ?? { from: 'built-in' };

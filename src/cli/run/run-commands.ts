@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
-import type { RunConfig } from '../../config/run-config.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { givenValueOf } from '../../config/settings/given.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
-import type { Run } from '../../runs/create-run.ts';
-import { openTrustedRun, prepareRun, type RunOptions } from '../../runs/prepare-run.ts';
-import { openStoreFor } from '../../runs/reuse/open-store.ts';
+import type { RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
 import { resumeRun } from '../../runs/start-run.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
@@ -21,7 +18,6 @@ import { explained } from './run-report.ts';
 
 /** Loaded only for a fleet: what these import takes longer to load than everything else. */
 const onFleet = () => import('../../fleet/feeder/run-on-fleet.ts');
-const inBackground = () => import('./detach-feeder.ts');
 
 /** Why no file for TLS is used where a fleet judges. */
 const WITH_REDIS =
@@ -33,18 +29,12 @@ export const runCommands: RunCommands = {
     await assertExportable(ui, config.sources);
     const isFirst = !existsSync(config.output.dir);
     return shown(ui, { retry: false, isFirst }, async (options) => {
-      const { fleet, detach, guardTls, startWaitMs, env, afterFinish } = ui;
+      const { fleet, guardTls, startWaitMs, env, afterFinish } = ui;
       if (fleet === null) {
         return startHere({ config, guardTls, startWaitMs, afterFinish }, env, options);
       }
       refuseGuardTls(guardTls, WITH_REDIS);
-      if (!detach) return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
-      const create = await prepareRun(config, options);
-      const open = async (): Promise<Run> => {
-        await checkStore(config, options);
-        return create();
-      };
-      return (await inBackground()).detachRun(open, false, fleet, ui, options.report);
+      return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
     });
   },
 
@@ -55,17 +45,10 @@ export const runCommands: RunCommands = {
   verify: verifyAndReport,
 };
 
-/** Failure('usage') when the folder for the verdict store is something else: the feeder in the background could only log it. */
-async function checkStore(config: RunConfig, { keyFile, drain, report }: RunOptions): Promise<void> {
-  const say = (line: string): void => report({ kind: 'notice', line });
-  const store = await openStoreFor(config, { keyFile, say, signal: drain });
-  await store?.close();
-}
-
 async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<number> {
   await assertExportable(ui, []);
   return shown(ui, { retry, isFirst: false }, async (common) => {
-    const { fleet, detach, guardTls, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
+    const { fleet, guardTls, startWaitMs, cwd, env, afterFinish, trustRun: trusted } = ui;
     const options = { ...common, retry, trusted };
     if (fleet === null) {
       const guards: Parameters<typeof resumeRun>[1]['guards'] = async (config) => {
@@ -77,24 +60,19 @@ async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<n
       return resumeRun(dir, { ...options, guards, signingKey: afterFinish.signingKey });
     }
     refuseGuardTls(guardTls, WITH_REDIS);
-    if (!detach) return (await onFleet()).resumeRunOnFleet(dir, { ...options, ...fleet, startWaitMs });
-    const run = await openTrustedRun(dir, options);
-    return (await inBackground()).detachRun(async () => run, retry, fleet, ui, options.report);
+    return (await onFleet()).resumeRunOnFleet(dir, { ...options, ...fleet, startWaitMs });
   });
 }
 
-/**
- * Shows what a run reports while `work` takes it to its end, then its summary. `work` resolves to the run's result, or to
- * the exit status of a run that continues in the background. Returns the exit status.
- */
+/** Shows what a run reports while `work` takes it to its end, then its summary. Returns the exit status. */
 async function shown(
   ui: FeedUi,
   about: { readonly retry: boolean; readonly isFirst: boolean },
-  work: (options: RunOptions) => Promise<RunResult | number>,
+  work: (options: RunOptions) => Promise<RunResult>,
 ): Promise<number> {
   const display = new RunDisplay(ui);
   const { drain, stop } = ui.interrupts;
-  let result: RunResult | number;
+  let result: RunResult;
   try {
     result = await work({ keyFile: runKeyFile(ui.env), drain, stop, report: display.report });
   } catch (error) {
@@ -102,7 +80,7 @@ async function shown(
   } finally {
     display.stop();
   }
-  return typeof result === 'number' ? result : conclude(result, about, ui);
+  return conclude(result, about, ui);
 }
 
 /** Verifies a record and prints the result; returns the exit status. */

@@ -5,13 +5,12 @@ import type { Replay, SourceConfig } from '../run-config.ts';
 import {
   AS_STREAM,
   AUDIT,
-  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
   LAYOUT,
-  SOURCE_PATH,
   STREAM_CADENCE,
+  SOURCE_PATH,
   TEXT_COLUMN,
 } from '../settings/entries/sources.ts';
 import { given, type Sources, valueOf, valuesOf } from '../settings/given.ts';
@@ -58,11 +57,14 @@ async function sourceConfig(
   return { path: absolute, given: path.value, ...settings, asStream: await replayOf(from, item) };
 }
 
-/** Null without `--as-stream`. Failure('usage') for what does not go with it, or makes no sense without it. */
+/** Maximum characters per chunk of a response that was not recorded in chunks. */
+const CHUNK_CHARS = 200;
+
+/** Null without `--as-stream`. Failure('usage') for settings that conflict with it. */
 async function replayOf(from: Sources, item: number): Promise<Replay | null> {
   const asStream = await valueOf(AS_STREAM, from, item);
   if (!asStream) {
-    const alone = given(CHUNK_CHARS, from, item) ?? given(STREAM_CADENCE, from, item);
+    const alone = given(STREAM_CADENCE, from, item);
     if (alone !== null) throw usageError(alone.texts[0].place, 'goes with --as-stream (asStream: true) only');
     return null;
   }
@@ -75,10 +77,7 @@ async function replayOf(from: Sources, item: number): Promise<Replay | null> {
     const why = 'of a conversation the final response is replayed (--as-stream)';
     throw usageError(given(AUDIT, from, item)!.texts[0].place, `${why}: leave it out`);
   }
-  return {
-    chunkChars: await valueOf(CHUNK_CHARS, from, item),
-    cadenceChunks: await valueOf(STREAM_CADENCE, from, item),
-  };
+  return { chunkChars: CHUNK_CHARS, cadenceChunks: await valueOf(STREAM_CADENCE, from, item) };
 }
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;

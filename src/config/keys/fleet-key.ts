@@ -12,19 +12,11 @@ const MIN_CHARACTERS = 32;
 const MAX_FILE_BYTES = 4096;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
 
-interface FleetKeyOptions {
-  readonly redis: RedisAddress;
-  /** Whether a fleet on another machine may do without a key. */
-  readonly insecure: boolean;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /**
  * The secret that the processes of a fleet share, from `GUARDSWEEP_FLEET_KEY` or the file that
- * `GUARDSWEEP_FLEET_KEY_FILE` names; null where there is none and none is needed: Redis is on this machine, or
- * `insecure` says so. Failure('usage') for a key that is too short, unreadable, missing, or open to every user; it never quotes the key.
+ * `GUARDSWEEP_FLEET_KEY_FILE` names; null if neither is set and Redis is on this machine. Failure('usage') for a key that is too short, unreadable, missing, or open to every user; it never quotes the key.
  */
-export async function fleetKeyOf({ redis, insecure, env }: FleetKeyOptions): Promise<KeyObject | null> {
+export async function fleetKeyOf(redis: RedisAddress, env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
   const inline = env[VARIABLE] ?? '';
   const path = env[FILE_VARIABLE] ?? '';
   if (inline !== '' && path !== '')
@@ -34,11 +26,11 @@ export async function fleetKeyOf({ redis, insecure, env }: FleetKeyOptions): Pro
     return keyFrom(await readKeyFile(path, file), FILE_VARIABLE);
   }
   if (inline !== '') return keyFrom(inline, VARIABLE);
-  if (insecure || isLocal(redis)) return null;
+  if (isLocal(redis)) return null;
   throw usageError(
     redis.place,
     `Redis at ${redis.shown} is not on this machine: set ${VARIABLE} or ${FILE_VARIABLE}, the same for all ` +
-      `processes of the fleet (${HOW_TO_MAKE}), or accept unauthenticated outcomes with --insecure-fleet`,
+      `processes of the fleet (${HOW_TO_MAKE})`,
   );
 }
 

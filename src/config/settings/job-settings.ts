@@ -18,21 +18,11 @@ import {
   GUARD_KEY,
   GUARD_POLICY,
 } from './entries/guard.ts';
-import {
-  FRAMES,
-  LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
-  POLICY,
-  REHASH,
-  REUSE,
-  STORE,
-  TRUST_DECLARED,
-} from './entries/judging.ts';
+import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
 import {
   AS_STREAM,
   AUDIT,
-  CHUNK_CHARS,
   ENCODING,
   HEADER,
   ID_COLUMN,
@@ -52,7 +42,6 @@ export const JOB_SETTINGS: readonly Setting[] = [
   ID_COLUMN,
   AUDIT,
   AS_STREAM,
-  CHUNK_CHARS,
   STREAM_CADENCE,
   ENCODING,
   LAYOUT,
@@ -70,7 +59,6 @@ export const JOB_SETTINGS: readonly Setting[] = [
   STORE,
   REUSE,
   TRUST_DECLARED,
-  REHASH,
   FLAGGED_RATE,
   BLOCKED_RATE,
   CATEGORY_GATES,
@@ -81,7 +69,6 @@ export const JOB_SETTINGS: readonly Setting[] = [
   SEED,
   FRAMES,
   LONG_AUDIO_MODE,
-  LONG_TEXT_MODE,
   EXPECT_FINGERPRINT,
   CANARIES,
   ALLOW_ERRORS,

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Failure } from '../../domain/failure.ts';
 import { usageError, quoteForMessage, suggestion } from '../usage-error.ts';
+import { insteadOf } from '../settings/removed.ts';
 import type { KeyPath, YamlFile } from './yaml-file.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -62,6 +63,8 @@ function failureOf(issue: Issue, file: YamlFile, knownKeys: (path: KeyPath) => r
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!;
     const path = [...issue.path, key];
+    const instead = insteadOf(key);
+    if (instead !== null) return usageError(file.keyAt(path), `${keyName(path)} was removed: ${instead}`);
     return usageError(
       file.keyAt(path),
       `${quoteForMessage(keyName(path))} is not a known key${suggestion(key, knownKeys(issue.path))}`,

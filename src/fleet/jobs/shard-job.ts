@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LONG_AUDIO, LONG_TEXT, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
+import { LONG_AUDIO, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import { isEmbedded, ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
@@ -117,7 +117,6 @@ const JOB = z.object({
   judging: z.object({
     frames: z.int().min(1).max(MAX_FRAMES),
     longAudio: z.enum(LONG_AUDIO),
-    longText: z.enum(LONG_TEXT),
   }),
   contentPolicy: POLICY.nullable(),
   landmarks: z.record(text, z.object({ path: text, bytes: count })),

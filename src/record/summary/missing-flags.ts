@@ -13,12 +13,8 @@ export interface MissingFlags {
 
 /** What a corpus lacks, combined. `config`: of the run, whose own flags are kept. */
 export function missingFlags(
-  { sources, judging }: Pick<RunConfig, 'sources' | 'judging'>,
-  {
-    other_encodings = [],
-    tables = [],
-    by_error_code,
-  }: Pick<Summary, 'other_encodings' | 'tables' | 'by_error_code'>,
+  { sources }: Pick<RunConfig, 'sources'>,
+  { other_encodings = [], tables = [] }: Pick<Summary, 'other_encodings' | 'tables'>,
 ): MissingFlags {
   const isNamed = sources.some(({ encoding }) => encoding !== null);
   const known = other_encodings
@@ -26,12 +22,10 @@ export function missingFlags(
     .sort((a, b) => b.paths.length - a.paths.length);
   const main = isNamed ? [] : known.slice(0, 1);
   const hasPlaceholder = tables.some(({ chosen_by }) => chosen_by === 'nothing');
-  const isTooLong = (by_error_code.SEQUENCE_OVERFLOW ?? 0) > 0 && judging.longText === 'error';
   return {
     flags: [
       ...main.flatMap(({ encoding }) => ['--encoding', encoding]),
       ...(hasPlaceholder ? ['--text-column', 'NAME'] : []),
-      ...(isTooLong ? ['--long-text', 'windows'] : []),
     ],
     hasPlaceholder,
     apart: known.slice(main.length),

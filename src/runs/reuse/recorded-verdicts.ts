@@ -129,6 +129,6 @@ function recordedVerdict(line: OutcomeLine): Verdict | null {
 }
 
 /** Canonical text of everything but content and model that a verdict depends on. */
-export function judgingText({ frames, longAudio, longText }: Judging): string {
-  return JSON.stringify({ frames, longAudio, longText, normalization: NORMALIZATION });
+export function judgingText({ frames, longAudio }: Judging): string {
+  return JSON.stringify({ frames, longAudio, normalization: NORMALIZATION });
 }

@@ -30,7 +30,7 @@ export class RunReuse {
 
   /** Media files that need not be read again if they have not changed; undefined: all are read. */
   get readBefore(): ReadOptions['readBefore'] {
-    return this.isOn && this.#record.config.rehash !== true ? this.#store?.files : undefined;
+    return this.isOn ? this.#store?.files : undefined;
   }
 
   /**

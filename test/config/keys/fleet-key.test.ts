@@ -9,12 +9,8 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 const KEY = 'a5'.repeat(32);
 const REMOTE = 'redis://queue-1:6379';
 
-async function keyOf(env: NodeJS.ProcessEnv, { url = REMOTE, insecure = false } = {}) {
-  const key = await fleetKeyOf({
-    redis: parseRedisUrl({ value: url, place: '--redis' }, {}),
-    insecure,
-    env,
-  });
+async function keyOf(env: NodeJS.ProcessEnv, { url = REMOTE } = {}) {
+  const key = await fleetKeyOf(parseRedisUrl({ value: url, place: '--redis' }, {}), env);
   return key === null ? null : key.export().toString();
 }
 
@@ -32,8 +28,6 @@ it('a Redis on another machine needs a key, and is told what to do', async () =>
   const message = await refusal({});
   expect(message).toContain('GUARDSWEEP_FLEET_KEY');
   expect(message).toContain('openssl rand -hex 32');
-  expect(message).toContain('--insecure-fleet');
-  expect(await keyOf({}, { insecure: true })).toBeNull();
 });
 
 it.each(['redis://localhost:6379', 'redis://127.0.0.1:6379', 'redis://[::1]:6379', 'unix:///run/redis.sock'])(

@@ -168,7 +168,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         record: 'e'.repeat(64),
         epoch: 3,
         expectFingerprint: null,
-        judging: { frames: 3, longAudio: 'truncate', longText: 'error' },
+        judging: { frames: 3, longAudio: 'truncate' },
         contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
         landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
         settledMark: 'e'.repeat(64),

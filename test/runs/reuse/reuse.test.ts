@@ -46,7 +46,7 @@ describe('a second run', () => {
     const { folder, scan } = await siteWith('one', 'two');
     await writeFile(join(folder, 'strict.yaml'), 'thresholds: { default: { review: 0, block: 0 } }\n');
     await scan();
-    expect((await scan({ longText: 'error' })).taken).toEqual(['one', 'two']);
+    expect((await scan({ longAudio: 'truncate' })).taken).toEqual(['one', 'two']);
     const strict = await scan({ policy: 'strict.yaml' });
     expect(strict.taken).toEqual([]);
     expect(strict.summary).toMatchObject({ reused: 2, by_decision: { block: 2 } });

@@ -4,14 +4,13 @@ import { parseChainHead } from '../../values/hashes.ts';
 import { path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
-const json = (help: string) =>
-  setting({ flag: '--json', help, kind: SWITCH, default: 'false', shown: 'text' });
-
-export const JSON_SUMMARY = json('print the summary as JSON instead of text');
-export const JSON_RESULT = json('print the result as JSON instead of text');
-export const JSON_RUNS = json('print a JSON array with one object for each run, one line each time');
-export const JSON_ENDPOINTS = json('print a JSON array with one object for each endpoint');
-export const JSON_CHECKS = json('print a JSON array with one object for each check');
+export const JSON_OUTPUT = setting({
+  flag: '--json',
+  help: 'print the result as JSON instead of text',
+  kind: SWITCH,
+  default: 'false',
+  shown: 'text',
+});
 
 export const QUIET = setting({
   flag: '--quiet',

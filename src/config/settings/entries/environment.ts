@@ -99,11 +99,6 @@ export const ENVIRONMENT: readonly Variable[] = [
   GUARD_CA_FILE,
   GUARD_CERT_FILE,
   GUARD_KEY_FILE,
-  // Read by Node.js.
-  {
-    name: 'NODE_EXTRA_CA_CERTS',
-    help: 'PEM file of a certificate authority of your own, trusted beside those of Node.js',
-  },
   REDIS_URL,
   REDIS_PREFIX,
   FLEET_KEY,

@@ -3,7 +3,7 @@ import { PRIORITIES } from '../../run-config.ts';
 import { parseCorpusRoots } from '../../values/paths.ts';
 import { MAX_LOCK, MIN_LOCK } from '../../values/quantities.ts';
 import { parseRedisUrl } from '../../values/redis-url.ts';
-import { choice, choices, duration, list, single, SWITCH, wholeNumber } from '../kinds.ts';
+import { choice, choices, duration, list, single, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 import { REDIS_URL } from './environment.ts';
 
@@ -30,22 +30,6 @@ export const PRIORITY = setting({
   kind: choice('priority', PRIORITIES),
   default: 'normal',
   example: 'low',
-});
-
-export const INSECURE_FLEET = setting({
-  flag: '--insecure-fleet',
-  help: 'use a Redis on another machine without GUARDSWEEP_FLEET_KEY: anyone who can reach it can forge outcomes',
-  kind: SWITCH,
-  default: 'false',
-  shown: 'a key is required there',
-});
-
-export const DETACH = setting({
-  flag: '--detach',
-  help: 'run the feeder in the background, with its log in the run directory (needs Redis)',
-  kind: SWITCH,
-  default: 'false',
-  shown: 'follow the run to its end',
 });
 
 const MAX_CONCURRENCY = 256;
@@ -85,22 +69,14 @@ export const LOCK = setting({
 /** How long a run on a fleet, or a worker, waits for guards: Redis keeps the work meanwhile. */
 export const FLEET_MAX_WAIT = '2h';
 
-const startWait = {
+export const START_WAIT = setting({
   flag: '--start-wait',
   help: 'how long to wait for Redis and guards at the start, in s, m or h, before stopping with status 4',
   kind: duration(),
   default: '30s',
+  shown: '--max-wait if that is given, else 30s',
   example: '10m',
-} as const;
-
-export const START_WAIT = setting(startWait);
-
-export const RUN_START_WAIT = setting({
-  ...startWait,
-  shown: '--max-wait or maxWait of the job file where given, else 30s',
 });
-
-export const WORKER_START_WAIT = setting({ ...startWait, shown: '--max-wait where it is given, else 30s' });
 
 export const MAX_WAIT = setting({
   flag: '--max-wait',

@@ -1,10 +1,9 @@
 import { relative, resolve } from 'node:path';
 import { readPolicyFile } from '../../job-file/policy-file.ts';
-import { LONG_AUDIO, LONG_TEXT, MAX_FRAMES } from '../../run-config.ts';
+import { LONG_AUDIO, MAX_FRAMES } from '../../run-config.ts';
 import { parseOutputFolder } from '../../values/paths.ts';
-import { choice, path, single, SWITCH, wholeNumber } from '../kinds.ts';
+import { choice, single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { DEFAULT_RUNS_FOLDER } from './output.ts';
 
 export const POLICY = setting({
   flag: '--policy',
@@ -37,15 +36,6 @@ export const LONG_AUDIO_MODE = setting({
   example: 'truncate',
 });
 
-export const LONG_TEXT_MODE = setting({
-  flag: '--long-text',
-  key: 'longText',
-  help: "judge texts beyond the guard's context in windows (`windows`), or end them as errors (`error`)",
-  kind: choice('mode', LONG_TEXT),
-  default: 'windows',
-  example: 'error',
-});
-
 export const STORE = setting({
   flag: '--store',
   key: 'store',
@@ -74,24 +64,6 @@ export const TRUST_DECLARED = setting({
   kind: SWITCH,
   default: 'false',
   shown: 'they judge every item again',
-});
-
-export const REHASH = setting({
-  flag: '--rehash',
-  key: 'rehash',
-  help: 'read and hash every image and clip, even if its size, times and inode have not changed',
-  kind: SWITCH,
-  default: 'false',
-  shown: 'unchanged files are not read',
-});
-
-/** Whose verdicts `gc` keeps. */
-export const KEPT_RUNS = setting({
-  flag: '--out',
-  help: 'folder with the runs whose verdicts are kept',
-  kind: path('dir'),
-  default: DEFAULT_RUNS_FOLDER,
-  example: '/data/runs',
 });
 
 /** What `gc` cleans. */

@@ -26,22 +26,15 @@ export const NAME = setting({
   example: 'nightly-rescan',
 });
 
-const out = {
-  flag: '--out',
-  help: 'folder in which the run directory is created',
-  default: DEFAULT_RUNS_FOLDER,
-  example: '/data/runs',
-} as const;
-
 export const OUT = setting({
-  ...out,
+  flag: '--out',
   key: 'output.dir',
+  help: 'folder in which the run directory is created',
   keyNote: 'relative to the job file; the default is relative to the current folder',
   kind: single('dir', (text, { folder }) => parseOutputFolder(text, folder)),
+  default: DEFAULT_RUNS_FOLDER,
+  example: '/data/runs',
 });
-
-/** The same for `doctor`, which tells what is wrong with it. */
-export const CHECKED_OUT = setting({ ...out, kind: path('dir') });
 
 export const FORMAT = setting({
   flag: '--format',
@@ -71,19 +64,10 @@ export const INCLUDE_CONTENT = setting({
   shown: 'the record holds no content',
 });
 
-/** Where `status` looks for runs. */
+/** The folder of the runs, for commands that only look at them. */
 export const RUNS_FOLDER = setting({
   flag: '--out',
-  help: 'folder whose runs are listed',
-  kind: path('dir'),
-  default: DEFAULT_RUNS_FOLDER,
-  example: '/data/runs',
-});
-
-/** Whose runs the dashboard shows, and where it creates new ones. */
-export const DASHBOARD_RUNS = setting({
-  flag: '--out',
-  help: 'folder whose runs the dashboard shows, and in which it creates new ones',
+  help: 'folder of the runs',
   kind: path('dir'),
   default: DEFAULT_RUNS_FOLDER,
   example: '/data/runs',

@@ -1,10 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { parseRedisUrl } from '../../values/redis-url.ts';
 import { parseShare } from '../../values/quantities.ts';
 import { single, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { REDIS_URL } from './environment.ts';
 
 export const LIMIT = setting({
   flag: '--limit',
@@ -51,13 +49,4 @@ export const WRITE_JOB = setting({
   kind: single('file', ({ value }, { folder }) => resolve(folder, value)),
   unset: 'none is written',
   example: 'job.yaml',
-});
-
-export const JOB_REDIS = setting({
-  flag: '--redis',
-  variable: REDIS_URL,
-  help: 'the Redis of the fleet that is to judge the job of `--write-job`; the job then names no guard',
-  kind: single('url', (text, { env }) => parseRedisUrl(text, env)),
-  unset: 'none: the job names the guard',
-  example: 'redis://queue-1:6379',
 });

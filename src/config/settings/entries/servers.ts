@@ -1,5 +1,5 @@
 import { parseFolders } from '../../values/paths.ts';
-import { anyText, choice, duration, list, path, PORT, SWITCH, wholeNumber } from '../kinds.ts';
+import { anyText, choice, list, path, PORT, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 export const METRICS_PORT = setting({
@@ -97,8 +97,6 @@ export const FAULTS = setting({
   example: 'faults.json',
 });
 
-const MAX_CONCURRENCY = 4096;
-
 export const GATEWAY_PORT = setting({
   flag: '--port',
   help: 'port for HTTP, 0 to 65535; 0: a free one, which is printed',
@@ -113,22 +111,6 @@ export const GATEWAY_HOST = setting({
   kind: anyText('address'),
   default: '127.0.0.1',
   example: '0.0.0.0',
-});
-
-export const MAX_CONCURRENT_REQUESTS = setting({
-  flag: '--max-concurrency',
-  help: `maximum concurrent requests, 1 to ${MAX_CONCURRENCY}; as many again wait up to 5 s, others get status 429`,
-  kind: wholeNumber('requests', 1, MAX_CONCURRENCY),
-  default: '256',
-  example: '64',
-});
-
-export const REQUEST_TIMEOUT = setting({
-  flag: '--timeout',
-  help: 'time from the headers of a request to its reply, 1s to 10m; then its status is 504',
-  kind: duration({ min: '1s', max: '10m' }),
-  default: '50s',
-  example: '2m',
 });
 
 export const CONTENT_ROOT = setting({

@@ -55,15 +55,6 @@ export const AS_STREAM = setting({
   shown: 'a response is judged as a whole',
 });
 
-export const CHUNK_CHARS = setting({
-  flag: '--chunk-chars',
-  key: 'sources[].chunkChars',
-  help: 'maximum characters per chunk, if a replayed response was not recorded in chunks',
-  kind: wholeNumber('count', 4, 100_000),
-  default: '200',
-  example: '40',
-});
-
 export const STREAM_CADENCE = setting({
   flag: '--stream-cadence',
   key: 'sources[].streamCadence',

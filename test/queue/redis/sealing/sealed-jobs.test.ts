@@ -30,7 +30,7 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   record: 'e'.repeat(64),
   epoch,
   expectFingerprint: null,
-  judging: { frames: 8, longAudio: 'windows', longText: 'windows' },
+  judging: { frames: 8, longAudio: 'windows' },
   contentPolicy: null,
   landmarks: {},
   settledMark: null,
