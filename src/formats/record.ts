@@ -15,8 +15,6 @@ export interface Fields {
   positionOf(name: string): number | undefined;
   /** Names, as spelled, whose values are lists or objects; a table has none. */
   nestedNames(): readonly string[];
-  /** Indexes in `names` of values that hold bytes which are not text in any known encoding; absent: there are none. */
-  readonly undecoded?: ReadonlySet<number>;
 }
 
 /** Content of a record: named values, a bare text, or a bare list of turns. */
@@ -100,4 +98,22 @@ export function badRecord(row: number, line: number | null, error: ItemError): B
 export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boolean): SourceRecord[] {
   const records = [...reader.push(bytes)].flat();
   return isComplete ? records.concat(...reader.end()) : records;
+}
+
+/** A plausible column name: up to three words of letters, digits and `_.()/-`, 40 characters in total. */
+// linear: the look-ahead lets through 40 characters at most.
+const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
+
+/**
+ * The label of a column on the terminal. The first row of a table without a header is content and must not be printed, so
+ * a value that does not look like a name is replaced by its 1-based position.
+ */
+export function columnLabel(name: string, position: number): string {
+  if (name === String(position)) return name;
+  return looksLikeName(name) ? JSON.stringify(name) : `column ${position}`;
+}
+
+/** Whether a value looks like a column name rather than content. */
+export function looksLikeName(name: string): boolean {
+  return NAME.test(name.trim());
 }

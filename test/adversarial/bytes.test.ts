@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chooseDecoder } from '../../src/formats/encoding/decoder.ts';
 import { FittingDecoder } from '../../src/formats/encoding/fitting-decoder.ts';
-import { textChanges } from '../../src/formats/parquet/footer.ts';
-import { ParquetProblem } from '../../src/formats/parquet/parquet-problem.ts';
 import { decodeReply } from '../../src/guard/tensors/decode-reply.ts';
 import { decodeBytes } from '../../src/guard/tensors/raw.ts';
 import { decodeInferResponse } from '../../src/guard/tensors/service.ts';
@@ -78,14 +76,6 @@ const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
   'a PNG': (input) => readPngChunks(input),
   'the transforms of an AVIF': (input) => withoutTransforms(input),
   'a container of audio': (input) => isAudioContainer(input),
-  'metadata of Parquet': (input) => {
-    try {
-      return textChanges(Buffer.from(input));
-    } catch (error) {
-      if (error instanceof ParquetProblem) return null;
-      throw error;
-    }
-  },
   base64: (input) => decodeBase64(Buffer.from(input.toString('base64'))),
   'what is no base64': (input) => decodeBase64(input),
   'a tensor of strings': (input) => decodeBytes(input),

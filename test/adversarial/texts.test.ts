@@ -31,7 +31,7 @@ import { RequestError } from '../../src/guard-server/contract/request-error.ts';
 import { LiteModel } from '../../src/guard-server/lite/model.ts';
 import { normalise } from '../../src/guard-server/lite/normalise.ts';
 import * as arrayHead from '../../src/ingest/recognise/array-head.ts';
-import { columnLabel } from '../../src/ingest/recognise/recognise-layout.ts';
+import { columnLabel } from '../../src/formats/record.ts';
 import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
 import { JsonFields } from '../../src/formats/json/json-fields.ts';
 import { chooseTextColumns } from '../../src/formats/transcripts/columns.ts';

@@ -7,7 +7,7 @@ import { duckdb } from '../helpers/duckdb.ts';
 import { mutatedFile, numbers } from './mutations.ts';
 
 /** How many files; `npm run test:fuzz` asks for more. */
-const FILES = Number(process.env.FUZZ_PARQUET ?? 200);
+const FILES = Number(process.env.FUZZ_PARQUET ?? 60);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
 const ROWS = `select 'text ' || md5((i % 50)::varchar) as text, case when i % 3 = 0 then null else i end as id,

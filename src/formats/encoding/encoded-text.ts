@@ -37,7 +37,7 @@ export function isEncodedText(text: string, { isAll, part = 'most' }: EncodedTex
     /^=ybegin (?:part=\d{1,9} )?(?:total=\d{1,9} )?line=\d{1,9} size=\d{1,18} /.test(text) ||
     /^\(This file must be converted with BinHex[^\r\n]{0,20}\)\s{1,8}:/.test(text) ||
     ARMOUR.test(text) ||
-    /^data:[\w.+/-]{0,128}(?:;[\w=.-]{1,64}){0,8};base64,[A-Za-z0-9+/=%]{16}/.test(text) ||
+    /^data:[\w.+/-]{0,128}(?:;[\w=.-]{1,64}){0,8};base64,[A-Za-z0-9+/=%]{4}/.test(text) ||
     (isAll && decodesToWords(text.trim()))
   ) {
     return true;

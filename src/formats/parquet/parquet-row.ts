@@ -3,16 +3,14 @@ import { isReadonlyArray, type Fields } from '../record.ts';
 
 const NO_NAMES: readonly string[] = [];
 
-/** One row: the values of its columns as JSON would hold them. Nested values are also found by path: `data.text`. */
+/** One row: the values of its columns as in JSON. Nested values are also found by path: `data.text`. */
 export class ParquetRow implements Fields {
-  readonly undecoded: ReadonlySet<number>;
   readonly #header: TableHeader;
   readonly #values: readonly unknown[];
 
-  constructor(header: TableHeader, values: readonly unknown[], undecoded: ReadonlySet<number>) {
+  constructor(header: TableHeader, values: readonly unknown[]) {
     this.#header = header;
     this.#values = values;
-    this.undecoded = undecoded;
   }
 
   get(name: string): unknown {

@@ -3,64 +3,51 @@ import { itemError } from '../../domain/item-error.ts';
 import { TableHeader } from '../csv/table-row.ts';
 import { BATCH_BYTES, badRecord, type RecordBatch, type SourceRecord } from '../record.ts';
 import { batch, lineBytes, opened, type ReadRequest, type ReadRow } from './child/messages.ts';
-import { lentProcess, type OpenTable } from './lend-process.ts';
 import { columnOf, ParquetRow } from './parquet-row.ts';
-import { damaged, tooLarge } from './parquet-problem.ts';
-import { ReaderCrashed, TextsNotUtf8 } from './table-process.ts';
+import { damaged, type OpenTable, ReaderCrashedError, TableProcess, tooLarge } from './table-process.ts';
 
-/** A file may give this much, and beyond it this multiple of its size, like the DEFLATE of a gzip file. */
+/** A file may expand to this size, and beyond it to this multiple of its own size, like the DEFLATE of a gzip file. */
 const FREE_BYTES = 1024 * 1024 * 1024;
 const MAX_FACTOR = 1000;
 
-/** What a row costs besides its values: a file can repeat a row in no bytes at all. */
+/** Cost of a row in addition to its values: a file can repeat a row in no bytes at all. */
 const ROW_BYTES = 64;
 
-/** Rows that are decoded at once after many took too much memory: together they are within its limit. */
+/** Rows to decode at once after the reader crashed: their values fit into its memory. */
 const FEW_ROWS = 16;
 
-/** Names of columns are at most as long as the metadata. */
+/** Maximum bytes of the names of all columns. */
 const MAX_OPENED_BYTES = 64 * 1024 * 1024;
 
 export interface RowOptions {
-  /** Columns, by name or path, that are read although they hold no text. */
+  /** Columns, by name or path, to read even if they contain no text. */
   readonly wanted: readonly string[];
-  /** Max bytes of one row. A larger row is a bad record. */
+  /** Maximum bytes of one row. A larger row is a bad record. */
   readonly recordBytes: number;
-  /** WHATWG label of the encoding of bytes that are not UTF-8; null: not known. */
-  readonly encoding: string | null;
   readonly signal: AbortSignal;
-  /** The first row that is wanted; default: 1. */
+  /** The first row to return; default: 1. */
   readonly fromRow?: number | undefined;
-  /** Called with the names of the columns, and the paths of the texts inside them, before the first row. */
+  /** Called with the names of the columns, and the paths of text inside them, before the first row. */
   readonly onColumns?: (names: readonly string[]) => void;
-  /** Called with each batch: its size in bytes, and how much of the file was read (0 … 1). */
+  /** Called with each batch: its size in bytes, and the fraction of the file read so far. */
   readonly onRows?: (bytes: number, share: number) => void;
 }
 
 /**
- * The rows of a file in batches, as records that begin on no line. They are read in a process of its own; this one holds
- * two batches. Throws ParquetProblem where the file cannot be read on, after the rows before.
+ * Returns the rows of a file in batches, as records without lines. A process of its own reads them; this one holds two
+ * batches. Throws ParquetProblem if the rest of the file cannot be read, after the rows before.
  */
 export async function* readRows(file: OpenTable, options: RowOptions): AsyncGenerator<RecordBatch, void> {
-  const rows = new RowsOfFile(file, options);
-  for (let way: ReadingWay = { textsAreBytes: false, range: null }; ;) {
-    try {
-      yield* rows.read(way);
-      return;
-    } catch (error) {
-      if (error instanceof TextsNotUtf8 && !way.textsAreBytes) way = { ...way, textsAreBytes: true };
-      else if (error instanceof ReaderCrashed && way.range === null) way = { ...way, range: FEW_ROWS };
-      else throw error;
-    }
+  const rows = new RowReader(file, options);
+  try {
+    yield* rows.read(null);
+  } catch (error) {
+    if (!(error instanceof ReaderCrashedError)) throw error;
+    yield* rows.read(FEW_ROWS);
   }
 }
 
-/** How the rest of a file is read: as usual, or after DuckDB could not. */
-interface ReadingWay extends Pick<ReadRequest, 'range'> {
-  readonly textsAreBytes: boolean;
-}
-
-class RowsOfFile {
+class RowReader {
   readonly #file: OpenTable;
   readonly #options: RowOptions;
   #next: number;
@@ -73,12 +60,12 @@ class RowsOfFile {
     this.#bytesLeft = FREE_BYTES + file.bytes * MAX_FACTOR;
   }
 
-  async *read({ textsAreBytes, range }: ReadingWay): AsyncGenerator<RecordBatch, void> {
-    const { signal, wanted, recordBytes, encoding } = this.#options;
-    const lent = lentProcess(this.#file, { textsAreBytes, signal });
+  /** Reads from the next row on. `range`: maximum number of rows to decode at once, or null. */
+  async *read(range: ReadRequest['range']): AsyncGenerator<RecordBatch, void> {
+    const { signal, wanted, recordBytes } = this.#options;
+    const process = new TableProcess([this.#file.handle.fd]);
     let coming: Promise<z.infer<typeof batch>> | null = null;
     try {
-      const process = (await lent.next()).value!;
       const { columns, nested, holdsText, rows } = await process.ask({ op: 'open' }, opened, {
         ...{ maxBytes: MAX_OPENED_BYTES, signal },
       });
@@ -92,7 +79,7 @@ class RowsOfFile {
           columns: columns.map((_, index) => index).filter((index) => read.has(index) || holdsText[index]),
           from: this.#next,
           rowBytes: recordBytes,
-          ...{ encoding, range, bytesAreTexts: textsAreBytes },
+          range,
         },
         batch,
         answerBytes,
@@ -106,7 +93,7 @@ class RowsOfFile {
           if (records.length > 0) yield records;
           return;
         }
-        // Read on while these are taken.
+        // The process reads on while these rows are processed.
         coming = ask();
         coming.catch(() => {});
         yield records;
@@ -114,13 +101,11 @@ class RowsOfFile {
         coming = null;
       }
     } finally {
-      // The process answers one request at a time.
-      await coming?.catch(() => {});
-      await lent.return();
+      await process.kill();
     }
   }
 
-  #record([number, size, values, undecoded]: ReadRow, header: TableHeader): SourceRecord {
+  #record([number, size, values]: ReadRow, header: TableHeader): SourceRecord {
     if (number !== this.#next) throw damaged('its rows are not in order');
     this.#next++;
     this.#bytesLeft -= size + ROW_BYTES;
@@ -138,6 +123,6 @@ class RowsOfFile {
         itemError('ITEM_TOO_LARGE', `the row has ${size} bytes of at most ${recordBytes}`),
       );
     }
-    return { row, line: null, content: new ParquetRow(header, values, new Set(undecoded)), error: null };
+    return { row, line: null, content: new ParquetRow(header, values), error: null };
   }
 }

@@ -1,12 +1,37 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { FileHandle } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { z } from 'zod';
 import { confined, CRASHES } from '../../confinement/confined.ts';
 import { processorTime } from '../../confinement/processor-time.ts';
 import { TimeLimit } from '../../confinement/time-limit.ts';
 import type { Problem, Request } from './child/messages.ts';
-import { damaged, ParquetProblem, tooLarge, unsupported } from './parquet-problem.ts';
-import { errorWithReason, itemError } from '../../domain/item-error.ts';
+import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
+
+/** Why the rest of a Parquet file cannot be read. The rows before it were returned. */
+export class ParquetProblem extends Error {
+  override readonly name = 'ParquetProblem';
+  readonly error: ItemError;
+
+  constructor(error: ItemError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+function unreadable(message: string): ParquetProblem {
+  return new ParquetProblem(itemError('UNREADABLE_SOURCE', message));
+}
+
+/** The file breaks the format. `what` names the part, in our own words. */
+export function damaged(what: string): ParquetProblem {
+  return unreadable(`the Parquet file is damaged: ${what}`);
+}
+
+/** The file exceeds a limit that bounds memory. */
+export function tooLarge(what: string): ParquetProblem {
+  return new ParquetProblem(itemError('ITEM_TOO_LARGE', what));
+}
 
 /** Entry point of the process, which runs compiled code. */
 const ENTRY = createRequire(import.meta.url).resolve('#dist/src/formats/parquet/child/main.js');
@@ -17,25 +42,31 @@ const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH'];
 /** Memory limit of the process: Node itself, DuckDB's buffers of 512 MB, and the batches. */
 const MEMORY_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** Time for one answer; a copy of a file takes longer. */
+/** Processor time for one answer; a copy of a file takes longer. */
 const ANSWER_MS = 60_000;
 /** Wall-clock time per processor time, also on a busy machine. */
 const WALL_FACTOR = 10;
 
-/** The process cannot be used any more, whatever the file. Translated at the edge of this folder. */
+/** The process ended for a reason other than the file. */
 const UNAVAILABLE = new ParquetProblem(
   itemError('INTERNAL', 'the process that reads Parquet files ended unexpectedly'),
 );
 
-/** An answer that is awaited. */
+/** An open file that was checked, and its size then. */
+export interface OpenTable {
+  readonly handle: FileHandle;
+  readonly bytes: number;
+}
+
+/** A pending answer. */
 interface Waiting {
   readonly maxBytes: number;
   readonly settle: (line: Buffer | ParquetProblem) => void;
 }
 
 /**
- * A process that reads and writes Parquet files with DuckDB, whose native code is no place for untrusted files in this
- * process. It answers one request at a time. While idle, it does not keep this process alive.
+ * A process that reads one Parquet file with DuckDB, because untrusted files must not reach native code in this process. It
+ * answers one request at a time. While idle, it does not keep this process alive.
  */
 export class TableProcess {
   readonly #child: ChildProcess;
@@ -44,13 +75,13 @@ export class TableProcess {
   #waiting: Waiting | null = null;
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Processor time that it has used by its last answer. */
+  /** Processor time it had used at its last answer. */
   #usedMs = 0;
 
-  /** `descriptors`: the file, which becomes its descriptor 3, and others after it. They may be closed once this returns. */
+  /** `descriptors`: become the descriptors 3 and following of the process. They may be closed once this returns. */
   constructor(descriptors: readonly number[]) {
     const env = Object.fromEntries(PASSED_ON.map((name) => [name, process.env[name]]));
-    // It opens the file anew, and perhaps only the current user may read it.
+    // It reopens the file, which perhaps only the current user may read.
     const { command, args } = confined(process.execPath, [ENTRY], { memoryBytes: MEMORY_BYTES, reads: null });
     this.#child = spawn(command, args, {
       cwd: '/',
@@ -60,7 +91,7 @@ export class TableProcess {
     });
     this.#ended = new Promise((resolve) => {
       const end = (signal: NodeJS.Signals | null): void => {
-        this.#problem ??= signal !== null && CRASHES.has(signal) ? new ReaderCrashed() : UNAVAILABLE;
+        this.#problem ??= signal !== null && CRASHES.has(signal) ? new ReaderCrashedError() : UNAVAILABLE;
         this.#settle(this.#problem);
         resolve();
       };
@@ -72,14 +103,9 @@ export class TableProcess {
     this.#keepAlive(false);
   }
 
-  /** Whether it can answer no more. */
-  get hasEnded(): boolean {
-    return this.#problem !== null;
-  }
-
   /**
-   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, also when the process crashes on the file or takes
-   * too long, and with the signal's reason; either of them ends the process. `processorMs`: how long it may work.
+   * Asks for an answer of up to `maxBytes`. Rejects with ParquetProblem, also if the process crashes on the file or takes
+   * longer than `processorMs`, and with the signal's reason; a crash, an excess and an abort end the process.
    */
   async ask<T extends { readonly cpuMs: number; readonly problem?: Problem | undefined }>(
     request: Request,
@@ -103,7 +129,7 @@ export class TableProcess {
       if (line instanceof ParquetProblem) throw line;
       const parsed = answer.parse(JSON.parse(line.toString()));
       this.#usedMs = parsed.cpuMs;
-      if (parsed.problem !== undefined) throw problemFor(parsed.problem);
+      if (parsed.problem !== undefined) throw createProblem(parsed.problem);
       return parsed;
     } finally {
       time.pause();
@@ -169,23 +195,20 @@ export interface AskOptions {
 }
 
 /** The process crashed on the file, perhaps because many rows at once take too much memory. */
-export class ReaderCrashed extends ParquetProblem {
+export class ReaderCrashedError extends ParquetProblem {
   constructor() {
     super(itemError('UNREADABLE_SOURCE', 'the Parquet file is damaged: it crashes its reader'));
   }
 }
 
-/** Some texts of the file are not UTF-8: DuckDB has to read them as bytes. */
-export class TextsNotUtf8 extends ParquetProblem {}
-
-function problemFor(problem: Problem): ParquetProblem {
-  switch (problem) {
+function createProblem({ kind, column }: Problem): ParquetProblem {
+  switch (kind) {
     case 'damaged':
-      return damaged('its rows cannot be read on');
+      return damaged('its rows cannot be read');
     case 'memory':
       return tooLarge('a row of the Parquet file takes too much memory');
     case 'encrypted':
-      return unsupported('is encrypted');
+      return unreadable('the Parquet file is encrypted');
     case 'codec':
       return new ParquetProblem(
         errorWithReason(
@@ -194,8 +217,6 @@ function problemFor(problem: Problem): ParquetProblem {
         ),
       );
     case 'encoding':
-      return new TextsNotUtf8(
-        itemError('INVALID_ENCODING', 'the Parquet file holds texts that are not UTF-8'),
-      );
+      return unreadable(`the Parquet file has text that is not UTF-8, in ${column ?? 'some column'}`);
   }
 }

@@ -42,8 +42,6 @@ interface ItemMakerOptions {
   readonly replay: Replay | null;
 }
 
-const NOT_DECODED = itemError('INVALID_ENCODING', 'the text is not UTF-8; name its encoding with --encoding');
-
 /** The content of a file that is one item. */
 export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
@@ -97,12 +95,7 @@ export class ItemMaker {
     const source = this.#sourceOf(record);
     const id = this.#idOf(record.content) ?? this.#positionOf(record);
     const first = this.#seq;
-    const { drafts, judged } = draftRecord(record, options);
-    if (holdsUndecoded(record.content, judged)) {
-      items.push(this.refused(record, NOT_DECODED, 'text'));
-      return;
-    }
-    for (const draft of drafts) {
+    for (const draft of draftRecord(record, options).drafts) {
       items.push(this.#item(draft.suffix === '' ? id : id + draft.suffix, source, draft, first));
     }
   }
@@ -221,10 +214,4 @@ function embeddedProblem(bytes: Buffer): ItemError | null {
   if (kind?.modality === 'image' && kind.isJudged) return null;
   const what = kind?.name ?? 'text';
   return itemError('UNSUPPORTED_TYPE', `the embedded image is ${what}, which is not judged`);
-}
-
-/** Whether a column that is judged holds bytes that are not text. */
-function holdsUndecoded(content: RecordContent, judged: readonly string[]): boolean {
-  if (!isFields(content) || content.undecoded === undefined || content.undecoded.size === 0) return false;
-  return judged.some((name) => content.undecoded!.has(content.positionOf(name) ?? -1));
 }

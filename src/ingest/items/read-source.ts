@@ -5,7 +5,7 @@ import type { ReadMedia } from '../../domain/request.ts';
 import { fileState, type FileState } from '../../files/file-state.ts';
 import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
-import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
 import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';

@@ -18,7 +18,7 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';

@@ -1,7 +1,7 @@
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
-import { isFields } from '../../formats/record.ts';
+import { columnLabel, isFields, looksLikeName } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import { examine, type Examination, type Refusal } from './examine.ts';
@@ -10,7 +10,7 @@ import { locateSource } from '../sources/file-place.ts';
 import { configuredEncoding, idColumnNames, isNamedFile, WantedColumns } from './source-options.ts';
 import { OpenSource } from '../sources/open-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
-import { columnLabel, layoutByName, looksLikeName } from './recognise-layout.ts';
+import { layoutByName } from './recognise-layout.ts';
 
 export interface Inspection {
   /** Judged and unjudged columns of each table, at most `MAX_TABLES` kinds. */

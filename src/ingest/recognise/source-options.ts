@@ -5,7 +5,7 @@ import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { NamedEncoding } from '../sources/open-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { hasColumn } from './examine.ts';
-import { columnLabel } from './recognise-layout.ts';
+import { columnLabel } from '../../formats/record.ts';
 
 /** Max column names that are kept for a message. */
 const MAX_NAMES = 20;

@@ -4,7 +4,7 @@ import type { Item, JudgedItem } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
-import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import {

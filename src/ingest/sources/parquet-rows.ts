@@ -1,14 +1,13 @@
 import type { SourceConfig } from '../../config/run-config.ts';
-import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
 import { readRows, type RowOptions } from '../../formats/parquet/parquet-rows.ts';
-import type { OpenTable } from '../../formats/parquet/lend-process.ts';
+import { type OpenTable, ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { recordBytesLimit, type RecordBatch, type SourceRecord } from '../../formats/record.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { OpenSource } from './open-source.ts';
 import { SAMPLE_BYTES, SAMPLE_RECORDS } from './read-records.ts';
 
 export interface ParquetReading {
-  readonly config: Pick<SourceConfig, 'textColumns' | 'idColumn' | 'encoding'>;
+  readonly config: Pick<SourceConfig, 'textColumns' | 'idColumn'>;
   /** Max size of a text item in UTF-8 bytes. */
   readonly itemBytes: number;
   readonly signal: AbortSignal;
@@ -83,7 +82,6 @@ function rowOptions({ config, itemBytes, signal }: ParquetReading): RowOptions {
       ...ID_NAMES,
     ],
     recordBytes: recordBytesLimit(itemBytes),
-    encoding: config.encoding,
     signal,
   };
 }

@@ -1,7 +1,7 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
-import { ParquetProblem } from '../../formats/parquet/parquet-problem.ts';
+import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { readSidecar } from '../../ingest/items/whole-file-item.ts';
 import { RereadSource } from '../../ingest/reread/reread-source.ts';
 import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';

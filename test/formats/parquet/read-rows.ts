@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { ParquetProblem } from '../../../src/formats/parquet/parquet-problem.ts';
+import { ParquetProblem } from '../../../src/formats/parquet/table-process.ts';
 import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields, type SourceRecord } from '../../../src/formats/record.ts';
 
@@ -15,11 +15,9 @@ export async function rowsOf(
   {
     wanted = [],
     recordBytes = 1_000_000,
-    encoding = null,
   }: {
     readonly wanted?: readonly string[];
     readonly recordBytes?: number;
-    readonly encoding?: string | null;
   } = {},
 ): Promise<RowsRead> {
   const handle = await open(path);
@@ -27,7 +25,7 @@ export async function rowsOf(
   try {
     const { size } = await handle.stat();
     const { signal } = new AbortController();
-    const options = { signal, wanted, recordBytes, encoding };
+    const options = { signal, wanted, recordBytes };
     for await (const batch of readRows({ handle, bytes: size }, options)) records.push(...batch);
     return { records, problem: null };
   } catch (error) {

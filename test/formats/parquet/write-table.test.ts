@@ -1,4 +1,4 @@
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -67,29 +67,4 @@ test('a column of texts can be added, and no row is a table too', async () => {
   ]);
   const none = await copied(null, () => 'left-out');
   expect(await duckdb(`select count(*)::int as n from '${none}'`)).toEqual([{ n: 0 }]);
-});
-
-test('a text that is not UTF-8 costs its column the type where its row is chosen, and nothing elsewhere', async () => {
-  const path = join(folder, 'in.parquet');
-  await duckdb(`copy (select i as id, case when i = 7 then 'cafX au lait' else 'text ' || i end as text,
-    [{'role': 'user', 'content': 'q' || i}, null] as messages, '\\xAA\\xBB'::blob as bytes
-    from range(100) r(i)) to '${path}' (format parquet)`);
-  const bytes = await readFile(path);
-  for (let at = bytes.indexOf('cafX'); at >= 0; at = bytes.indexOf('cafX', at)) bytes[at + 3] = 0xe9;
-  await writeFile(path, bytes);
-  const typesOf = async (of: string) =>
-    (await duckdb(`describe from '${of}'`)).map((each) => each['column_type']);
-  const MESSAGES = 'STRUCT("role" VARCHAR, "content" VARCHAR)[]';
-
-  const without = await copied(null, (row) => (row === 8 ? 'left-out' : { added: null }));
-  expect(await typesOf(without)).toEqual(['BIGINT', 'VARCHAR', MESSAGES, 'BLOB']);
-  expect(await duckdb(`select text, messages[1].content as content from '${without}' where id = 8`)).toEqual([
-    { text: 'text 8', content: 'q8' },
-  ]);
-
-  const all = await copied('moderation', () => ({ added: 'ok' }));
-  expect(await typesOf(all)).toEqual(['BIGINT', 'BLOB', MESSAGES, 'BLOB', 'VARCHAR']);
-  expect(await duckdb(`select hex(text) as text from '${all}' where id = 7`)).toEqual([
-    { text: Buffer.from('caf\u00e9 au lait', 'latin1').toString('hex').toUpperCase() },
-  ]);
 });

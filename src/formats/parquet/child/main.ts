@@ -1,9 +1,9 @@
 import { createWriteStream, fstatSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Problem, type TableReply, type Request, type ReadRow, TABLE_FD } from './messages.ts';
-import { openDatabase, problemOf, ParquetTable } from './table.ts';
+import { type TableReply, type Request, type ReadRow, TABLE_FD } from './messages.ts';
+import { classifyError, openDatabase, ParquetTable } from './table.ts';
 
-/** Entry point of a process that reads Parquet files. It runs until its input ends or its parent kills it. */
+/** Entry point of a process that reads one Parquet file. It runs until its input ends or its parent kills it. */
 
 // A service manager sends SIGTERM to every process of the service; the parent decides when this one ends.
 process.on('SIGTERM', () => undefined);
@@ -16,28 +16,15 @@ let table: ParquetTable | null = null;
 let rows: AsyncGenerator<readonly ReadRow[], void> | null = null;
 
 async function answer(request: Request): Promise<object> {
-  switch (request.op) {
-    case 'open':
-      await rows?.return();
-      table?.close();
-      rows = table = null;
-      table = await ParquetTable.open(instance);
-      return { columns: table.names, rows: table.rows, holdsText: table.holdsText, nested: table.nested };
-    case 'read':
-      await rows?.return();
-      rows = table!.read(request);
-      return nextRows(table!, rows);
-    case 'next':
-      return nextRows(table!, rows!);
-    case 'copy':
-      return { rows: await table!.copy(request, fstatSync(TABLE_FD).size) };
+  if (request.op === 'open') {
+    table = await ParquetTable.open(instance);
+    return { columns: table.names, rows: table.rows, holdsText: table.holdsText, nested: table.nested };
   }
-}
-
-async function nextRows(of: ParquetTable, from: AsyncGenerator<readonly ReadRow[], void>): Promise<object> {
-  const next = await from.next();
+  if (request.op === 'copy') return { rows: await table!.copy(request, fstatSync(TABLE_FD).size) };
+  if (request.op === 'read') rows = table!.read(request);
+  const next = await rows!.next();
   if (next.done === true) return { isEnd: true };
-  return { rows: next.value, isEnd: next.value.at(-1)![0] === of.rows - 1 };
+  return { rows: next.value, isEnd: next.value.at(-1)![0] === table!.rows - 1 };
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -45,7 +32,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     result = await answer(JSON.parse(line) as Request);
   } catch (error) {
-    result = { problem: problemOf(error) satisfies Problem };
+    const kind = classifyError(error);
+    result = { problem: { kind, column: kind === 'encoding' ? await table!.findUndecodable() : null } };
   }
   const { user, system } = process.cpuUsage();
   const reply = { ...result, cpuMs: (user + system) / 1000 } as TableReply;

@@ -1,49 +1,44 @@
-import { type DuckDBConnection, DuckDBInstance, type DuckDBType, DuckDBTypeId } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance, type DuckDBType } from '@duckdb/node-api';
 import {
   BATCH_ROWS,
-  BYTES_FD,
   CHOICES_FD,
   COPY_FD,
-  type CopyRequest,
   lineBytes,
   type Problem,
   type ReadRequest,
   type ReadRow,
+  type Request,
   TABLE_FD,
 } from './messages.ts';
-import { mayHoldText, ShownValues, textPaths } from './shown-values.ts';
-import { BATCH_BYTES } from '../../record.ts';
+import { mayHoldText, RowValues, textPaths } from './row-values.ts';
+import { BATCH_BYTES, columnLabel } from '../../record.ts';
 
-/** A path that opens a descriptor of this process anew, whatever the name of its file is by now. */
+/** A path that reopens a descriptor of this process, even if its file was renamed or replaced. */
 function pathOf(descriptor: number): string {
   return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : `/dev/fd/${descriptor}`;
 }
 
-const TABLE = tableIn(TABLE_FD);
+const TABLE = `read_parquet('${pathOf(TABLE_FD)}', hive_partitioning = false)`;
 
-function tableIn(descriptor: number): string {
-  return `read_parquet('${pathOf(descriptor)}', hive_partitioning = false)`;
-}
-
-/** Rows that DuckDB decodes at once: fewer are asked for where that many cannot be read. */
+/** Number of rows that DuckDB decodes at once. */
 const VECTOR_ROWS = 2048;
 
-/** Rows of a row group that is written, at most, and their bytes in the file that is read. */
+/** Maximum rows of a row group that is written, and their maximum bytes in the file that is read. */
 const GROUP_ROWS = 20 * VECTOR_ROWS;
 const GROUP_BYTES = 32 * 1024 * 1024;
 
-/** Metadata that describe the columns to one library, and are wrong for a file that another one wrote. */
+/** Metadata in which a library describes its columns, wrong for a file that another library wrote. */
 const SCHEMA_KEYS = ['ARROW:schema', 'pandas'];
 
 /** A column or a group of them: its name, and the number of its children. */
 type SchemaNode = readonly [name: string, children: bigint | null];
 
-/** DuckDB, which reads and writes descriptors of this process and no other file, and loads nothing. */
+/** Starts DuckDB, which reads and writes only descriptors of this process and loads nothing. */
 export async function openDatabase(): Promise<DuckDBInstance> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: '512MB',
-    // What cannot be read fails: there is no place to spill to.
+    // No place to spill to: what does not fit into memory fails.
     temp_directory: '',
     enable_external_file_cache: 'false',
     autoinstall_known_extensions: 'false',
@@ -51,7 +46,7 @@ export async function openDatabase(): Promise<DuckDBInstance> {
     allow_community_extensions: 'false',
   });
   const connection = await instance.connect();
-  const paths = [TABLE_FD, COPY_FD, CHOICES_FD, BYTES_FD].map((each) => `'${pathOf(each)}'`);
+  const paths = [TABLE_FD, COPY_FD, CHOICES_FD].map((each) => `'${pathOf(each)}'`);
   await connection.run(`SET allowed_paths = [${paths.join(', ')}]`);
   await connection.run('SET enable_external_access = false');
   await connection.run('SET lock_configuration = true');
@@ -59,8 +54,8 @@ export async function openDatabase(): Promise<DuckDBInstance> {
   return instance;
 }
 
-/** Classifies an error of DuckDB, which has no codes. Its text can quote the file and goes nowhere. */
-export function problemOf(error: unknown): Problem {
+/** Classifies an error of DuckDB, which has no codes. Its text can quote the file, so it is not passed on. */
+export function classifyError(error: unknown): Problem['kind'] {
   const text = error instanceof Error ? error.message.slice(0, 200) : '';
   if (text.startsWith('Invalid Input Error: Invalid string encoding')) return 'encoding';
   if (text.startsWith('Out of Memory Error')) return 'memory';
@@ -69,7 +64,7 @@ export function problemOf(error: unknown): Problem {
   return 'damaged';
 }
 
-/** The table behind a descriptor, while it is the same file. */
+/** The table in the file of `TABLE_FD`. */
 export class ParquetTable {
   readonly names: readonly string[];
   readonly types: readonly DuckDBType[];
@@ -91,7 +86,7 @@ export class ParquetTable {
     try {
       const types = (await connection.run(`SELECT * FROM ${TABLE} LIMIT 0`)).columnTypes();
       const path = pathOf(TABLE_FD);
-      // DuckDB gives columns of one name others.
+      // DuckDB renames columns with equal names.
       const schema = await connection.runAndReadAll(
         `SELECT name, num_children FROM parquet_schema('${path}')`,
       );
@@ -115,12 +110,8 @@ export class ParquetTable {
     return this.types.flatMap((type, index) => textPaths(this.names[index]!, type));
   }
 
-  close(): void {
-    this.#connection.closeSync();
-  }
-
   /**
-   * The rows in batches, in order. If some cannot be read, they are read again in ever smaller ranges, down to the row at
+   * Returns the rows in batches, in order. If some cannot be read, reads them again in smaller ranges, down to the row at
    * fault: DuckDB holds back rows that it read before an error, and the values of a range are in memory at once.
    */
   async *read(request: ReadRequest): AsyncGenerator<readonly ReadRow[], void> {
@@ -135,7 +126,7 @@ export class ParquetTable {
         if (next < end) throw new Error('there are fewer rows than the metadata say');
         range = Math.min(2 * range, request.range ?? VECTOR_ROWS);
       } catch (error) {
-        if (range === 1 || problemOf(error) === 'encoding') throw error;
+        if (range === 1) throw error;
         range = Math.min(range, VECTOR_ROWS) / 2;
       }
     }
@@ -152,26 +143,18 @@ export class ParquetTable {
       const chunk = await result.fetchChunk();
       if (chunk === null || chunk.rowCount === 0) return;
       const numbers = chunk.getColumnValues(0) as readonly bigint[];
-      // A text that is stored once and repeated takes memory for each of its rows only here.
+      // A string that is stored once and repeated is copied only here, once per row.
       const columns = request.columns.map((_, index) => chunk.getColumnVector(index + 1));
       let rows: ReadRow[] = [];
       let bytes = 0;
       for (const [at, number] of numbers.entries()) {
         const values = new Array<unknown>(this.names.length).fill(null);
-        const shown = new ShownValues(request);
-        const undecoded: number[] = [];
+        const row = new RowValues();
         request.columns.forEach((column, index) => {
-          shown.hasUndecoded = false;
-          values[column] = shown.show(this.types[column]!, columns[index]!.getItem(at));
-          if (shown.hasUndecoded) undecoded.push(column);
+          values[column] = row.toJson(this.types[column]!, columns[index]!.getItem(at));
         });
-        bytes += shown.bytes;
-        rows.push([
-          Number(number),
-          shown.bytes,
-          isTooLarge(shown, values, request) ? null : values,
-          undecoded,
-        ]);
+        bytes += row.bytes;
+        rows.push([Number(number), row.bytes, isTooLarge(row, values, request) ? null : values]);
         if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue;
         yield rows;
         rows = [];
@@ -181,39 +164,37 @@ export class ParquetTable {
     }
   }
 
-  /**
-   * Copies the chosen rows, in order, and adds a column if asked to. A column in which a chosen row has a text that is not
-   * UTF-8 becomes one of bytes. Returns the number of rows.
-   */
-  async copy({ addedColumn, textsAreBytes }: CopyRequest, bytes: number): Promise<number> {
+  /** Finds the first column with a string that is not UTF-8, and returns its label; null if there is none. */
+  async findUndecodable(): Promise<string | null> {
     const aliases = this.names.map((_, index) => `c${index}`).join(', ');
-    const chosen = `(SELECT * FROM ${textsAreBytes ? tableIn(BYTES_FD) : TABLE} AS t(${aliases}))
-         POSITIONAL JOIN read_csv('${pathOf(CHOICES_FD)}', auto_detect = false, header = false, delim = ',',
-           quote = '"', escape = '"', columns = {'is_kept': 'BOOLEAN', 'added': 'VARCHAR'})
-         WHERE is_kept`;
-    const values = textsAreBytes ? await this.#decoded(chosen) : this.types.map((_, index) => `c${index}`);
-    const columns = this.names.map((name, index) => `${values[index]!} AS ${quoted(name)}`);
+    for (const [index, name] of this.names.entries()) {
+      if (!mayHoldText(this.types[index]!)) continue;
+      try {
+        await this.#connection.run(`SELECT max(length(c${index}::VARCHAR)) FROM ${TABLE} AS t(${aliases})`);
+      } catch {
+        return columnLabel(name, index + 1);
+      }
+    }
+    return null;
+  }
+
+  /** Copies the chosen rows, in order, and adds a column if asked to. Returns the number of rows. */
+  async copy({ addedColumn }: Extract<Request, { readonly op: 'copy' }>, bytes: number): Promise<number> {
+    const aliases = this.names.map((_, index) => `c${index}`).join(', ');
+    const columns = this.names.map((name, index) => `c${index} AS ${quoted(name)}`);
     if (addedColumn !== null) columns.push(`added AS ${quoted(addedColumn)}`);
     const perRow = bytes / Math.max(1, this.rows);
     const groupRows = Math.max(VECTOR_ROWS, Math.min(GROUP_ROWS, GROUP_BYTES / Math.max(1, perRow)));
     const reader = await this.#connection.runAndReadAll(
       `COPY (
-         SELECT ${columns.join(', ')} FROM ${chosen}
+         SELECT ${columns.join(', ')} FROM (SELECT * FROM ${TABLE} AS t(${aliases}))
+         POSITIONAL JOIN read_csv('${pathOf(CHOICES_FD)}', auto_detect = false, header = false, delim = ',',
+           quote = '"', escape = '"', columns = {'is_kept': 'BOOLEAN', 'added': 'VARCHAR'})
+         WHERE is_kept
        ) TO '${pathOf(COPY_FD)}' (FORMAT parquet, USE_TMP_FILE false, COMPRESSION ${await this.#codec()},
          ROW_GROUP_SIZE ${VECTOR_ROWS * Math.floor(groupRows / VECTOR_ROWS)}${await this.#metadata(addedColumn !== null)})`,
     );
     return Number(reader.getRows()[0]![0]);
-  }
-
-  /** The columns as texts where all values of the chosen rows are UTF-8, else as bytes. */
-  async #decoded(chosen: string): Promise<readonly string[]> {
-    const texts = this.types.map((type, index) => decodedText(type, `c${index}`));
-    const failed = texts.map(
-      (text, index) => `count(*) FILTER (WHERE c${index} IS NOT NULL AND TRY(${text}) IS NULL)`,
-    );
-    const reader = await this.#connection.runAndReadAll(`SELECT ${failed.join(', ')} FROM ${chosen}`);
-    const counts = reader.getRows()[0]!;
-    return texts.map((text, index) => (counts[index] === 0n ? text : `c${index}`));
   }
 
   async #codec(): Promise<string> {
@@ -222,7 +203,7 @@ export class ParquetTable {
     return typeof codec === 'string' ? codec.toLowerCase() : 'snappy';
   }
 
-  /** What the writer of the file noted in it, as far as it stays true. */
+  /** Returns the metadata of the file's writer that are still true of the copy, as an option of COPY. */
   async #metadata(isAdded: boolean): Promise<string> {
     const left = isAdded ? [...SCHEMA_KEYS, 'huggingface'] : SCHEMA_KEYS;
     const query = `SELECT decode(key), decode(value) FROM parquet_kv_metadata('${pathOf(TABLE_FD)}')`;
@@ -237,35 +218,13 @@ export class ParquetTable {
   }
 }
 
-/** The expression for a value whose texts are stored as bytes; keys and values of maps stay bytes. */
-function decodedText(type: DuckDBType, value: string): string {
-  switch (type.typeId) {
-    case DuckDBTypeId.VARCHAR:
-      return `decode(${value})`;
-    case DuckDBTypeId.LIST: {
-      const { valueType } = type;
-      return `list_transform(${value}, lambda x: ${decodedText(valueType, 'x')})`;
-    }
-    case DuckDBTypeId.STRUCT: {
-      const { entryNames, entryTypes } = type;
-      const entries = entryNames.map((name, index) => {
-        const entry = `${value}.${quoted(name)}`;
-        return `${quoted(name)} := ${decodedText(entryTypes[index]!, entry)}`;
-      });
-      return `CASE WHEN ${value} IS NULL THEN NULL ELSE struct_pack(${entries.join(', ')}) END`;
-    }
-    default:
-      return value;
-  }
-}
-
-function isTooLarge({ bytes }: ShownValues, values: readonly unknown[], { rowBytes }: ReadRequest): boolean {
+function isTooLarge({ bytes }: RowValues, values: readonly unknown[], { rowBytes }: ReadRequest): boolean {
   if (bytes > rowBytes) return true;
-  // Escapes take up to six times as much.
+  // An escaped character takes up to six bytes.
   return bytes * 6 > lineBytes(rowBytes) && Buffer.byteLength(JSON.stringify(values)) > lineBytes(rowBytes);
 }
 
-/** Index of the node after one and all that it holds. */
+/** Index of the first node after one and its descendants. */
 function afterNode(nodes: readonly SchemaNode[], index: number): number {
   let open = 1;
   let at = index;
