@@ -36,7 +36,7 @@ const COMMON_HEADERS = {
 /** The routes of the dashboard. */
 export function createApp(parts: AppParts): Promise<AppSite> {
   return openApp({
-    ...{ bodyLimit: MAX_BODY_BYTES, otherMethods: '404' },
+    bodyLimit: MAX_BODY_BYTES,
     errorOf: (error, request) => {
       const known = knownErrorOf(error);
       if (known === null) {

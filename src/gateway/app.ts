@@ -4,6 +4,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Failure } from '../domain/failure.ts';
 import { type AppSite, openApp } from '../http/app.ts';
+import { HttpError, NOT_FOUND } from '../http/http-error.ts';
 import { addMetricsRoute } from '../http/metrics-server.ts';
 import { readBody } from '../http/read-body.ts';
 import { ApiError } from './api/errors.ts';
@@ -24,7 +25,7 @@ export interface AppParts extends ModerationParts, StatusParts {
 export function createApp(parts: AppParts): Promise<AppSite> {
   return openApp({
     genReqId: requestId,
-    otherMethods: 'options',
+    noRoute: answerOtherMethod,
     errorOf: (error) => {
       const failure = internalFailure(error);
       if (failure !== null) parts.onFailure(failure);
@@ -43,6 +44,19 @@ export function createApp(parts: AppParts): Promise<AppSite> {
       addStatusRoutes(app, parts);
     },
   });
+}
+
+/** Answers OPTIONS with the methods that a path takes; other methods are 405, other paths 404. */
+function answerOtherMethod(
+  { method }: FastifyRequest,
+  reply: FastifyReply,
+  allowed: readonly string[],
+): FastifyReply {
+  if (allowed.length === 0) throw NOT_FOUND;
+  reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
+  if (method !== 'OPTIONS')
+    throw new HttpError(405, `this path takes ${allowed.join(' and ')} requests only`);
+  return reply.code(204).send();
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;

@@ -21,8 +21,12 @@ interface AppOptions extends Pick<FastifyServerOptions, 'bodyLimit' | 'exposeHea
    * null, and by default: `{"error": "..."}` with the message of an HttpError.
    */
   readonly errorOf?: (error: unknown, request?: FastifyRequest) => ErrorResponse | null;
-  /** What a path answers to methods that it does not take. Default: 405; `options`: and OPTIONS with those that it takes. */
-  readonly otherMethods?: '404' | '405' | 'options';
+  /** Answers a request that no route takes; `allowed` lists the methods that its path takes. Default: 404. */
+  readonly noRoute?: (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    allowed: readonly string[],
+  ) => FastifyReply;
   /** Adds routes, hooks and parsers of bodies: there are none for any content type. */
   readonly addRoutes: (app: FastifyInstance) => void | Promise<void>;
 }
@@ -32,7 +36,7 @@ export type AppSite = Required<Pick<HttpSite, 'handle' | 'chunkedBodies' | 'erro
 
 /** The routes, the error responses and the bodies of a server: a Fastify app, which does not listen itself. */
 export async function openApp(options: AppOptions): Promise<AppSite> {
-  const { errorOf, otherMethods = '405', addRoutes, ...ofServer } = options;
+  const { errorOf, noRoute = notFound, addRoutes, ...ofServer } = options;
   const responseTo = (error: unknown, request?: FastifyRequest): ErrorResponse =>
     errorOf?.(error, request) ?? plainResponse(error instanceof HttpError ? error : FAILED);
   const sendError = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -55,12 +59,8 @@ export async function openApp(options: AppOptions): Promise<AppSite> {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: request.url }) !== null);
-    if (allowed.length === 0 || otherMethods === '404') throw NOT_FOUND;
-    reply.header('allow', [...allowed, ...(otherMethods === 'options' ? ['OPTIONS'] : [])].join(', '));
-    if (otherMethods !== 'options' || request.method !== 'OPTIONS')
-      throw new HttpError(405, `this path takes ${allowed.join(' and ')} requests only`);
     discardBody(request);
-    return reply.code(204).send();
+    return noRoute(request, reply, allowed);
   });
   await app.ready();
   return {
@@ -72,6 +72,10 @@ export async function openApp(options: AppOptions): Promise<AppSite> {
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
+
+function notFound(): never {
+  throw NOT_FOUND;
+}
 
 const FAILED = new HttpError(500, 'the server failed on this request');
 

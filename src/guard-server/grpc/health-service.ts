@@ -3,7 +3,6 @@ import {
   loadPackageDefinition,
   status,
   type ServerUnaryCall,
-  type ServerWritableStream,
   type sendUnaryData,
   type ServiceDefinition,
   type UntypedServiceImplementation,
@@ -33,7 +32,7 @@ interface HealthCheckResponse {
 
 /**
  * The handlers of `grpc.health.v1.Health`: the readiness of the server ('' or the name of its inference service) or of
- * the model. NOT_FOUND for other names. As in Triton, Watch is not served.
+ * the model. NOT_FOUND for other names. As in Triton, Watch is UNIMPLEMENTED.
  */
 export function healthService(service: GuardService): UntypedServiceImplementation {
   return {
@@ -45,17 +44,10 @@ export function healthService(service: GuardService): UntypedServiceImplementati
       if (ready === null) callback(UNKNOWN_SERVICE);
       else callback(null, { status: ready ? 'SERVING' : 'NOT_SERVING' });
     },
-    Watch: (call: ServerWritableStream<HealthCheckRequest, HealthCheckResponse>) => {
-      call.emit('error', NO_WATCH);
-    },
   };
 }
 
 const UNKNOWN_SERVICE: CallStatus = { code: status.NOT_FOUND, details: 'this server has no such service' };
-const NO_WATCH: CallStatus = {
-  code: status.UNIMPLEMENTED,
-  details: 'this server does not watch its health: call Check',
-};
 
 function isReady(service: GuardService, name: string): boolean | null {
   if (name === '' || name === 'inference.GRPCInferenceService') return service.isReady();

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type AppSite, openApp, sendJson } from '../../http/app.ts';
 import { HttpError } from '../../http/http-error.ts';
 import type { ModelReply } from '../contract/model.ts';
+import { shortened } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { readInferCall } from './infer-request.ts';
 import { sendVerdicts } from './infer-response.ts';
@@ -19,6 +20,9 @@ export interface GuardAppOptions {
 export function openGuardApp({ service, isExiting }: GuardAppOptions): Promise<AppSite> {
   return openApp({
     ...{ errorOf, exposeHeadRoutes: false },
+    noRoute: ({ method, url }) => {
+      throw new HttpError(501, `this server does not serve ${method} ${shortened(url)}`);
+    },
     addRoutes: (app) => {
       app.addHook('onRequest', async () => {
         if (isExiting()) throw new HttpError(503, 'the server is exiting');
@@ -38,22 +42,6 @@ interface Params {
 interface Route {
   readonly Params: Params;
 }
-
-/** Triton's extensions to the protocol that this server does not have. */
-const NOT_SERVED = [
-  '/v2/logging',
-  '/v2/trace/setting',
-  '/v2/models/:model/trace/setting',
-  ...['/v2/systemsharedmemory', '/v2/cudasharedmemory'].flatMap((memory) => [
-    `${memory}/status`,
-    `${memory}/unregister`,
-    `${memory}/region/:region/status`,
-    `${memory}/region/:region/register`,
-    `${memory}/region/:region/unregister`,
-  ]),
-  '/v2/models/:model/generate',
-  '/v2/models/:model/generate_stream',
-];
 
 function addRoutes(app: FastifyInstance, service: GuardService): void {
   // Bodies are read whatever their content type. Fastify would refuse one whose content type is malformed.
@@ -108,14 +96,6 @@ function addRoutes(app: FastifyInstance, service: GuardService): void {
         return reply.send();
       });
     }
-  }
-  for (const url of NOT_SERVED) {
-    app.route({
-      ...{ method: ['GET', 'POST'], url },
-      handler: () => {
-        throw new HttpError(501, 'this server does not have this extension of the protocol');
-      },
-    });
   }
 }
 

@@ -118,11 +118,3 @@ it('loads and unloads nothing with model control none', async () => {
   }
   expect(await index()).toEqual([{ name: 'guard', version: '1', state: 'READY', reason: '' }]);
 });
-
-it.each(['TraceSetting', 'LogSettings'])('names %s as not served', async (rpc) => {
-  await start({ modelControl: 'none' });
-  await expect(client.call(rpc, {})).rejects.toMatchObject({
-    code: status.UNIMPLEMENTED,
-    details: expect.stringContaining(rpc) as string,
-  });
-});
