@@ -1,14 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { type AppSite, openApp, sendJson } from '../../http/app.ts';
+import { z } from 'zod';
+import { type AppSite, type ErrorResponse, openApp, sendJson } from '../../http/app.ts';
 import { HttpError } from '../../http/http-error.ts';
 import type { ModelReply } from '../contract/model.ts';
-import { shortened } from '../contract/request-error.ts';
+import { RequestError, type RequestErrorCode, shortened } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { readInferCall } from './infer-request.ts';
 import { sendVerdicts } from './infer-response.ts';
-import { readIndexRequest, readParameterNames } from './repository-request.ts';
-import { readDecompressedBody } from './request-body.ts';
-import { errorOf } from './status.ts';
+import { parseJson, readDecompressedBody } from './request-body.ts';
 
 export interface GuardAppOptions {
   readonly service: GuardService;
@@ -19,7 +19,7 @@ export interface GuardAppOptions {
 /** The guard over HTTP: KServe v2 and Triton's extensions to it, which have no HEAD. */
 export function openGuardApp({ service, isExiting }: GuardAppOptions): Promise<AppSite> {
   return openApp({
-    ...{ errorOf, exposeHeadRoutes: false },
+    ...{ errorOf: toErrorResponse, exposeHeadRoutes: false },
     noRoute: ({ method, url }) => {
       throw new HttpError(501, `this server does not serve ${method} ${shortened(url)}`);
     },
@@ -83,23 +83,60 @@ function addRoutes(app: FastifyInstance, service: GuardService): void {
   for (const path of ['/v2/repository', '/v2/repository/:repository']) {
     app.post<Route>(`${path}/index`, async (request, reply) => {
       const { repository = '' } = request.params;
-      return sendJson(
-        reply,
-        service.repository.index(repository, readIndexRequest(await readDecompressedBody(request.raw))),
-      );
+      const { ready } = await readRepositoryRequest(request.raw);
+      return sendJson(reply, service.repository.index(repository, ready));
     });
     for (const change of ['load', 'unload'] as const) {
       app.post<Route>(`${path}/models/:model/${change}`, async (request, reply) => {
         const { model, repository = '' } = request.params;
-        const parameters = readParameterNames(await readDecompressedBody(request.raw));
-        await service.repository[change]({ repository, model, parameters });
+        const { parameters } = await readRepositoryRequest(request.raw);
+        await service.repository[change]({ repository, model, parameters: Object.keys(parameters) });
         return reply.send();
       });
     }
   }
 }
 
+/** Body of a request to the model repository. */
+const REPOSITORY_REQUEST = z.object({
+  /** For an index: lists ready models only. */
+  ready: z.boolean().default(false),
+  /** To load or unload a model. */
+  parameters: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** An empty body stands for an empty object. Rejects with RequestError INVALID_REQUEST. */
+async function readRepositoryRequest(request: IncomingMessage): Promise<z.infer<typeof REPOSITORY_REQUEST>> {
+  const body = await readDecompressedBody(request);
+  return body.length === 0 ? REPOSITORY_REQUEST.parse({}) : parseJson(body, REPOSITORY_REQUEST);
+}
+
 /** As Triton answers health checks: with a status alone. */
 function sendHealth(reply: FastifyReply, isGood: boolean): FastifyReply {
   return reply.code(isGood ? 200 : 400).send();
+}
+
+/** The HTTP status of each request error, as Triton assigns them: 400 for all that has no status of its own. */
+const STATUS: Readonly<Record<RequestErrorCode, number>> = {
+  MISSING_PAYLOAD: 400,
+  INVALID_CONVERSATION: 400,
+  INVALID_ROLE: 400,
+  EMPTY_CONTENT: 400,
+  UNSUPPORTED_AUDIO_TYPE: 400,
+  SEQUENCE_OVERFLOW: 400,
+  GUARD_REJECTED: 400,
+  PROBE_NOT_LOADED: 400,
+  INVALID_REQUEST: 400,
+  MODEL_NOT_FOUND: 404,
+  UNAVAILABLE: 503,
+  EXECUTION_FAILED: 500,
+  LOAD_FAILED: 500,
+  NOT_SUPPORTED: 501,
+};
+
+/** The response to a request error; null for any other error. */
+function toErrorResponse(error: unknown): ErrorResponse | null {
+  return error instanceof RequestError
+    ? { status: STATUS[error.code], body: { error: error.message } }
+    : null;
 }

@@ -1,12 +1,8 @@
-import {
-  MAX_VALUES,
-  type ParameterValue,
-  type ReceivedRequest,
-  type ReceivedTensor,
-} from '../../guard/tensors/wire/infer-messages.ts';
+import { z } from 'zod';
+import { encodeBooleans, encodeByteStrings } from '../../guard/tensors/raw.ts';
+import type { ReceivedRequest, ReceivedTensor } from '../../guard/tensors/wire/infer-messages.ts';
 import { invalidRequest } from '../contract/request-error.ts';
-import { encodeData, holdsOnly, NO_DATA, readData } from './json-data.ts';
-import { JsonCursor, MalformedJson } from './json-cursor.ts';
+import { parseJson } from './request-body.ts';
 
 /** The model that the path of a request names. `version` '': the current one. */
 export interface ModelRef {
@@ -20,40 +16,64 @@ export interface InferCall {
   readonly isBinary: (output: string) => boolean;
 }
 
-interface JsonInput extends ReceivedTensor {
-  /** Bytes of its contents behind the JSON; null: they are in the JSON. */
-  readonly binarySize: number | null;
+const PARAMETER = z.union([z.boolean(), z.number(), z.string()]);
+
+/** Parameters of an inference request or a tensor, of which some have a given type. */
+function parametersWith<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z
+    .object(shape)
+    .catchall(PARAMETER)
+    .prefault({} as never);
 }
 
-interface JsonOutput {
-  readonly name: string;
-  readonly parameters: readonly string[];
-  /** Null: as the request says for all outputs. */
-  readonly isBinary: boolean | null;
-}
+const INPUT = z.object({
+  name: z.string(),
+  datatype: z.string(),
+  shape: z.array(z.number()),
+  parameters: parametersWith({ binary_data_size: z.int().min(0).optional() }),
+  data: z.array(z.unknown()).optional(),
+});
 
-/** Of an input whose data is in shared memory: the name of the region. */
+const INFER_REQUEST = z.object({
+  id: z.string().default(''),
+  parameters: parametersWith({ binary_data_output: z.boolean().optional() }),
+  inputs: z.array(INPUT).default([]),
+  outputs: z
+    .array(
+      z.object({ name: z.string(), parameters: parametersWith({ binary_data: z.boolean().optional() }) }),
+    )
+    .default([]),
+});
+
+type JsonInput = z.infer<typeof INPUT>;
+
+/** Parameter of an input whose data is in shared memory. The model's contract refuses it, as over gRPC. */
 const SHARED_MEMORY = 'shared_memory_region';
 
-type Parameters = ReadonlyMap<string, ParameterValue>;
+/** MESSAGES has the most dimensions: rows, turns, role and content. */
+const MAX_NESTING = 3;
 
 /**
  * Reads the body of an inference request: JSON, and with the binary tensor data extension the raw contents of inputs
  * behind it (Triton, docs/protocol/extension_binary_data.md). `jsonLength` is the header Inference-Header-Content-Length;
- * undefined: all of the body is JSON. Contents are views into the body, except for strings with escapes.
- * Throws RequestError: INVALID_REQUEST for a malformed body, and for one with more than MAX_VALUES values.
+ * undefined: all of the body is JSON. Throws RequestError INVALID_REQUEST for a malformed body.
  */
 export function readInferCall(body: Buffer, jsonLength: string | undefined, model: ModelRef): InferCall {
-  const end = jsonLength === undefined ? body.length : readLength(jsonLength, body.length);
-  try {
-    return new InferBody(body.subarray(0, end)).read(model, body.subarray(end));
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-    throw invalidRequest('', `the JSON of the request is not usable: ${error.message}`);
-  }
+  const end = jsonLength === undefined ? body.length : parseLength(jsonLength, body.length);
+  const { id, parameters, inputs, outputs } = parseJson(body.subarray(0, end), INFER_REQUEST);
+  const perOutput = new Map(outputs.map((output) => [output.name, output.parameters.binary_data]));
+  const request: ReceivedRequest = {
+    model_name: model.name,
+    model_version: model.version,
+    id,
+    parameters: new Map(Object.entries(parameters).map(([name, value]) => [name, wholeOrNull(value)])),
+    outputs: outputs.map((output) => ({ name: output.name, parameters: Object.keys(output.parameters) })),
+    ...readContents(id, inputs, body.subarray(end)),
+  };
+  return { request, isBinary: (name) => perOutput.get(name) ?? parameters.binary_data_output ?? false };
 }
 
-function readLength(header: string, bodyLength: number): number {
+function parseLength(header: string, bodyLength: number): number {
   const length = /^\d{1,10}$/.test(header) ? Number(header) : 0;
   if (length < 1 || length > bodyLength) {
     throw invalidRequest('', `Inference-Header-Content-Length is not between 1 and ${bodyLength}`);
@@ -61,136 +81,52 @@ function readLength(header: string, bodyLength: number): number {
   return length;
 }
 
-class InferBody {
-  readonly #reader: JsonCursor;
-  #id = '';
-  #parameters: Parameters = new Map();
-  readonly #inputs: JsonInput[] = [];
-  readonly #outputs: JsonOutput[] = [];
-
-  constructor(json: Buffer) {
-    this.#reader = new JsonCursor(json, MAX_VALUES);
-  }
-
-  read(model: ModelRef, binary: Buffer): InferCall {
-    this.#reader.members((name) => this.#readMember(name));
-    this.#reader.end();
-    const byDefault = this.#flag(this.#parameters, 'binary_data_output') ?? false;
-    const perOutput = new Map(this.#outputs.map(({ name, isBinary }) => [name, isBinary]));
-    const request: ReceivedRequest = {
-      model_name: model.name,
-      model_version: model.version,
-      id: this.#id,
-      parameters: this.#parameters,
-      outputs: this.#outputs,
-      ...this.#contents(binary),
-    };
-    return { request, isBinary: (output) => perOutput.get(output) ?? byDefault };
-  }
-
-  #readMember(name: string): void {
-    const reader = this.#reader;
-    if (name === 'id') this.#id = reader.text();
-    else if (name === 'parameters') this.#parameters = readParameters(reader);
-    else if (name === 'inputs') reader.elements(() => void this.#inputs.push(this.#readInput()));
-    else if (name === 'outputs') reader.elements(() => void this.#outputs.push(this.#readOutput()));
-    else reader.skip();
-  }
-
-  #readInput(): JsonInput {
-    const reader = this.#reader;
-    let name = '';
-    let datatype = '';
-    const shape: number[] = [];
-    let parameters: Parameters = new Map();
-    let data: ReceivedTensor['contents'] | null = null;
-    reader.members((member) => {
-      if (member === 'name') name = reader.text();
-      else if (member === 'datatype') datatype = reader.text();
-      else if (member === 'shape') reader.elements(() => void shape.push(reader.number()));
-      else if (member === 'parameters') parameters = readParameters(reader);
-      else if (member === 'data') data = readData(reader);
-      else reader.skip();
-    });
-    const binarySize = this.#size(parameters);
-    // Such an input is refused by its parameter, as over gRPC, once the request is read.
-    const isShared = parameters.has(SHARED_MEMORY);
-    if (!isShared && (data === null) === (binarySize === null)) {
-      throw this.#invalid('an input needs either data or the parameter binary_data_size');
-    }
-    const contents = data ?? NO_DATA;
-    if (!holdsOnly(contents, datatype)) throw this.#invalid('the data of an input are not of its data type');
-    return { name, datatype, shape, parameters: [...parameters.keys()], contents, binarySize };
-  }
-
-  #readOutput(): JsonOutput {
-    const reader = this.#reader;
-    let name = '';
-    let parameters: Parameters = new Map();
-    reader.members((member) => {
-      if (member === 'name') name = reader.text();
-      else if (member === 'parameters') parameters = readParameters(reader);
-      else reader.skip();
-    });
-    const isBinary = this.#flag(parameters, 'binary_data');
-    return { name, parameters: [...parameters.keys()], isBinary };
-  }
-
-  /** The inputs, and their raw contents if any of them is binary: a request has either raw or typed contents. */
-  #contents(binary: Buffer): Pick<ReceivedRequest, 'inputs' | 'raw_input_contents'> {
-    let at = 0;
-    const raw = this.#inputs.map(({ binarySize }) => {
-      const from = at;
-      at += binarySize ?? 0;
-      return binary.subarray(from, at);
-    });
-    if (at !== binary.length) {
-      throw this.#invalid(
-        `${binary.length} bytes follow the JSON, the inputs have ${at} bytes of binary data`,
-      );
-    }
-    if (this.#inputs.every(({ binarySize }) => binarySize === null)) {
-      return { inputs: this.#inputs, raw_input_contents: [] };
-    }
-    return {
-      inputs: this.#inputs.map((input) => ({ ...input, contents: NO_DATA })),
-      raw_input_contents: this.#inputs.map(({ binarySize, contents }, index) =>
-        binarySize === null ? encodeData(contents) : raw[index]!,
-      ),
-    };
-  }
-
-  #size(parameters: Parameters): number | null {
-    const size = parameters.get('binary_data_size');
-    if (size === undefined) return null;
-    if (!Number.isSafeInteger(size) || Number(size) < 0) {
-      throw this.#invalid('binary_data_size is a number of bytes');
-    }
-    return Number(size);
-  }
-
-  #flag(parameters: Parameters, name: string): boolean | null {
-    const value = parameters.get(name);
-    if (value === undefined) return null;
-    if (typeof value !== 'boolean') throw this.#invalid(`${name} is true or false`);
-    return value;
-  }
-
-  #invalid(text: string): Error {
-    return invalidRequest(this.#id, text);
-  }
+/** Fractions count as doubles, which no parameter of the guard's contract is. */
+function wholeOrNull(value: boolean | number | string | undefined): boolean | number | string | null {
+  return typeof value === 'number' && !Number.isInteger(value) ? null : (value ?? null);
 }
 
-function readParameters(reader: JsonCursor): Parameters {
-  const parameters = new Map<string, ParameterValue>();
-  reader.members((name) => {
-    const type = reader.type();
-    if (type === 'string') parameters.set(name, reader.text());
-    else if (type === 'boolean') parameters.set(name, reader.boolean());
-    else {
-      const value = reader.number();
-      parameters.set(name, Number.isInteger(value) ? value : null);
-    }
+/** The inputs, and their raw contents if any of them is binary: a request has either raw or typed contents. */
+function readContents(
+  id: string,
+  inputs: readonly JsonInput[],
+  binary: Buffer,
+): Pick<ReceivedRequest, 'inputs' | 'raw_input_contents'> {
+  const tensors = inputs.map((input) => readTensor(id, input));
+  const sizes = inputs.map(({ parameters }) => parameters.binary_data_size);
+  const total = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+  if (total !== binary.length) {
+    throw invalidRequest(
+      id,
+      `${binary.length} bytes follow the JSON, the inputs have ${total} bytes of binary data`,
+    );
+  }
+  if (sizes.every((size) => size === undefined)) return { inputs: tensors, raw_input_contents: [] };
+  let at = 0;
+  const raw = tensors.map(({ contents: { booleans, bytes } }, index) => {
+    const size = sizes[index];
+    if (size !== undefined) return binary.subarray(at, (at += size));
+    return booleans.length > 0 ? encodeBooleans(booleans) : encodeByteStrings(bytes);
   });
-  return parameters;
+  return { inputs: tensors.map((tensor) => ({ ...tensor, contents: NO_DATA })), raw_input_contents: raw };
+}
+
+const NO_DATA: ReceivedTensor['contents'] = { booleans: [], bytes: [], longs: [], hasOthers: false };
+
+function readTensor(id: string, { name, datatype, shape, parameters, data }: JsonInput): ReceivedTensor {
+  const isBinary = parameters.binary_data_size !== undefined;
+  if ((data === undefined) !== isBinary && !(SHARED_MEMORY in parameters)) {
+    throw invalidRequest(id, 'an input needs either data or the parameter binary_data_size');
+  }
+  // Data is flat or nested by its dimensions, in row-major order either way.
+  const elements: unknown[] = (data ?? []).flat(MAX_NESTING - 1);
+  const bytes = elements.filter((element) => typeof element === 'string').map((text) => Buffer.from(text));
+  const booleans = elements.filter((element) => typeof element === 'boolean');
+  const ofType = { BYTES: bytes.length, BOOL: booleans.length }[datatype];
+  if (ofType !== undefined && ofType !== elements.length) {
+    throw invalidRequest(id, 'the data of an input are not of its data type');
+  }
+  const hasOthers = bytes.length + booleans.length < elements.length;
+  const contents = { booleans, bytes, longs: [], hasOthers };
+  return { name, datatype, shape, parameters: Object.keys(parameters), contents };
 }

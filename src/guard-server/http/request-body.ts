@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
+import type { z } from 'zod';
 import { HttpError } from '../../http/http-error.ts';
 import { readBody } from '../../http/read-body.ts';
+import { invalidRequest, shortened } from '../contract/request-error.ts';
 
 /** Max bytes of a body, decompressed: the default of Triton's `--http-max-input-size`. */
 export const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -39,4 +41,18 @@ function createDecoder(contentEncoding = 'identity'): Transform | null {
     default:
       throw new HttpError(415, 'the Content-Encoding of a body is gzip, deflate or identity');
   }
+}
+
+/** Parses and validates JSON. Throws RequestError INVALID_REQUEST, which names the faulty member and quotes no value. */
+export function parseJson<Schema extends z.ZodType>(json: Buffer, schema: Schema): z.infer<Schema> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+  } catch {
+    throw invalidRequest('', 'the body is not JSON in UTF-8');
+  }
+  const { success, data, error } = schema.safeParse(parsed);
+  if (success) return data;
+  const { path, message } = error.issues[0]!;
+  throw invalidRequest('', shortened(`${path.join('.') || 'the body'}: ${message}`));
 }
