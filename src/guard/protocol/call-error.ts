@@ -4,7 +4,6 @@ import type { ItemCode } from '../../domain/item-error.ts';
 export type OutReason =
   | 'no connection'
   | 'connection lost'
-  | 'connection stuck'
   | 'not ready'
   | 'shutting down'
   | 'model process unhealthy'

@@ -1,7 +1,7 @@
 import {
-  type Client,
-  type ClientUnaryCall,
+  Client,
   connectivityState,
+  credentials as grpcCredentials,
   Metadata,
   type MethodDefinition,
   type ServiceDefinition,
@@ -11,20 +11,18 @@ import {
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { classifyGrpc, classifyGrpcProbe, unreadableReply } from '../faults/classify.ts';
+import { MAX_REPLY_BYTES } from '../kserve/kserve-calls.ts';
 import { CallError, UnimplementedCall } from '../protocol/call-error.ts';
 import type { CallOptions, Credentials } from '../protocol/connection.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
 import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest, InferResponse, WireModelConfig, WireModelMetadata } from '../tensors/protocol.ts';
 import { loadService } from '../tensors/service.ts';
-import { ConnectionWatch } from './connection-watch.ts';
-import { channelCredentials, clientAt } from './grpc-client.ts';
 import { GrpcStream } from './grpc-stream.ts';
 import { type GuardAddress, reach, type Reached } from './grpc-address.ts';
 
 /** The calls in use, with the types of request and reply. */
 interface Calls {
-  ServerLive: [request: object, reply: object];
   ServerReady: [request: object, reply: { readonly ready: boolean }];
   ModelReady: [request: { name: string }, reply: { readonly ready: boolean }];
   ModelConfig: [request: { name: string }, reply: { readonly config: WireModelConfig | null }];
@@ -32,41 +30,22 @@ interface Calls {
   ModelInfer: [request: InferRequest, reply: InferResponse];
 }
 
-/** Timeout of a liveness call, in milliseconds. */
-const ALIVE_TIMEOUT_MS = 5000;
 /**
  * Asks Triton to end a stream at its first error with a gRPC status. Without it the error is a message without a status,
  * and the stream goes on.
  */
 const STATUS_HEADER = 'triton_grpc_error';
-/** Statuses that a call can end with although the server sent nothing. */
-const UNANSWERED: ReadonlySet<number> = new Set([
-  status.DEADLINE_EXCEEDED,
-  status.UNAVAILABLE,
-  status.CANCELLED,
-]);
 
 /** One connection to one guard. Calls reject with `CallError`, or with the signal's reason once it is aborted. */
 export class GuardChannel {
   readonly #address: GuardAddress;
-  /** Ends each call in flight. */
-  readonly #cancels = new Set<() => void>();
   /** Null until the address was reached for the first time. */
   #client: Client | null = null;
   #reaching: Promise<Reached> | null = null;
   readonly #life = new AbortController();
-  readonly #watch = new ConnectionWatch({
-    isAlive: (on, signal) => this.#isAlive(on, signal),
-    stuck: () => {
-      this.#isStuck = true;
-      // The connection closes with its client once it has no calls.
-      for (const cancel of this.#cancels) cancel();
-    },
-  });
   readonly #service: ServiceDefinition;
   readonly #tls: ClientTls;
   readonly #metadata = new Metadata();
-  #isStuck = false;
 
   /** `token` is sent as `authorization: Bearer`. Does not connect before the first call. */
   constructor(address: GuardAddress, { token, tls }: Credentials, service = loadService()) {
@@ -83,28 +62,46 @@ export class GuardChannel {
     maxReplyBytes: number,
     options: CallOptions,
   ): Promise<Calls[M][1]> {
-    const { signal } = options;
+    const { signal, timeoutMs } = options;
     const client = this.#connected ?? (await this.#connect(options));
+    const { path, requestSerialize, responseDeserialize } = this.#service[method] as MethodDefinition<
+      Calls[M][0],
+      Calls[M][1]
+    >;
+    const decode = (message: Buffer): Calls[M][1] | null => {
+      if (message.length > maxReplyBytes) return null;
+      try {
+        return responseDeserialize(message);
+      } catch {
+        // The error is dropped: its text could quote the message.
+        return null;
+      }
+    };
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(signal.reason as Error);
         return;
       }
       const abort = (): void => call.cancel();
-      this.#begin(abort);
       let hasStarted = false;
-      const call = this.#unary(client, method, request, options.timeoutMs, (error, message) => {
-        if (isAnswer(error)) this.#watch.answered();
-        this.#end(abort);
-        signal.removeEventListener('abort', abort);
-        if (signal.aborted) reject(signal.reason as Error);
-        else if (error !== null) reject(this.#isStuck ? stuck() : failed(method, error, hasStarted));
-        else {
-          const reply = message!.length > maxReplyBytes ? null : this.#decode(method, message!);
-          if (reply === null) reject(unreadableReply());
-          else resolve(reply);
-        }
-      });
+      const call = client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        (message) => message,
+        request,
+        this.#metadata,
+        { deadline: Date.now() + timeoutMs },
+        (error, message) => {
+          signal.removeEventListener('abort', abort);
+          if (signal.aborted) reject(signal.reason as Error);
+          else if (error !== null) reject(failed(method, error, hasStarted));
+          else {
+            const reply = decode(message!);
+            if (reply === null) reject(unreadableReply());
+            else resolve(reply);
+          }
+        },
+      );
       call.once('metadata', () => (hasStarted = true));
       signal.addEventListener('abort', abort, { once: true });
     });
@@ -119,59 +116,9 @@ export class GuardChannel {
     const metadata = this.#metadata.clone();
     metadata.set(STATUS_HEADER, 'true');
     const call = this.#client!.makeBidiStreamRequest(path, requestSerialize, (message) => message, metadata);
-    const cancel = (): void => call.cancel();
-    this.#begin(cancel);
-    return new GrpcStream(call, layout, events, {
-      answered: () => this.#watch.answered(),
-      ended: () => this.#end(cancel),
-      failure: (error, hasStarted) => {
-        if (isAnswer(error)) this.#watch.answered();
-        return this.#isStuck ? stuck() : failed('ModelStreamInfer', error, hasStarted);
-      },
-    });
-  }
-
-  #begin(cancel: () => void): void {
-    this.#cancels.add(cancel);
-    this.#watch.sent();
-  }
-
-  #end(cancel: () => void): void {
-    this.#cancels.delete(cancel);
-    this.#watch.ended();
-  }
-
-  #unary<M extends keyof Calls>(
-    client: Client,
-    method: M,
-    request: Calls[M][0],
-    timeoutMs: number,
-    done: (error: ServiceError | null, message?: Buffer) => void,
-  ): ClientUnaryCall {
-    const { path, requestSerialize } = this.#definition(method);
-    return client.makeUnaryRequest(
-      path,
-      requestSerialize,
-      (message) => message,
-      request,
-      this.#metadata,
-      { deadline: Date.now() + timeoutMs },
-      done,
+    return new GrpcStream(call, layout, events, (error, hasStarted) =>
+      failed('ModelStreamInfer', error, hasStarted),
     );
-  }
-
-  /** Null for a malformed reply. */
-  #decode<M extends keyof Calls>(method: M, message: Buffer): Calls[M][1] | null {
-    try {
-      return this.#definition(method).responseDeserialize(message);
-    } catch {
-      // The error is dropped: its text could quote the message.
-      return null;
-    }
-  }
-
-  #definition<M extends keyof Calls>(method: M): MethodDefinition<Calls[M][0], Calls[M][1]> {
-    return this.#service[method] as MethodDefinition<Calls[M][0], Calls[M][1]>;
   }
 
   /** Null while there is no connection. */
@@ -186,52 +133,40 @@ export class GuardChannel {
       () => (this.#reaching = null),
     );
     const reached = await abortable(this.#reaching, signal);
-    this.#client ??= clientAt(reached, channelCredentials(this.#address, this.#tls));
+    this.#client ??= this.#clientAt(reached);
     return this.#client;
   }
 
-  async #isAlive(on: 'this connection' | 'a new connection', signal: AbortSignal): Promise<boolean> {
-    if (on === 'this connection') return this.#answers(this.#client!, signal);
-    let client: Client | null = null;
-    try {
-      const reached = await reach(this.#address, { timeoutMs: ALIVE_TIMEOUT_MS, signal });
-      client = clientAt(reached, channelCredentials(this.#address, this.#tls));
-      return await this.#answers(client, signal);
-    } catch {
-      return false;
-    } finally {
-      client?.close();
-    }
-  }
-
-  /** Any status sent by the server counts. */
-  #answers(client: Client, signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      const abort = (): void => call.cancel();
-      const call = this.#unary(client, 'ServerLive', {}, ALIVE_TIMEOUT_MS, (error) => {
-        signal.removeEventListener('abort', abort);
-        resolve(isAnswer(error));
-      });
-      signal.addEventListener('abort', abort, { once: true });
-      if (signal.aborted) abort();
+  /** A client with a connection of its own. Does not connect before the first call. */
+  #clientAt({ target, channelOptions }: Reached): Client {
+    const { ca, key, cert } = this.#tls;
+    const channelCredentials = this.#address.secure
+      ? grpcCredentials.createSsl(pem(ca), pem(key), pem(cert))
+      : grpcCredentials.createInsecure();
+    return new Client(target, channelCredentials, {
+      'grpc.max_receive_message_length': MAX_REPLY_BYTES,
+      'grpc.max_send_message_length': -1,
+      // Not shared, so closing this channel closes its connection, and the next channel opens a new one.
+      'grpc.use_local_subchannel_pool': 1,
+      // TRAP: no keepalive. Triton closes connections that ping more often than every 5 minutes, and a draining server does
+      // not answer pings, which would drop the requests that it still finishes. Deadlines detect a dead connection too.
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1000,
+      // As over REST: a proxy named in the environment for other purposes gets neither content nor tokens.
+      'grpc.enable_http_proxy': 0,
+      ...channelOptions,
     });
   }
 
   /** Closes the connection. The callers must have aborted their calls in flight. */
   close(): void {
-    this.#watch.stop();
     this.#life.abort();
     this.#client?.close();
   }
 }
 
-/** Whether the server sent the outcome of a call. */
-function isAnswer(error: ServiceError | null): boolean {
-  return error === null || !UNANSWERED.has(error.code);
-}
-
-function stuck(): CallError {
-  return new CallError('connection stuck', { kind: 'endpoint', reason: 'connection stuck', reached: true });
+function pem(text: string | undefined): Buffer | null {
+  return text === undefined ? null : Buffer.from(text);
 }
 
 function failed(

@@ -10,21 +10,15 @@ import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-mess
 import { decodeStreamVerdict } from '../tensors/stream/verdict-tensors.ts';
 import { decodeStreamInferResponse } from '../tensors/service.ts';
 
-interface CallHooks {
-  /** The server sent something. */
-  answered(): void;
-  /** The call is over. */
-  ended(): void;
-  /** `hasStarted`: whether the server had started to reply. */
-  failure(error: ServiceError, hasStarted: boolean): CallError;
-}
+/** `hasStarted`: whether the server had started to reply. */
+type Classify = (error: ServiceError, hasStarted: boolean) => CallError;
 
 /** A moderation stream over one call of ModelStreamInfer. */
 export class GrpcStream implements StreamTransport {
   readonly #call: ClientDuplexStream<InferRequest, Buffer>;
   readonly #layout: TensorLayout;
   readonly #events: StreamEvents;
-  readonly #hooks: CallHooks;
+  readonly #classify: Classify;
   #hasStarted = false;
   #isOver = false;
 
@@ -32,25 +26,23 @@ export class GrpcStream implements StreamTransport {
     call: ClientDuplexStream<InferRequest, Buffer>,
     layout: TensorLayout,
     events: StreamEvents,
-    hooks: CallHooks,
+    classify: Classify,
   ) {
     this.#call = call;
     this.#layout = layout;
     this.#events = events;
-    this.#hooks = hooks;
+    this.#classify = classify;
     call.once('metadata', () => (this.#hasStarted = true));
     call.on('data', (message: Buffer) => this.#read(message));
     call.on('drain', () => {
       if (!this.#isOver) this.#events.drained();
     });
     call.on('end', () => {
-      if (this.#isOver) return;
-      this.#hooks.answered();
-      this.#finish(null);
+      if (!this.#isOver) this.#finish(null);
     });
     // Stays for good: the status of a cancelled call arrives later.
     call.on('error', (error: ServiceError) => {
-      if (!this.#isOver) this.#finish(this.#hooks.failure(error, this.#hasStarted));
+      if (!this.#isOver) this.#finish(this.#classify(error, this.#hasStarted));
     });
   }
 
@@ -65,13 +57,11 @@ export class GrpcStream implements StreamTransport {
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#hooks.ended();
     this.#call.cancel();
   }
 
   #read(message: Buffer): void {
     if (this.#isOver) return;
-    this.#hooks.answered();
     const reply = decodeReply(message);
     if (reply instanceof CallError) {
       this.close();
@@ -81,7 +71,6 @@ export class GrpcStream implements StreamTransport {
 
   #finish(error: CallError | null): void {
     this.#isOver = true;
-    this.#hooks.ended();
     if (error === null) this.#events.ended();
     else this.#events.failed(error);
   }
