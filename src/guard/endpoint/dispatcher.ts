@@ -1,28 +1,21 @@
-import type { Answer } from '../protocol/answer.ts';
-import { CallError, isTimeout, type OutReason } from '../protocol/call-error.ts';
-import { tryHarmlessText } from '../protocol/canary.ts';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CallError, isTimeout } from '../protocol/call-error.ts';
 import type { CallOptions, ReadyGuard, Reply } from '../protocol/connection.ts';
-import type { StreamStart } from '../streams/generation-stream.ts';
-import type { GuardStream } from '../streams/guard-stream.ts';
 import { StreamSlots } from '../streams/stream-slots.ts';
 import type { Task } from '../tasks/task.ts';
-import type { TaskQueue } from '../tasks/task-queue.ts';
+import type { Demand, Offer, TaskQueue } from '../tasks/task-queue.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
-import { type PendingVerdicts, verdictOf } from '../versions/pending-verdicts.ts';
-import { ReadingFailures } from '../versions/reading-failures.ts';
-import { type Stamping, Unstamped } from '../versions/stamping.ts';
-import { VersionBrackets } from '../versions/version-brackets.ts';
-import type { EndpointEvents, Outage } from './events.ts';
+import type { Load } from '../versions/version-brackets.ts';
 import { BarredRequests } from './barred-requests.ts';
+import type { EndpointEvents, Outage } from './events.ts';
 import { FaultResponses } from './fault-responses.ts';
-import type { Flight } from './flight.ts';
 import { GuardHealth } from './guard-health.ts';
-import { IdleProbe } from './idle-probe.ts';
+import { type Flight, InFlight } from './in-flight.ts';
 import { InteractiveStreams } from './interactive-streams.ts';
-import { Liveness } from './liveness.ts';
 import { OwnedTasks } from './owned-tasks.ts';
-import { Sender } from './sender.ts';
-import type { Sent } from './sent-meter.ts';
+import { type Sent, SentMeter } from './sent-meter.ts';
+import { Verdicts } from './verdicts.ts';
 
 export interface DispatcherOptions {
   /** The endpoint's name as recorded in outcomes. */
@@ -32,19 +25,23 @@ export interface DispatcherOptions {
   readonly stampVerdicts: boolean;
   /** Whether the endpoint goes out of use when its model changes, so that the new one is checked first. */
   readonly heldWhenChanged: boolean;
-  /** Tasks waiting for any endpoint. */
+  /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
   /** Whether other endpoints take from the backlog as well. */
   readonly isOneOfMany: () => boolean;
 }
 
+interface OfferOfKind extends Offer {
+  readonly isStream: boolean;
+  readonly isShared: boolean;
+}
+
 /**
- * Runs one endpoint while it is in use. Every request goes through its dispatcher, so batches fill across shards. The
- * `Sender` decides what is sent and when, the `Stamping` when answers become verdicts, `FaultResponses` what follows
- * from an error. One instance serves one period of use: when the endpoint goes out it is stopped for good, and the
- * tasks it has not settled go back to the pool.
- *
- * States of a task here (in terms of `TaskState`: the first two are active):
+ * Sends the tasks of one endpoint while it is in use: forms batches from its own queue and from the shared backlog, holds
+ * to the limits in flight, and passes replies to `Verdicts` and errors to `FaultResponses`. Its own queue goes first. From
+ * the backlog it takes only what it can send at once, so the next batch goes to whichever endpoint has room, and a slow
+ * endpoint holds nothing up. Every request to the guard goes through here, so batches fill across shards. When the endpoint
+ * goes out, its dispatcher is stopped for good, and the tasks not settled go back to the pool.
  *
  *   assign(), backlog ──► queued ──► in flight ──► answered ──► settled as a verdict
  *                           ▲ ▲          │             │
@@ -52,110 +49,81 @@ export interface DispatcherOptions {
  *                           │            │             │ the model changed
  *                           └────────────┴─────────────┘
  *
- * `stop()` returns every task that is not settled, idle. All states: docs/run-states.md.
+ * All states: docs/run-states.md.
  */
 export class Dispatcher {
+  readonly health: GuardHealth;
+  readonly streams: InteractiveStreams;
   readonly #guard: ReadyGuard;
   readonly #options: DispatcherOptions;
   readonly #events: EndpointEvents;
-  readonly #stamping: Stamping<PendingVerdicts>;
-  readonly #sender: Sender;
-  readonly #ownedTasks: OwnedTasks;
-  readonly #faults: FaultResponses;
-  readonly #health: GuardHealth;
   readonly #slots: StreamSlots;
-  readonly #interactive: InteractiveStreams;
-  readonly #readingFailures = new ReadingFailures();
-  /** Aborts version readings and harmless texts. */
-  readonly #controller = new AbortController();
-  readonly #idleProbe: IdleProbe;
-  #stopped = false;
+  readonly #inFlight: InFlight;
+  readonly #tasks: OwnedTasks;
+  readonly #verdicts: Verdicts;
+  readonly #faults: FaultResponses;
+  readonly #meter = new SentMeter();
+  readonly #life = new AbortController();
+  /** Pauses that are not over; nothing is sent while there is one. */
+  #pauses = 0;
+  #woken = false;
 
   constructor(guard: ReadyGuard, options: DispatcherOptions, events: EndpointEvents) {
     this.#guard = guard;
     this.#options = options;
     this.#events = events;
-    const { maxBatchSize, concurrency, streams } = guard;
-    const slots = new StreamSlots(streams?.concurrency ?? null);
+    const { endpoint, requestTimeoutMs, stampVerdicts, heldWhenChanged } = options;
+    const { signal } = this.#life;
+    setMaxListeners(0, signal);
+    const calls: CallOptions = { timeoutMs: requestTimeoutMs, signal };
+    const wake = (): void => this.wake();
+    const slots = new StreamSlots(guard.streams?.concurrency ?? null);
+    const inFlight = new InFlight(guard.concurrency, slots);
+    const tasks = new OwnedTasks({ endpoint, events, wake, signal });
+    const barred = new BarredRequests(guard, calls);
+    const health = new GuardHealth({
+      guard,
+      calls,
+      isIdle: () => tasks.size === 0 && slots.open === 0,
+      isSupplied: ({ isStream }) => this.#offerOf(isStream, false) !== null,
+      events,
+    });
+    const version = stampVerdicts ? guard.version : null;
+    const load = (): Load => this.#load;
     this.#slots = slots;
-    const ownCalls = this.#callOptions(this.#controller.signal);
-    const barred = new BarredRequests(guard, ownCalls);
-    const liveness = new Liveness(() => tryHarmlessText(guard, ownCalls));
-    this.#health = new GuardHealth(liveness, events);
-    this.#stamping = this.#makeStamping();
-    const { endpoint, requestTimeoutMs, backlog, isOneOfMany } = options;
-    const takes = (requestKind: RequestKind): boolean => guard.takes(requestKind);
-    const sender = new Sender(
-      { maxBatchSize, concurrency, slots, backlog, isOneOfMany, takes },
-      {
-        open: () => !this.#stamping.suspected && !liveness.doubted,
-        stamp: () => ({ epoch: this.#stamping.epoch, successes: liveness.successes }),
-        send: this.#send,
-        taken: (tasks) => {
-          this.#ownedTasks.own(tasks);
-          events.backlogTaken();
-        },
-        sent: () => this.#stamping.consider(),
-      },
-      events,
-    );
-    this.#sender = sender;
-    this.#interactive = new InteractiveStreams({
-      streams,
+    this.#inFlight = inFlight;
+    this.#tasks = tasks;
+    this.health = health;
+    this.#verdicts = new Verdicts({ endpoint, version, heldWhenChanged, calls, load, tasks, events, wake });
+    this.streams = new InteractiveStreams({
+      streams: guard.streams,
       slots,
-      requestTimeoutMs,
-      health: this.#health,
+      calls,
+      health,
       barred,
       events,
-      released: () => sender.wake(),
+      released: wake,
     });
-    this.#ownedTasks = new OwnedTasks({ endpoint, sender, events });
     this.#faults = new FaultResponses({
-      requestTimeoutMs,
-      sender,
-      ownedTasks: this.#ownedTasks,
-      health: this.#health,
+      inFlight,
+      tasks,
+      health,
       barred,
       events,
-    });
-    this.#idleProbe = new IdleProbe(guard, {
-      isIdle: () => this.load === 0 && this.openStreams === 0,
-      down: (outage) => events.down(outage),
-      crashed: (error) => events.crashed(error),
-    });
-  }
-
-  #makeStamping(): Stamping<PendingVerdicts> {
-    const { version } = this.#guard;
-    const hooks = { stamped: this.#stamped, voided: this.#voided };
-    if (version === null || !this.#options.stampVerdicts) return new Unstamped(hooks);
-    return new VersionBrackets(version.first, {
-      ...hooks,
-      read: () => version.read(this.#callOptions(this.#controller.signal)),
-      load: () => this.#sender.load,
-      approve: (reading) => {
-        this.#readingFailures.succeeded();
-        if (!this.#events.approveModel(reading)) return false;
-        if (this.#options.heldWhenChanged && reading.fingerprint.id !== version.first.fingerprint.id) {
-          this.#events.down({ reason: 'model changed' });
-          return false;
-        }
-        this.#sender.wake();
-        return true;
-      },
-      failed: (error) => this.#readingFailed(error),
+      calls,
+      pause: (ms) => this.#pause(ms),
     });
   }
 
   /** Tasks that are not yet settled. */
   get load(): number {
-    return this.#ownedTasks.size;
+    return this.#tasks.size;
   }
 
   /** Tasks in requests that are in flight. */
   get inFlight(): number {
     let tasks = 0;
-    for (const flight of this.#sender.flights) tasks += flight.tasks.length;
+    for (const flight of this.#inFlight.flights) tasks += flight.tasks.length;
     return tasks;
   }
 
@@ -163,164 +131,203 @@ export class Dispatcher {
    * Whether verdicts can be expected: not while the guard has rejected everything as overload since it last judged
    * something, nor while its version cannot be read, without which no answer becomes a verdict.
    */
-  get usable(): boolean {
-    return !this.#health.overloads.any && !this.#readingFailures.any;
-  }
-
-  /** See `EndpointStatus.successes`. */
-  get successes(): number {
-    return this.#health.liveness.successes;
+  get isUsable(): boolean {
+    return !this.health.isOverloaded && this.#verdicts.brackets?.isFailing !== true;
   }
 
   get sent(): Sent {
-    return this.#sender.sent;
-  }
-
-  /** Streams open, replayed and interactive ones. */
-  get openStreams(): number {
-    return this.#slots.open;
-  }
-
-  /** Whether another stream may be opened now. */
-  get hasFreeStream(): boolean {
-    return this.#interactive.isFree;
-  }
-
-  /** Opens a stream for a text that is still being generated; see `hasFreeStream`. It fails when the endpoint goes out. */
-  openStream(start: StreamStart, signal: AbortSignal): GuardStream {
-    return this.#interactive.open(start, signal);
+    this.#clockIdle();
+    return this.#meter.total;
   }
 
   /** Adds a task to be judged by this endpoint and no other, as long as the endpoint is in use. */
   assign(task: Task): void {
-    this.#ownedTasks.assign(task);
+    this.#tasks.assign(task);
   }
 
-  /** The backlog, or what the endpoint may take of it, has changed. */
-  wake(): void {
-    this.#sender.wake();
-  }
-
-  /** See `Stamping`. */
+  /** Id of the model that a version reading names which begins after this call; null if none will. */
   readModel(): Promise<string | null> {
-    return this.#stamping.readModel();
+    return this.#verdicts.brackets?.readModel() ?? Promise.resolve(null);
   }
 
-  /** Drops abandoned tasks. */
+  /** Drops abandoned tasks, and aborts the requests in which every task is abandoned. */
   sweep(): void {
-    this.#sender.sweep();
-    this.#ownedTasks.sweep();
+    this.#tasks.sweep();
+    for (const { tasks, controller } of this.#inFlight.flights) {
+      if (tasks.every((task) => task.abandoned)) controller.abort();
+    }
   }
 
   /**
-   * Ends all calls and returns the tasks it had: idle, except for those that the outage settled. `outage`: why the endpoint
-   * went down; null when it did not. A task that was alone in flight in too many outages ends as an error.
+   * Ends all calls and returns the tasks that are not settled, idle. `outage`: why the endpoint went down, or null. A task
+   * that was alone in flight in too many outages is returned settled, as an error.
    */
   stop(outage: Outage | null): Task[] {
-    this.#stopped = true;
-    this.#faults.stop();
-    this.#idleProbe.stop();
-    this.#stamping.stop();
-    this.#controller.abort();
-    this.#sender.stop();
-    this.#interactive.stop();
-    if (outage?.reached === true) this.#noteOutage(outage.reason);
-    return this.#ownedTasks.giveBack();
-  }
-
-  #noteOutage(reason: OutReason): void {
-    for (const flight of this.#sender.flights) {
-      const tasks = flight.tasks.filter((task) => !task.abandoned);
-      if (reason === 'no answer in time') this.#ownedTasks.noteSilence(tasks);
-      else this.#ownedTasks.noteDrop(tasks);
+    this.#life.abort();
+    this.#verdicts.brackets?.stop();
+    for (const flight of this.#inFlight.flights) {
+      flight.controller.abort();
+      if (outage?.reached === true) this.#tasks.noteOutage(flight, outage.reason);
     }
+    this.streams.stop();
+    return this.#tasks.giveBack();
   }
 
-  /** See `SenderHooks.send`. */
-  readonly #send = async (flight: Flight): Promise<void> => {
+  /**
+   * The queues, or what may be sent, have changed. Sends in the next turn of the event loop, so that tasks added in this
+   * one share batches.
+   */
+  wake(): void {
+    if (this.#woken || this.#isStopped) return;
+    this.#woken = true;
+    setImmediate(() => {
+      this.#woken = false;
+      if (!this.#isStopped) this.#sendAll();
+    });
+  }
+
+  #sendAll(): void {
+    const { queue } = this.#tasks;
+    while (this.#maySend()) {
+      const alone = queue.nextAlone;
+      if (alone !== null) {
+        if (!this.#inFlight.isOver) break;
+        queue.takeAlone((task) => task === alone);
+        this.#send([alone], 1, true);
+        break;
+      }
+      const offer = this.#nextOffer();
+      if (offer === null) break;
+      const { rows, isStream, isShared } = offer;
+      if (!isStream && !this.#inFlight.hasRoomForRows(rows)) break;
+      const tasks = offer.take().filter((task) => !task.abandoned);
+      if (tasks.length === 0) continue;
+      if (isShared) {
+        this.#tasks.own(tasks);
+        this.#events.backlogTaken();
+      }
+      this.#send(tasks, rows, false);
+      if (isShared && this.#options.isOneOfMany()) {
+        // Yields: the other endpoints take their batches before this one takes more.
+        this.wake();
+        break;
+      }
+    }
+    this.#clockIdle();
+    this.#verdicts.brackets?.consider();
+  }
+
+  #maySend(): boolean {
+    return (
+      this.#pauses === 0 &&
+      this.#inFlight.exclusive === null &&
+      this.#inFlight.hasRoomForBytes &&
+      !this.health.isDoubted &&
+      this.#verdicts.brackets?.isSuspected !== true
+    );
+  }
+
+  /** Streams first: they have a limit of their own, so streams and requests do not hold each other up. */
+  #nextOffer(): OfferOfKind | null {
+    const partial = this.#inFlight.isUnderused;
+    const stream = this.#slots.isFree ? this.#offerOf(true, partial) : null;
+    return stream ?? this.#offerOf(false, partial);
+  }
+
+  #offerOf(isStream: boolean, partial: boolean): OfferOfKind | null {
+    const takes = (requestKind: RequestKind): boolean =>
+      (requestKind === 'generation') === isStream && this.#guard.takes(requestKind);
+    const demand: Demand = { maxRows: Math.max(1, this.#guard.maxBatchSize), partial, takes };
+    // No other endpoint takes from the own queue, and few tasks arrive there: batches do not wait to fill up.
+    const own = this.#tasks.queue.next({ ...demand, partial: true });
+    if (own !== null) return { ...own, isStream, isShared: false };
+    const shared = this.#options.backlog.next(demand);
+    return shared && { ...shared, isStream, isShared: true };
+  }
+
+  /** Makes the call, and does what follows from its reply or error. */
+  #send(tasks: readonly Task[], rows: number, exclusive: boolean): void {
+    const isStream = tasks[0]!.requestKind === 'generation';
+    const flight: Flight = {
+      tasks,
+      rows,
+      bytes: tasks.reduce((sum, task) => sum + task.bytes, 0),
+      isStream,
+      concurrency: isStream ? this.#slots.concurrency! : this.#guard.concurrency,
+      epoch: this.#verdicts.brackets?.epoch ?? 0,
+      sentAt: performance.now(),
+      successes: this.health.successes,
+      controller: new AbortController(),
+    };
+    this.#inFlight.begin(flight, exclusive);
+    this.#meter.sent(tasks.length, rows);
+    this.#judge(flight).then(
+      () => {
+        this.#inFlight.resolve(flight);
+        this.wake();
+      },
+      (error: unknown) => this.#events.crashed(error),
+    );
+  }
+
+  async #judge(flight: Flight): Promise<void> {
+    const { signal } = flight.controller;
     let reply: Reply | null = null;
     let failure: CallError | null = null;
     try {
-      reply = await this.#guard.judge(flight.tasks, this.#callOptions(flight.controller.signal));
+      reply = await this.#guard.judge(flight.tasks, { timeoutMs: this.#options.requestTimeoutMs, signal });
     } catch (error) {
       if (error instanceof CallError) failure = error;
-      else if (!flight.controller.signal.aborted) throw error;
+      else if (!signal.aborted) throw error;
     }
-    if (this.#stopped) return;
-    // After such a fault the request still counts as in flight, so that `stop` notes the outage for its tasks.
-    if (failure === null || !mayBeOutage(failure)) this.#sender.complete(flight);
-    if (reply !== null) await this.#replied(flight, reply);
-    else if (failure !== null) await this.#faults.failed(flight, failure);
-  };
-
-  #callOptions(signal: AbortSignal): CallOptions {
-    return { timeoutMs: this.#options.requestTimeoutMs, signal };
+    if (this.#isStopped) return;
+    // After an outage the request still counts as in flight, so that `stop` notes the outage for its tasks.
+    const mayBeOutage = failure !== null && (failure.fault.kind === 'endpoint' || isTimeout(failure.fault));
+    if (!mayBeOutage) {
+      this.#clockIdle();
+      this.#inFlight.complete(flight);
+    }
+    if (failure !== null) await this.#faults.failed(flight, failure);
+    else if (reply !== null) await this.#replied(flight, reply);
   }
 
-  async #replied(flight: Flight, { answers, modelVersion }: Reply): Promise<void> {
-    const current = this.#stamping.replied(flight.epoch, modelVersion);
-    const invalid: Task[] = [];
-    const tasks: Task[] = [];
-    const valid: Answer[] = [];
-    for (const [index, task] of flight.tasks.entries()) {
-      if (task.abandoned) continue;
-      const answer = answers?.[index] ?? null;
-      if (answer === null) {
-        invalid.push(task);
-        continue;
-      }
-      task.clearSuspicion();
-      tasks.push(task);
-      valid.push(answer);
-    }
-    if (!current) tasks.forEach((task) => this.#ownedTasks.judgeAgain(task));
-    else if (tasks.length > 0) this.#keep(tasks, valid, flight);
-    if (tasks.length > 0) this.#health.answered(flight, this.#sender.isSupplied(flight));
+  async #replied(flight: Flight, reply: Reply): Promise<void> {
+    const { invalid, anyValid } = this.#verdicts.replied(flight, reply);
+    if (anyValid) this.health.answered(flight);
     // Before any await: the answered tasks must not wait for the invalid ones.
-    this.#stamping.consider();
+    this.#verdicts.brackets?.consider();
     if (invalid.length > 0) await this.#faults.invalid(flight, invalid);
   }
 
-  /** Keeps answers until a version reading tells which model gave them. */
-  #keep(tasks: readonly Task[], answers: readonly Answer[], { epoch, sentAt }: Flight): void {
-    const latencyMs = Math.round((performance.now() - sentAt) * 100) / 100;
-    this.#stamping.keep({ tasks, answers, latencyMs, moderatedAt: new Date().toISOString() }, epoch);
-    for (const task of tasks) {
-      task.state = 'answered';
-      this.#ownedTasks.advance(task);
-    }
+  #pause(ms: number): void {
+    this.#pauses++;
+    sleep(ms, undefined, { signal: this.#life.signal }).then(
+      () => {
+        this.#pauses--;
+        this.wake();
+      },
+      () => {},
+    );
   }
 
-  /** See `StampingHooks`. */
-  readonly #stamped = (all: readonly PendingVerdicts[], fingerprintId: string | null): void => {
-    for (const pending of all) {
-      for (const [index, task] of pending.tasks.entries()) {
-        if (task.abandoned) continue;
-        this.#ownedTasks.settle(task, verdictOf(pending, index, this.#options.endpoint, fingerprintId));
-      }
-    }
-  };
-
-  /** See `StampingHooks`. */
-  readonly #voided = (all: readonly PendingVerdicts[]): void => {
-    for (const { tasks } of all) {
-      for (const task of tasks) if (!task.abandoned) this.#ownedTasks.judgeAgain(task);
-    }
-  };
-
-  /** See `BracketHooks.failed`. */
-  #readingFailed(error: unknown): number | null {
-    const next = this.#readingFailures.failed(error, this.#callOptions(this.#controller.signal));
-    if (next.kind === 'again') return next.delayMs;
-    if (next.kind === 'down') {
-      const { reason, fatal, reached } = next;
-      this.#events.down({ reason, fatal, reached });
-    } else this.#events.crashed(error);
-    return null;
+  get #isStopped(): boolean {
+    return this.#life.signal.aborted;
   }
-}
 
-/** Whether the endpoint went down with the request, or may turn out to have. */
-function mayBeOutage({ fault }: CallError): boolean {
-  return fault.kind === 'endpoint' || isTimeout(fault);
+  /** Sending one task at a time counts as starved: a reading can delay little that is in flight. */
+  get #load(): Load {
+    const isOneByOne = this.#inFlight.exclusive !== null || this.#tasks.queue.nextAlone !== null;
+    const isWaiting = this.#hasWaiting;
+    if (!isOneByOne && (isWaiting || !this.#inFlight.isUnderused)) return 'busy';
+    return this.#inFlight.flights.size > 0 || isWaiting ? 'starved' : 'idle';
+  }
+
+  get #hasWaiting(): boolean {
+    const takes = (requestKind: RequestKind): boolean => this.#guard.takes(requestKind);
+    return this.#tasks.queue.size > 0 || this.#options.backlog.hasFor(takes);
+  }
+
+  #clockIdle(): void {
+    this.#meter.clock(this.#inFlight.isUnderused && this.#slots.open === 0 && !this.#hasWaiting);
+  }
 }

@@ -137,7 +137,7 @@ export class Endpoint {
       queued: (this.#dispatcher?.load ?? 0) - inFlight,
       fingerprint: reading?.fingerprint.id ?? null,
       modelVersion: reading?.modelVersion ?? null,
-      successes: this.#successes + (this.#dispatcher?.successes ?? 0),
+      successes: this.#successes + (this.#dispatcher?.health.successes ?? 0),
       sent: this.#dispatcher === null ? this.#sent : sumOfSent(this.#sent, this.#dispatcher.sent),
       retries: { ...this.#retries },
     };
@@ -252,8 +252,8 @@ export class Endpoint {
 
   #stopDispatcher(dispatcher: Dispatcher, outage: Outage | null): Task[] {
     this.#sent = sumOfSent(this.#sent, dispatcher.sent);
-    this.#successes += dispatcher.successes;
-    if (dispatcher.successes > 0) this.#probes = 0;
+    this.#successes += dispatcher.health.successes;
+    if (dispatcher.health.successes > 0) this.#probes = 0;
     return dispatcher.stop(outage);
   }
 

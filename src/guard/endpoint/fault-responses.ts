@@ -2,14 +2,13 @@ import type { ItemCode } from '../../domain/item-error.ts';
 import { backoffMs, retryMs } from '../../flow/backoff.ts';
 import { type CallError, isTimeout } from '../protocol/call-error.ts';
 import type { Barred } from '../protocol/canary.ts';
-import type { BarredRequests } from './barred-requests.ts';
-import type { OwnedTasks } from './owned-tasks.ts';
-import type { EndpointEvents } from './events.ts';
-import type { Flight } from './flight.ts';
-import type { GuardHealth } from './guard-health.ts';
-import type { Proof } from './liveness.ts';
-import type { Sender } from './sender.ts';
+import type { CallOptions } from '../protocol/connection.ts';
 import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
+import type { BarredRequests } from './barred-requests.ts';
+import type { EndpointEvents } from './events.ts';
+import type { GuardHealth, Proof } from './guard-health.ts';
+import type { Flight, InFlight } from './in-flight.ts';
+import type { OwnedTasks } from './owned-tasks.ts';
 
 /** A guard that asks for a longer pause is taken out of use, so that its tasks go to other endpoints. In milliseconds. */
 const MAX_PAUSE_MS = 10_000;
@@ -17,36 +16,34 @@ const MAX_PAUSE_MS = 10_000;
 const TURNED_AWAY_BEFORE_ALONE = 3;
 
 interface FaultResponsesOptions {
-  readonly requestTimeoutMs: number;
-  readonly sender: Sender;
-  readonly ownedTasks: OwnedTasks;
+  readonly inFlight: InFlight;
+  readonly tasks: OwnedTasks;
   readonly health: GuardHealth;
   readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down'>;
+  /** Of the endpoint. The signal is aborted when it goes out of use: then its tasks go to other endpoints. */
+  readonly calls: CallOptions;
+  /** Sends nothing for so many milliseconds. */
+  readonly pause: (ms: number) => void;
 }
 
 /**
- * What follows from the fault of one request. For its tasks: sent again as they were, in smaller batches or alone, an
- * attempt counted, or an error. For the endpoint: nothing, fewer rows in flight, a pause, or out of use.
+ * What follows from the fault of one request. Its tasks are sent again as they were, in smaller batches or alone, an
+ * attempt is counted, or they end in an error. The endpoint goes on, with fewer rows in flight or after a pause, or goes out
+ * of use.
  */
 export class FaultResponses {
   readonly #options: FaultResponsesOptions;
-  readonly #ownedTasks: OwnedTasks;
-  #stopped = false;
+  readonly #tasks: OwnedTasks;
 
   constructor(options: FaultResponsesOptions) {
     this.#options = options;
-    this.#ownedTasks = options.ownedTasks;
-  }
-
-  /** Does nothing more for any task: they all go to other endpoints. */
-  stop(): void {
-    this.#stopped = true;
+    this.#tasks = options.tasks;
   }
 
   /** Resolves when the flight's tasks are settled, sent again, or handed to another endpoint. */
   async failed(flight: Flight, { fault, answer }: CallError): Promise<void> {
-    const { events, health, sender } = this.#options;
+    const { events, health } = this.#options;
     const tasks = flight.tasks.filter((task) => !task.abandoned);
     const single = flight.tasks.length === 1;
     switch (fault.kind) {
@@ -60,13 +57,13 @@ export class FaultResponses {
         if (single) this.#settleErrors(tasks, 'ITEM_TOO_LARGE', true);
         else {
           const maxRows = Math.ceil(flight.tasks.length / 2);
-          this.#ownedTasks.sendAgain(tasks, { maxRows }, 'ITEM_TOO_LARGE', 0);
+          this.#tasks.sendAgain(tasks, { maxRows }, 'ITEM_TOO_LARGE', 0);
         }
         return;
       case 'execution':
         if (!single) this.#sendAsSingles(tasks, 'GUARD_INTERNAL', 0);
         else if (tasks[0]?.alone === false)
-          this.#ownedTasks.sendAgain(tasks, { alone: true }, 'GUARD_INTERNAL', 0);
+          this.#tasks.sendAgain(tasks, { alone: true }, 'GUARD_INTERNAL', 0);
         else await this.#countAttempt(flight, 'GUARD_INTERNAL');
         return;
       case 'overload':
@@ -76,7 +73,7 @@ export class FaultResponses {
         await this.#turnedAway(flight, tasks, fault.retryAfterMs ?? 0);
         return;
       case 'refused':
-        if (fault.named) health.answered(flight, sender.isSupplied(flight));
+        if (fault.named) health.answered(flight);
         if (!single) this.#sendAsSingles(tasks, fault.code, 0);
         else if (fault.named) this.#settleErrors(tasks, fault.code, true);
         else await this.#refused(flight, fault.code, fault.code === 'GUARD_REJECTED' ? answer : null);
@@ -108,10 +105,10 @@ export class FaultResponses {
     try {
       found = await barred.find(flight.tasks[0]!.requestKind);
     } catch (error) {
-      if (this.#stopped) return;
+      if (this.#isStopped) return;
       throw error;
     }
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     if (found.kind === 'failed') {
       events.down(found);
       return;
@@ -121,7 +118,7 @@ export class FaultResponses {
     if (found.kind === 'kind') this.#settleErrors(tasks, 'PROBE_NOT_LOADED', true, answer);
     else if (flight.tasks.length > 1) this.#sendAsSingles(tasks, 'GUARD_REJECTED', 0);
     else if (found.kind === 'item') this.#settleErrors(tasks, 'GUARD_REJECTED', true, answer);
-    else this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', retryMs(1));
+    else this.#tasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', retryMs(1));
   }
 
   /**
@@ -141,8 +138,8 @@ export class FaultResponses {
     }
     const task = flight.tasks[0]!;
     task.attempts++;
-    if (task.attempts >= MAX_ATTEMPTS) this.#ownedTasks.settleError(task, code, false);
-    else this.#ownedTasks.sendAgain([task], { maxRows: 1 }, code, retryMs(task.attempts));
+    if (task.attempts >= MAX_ATTEMPTS) this.#tasks.settleError(task, code, false);
+    else this.#tasks.sendAgain([task], { maxRows: 1 }, code, retryMs(task.attempts));
   }
 
   /**
@@ -151,23 +148,22 @@ export class FaultResponses {
    * item that was alone in flight.
    */
   async #timedOut(flight: Flight, tasks: readonly Task[]): Promise<void> {
-    const { health, sender, ownedTasks, requestTimeoutMs } = this.#options;
-    const { liveness } = health;
-    const alone = sender.isExclusive(flight);
-    const overtaken = liveness.overtook(flight.sentAt);
-    if (!alone && !overtaken && !liveness.doubted) flight.concurrency.overloaded();
-    liveness.timedOut();
-    const judges = await this.#judgesOthers(flight, liveness.successes);
+    const { health, inFlight, calls } = this.#options;
+    const alone = inFlight.exclusive === flight;
+    const overtaken = health.hasOvertaken(flight.sentAt);
+    if (!alone && !overtaken && !health.isDoubted) flight.concurrency.overloaded();
+    health.timedOut();
+    const judges = await this.#judgesOthers(flight, health.successes);
     if (judges === 'no') return;
-    sender.complete(flight);
+    inFlight.complete(flight);
     if (judges === 'unclear' && alone) {
       this.#sendAlone(tasks, 'TIMEOUT');
       return;
     }
     // Other clients of the same guard must not find it occupied each time they retry.
     const attempt = 1 + (tasks[0]?.attempts ?? 0);
-    const delayMs = alone ? backoffMs(attempt, requestTimeoutMs / 20, requestTimeoutMs / 4) : retryMs(1);
-    ownedTasks.timedOut(tasks, overtaken, delayMs);
+    const delayMs = alone ? backoffMs(attempt, calls.timeoutMs / 20, calls.timeoutMs / 4) : retryMs(1);
+    this.#tasks.timedOut(tasks, overtaken, delayMs);
   }
 
   /**
@@ -177,8 +173,8 @@ export class FaultResponses {
    * before that, it costs no attempt.
    */
   async #turnedAway(flight: Flight, tasks: readonly Task[], pauseMs: number | null): Promise<void> {
-    const { sender, health, events } = this.#options;
-    const isAlone = sender.flights.size === 0 && health.liveness.successes === flight.successes;
+    const { inFlight, health, events } = this.#options;
+    const isAlone = inFlight.flights.size === 0 && health.successes === flight.successes;
     const isLong = pauseMs !== null && pauseMs > MAX_PAUSE_MS;
     const [first] = tasks;
     const isSuspect = pauseMs === null || first?.alone === true;
@@ -187,7 +183,7 @@ export class FaultResponses {
       await this.#countAttempt(flight, 'GUARD_OVERLOADED');
       return;
     }
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     if (first !== undefined && (isLong || ++first.turnedAway >= TURNED_AWAY_BEFORE_ALONE)) {
       for (const task of tasks) {
         task.alone = flight.tasks.length === 1;
@@ -195,15 +191,15 @@ export class FaultResponses {
       }
     }
     if (isLong) events.down({ reason: 'rate limited', retryAfterMs: pauseMs });
-    else this.#ownedTasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
+    else this.#tasks.sendAgain(tasks, {}, 'GUARD_OVERLOADED', 0);
   }
 
   /** Lowers the limit, and pauses for at least `atLeastMs`. */
   #slowDown(flight: Flight, atLeastMs: number): void {
-    const { health, sender } = this.#options;
-    const inRow = health.overloads.count(flight.sentAt);
+    const { health, pause } = this.#options;
+    const inRow = health.countOverload(flight.sentAt);
     if (inRow !== null) flight.concurrency.overloaded();
-    if (inRow !== null || atLeastMs > 0) sender.pause(atLeastMs + (inRow === null ? 0 : retryMs(inRow)));
+    if (inRow !== null || atLeastMs > 0) pause(atLeastMs + (inRow === null ? 0 : retryMs(inRow)));
   }
 
   /**
@@ -211,32 +207,30 @@ export class FaultResponses {
    * now. Takes the endpoint out of use when it does not.
    */
   async #judgesOthers(flight: Flight, since = flight.successes): Promise<'yes' | 'no' | 'unclear'> {
-    const { health, sender, events } = this.#options;
-    const { liveness } = health;
-    let found: Proof;
+    const { health, inFlight, events } = this.#options;
+    let proof: Proof;
     try {
-      found = await liveness.since(since, sender.isExclusive(flight));
+      proof = await health.judgesOthers(since, inFlight.exclusive === flight);
     } catch (error) {
-      if (this.#stopped) return 'no';
+      if (this.#isStopped) return 'no';
       throw error;
     }
-    if (this.#stopped) return 'no';
-    if (found.kind === 'dead') {
-      const { reason, fatal, reached } = found;
-      events.down({ reason, fatal, reached });
-      return 'no';
-    }
-    if (found.kind === 'unclear') return 'unclear';
-    if (liveness.successes === since) health.judged();
-    return 'yes';
+    if (this.#isStopped) return 'no';
+    if (typeof proof === 'string') return proof;
+    events.down(proof);
+    return 'no';
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.calls.signal.aborted;
   }
 
   #sendAsSingles(tasks: readonly Task[], cause: ItemCode, afterMs: number): void {
-    this.#ownedTasks.sendAgain(tasks, { maxRows: 1 }, cause, afterMs);
+    this.#tasks.sendAgain(tasks, { maxRows: 1 }, cause, afterMs);
   }
 
   #sendAlone(tasks: readonly Task[], cause: ItemCode): void {
-    this.#ownedTasks.sendAgain(tasks, { alone: true }, cause, retryMs(1));
+    this.#tasks.sendAgain(tasks, { alone: true }, cause, retryMs(1));
   }
 
   #settleErrors(
@@ -245,6 +239,6 @@ export class FaultResponses {
     counted: boolean,
     answer: string | null = null,
   ): void {
-    for (const task of tasks) this.#ownedTasks.settleError(task, code, counted, answer);
+    for (const task of tasks) this.#tasks.settleError(task, code, counted, answer);
   }
 }

@@ -1,4 +1,5 @@
 import { CallError, type Fault } from '../protocol/call-error.ts';
+import type { CallOptions } from '../protocol/connection.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
 import { GuardStreamError } from '../streams/guard-stream-error.ts';
 import type { GuardStreams } from '../streams/guard-streams.ts';
@@ -12,7 +13,8 @@ interface InteractiveStreamsOptions {
   /** Null for a guard without streams. */
   readonly streams: GuardStreams | null;
   readonly slots: StreamSlots;
-  readonly requestTimeoutMs: number;
+  /** The signal is aborted when the endpoint goes out of use. */
+  readonly calls: CallOptions;
   readonly health: Pick<GuardHealth, 'judged'>;
   readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down' | 'crashed'>;
@@ -25,23 +27,26 @@ export class InteractiveStreams {
   readonly #options: InteractiveStreamsOptions;
   readonly #open = new Set<InteractiveStream>();
   readonly #limit = new StreamLimit();
-  #stopped = false;
 
   constructor(options: InteractiveStreamsOptions) {
     this.#options = options;
   }
 
-  /** Whether another stream may be opened now. Those that are replayed count as well. */
+  /** Streams open at the endpoint, including those that are replayed. */
+  get size(): number {
+    return this.#options.slots.open;
+  }
+
+  /** Whether another stream may be opened now. */
   get isFree(): boolean {
-    const { streams, slots } = this.#options;
-    return streams !== null && slots.open + 1 <= this.#limit.streams;
+    return this.#options.streams !== null && this.size + 1 <= this.#limit.streams;
   }
 
   /** Needs `isFree`. Throws the signal's reason when it is aborted. */
   open(start: StreamStart, signal: AbortSignal): InteractiveStream {
-    const { streams, slots, requestTimeoutMs } = this.#options;
+    const { streams, slots, calls } = this.#options;
     if (streams === null || !this.isFree) throw new Error('no free stream');
-    const stream = streams.open(start, { timeoutMs: requestTimeoutMs, signal });
+    const stream = streams.open(start, { timeoutMs: calls.timeoutMs, signal });
     slots.take();
     this.#open.add(stream);
     void stream.over.then((error) => this.#closed(stream, error));
@@ -49,7 +54,6 @@ export class InteractiveStreams {
   }
 
   stop(): void {
-    this.#stopped = true;
     for (const stream of this.#open)
       stream.close(new GuardStreamError('UNAVAILABLE', 'the guard went out of use'));
   }
@@ -59,7 +63,7 @@ export class InteractiveStreams {
     const { slots, health, released } = this.#options;
     this.#open.delete(stream);
     slots.release();
-    if (this.#stopped) return;
+    if (this.#options.calls.signal.aborted) return;
     if (error === null) health.judged();
     else if (error instanceof CallError) this.#failed(error.fault);
     released();
@@ -74,10 +78,10 @@ export class InteractiveStreams {
       case 'barred':
         barred.find('generation').then(
           (found) => {
-            if (found.kind === 'failed' && !this.#stopped) events.down(found);
+            if (found.kind === 'failed' && !this.#options.calls.signal.aborted) events.down(found);
           },
           (error: unknown) => {
-            if (!this.#stopped) events.crashed(error);
+            if (!this.#options.calls.signal.aborted) events.crashed(error);
           },
         );
         return;

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ItemCode } from '../../domain/item-error.ts';
-import type { Outcome } from '../../domain/outcome.ts';
+import type { OutReason } from '../protocol/call-error.ts';
 import { MAX_ATTEMPTS, type Task } from '../tasks/task.ts';
+import { TaskQueue } from '../tasks/task-queue.ts';
 import type { EndpointEvents, RetryCause } from './events.ts';
-import type { Sender } from './sender.ts';
+import type { Flight } from './in-flight.ts';
 
 /** Max times an item is judged again because the model kept changing; then it ends in an error. */
 const MAX_REJUDGED = 50;
@@ -12,8 +14,11 @@ const DROPS_BEFORE_ALONE = 2;
 interface OwnedTasksOptions {
   /** Name as recorded in outcomes. */
   readonly endpoint: string;
-  readonly sender: Pick<Sender, 'enqueue' | 'enqueueLater'>;
   readonly events: Pick<EndpointEvents, 'retried'>;
+  /** Tasks were added to the queue. */
+  readonly wake: () => void;
+  /** Aborted when the endpoint goes out of use. */
+  readonly signal: AbortSignal;
 }
 
 /** How a task is sent again. A field left out stays as it was. */
@@ -27,9 +32,10 @@ interface Form {
  * exactly one way: it is settled, or given back when the endpoint goes out of use. Until then it may be sent again.
  */
 export class OwnedTasks {
+  /** Tasks that only this endpoint sends. */
+  readonly queue = new TaskQueue();
   readonly #options: OwnedTasksOptions;
   readonly #tasks = new Set<Task>();
-  #over = false;
 
   constructor(options: OwnedTasksOptions) {
     this.#options = options;
@@ -39,7 +45,7 @@ export class OwnedTasks {
     return this.#tasks.size;
   }
 
-  /** Adds tasks taken from the backlog, which the sender is about to send. */
+  /** Adds tasks taken from the backlog, which are sent at once. */
   own(tasks: readonly Task[]): void {
     for (const task of tasks) this.#tasks.add(task);
   }
@@ -48,17 +54,17 @@ export class OwnedTasks {
   assign(task: Task): void {
     task.state = 'active';
     this.#tasks.add(task);
-    this.#options.sender.enqueue(task);
+    this.#enqueue([task]);
   }
 
-  settle(task: Task, outcome: Outcome): void {
+  /** The task is settled, or about to be. */
+  release(task: Task): void {
     this.#tasks.delete(task);
-    task.settle(outcome);
   }
 
   /** `answer`: see `Task.settleError`. */
   settleError(task: Task, code: ItemCode, counted: boolean, answer: string | null = null): void {
-    this.#tasks.delete(task);
+    this.release(task);
     task.settleError(code, this.#options.endpoint, counted, answer);
     this.advance(task);
   }
@@ -82,15 +88,20 @@ export class OwnedTasks {
   }
 
   sendAgain(tasks: readonly Task[], form: Form, cause: RetryCause, delayMs: number): void {
-    if (this.#over) return;
-    const { events, sender } = this.#options;
+    const { events, signal } = this.#options;
+    if (signal.aborted) return;
     events.retried(cause);
     for (const task of tasks) {
       task.maxRows = Math.min(task.maxRows, form.maxRows ?? task.maxRows);
       task.alone ||= form.alone === true;
     }
-    if (delayMs === 0) for (const task of tasks) sender.enqueue(task);
-    else sender.enqueueLater(tasks, delayMs);
+    if (delayMs === 0) this.#enqueue(tasks);
+    else {
+      sleep(delayMs, undefined, { signal }).then(
+        () => this.#enqueue(tasks.filter((task) => !task.abandoned)),
+        () => {},
+      );
+    }
   }
 
   /** These timed out, but the guard answers other requests. */
@@ -105,41 +116,32 @@ export class OwnedTasks {
   }
 
   /**
-   * The endpoint stopped answering with these in flight. A task that was alone in flight each of MAX_ATTEMPTS times ends as
-   * `TIMEOUT`.
+   * The endpoint went down, or stopped answering, with this request in flight. A task that was alone in flight each of
+   * MAX_ATTEMPTS times ends as an error.
    */
-  noteSilence(tasks: readonly Task[]): void {
+  noteOutage({ tasks }: Flight, reason: OutReason): void {
+    const isSilent = reason === 'no answer in time';
     for (const task of tasks) {
-      task.noteTimeout(false);
-      if (task.attempts >= MAX_ATTEMPTS) task.settleError('TIMEOUT', this.#options.endpoint, false);
-    }
-  }
-
-  /**
-   * The endpoint went down with these in flight. A task that was alone in flight each of MAX_ATTEMPTS times ends as
-   * `GUARD_UNAVAILABLE`.
-   */
-  noteDrop(tasks: readonly Task[]): void {
-    for (const task of tasks) {
-      task.drops++;
-      if (task.alone) {
-        task.attempts++;
-        if (task.attempts >= MAX_ATTEMPTS) {
-          task.settleError('GUARD_UNAVAILABLE', this.#options.endpoint, false);
-        }
+      if (task.abandoned) continue;
+      if (isSilent) task.noteTimeout(false);
+      else {
+        if (task.alone) task.attempts++;
+        if (++task.drops >= DROPS_BEFORE_ALONE) task.alone = true;
       }
-      if (task.drops >= DROPS_BEFORE_ALONE) task.alone = true;
+      if (task.attempts >= MAX_ATTEMPTS) {
+        task.settleError(isSilent ? 'TIMEOUT' : 'GUARD_UNAVAILABLE', this.#options.endpoint, false);
+      }
     }
   }
 
   /** Drops abandoned tasks. */
   sweep(): void {
+    this.queue.sweep();
     for (const task of this.#tasks) if (task.abandoned) this.#tasks.delete(task);
   }
 
-  /** Ends this object. Returns its tasks: idle, except for those settled when the endpoint went down. */
+  /** Returns all tasks when the endpoint goes out of use: idle, except for those that `noteOutage` settled. */
   giveBack(): Task[] {
-    this.#over = true;
     const undone = [...this.#tasks].filter((task) => !task.abandoned);
     for (const task of undone) {
       task.arrival = null;
@@ -147,5 +149,10 @@ export class OwnedTasks {
     }
     this.#tasks.clear();
     return undone;
+  }
+
+  #enqueue(tasks: readonly Task[]): void {
+    for (const task of tasks) this.queue.add(task);
+    this.#options.wake();
   }
 }

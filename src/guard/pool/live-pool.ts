@@ -174,7 +174,7 @@ export class LivePool implements GuardPool {
     signal.throwIfAborted();
     await this.#judges('generation', signal);
     if (this.#failure !== null) throw this.#failure;
-    return dispatcherForStream(this.#endpoints).openStream(start, signal);
+    return dispatcherForStream(this.#endpoints).streams.open(start, signal);
   }
 
   /** Whether the endpoints judge requests of a kind, in their order. Rejects with the signal's reason. */

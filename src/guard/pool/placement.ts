@@ -123,8 +123,8 @@ export function dispatcherForStream(endpoints: readonly Endpoint[]): Dispatcher 
     throw new GuardStreamError('UNAVAILABLE', 'no guard that takes moderation streams is ready');
   }
   const [fewest] = ready
-    .filter(({ hasFreeStream }) => hasFreeStream)
-    .sort((one, other) => one.openStreams - other.openStreams);
+    .filter(({ streams }) => streams.isFree)
+    .sort((one, other) => one.streams.size - other.streams.size);
   if (fewest === undefined) {
     throw new GuardStreamError('RESOURCE_EXHAUSTED', 'the guards have as many streams open as they take');
   }

@@ -66,7 +66,7 @@ export class PoolStart {
 
 /** Whether verdicts can be expected from any endpoint. */
 export function anyUsable(endpoints: readonly Endpoint[]): boolean {
-  return endpoints.some(({ dispatcher }) => dispatcher?.usable === true);
+  return endpoints.some(({ dispatcher }) => dispatcher?.isUsable === true);
 }
 
 /** Per endpoint, why it is not usable. Only for endpoints of which none is. */

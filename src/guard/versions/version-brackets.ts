@@ -1,5 +1,4 @@
 import type { Reading } from '../protocol/connection.ts';
-import type { Stamping, StampingHooks } from './stamping.ts';
 
 /** How busy the endpoint is. It decides how soon a reading is worth its cost. */
 export type Load = 'busy' | 'starved' | 'idle';
@@ -10,46 +9,52 @@ export type Load = 'busy' | 'starved' | 'idle';
  */
 const INTERVAL_MS: Readonly<Record<Load, number>> = { busy: 500, starved: 50, idle: 0 };
 
-interface BracketHooks<Pending> extends StampingHooks<Pending> {
+interface BracketHooks<Pending> {
   /** Asks the guard for its version. */
   read(): Promise<Reading>;
   load(): Load;
   /** Called with every reading; false ends the sequence, because that model must not be used. */
   approve(reading: Reading): boolean;
-  /** A reading failed. Returns how many milliseconds to wait before the next, or null when there will be none. */
-  failed(error: unknown): number | null;
+  /**
+   * A reading failed, as did `inRow - 1` before it. Returns how many milliseconds to wait before the next, or null to end the
+   * sequence.
+   */
+  failed(error: unknown, inRow: number): number | null;
+  /** These are verdicts of the model with this fingerprint. */
+  stamped(pending: readonly Pending[], fingerprintId: string): void;
+  /** It is not known which model gave these: they must be judged again. */
+  voided(pending: readonly Pending[]): void;
 }
 
-interface Bracket<Pending> {
-  readonly pending: Pending;
-  readonly epoch: number;
+/** What one reading closes, because it began before the reading. */
+interface Round<Pending> {
+  readonly answers: { readonly pending: Pending; readonly epoch: number }[];
+  /** Those who asked for the model. */
+  readonly askers: ((model: string | null) => void)[];
 }
 
 /**
  * The version readings of one endpoint, and the answers that wait for them. Invariant: an answer is stamped with a model
  * only if the last reading before its request and the first reading after its reply both named that model. One reading
- * serves every answer around it, and everyone who asks for the model. Each sign of a change starts a new epoch; answers of an earlier epoch are void.
+ * serves every answer around it, and everyone who asks for the model. Each sign of a change starts a new epoch; answers of
+ * an earlier epoch are void.
  */
-export class VersionBrackets<Pending> implements Stamping<Pending> {
+export class VersionBrackets<Pending> {
   readonly #hooks: BracketHooks<Pending>;
   #current: Reading;
   #epoch = 0;
-  /** Answers that the next reading to start will close. */
-  #waiting: Bracket<Pending>[] = [];
-  /** Answers that the reading in progress will close: they arrived before it started. */
-  #closing: Bracket<Pending>[] = [];
-  /** Those who asked for the model: the next reading to start answers them. */
-  #asking: ((model: string | null) => void)[] = [];
-  /** The reading in progress answers these: they asked before it started. */
-  #answering: ((model: string | null) => void)[] = [];
-  #reading = false;
-  #suspectedWhileReading = false;
-  #suspected = false;
+  /** Closed by the next reading to start. */
+  #next: Round<Pending> = { answers: [], askers: [] };
+  /** Closed by the reading in progress; null if there is none. */
+  #closing: Round<Pending> | null = null;
+  /** Readings that must be finished before the model is known again. */
+  #needed = 0;
+  #failedInRow = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
   /** After a failed reading: the earliest start of the next. */
   #notBefore = Number.NEGATIVE_INFINITY;
-  #timer: NodeJS.Timeout | null = null;
-  #timerAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
   #stopped = false;
 
   constructor(first: Reading, hooks: BracketHooks<Pending>) {
@@ -57,41 +62,55 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     this.#hooks = hooks;
   }
 
+  /** To note when a request is sent. Increases with every sign that the model changed. */
   get epoch(): number {
     return this.#epoch;
   }
 
-  get suspected(): boolean {
-    return this.#suspected;
+  /** Whether a change of model is suspected. A request sent now could not be stamped, so none should be. */
+  get isSuspected(): boolean {
+    return this.#needed > 0;
   }
 
+  /** Whether the last reading failed. */
+  get isFailing(): boolean {
+    return this.#failedInRow > 0;
+  }
+
+  /**
+   * A reply arrived. True if its answers may be kept; false if they are void already, because a reading or this reply's
+   * model version shows that the model changed since `epoch`.
+   */
   replied(epoch: number, modelVersion: string | null): boolean {
     if (epoch !== this.#epoch) return false;
     if (modelVersion === this.#current.modelVersion) return true;
     this.#epoch++;
-    this.#suspected = true;
-    this.#suspectedWhileReading = this.#reading;
+    // A reading in progress may have seen the old model: one more is needed.
+    this.#needed = this.#closing === null ? 1 : 2;
     return false;
   }
 
+  /** Keeps answers until it is known which model gave them. */
   keep(pending: Pending, epoch: number): void {
-    this.#waiting.push({ pending, epoch });
+    this.#next.answers.push({ pending, epoch });
   }
 
-  /** Starts a reading, now or when it is due, if anything waits for one. */
+  /** Starts a reading, now or when it is due, if anything waits for one. Call after every change of load. */
   consider(): void {
-    if (this.#stopped || this.#reading) return;
-    if (this.#waiting.length === 0 && this.#asking.length === 0 && !this.#suspected) return;
-    const interval = this.#suspected ? 0 : this.#intervalMs();
+    if (this.#stopped || this.#closing !== null) return;
+    const { answers, askers } = this.#next;
+    if (answers.length === 0 && askers.length === 0 && !this.isSuspected) return;
+    const interval = this.isSuspected ? 0 : this.#intervalMs();
     const due = Math.max(this.#startedAt + interval, this.#notBefore);
     const now = performance.now();
     if (now >= due) this.#start(now);
     else this.#schedule(due, now);
   }
 
+  /** Id of the model that a reading names which begins after this call. Null if the readings end before. */
   readModel(): Promise<string | null> {
     if (this.#stopped) return Promise.resolve(null);
-    const asked = new Promise<string | null>((resolve) => this.#asking.push(resolve));
+    const asked = new Promise<string | null>((resolve) => this.#next.askers.push(resolve));
     this.consider();
     return asked;
   }
@@ -99,30 +118,22 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
   stop(): void {
     this.#stopped = true;
     this.#clearTimer();
-    this.#waiting = [];
-    this.#closing = [];
-    this.#answer([...this.#answering, ...this.#asking], null);
-    this.#answering = [];
-    this.#asking = [];
+    for (const resolve of [...(this.#closing?.askers ?? []), ...this.#next.askers]) resolve(null);
   }
 
-  #answer(asked: readonly ((model: string | null) => void)[], model: string | null): void {
-    for (const resolve of asked) resolve(model);
-  }
-
-  /** Whoever asks for the model of an idle guard may do so again and again. */
+  /** An idle guard may be asked for its model again and again. */
   #intervalMs(): number {
     const load = this.#hooks.load();
-    return INTERVAL_MS[load === 'idle' && this.#waiting.length === 0 ? 'starved' : load];
+    return INTERVAL_MS[load === 'idle' && this.#next.answers.length === 0 ? 'starved' : load];
   }
 
   #schedule(due: number, now: number): void {
-    if (this.#timer !== null && this.#timerAt <= due) return;
+    if (this.#timerAt <= due) return;
     this.#clearTimer();
     this.#timerAt = due;
     this.#timer = setTimeout(
       () => {
-        this.#timer = null;
+        this.#clearTimer();
         this.consider();
       },
       Math.ceil(due - now),
@@ -130,43 +141,42 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
   }
 
   #clearTimer(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    clearTimeout(this.#timer);
+    this.#timerAt = Number.POSITIVE_INFINITY;
   }
 
   #start(now: number): void {
     this.#clearTimer();
-    this.#reading = true;
     this.#startedAt = now;
-    this.#closing = this.#waiting;
-    this.#waiting = [];
-    this.#answering = this.#asking;
-    this.#asking = [];
+    const closing = this.#next;
+    this.#closing = closing;
+    this.#next = { answers: [], askers: [] };
     this.#hooks.read().then(
-      (reading) => this.#finish(reading),
-      (error: unknown) => this.#fail(error),
+      (reading) => this.#finish(reading, closing),
+      (error: unknown) => this.#fail(error, closing),
     );
   }
 
-  #fail(error: unknown): void {
-    this.#reading = false;
+  #fail(error: unknown, { answers, askers }: Round<Pending>): void {
     if (this.#stopped) return;
+    this.#closing = null;
     // The next reading closes what this one would have.
-    this.#waiting = [...this.#closing, ...this.#waiting];
-    this.#closing = [];
-    this.#asking = [...this.#answering, ...this.#asking];
-    this.#answering = [];
-    const waitMs = this.#hooks.failed(error);
+    this.#next.answers.unshift(...answers);
+    this.#next.askers.unshift(...askers);
+    const waitMs = this.#hooks.failed(error, ++this.#failedInRow);
     if (waitMs === null) return;
     this.#notBefore = performance.now() + waitMs;
     this.consider();
   }
 
-  #finish(reading: Reading): void {
-    this.#reading = false;
-    const asked = this.#answering;
-    this.#answering = [];
-    if (this.#stopped || !this.#hooks.approve(reading)) return this.#answer(asked, null);
+  #finish(reading: Reading, { answers, askers }: Round<Pending>): void {
+    if (this.#stopped) return;
+    this.#closing = null;
+    this.#failedInRow = 0;
+    if (!this.#hooks.approve(reading)) {
+      for (const resolve of askers) resolve(null);
+      return;
+    }
     const previous = this.#current;
     this.#current = reading;
     if (
@@ -175,17 +185,13 @@ export class VersionBrackets<Pending> implements Stamping<Pending> {
     ) {
       this.#epoch++;
     }
-    // A reading in progress when the suspicion arose may have seen the old model: one more is needed.
-    this.#suspected = this.#suspectedWhileReading;
-    this.#suspectedWhileReading = false;
-    const closing = this.#closing;
-    this.#closing = [];
+    this.#needed = Math.max(0, this.#needed - 1);
     const kept: Pending[] = [];
     const voided: Pending[] = [];
-    for (const { pending, epoch } of closing) (epoch === this.#epoch ? kept : voided).push(pending);
+    for (const { pending, epoch } of answers) (epoch === this.#epoch ? kept : voided).push(pending);
     if (kept.length > 0) this.#hooks.stamped(kept, reading.fingerprint.id);
     if (voided.length > 0) this.#hooks.voided(voided);
-    this.#answer(asked, reading.fingerprint.id);
+    for (const resolve of askers) resolve(reading.fingerprint.id);
     this.consider();
   }
 }
