@@ -1,9 +1,8 @@
 import { Client, credentials, status, type ClientDuplexStream, type StatusObject } from '@grpc/grpc-js';
 import { loadService } from '../../src/guard/tensors/service.ts';
 import type { InferRequest, InferResponse } from '../../src/guard/tensors/protocol.ts';
-import { encodeStreamRequest } from '../../src/guard/tensors/stream/request-tensors.ts';
+import { encodeStreamRequest, decodeStreamVerdict } from '../../src/guard/tensors/stream/stream-tensors.ts';
 import type { StreamRequest } from '../../src/guard/tensors/stream/stream-messages.ts';
-import { decodeStreamVerdict } from '../../src/guard/tensors/stream/verdict-tensors.ts';
 import { MAX_ANSWER_MS } from './answer-time.ts';
 import { chunkMessage, type OpenStream, type StreamClient, type StreamEvents } from './stream-client.ts';
 

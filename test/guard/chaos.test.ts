@@ -2,7 +2,8 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guards/guard-pool.ts';
 import { seeded } from '../helpers/seeded.ts';
-import { fingerprintIdOf, type Scripted, scoreOf } from '../helpers/guards/scripted-guard.ts';
+import { scoreOf } from '../helpers/guards/fake-contract.ts';
+import { fingerprintIdOf, type Scripted } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

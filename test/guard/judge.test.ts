@@ -13,7 +13,7 @@ import {
   prompts,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-import { scoreOf } from '../helpers/guards/scripted-guard.ts';
+import { scoreOf } from '../helpers/guards/fake-contract.ts';
 
 closeAfterEach();
 
@@ -105,7 +105,7 @@ test('a conversation judged once is sent whole, in its own session without cache
   };
   const outcomes = await judge(pool, [whole, whole]);
   expect(verdict(outcomes[0]).coverage).toEqual({ unit: 'turns', judged: 4, total: 4, worst_at: null });
-  expect(verdict(outcomes[0]).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  expect(verdict(outcomes[0]).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, -8]);
   const [first, second] = server.seen;
   expect(first!.shapes).toEqual({
     REQUEST_TYPE: [1, 1],

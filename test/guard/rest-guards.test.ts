@@ -16,7 +16,7 @@ import {
   stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-import { scoreOf } from '../helpers/guards/scripted-guard.ts';
+import { scoreOf } from '../helpers/guards/fake-contract.ts';
 
 closeAfterEach();
 

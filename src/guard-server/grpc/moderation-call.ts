@@ -1,9 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
-import { decodeStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
+import { decodeStreamRequest, encodeStreamVerdict } from '../../guard/tensors/stream/stream-tensors.ts';
 import { InvalidStreamMessage } from '../../guard/tensors/stream/stream-messages.ts';
-import { encodeStreamVerdict } from '../../guard/tensors/stream/verdict-tensors.ts';
 import type { ModerationStream, StreamError, StreamSink } from '../../http/streams/moderation-stream.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import type { PrefixReport } from '../../http/streams/prefix-judge.ts';

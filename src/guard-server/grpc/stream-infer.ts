@@ -1,6 +1,6 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { InferResponse } from '../../guard/tensors/protocol.ts';
-import { isStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
+import { isStreamRequest } from '../../guard/tensors/stream/stream-tensors.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';

@@ -1,5 +1,5 @@
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
-import { isStreamRequest } from '../../guard/tensors/stream/request-tensors.ts';
+import { isStreamRequest } from '../../guard/tensors/stream/stream-tensors.ts';
 import type { ModelReply } from '../contract/model.ts';
 import { invalidRequest, RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';

@@ -1,7 +1,6 @@
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import type { TensorLayout } from '../../guard/tensors/encode-request.ts';
-import { encodeStrings } from '../../guard/tensors/raw.ts';
-import { oneBoolean, oneFloat } from '../../guard/tensors/stream/one-element.ts';
+import { decodeBooleans, decodeFloats, encodeStrings } from '../../guard/tensors/raw.ts';
 import type { ReceivedRequest } from '../../guard/tensors/wire/infer-messages.ts';
 import type { ModelReply } from '../contract/model.ts';
 import { RequestError } from '../contract/request-error.ts';
@@ -75,9 +74,9 @@ function scoreOf(reply: ModelReply): WindowScore | RequestError {
   if (reply.error !== null) return reply.error;
   const raw = (name: string): Buffer =>
     reply.outputs.find((output) => output.name === name)?.raw ?? Buffer.alloc(0);
-  const score = oneFloat(raw('SCORE'));
-  const flagged = oneBoolean(raw('FLAGGED'));
-  if (score === null || flagged === null || !(score >= 0 && score <= 1)) {
+  const score = decodeFloats(raw('SCORE'))?.[0];
+  const flagged = decodeBooleans(raw('FLAGGED'))?.[0];
+  if (score === undefined || flagged === undefined || !(score >= 0 && score <= 1)) {
     return new RequestError('EXECUTION_FAILED', 'the reply of the model is no verdict');
   }
   return { score, flagged, modelVersion: reply.modelVersion };

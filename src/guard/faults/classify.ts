@@ -33,7 +33,7 @@ const MODEL_STATUSES: ReadonlySet<number> = new Set([
   status.UNKNOWN,
   status.UNIMPLEMENTED,
 ]);
-/** As MODEL_STATUSES, over HTTP. */
+/** Like MODEL_STATUSES, over HTTP. */
 const MODEL_HTTP_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422, 500, 501]);
 
 /** How grpc-js, client or server, reports a message over its size limit. */
@@ -50,11 +50,11 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 export function classifyGrpc(code: number, text: string, hasStarted = false): Fault {
   const details = text.slice(0, MAX_TEXT);
   if (hasStarted && code === OVER_LIMIT_STATUS && OVER_LIMIT.test(details)) return INVALID_REPLY;
-  const named = MODEL_STATUSES.has(code) ? namedError(withoutRequestId(details)) : null;
+  const named = MODEL_STATUSES.has(code) ? namedError(details) : null;
   return named === null ? grpcFault(code, details) : { kind: 'refused', code: named, named: true };
 }
 
-/** Classifies the status of a call about the model, which carries no content that its message could quote. */
+/** Classifies the status of a call about the model, which has no content that a message could quote. */
 export function classifyGrpcProbe(code: number, text: string): Fault {
   return namesUnknownModel(code, text.slice(0, MAX_TEXT)) ? UNKNOWN_MODEL : classifyGrpc(code, text);
 }
@@ -63,15 +63,15 @@ interface HttpFailure {
   /** Not 2xx. */
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Null: there is none. */
+  /** Null if there is none. */
   readonly body: Buffer | null;
-  /** What the path judges, or of a KServe server, what it is about. */
+  /** What the path judges; for a KServe server, what the call is about. */
   readonly about: Modality | 'server' | 'model';
 }
 
 /** Classifies an error reply over HTTP. */
 export function classifyHttp({ status: code, headers, body, about }: HttpFailure): Fault {
-  const text = withoutRequestId(errorText(body?.toString('utf8', 0, MAX_TEXT) ?? ''));
+  const text = body?.toString('utf8', 0, MAX_TEXT) ?? '';
   const named = MODEL_HTTP_STATUSES.has(code) ? namedError(text) : null;
   if (named !== null) return { kind: 'refused', code: named, named: true };
   const isKserve = about === 'server' || about === 'model';
@@ -90,7 +90,7 @@ export function retryAfterMs(header: string | undefined, now: number = Date.now(
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS);
 }
 
-/** The reply is none that the protocol allows. */
+/** The reply does not follow the protocol. */
 export function unreadableReply(): CallError {
   return new CallError('unreadable reply', INVALID_REPLY);
 }
@@ -118,28 +118,13 @@ export function socketClosed(code: number): CallError {
 /** A WebSocket failed, or was never opened. The original error is not kept: its text could quote the server. */
 export function socketFailed(error: Error): CallError {
   const code = codeOf(error);
-  // `ws` received a frame that is too long, or none that it can read.
+  // `ws` received a frame that is too long or malformed.
   if (code.startsWith('WS_ERR_')) return new CallError('unreadable message', INVALID_REPLY);
   if (/handshake has timed out/i.test(error.message)) return new CallError('no answer in time', TIMEOUT);
-  // Of the reply to the handshake: a server that does not speak the protocol.
+  // The reply to the handshake came from a server that does not speak the protocol.
   return code === '' ? new CallError('no WebSocket', INVALID_REPLY) : connectionFailed(error);
 }
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-/** The text of an error of one request, without the prefix that Triton and its Python backend put before it. */
-function withoutRequestId(text: string): string {
-  return text.replace(/^\[request id: [^\]]*\]\s*/, '');
-}
-
-/** The text in `{"error": "..."}`, the error body of the KServe v2 protocol, which may have been cut; else the body. */
-function errorText(body: string): string {
-  try {
-    const { error } = JSON.parse(body) as { readonly error?: unknown };
-    return typeof error === 'string' ? error : body.trim();
-  } catch {
-    return body.trim().replace(/^\{"error": ?"/, '');
-  }
 }

@@ -14,6 +14,9 @@ const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
   [/^PROBE_NOT_LOADED\b/, 'PROBE_NOT_LOADED'],
 ];
 
+/** What Triton and its Python backend put before the error of one request. */
+const REQUEST_ID = /^\[request id: [^\]]*\]\s*/;
+
 /**
  * The class of the exception that a server puts before its text: `mlserver.errors.InferenceError: ` by the workers of
  * MLServer, `Unexpected <class 'mlserver.errors.InferenceError'>: ` by gRPC for Python.
@@ -21,29 +24,34 @@ const NAMED_ERRORS: readonly (readonly [pattern: RegExp, code: ItemCode])[] = [
 const CLASS_PREFIX = /^(?:Unexpected <class '[\w.]+'>|[a-z_]\w*(?:\.\w+)+): /i;
 
 /**
- * The failure named at the start of a message, or after the class of an exception there; null when there is none. In a
- * JSON message first the code counts, then the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"error"}`,
- * `{"detail"}`.
+ * The failure named at the start of a message, after the prefixes of servers; null if there is none. In a JSON message the
+ * code counts before the text: `{"code", "message"}`, `{"error": {"code", "message"}}`, `{"error"}`, `{"detail"}`.
  */
 export function namedError(message: string): ItemCode | null {
-  const start = message.replace(CLASS_PREFIX, '');
-  for (const text of start.startsWith('{') ? textsOf(start) : [start]) {
+  const start = withoutPrefix(message.trim());
+  for (const text of start.startsWith('{') ? textsInJson(start) : [start]) {
     const named = NAMED_ERRORS.find(([pattern]) => pattern.test(text));
     if (named !== undefined) return named[1];
   }
   return null;
 }
 
-function textsOf(json: string): string[] {
+function textsInJson(json: string): string[] {
   type Body = { readonly code?: unknown; readonly message?: unknown; readonly detail?: unknown };
+  let body: Body & { readonly error?: Body | string | null };
   try {
-    const body = JSON.parse(json) as Body & { readonly error?: Body | string | null };
-    const { error } = body;
-    const inner: Body = typeof error === 'string' ? { message: error } : (error ?? {});
-    return [body.code, inner.code, body.message, inner.message, body.detail]
-      .filter((value) => typeof value === 'string')
-      .map((text) => text.replace(CLASS_PREFIX, ''));
+    body = JSON.parse(json) as typeof body;
   } catch {
-    return [];
+    // The body was cut.
+    return [withoutPrefix(json.replace(/^\{"error": ?"/, ''))];
   }
+  const { error } = body;
+  const inner: Body = typeof error === 'string' ? { message: error } : (error ?? {});
+  return [body.code, inner.code, body.message, inner.message, body.detail]
+    .filter((value) => typeof value === 'string')
+    .map(withoutPrefix);
+}
+
+function withoutPrefix(text: string): string {
+  return text.replace(REQUEST_ID, '').replace(CLASS_PREFIX, '');
 }

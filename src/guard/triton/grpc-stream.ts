@@ -5,9 +5,8 @@ import { CallError } from '../protocol/call-error.ts';
 import type { StreamEvents, StreamTransport } from '../streams/stream-transport.ts';
 import type { TensorLayout } from '../tensors/encode-request.ts';
 import type { InferRequest } from '../tensors/protocol.ts';
-import { encodeStreamRequest } from '../tensors/stream/request-tensors.ts';
+import { encodeStreamRequest, decodeStreamVerdict } from '../tensors/stream/stream-tensors.ts';
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
-import { decodeStreamVerdict } from '../tensors/stream/verdict-tensors.ts';
 import { decodeStreamInferResponse } from '../tensors/service.ts';
 
 /** `hasStarted`: whether the server had started to reply. */

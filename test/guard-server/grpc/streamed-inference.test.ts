@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { encodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
+import { encodeStreamRequest } from '../../../src/guard/tensors/stream/stream-tensors.ts';
 import { promptInputs } from '../../helpers/guards/guard-client.ts';
 import { message } from '../../helpers/guards/moderation-streams.ts';
 import { StreamConnection, type StreamReply } from '../../helpers/guards/stream-client.ts';

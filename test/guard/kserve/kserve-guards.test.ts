@@ -13,6 +13,7 @@ import {
   prompts,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
+import type { RpcError } from '../../helpers/guards/fake-grpc.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import type {
   KserveServer,
@@ -20,7 +21,6 @@ import type {
   Metadata,
   OutputTensor,
   Reply,
-  RpcError,
   Scripted,
 } from '../../helpers/guards/kserve-server.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
@@ -54,7 +54,7 @@ describe('a server without ModelConfig', () => {
         kind: 'triton',
         maxBatchSize,
         instances: null,
-        fingerprint: { artifacts: { 'model.pt': expect.any(String) as string } },
+        fingerprint: { artifacts: { 'model.bin': expect.any(String) as string } },
       });
       const pool = await connect([server]);
       const outcomes = await judge(pool, [

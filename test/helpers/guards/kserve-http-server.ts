@@ -1,8 +1,19 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { httpsOptions, type ServerTls } from '../certificate.ts';
-import { contentsOf, INPUTS, OUTPUTS, rawOf, stringsOf, valuesOf, VERSION } from './kserve-server.ts';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerTls } from '../certificate.ts';
+import {
+  artifactsOf,
+  configTensors,
+  contentsOf,
+  HARMLESS,
+  INPUTS,
+  OUTPUTS,
+  rawOf,
+  scoreOf,
+  stringsOf,
+  type Value,
+  verdictOutputs,
+} from './fake-contract.ts';
+import { send, serveHttp } from './fake-http.ts';
 
 /**
  * A KServe v2 server over HTTP that shares no code with the guard client or the embedded guard. As `triton` it has the
@@ -32,7 +43,7 @@ interface Output {
   readonly name: string;
   readonly datatype: string;
   readonly shape: readonly number[];
-  readonly data: readonly (number | boolean | string | null)[];
+  readonly data: readonly Value[];
 }
 
 /** What a script says of a request: nothing (an ordinary verdict), another reply, other outputs, or a lost connection. */
@@ -61,15 +72,6 @@ export interface KserveHttpOptions {
   readonly maxBatchSize?: number;
 }
 
-const HARMLESS = 'The library opens at nine on weekdays.';
-
-const CONFIG_TYPES: Readonly<Record<string, string>> = {
-  BYTES: 'TYPE_STRING',
-  BOOL: 'TYPE_BOOL',
-  FP32: 'TYPE_FP32',
-  INT32: 'TYPE_INT32',
-};
-
 interface Body {
   readonly id?: string;
   readonly parameters?: { readonly binary_data_output?: boolean };
@@ -87,18 +89,9 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
   const isTriton = form === 'triton';
   const seen: SeenInference[] = [];
   const paths: string[] = [];
-  let connections = 0;
 
   const tensors = (list: typeof INPUTS) =>
     list.map(([name, datatype, dims]) => ({ name, datatype, shape: [-1, ...dims] }));
-  const configTensors = (list: typeof INPUTS) =>
-    list.map(([name, datatype, dims]) => ({
-      name,
-      data_type: CONFIG_TYPES[datatype],
-      dims: dims.map(String),
-      optional: true,
-    }));
-
   const documents: Record<string, unknown> = {
     '/v2/health/ready': '',
     '/v2/models/guard/ready': '',
@@ -108,15 +101,14 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       '/v2/models/guard/config': {
         name: 'guard',
         max_batch_size: maxBatchSize,
-        input: configTensors(INPUTS),
-        output: configTensors(OUTPUTS),
+        input: withStringDims(INPUTS),
+        output: withStringDims(OUTPUTS),
         instance_group: [{ count: 2 }],
       },
     }),
   };
 
-  const infer = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await bytesOf(message);
+  const infer = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
     const jsonLength = message.headers['inference-header-content-length'];
     if (!isTriton && (jsonLength !== undefined || message.headers['content-type'] !== 'application/json')) {
       send(response, 422, { detail: [{ type: 'json_invalid' }] });
@@ -146,57 +138,35 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     else if (scripted && 'body' in scripted) {
       send(response, scripted.status ?? 200, scripted.body, scripted.headers);
     } else {
-      const ordinary = verdicts(contents);
+      const ordinary = verdictOutputs(contents.map(scoreOf), true);
       const outputs = scripted && 'outputs' in scripted ? (scripted.outputs(ordinary) as Output[]) : ordinary;
       reply(response, scripted && 'id' in scripted ? scripted.id : id, outputs, binary);
     }
   };
 
-  const answer = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    paths.push(`${message.method} ${message.url}`);
-    const path = message.url!.startsWith(`${base}/`) ? message.url!.slice(base.length) : '';
-    if (message.method === 'POST' && path === '/v2/models/guard/infer') {
-      await infer(message, response);
-      return;
-    }
-    const other = options.get?.(path);
-    if (other) send(response, other.status, other.body ?? '');
-    else if (documents[path] === undefined) send(response, 404, { detail: 'Not Found' });
-    else send(response, 200, documents[path]);
-  };
-
-  const handle = (message: IncomingMessage, response: ServerResponse): void => {
-    answer(message, response).catch((error: unknown) => {
-      if (response.headersSent || response.destroyed) response.destroy();
-      else send(response, 500, { error: `the server failed: ${String(error)}` });
-    });
-  };
-  const server = tls ? createTlsServer(httpsOptions(tls), handle) : createServer(handle);
-  server.on('connection', () => connections++);
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `kserve+${tls ? 'https' : 'http'}://127.0.0.1:${port}${base}`,
-    port,
-    seen,
-    paths,
-    connections: () => connections,
-    kill: () => {
-      server.close();
-      server.closeAllConnections();
+  const server = await serveHttp(
+    async (message, body, response) => {
+      paths.push(`${message.method} ${message.url}`);
+      const path = message.url!.startsWith(`${base}/`) ? message.url!.slice(base.length) : '';
+      if (message.method === 'POST' && path === '/v2/models/guard/infer') {
+        await infer(message, body, response);
+        return;
+      }
+      const other = options.get?.(path);
+      if (other) send(response, other.status, other.body ?? '');
+      else if (documents[path] === undefined) send(response, 404, { detail: 'Not Found' });
+      else send(response, 200, documents[path]);
     },
-  };
+    { port: options.port, tls },
+  );
+  return { ...server, address: `kserve+${tls ? 'https' : 'http'}://${server.host}${base}`, seen, paths };
 }
 
-function verdicts(contents: readonly string[]): Output[] {
-  const values = valuesOf(contents);
-  return OUTPUTS.map(([name, datatype, dims]) => ({
-    name,
-    datatype,
-    shape: [contents.length, ...dims],
-    data: values[name]!,
-  }));
+const VERSION = JSON.stringify(artifactsOf('model'));
+
+/** JSON of protobuf messages writes an int64 as a string. */
+function withStringDims(list: typeof INPUTS) {
+  return configTensors(list).map((tensor) => ({ ...tensor, dims: tensor.dims.map(String) }));
 }
 
 function reply(response: ServerResponse, id: string, outputs: readonly Output[], binary: boolean): void {
@@ -214,20 +184,4 @@ function reply(response: ServerResponse, id: string, outputs: readonly Output[],
   );
   const headers = { 'inference-header-content-length': String(json.length) };
   send(response, 200, Buffer.concat([json, ...raw]), headers);
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const isText = typeof body === 'string' || Buffer.isBuffer(body);
-  response.writeHead(status, headers).end(isText ? body : JSON.stringify(body));
-}
-
-async function bytesOf(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -1,8 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { GuardFamily } from '../../../src/domain/guard/guard-family.ts';
 import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
-import { scoreOf } from './scripted-guard.ts';
+import { HARMLESS, scoreOf } from './fake-contract.ts';
+import { type FakeHttp, send, serveHttp } from './fake-http.ts';
 
 interface Part {
   readonly type: string;
@@ -81,17 +81,13 @@ export interface OpenAiServerOptions {
   readonly score?: (content: string) => number;
 }
 
-export interface OpenAiServer {
+export interface OpenAiServer extends FakeHttp {
   /** As given with --guard. */
   readonly address: string;
-  readonly port: number;
   /** Requests to judge, without canaries and harmless texts. */
   readonly seen: SeenOpenAi[];
   readonly paths: string[];
-  kill(): void;
 }
-
-const HARMLESS = 'The library opens at nine on weekdays.';
 
 /** A real HTTP server that answers as an OpenAI-compatible one with a model of a family. */
 export async function startOpenAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
@@ -156,39 +152,24 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     return options.score?.(content) ?? scoreOf(content);
   };
 
-  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
-    const path = message.url!;
-    paths.push(path);
-    const asked = family === 'moderations' ? '/v1/moderations' : '/v1/chat/completions';
-    if (message.method === 'GET' && path === '/v1/models' && options.models !== null) {
-      send(response, 200, { object: 'list', data: options.models ?? [{ id: model }] });
-    } else if (message.method === 'GET' && path === '/version' && options.version !== undefined) {
-      send(response, 200, { version: options.version() });
-    } else if (message.method === 'POST' && path === asked) {
-      await judge(message, response, JSON.parse(Buffer.concat(chunks).toString()) as OpenAiBody);
-    } else {
-      send(response, 404, { detail: 'Not Found' });
-    }
-  };
-  // A client that goes away in the middle ends its request, not the server.
-  const server = createServer(
-    (message, response) => void handle(message, response).catch(() => response.destroy()),
-  );
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `openai+http://127.0.0.1:${port}?model=${model}&family=${family}`,
-    port,
-    seen,
-    paths,
-    kill: () => {
-      server.close();
-      server.closeAllConnections();
+  const server = await serveHttp(
+    async (message, body, response) => {
+      const path = message.url!;
+      paths.push(path);
+      const asked = family === 'moderations' ? '/v1/moderations' : '/v1/chat/completions';
+      if (message.method === 'GET' && path === '/v1/models' && options.models !== null) {
+        send(response, 200, { object: 'list', data: options.models ?? [{ id: model }] });
+      } else if (message.method === 'GET' && path === '/version' && options.version !== undefined) {
+        send(response, 200, { version: options.version() });
+      } else if (message.method === 'POST' && path === asked) {
+        await judge(message, response, JSON.parse(body.toString()) as OpenAiBody);
+      } else {
+        send(response, 404, { detail: 'Not Found' });
+      }
     },
-  };
+    { port: options.port },
+  );
+  return { ...server, address: `openai+http://${server.host}?model=${model}&family=${family}`, seen, paths };
 }
 
 function contentsOf({ messages, input }: OpenAiBody): string[] {
@@ -320,14 +301,4 @@ function moderation(scores: readonly number[], answeredBy: string): object {
     category_applied_input_types: { hate: ['text'], 'hate/threatening': ['text'], violence: [] },
   }));
   return { id: 'modr-1', model: answeredBy, results };
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }

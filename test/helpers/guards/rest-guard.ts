@@ -1,9 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { httpsOptions, type ServerTls } from '../certificate.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerTls } from '../certificate.ts';
 import { type CanaryAnswers, canaryScore } from './canary-answers.ts';
-import { scoreOf } from './scripted-guard.ts';
+import { HARMLESS, scoreOf } from './fake-contract.ts';
+import { type FakeHttp, send, serveHttp } from './fake-http.ts';
 
 /** One request to judge as the guard over REST sees it. */
 export interface SeenModeration {
@@ -54,22 +53,15 @@ export interface RestGuardOptions {
   readonly path?: string;
 }
 
-export interface RestGuard {
+export interface RestGuard extends FakeHttp {
   readonly address: string;
-  readonly port: number;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenModeration[];
   /** Built-in canaries that arrived; they are not among `seen`. */
   readonly canaries: () => number;
   /** Harmless ones that arrived. */
   readonly harmless: () => number;
-  /** Connections made so far. */
-  readonly connections: () => number;
-  /** Ends at once, as a killed server does: connections are cut. */
-  kill(): void;
 }
-
-const HARMLESS = 'The library opens at nine on weekdays.';
 
 /** A real HTTP server with the REST endpoints of the guard's contract, whose answers a test decides. */
 export async function startRestGuard(options: RestGuardOptions = {}): Promise<RestGuard> {
@@ -77,11 +69,9 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
   const seen: SeenModeration[] = [];
   let harmless = 0;
   let canaries = 0;
-  let connections = 0;
   let inFlight = 0;
 
-  const moderate = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await bytesOf(message);
+  const moderate = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
     const modality = message.url!.slice(`${path}/v1/moderations/`.length);
     const known = ['text', 'image', 'audio'].includes(modality);
     if (message.method !== 'POST' || !known || !message.url!.startsWith(`${path}/v1/moderations/`)) {
@@ -116,33 +106,14 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
     }
   };
 
-  const handle = (message: IncomingMessage, response: ServerResponse): void => {
-    // A client that goes away in the middle ends its request, not the server.
-    moderate(message, response).catch(() => response.destroy());
-  };
-  const server: Server = tls ? createTlsServer(httpsOptions(tls), handle) : createServer(handle);
-  server.on('connection', () => connections++);
-  server.listen(options.port ?? 0, '127.0.0.1');
-  await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
-  const { port } = server.address() as AddressInfo;
+  const server = await serveHttp(moderate, { port: options.port, tls });
   return {
-    address: `${tls ? 'https' : 'http'}://127.0.0.1:${port}${path}`,
-    port,
+    ...server,
+    address: `${tls ? 'https' : 'http'}://${server.host}${path}`,
     seen,
     canaries: () => canaries,
     harmless: () => harmless,
-    connections: () => connections,
-    kill: () => {
-      server.close();
-      server.closeAllConnections();
-    },
   };
-}
-
-async function bytesOf(message: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }
 
 /** The one file of a multipart form; throws when the form is not exactly that. */
@@ -157,6 +128,8 @@ function fileOf(body: Buffer, contentType: string): SeenModeration['file'] {
   if (!body.subarray(-tail.length).equals(tail)) throw new Error('the form does not end');
   return { name: name!, type: type!, bytes: body.subarray(headEnd + 4, -tail.length) };
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 function answer(response: ServerResponse, scripted: RestScripted, score: number): void {
   const flagged = score >= 0.5;
@@ -177,18 +150,7 @@ function answer(response: ServerResponse, scripted: RestScripted, score: number)
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
     response.write('{"flagged":', () => response.destroy());
   } else {
-    const { status = 200, headers = {}, contentType, body = ordinary } = scripted ?? {};
-    send(response, status, body, headers, contentType);
+    const { status = 200, headers, contentType = JSON_TYPE, body = ordinary } = scripted ?? {};
+    send(response, status, body, { ...headers, 'content-type': contentType });
   }
-}
-
-function send(
-  response: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-  contentType = 'application/json; charset=utf-8',
-): void {
-  response.writeHead(status, { ...headers, 'content-type': contentType });
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }

@@ -2,7 +2,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type ServerDuplexStream, type ServiceDefinition, status } from '@grpc/grpc-js';
 import { WebSocketServer } from 'ws';
-import { decodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
+import {
+  decodeStreamRequest,
+  encodeStreamVerdict,
+} from '../../../src/guard/tensors/stream/stream-tensors.ts';
 import {
   readStreamRequest,
   writeStreamError,
@@ -10,7 +13,6 @@ import {
 } from '../../../src/guard/tensors/stream/stream-json.ts';
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { closeCodeOf, type StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
-import { encodeStreamVerdict } from '../../../src/guard/tensors/stream/verdict-tensors.ts';
 import { decodeInferRequest } from '../../../src/guard/tensors/service.ts';
 
 /** The server's end of one moderation stream, as a script sees it. */

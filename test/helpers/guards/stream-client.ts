@@ -1,9 +1,11 @@
 import { Client, credentials, Metadata, status as grpcStatus, type ClientDuplexStream } from '@grpc/grpc-js';
 import type { InferRequest, InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
-import { encodeStreamRequest } from '../../../src/guard/tensors/stream/request-tensors.ts';
+import {
+  encodeStreamRequest,
+  decodeStreamVerdict,
+} from '../../../src/guard/tensors/stream/stream-tensors.ts';
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { decodeStreamVerdict } from '../../../src/guard/tensors/stream/verdict-tensors.ts';
 import { WebSocket } from 'ws';
 import { readStreamReply, writeStreamRequest } from '../../../src/guard/tensors/stream/stream-json.ts';
 import { statusOfCloseCode } from '../../../src/guard/tensors/stream/stream-status.ts';

@@ -16,7 +16,8 @@ import {
 } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
-import { type Scripted, type SeenRequest, scoreOf } from '../../helpers/guards/scripted-guard.ts';
+import { scoreOf } from '../../helpers/guards/fake-contract.ts';
+import { type Scripted, type SeenRequest } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 

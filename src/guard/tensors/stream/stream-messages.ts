@@ -1,10 +1,13 @@
-import { nearest } from '../../../config/usage-error.ts';
+import { z } from 'zod';
+import { roundScore } from '../../protocol/answer.ts';
+
 /**
  * The two messages of a moderation stream, protocol version `v1-alpha` of the guard's contract, as client and server use
- * them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket (stream-json.ts).
+ * them. They travel as tensors of ModelStreamInfer (stream-tensors.ts) or as JSON over a WebSocket (stream-json.ts). Both
+ * have the same fields, which are checked here.
  */
 
-/** How often the server gives a verdict: after every so many chunks, or every so many milliseconds. */
+/** How often the server gives a verdict: after a number of chunks, or of milliseconds. */
 export interface Cadence {
   readonly unit: 'chunks' | 'ms';
   /** An integer above 0. */
@@ -13,17 +16,17 @@ export interface Cadence {
 
 /** Client to server. */
 export interface StreamRequest {
-  /** Chosen by the client, at most MAX_STREAM_ID characters; empty: none. */
+  /** Chosen by the client, at most MAX_STREAM_ID characters; may be empty. */
   readonly streamId: string;
-  /** 0 to MAX_SEQ, and higher in each message of a stream. */
+  /** 0 to 2^53 - 1, and higher in each message of a stream. */
   readonly seq: number;
   /** The input that the text answers. Required in the first message. */
   readonly prompt: string | null;
-  /** Text generated since the last message. Null or empty: none, as in a message that only ends the stream. */
+  /** Text generated since the last message. Null or empty if there is none, as in a message that only ends the stream. */
   readonly chunk: string | null;
   /** No further text follows. */
   readonly endOfStream: boolean;
-  /** Set in the first message; null: the server's default. */
+  /** Set in the first message; null for the server's default. */
   readonly cadence: Cadence | null;
 }
 
@@ -35,7 +38,7 @@ export interface StreamVerdict {
   readonly flagged: boolean;
   /** The risk of the judged text is elevated, but it is not flagged. */
   readonly needsCaution: boolean;
-  /** Probability that the judged text is hazardous, 0 to 1. Null: not given. */
+  /** Probability that the judged text is hazardous, 0 to 1; null if the server gives none. */
   readonly score: number | null;
   /** Time it took to judge, in milliseconds. */
   readonly latencyMs: number;
@@ -46,8 +49,6 @@ export interface StreamVerdict {
 /** `processedUntilSeq` before the first chunk has been judged. */
 export const NOTHING_JUDGED = -1;
 
-export const MAX_SEQ = Number.MAX_SAFE_INTEGER;
-
 /** Max length of a stream id, in UTF-16 code units. */
 export const MAX_STREAM_ID = 256;
 
@@ -57,67 +58,99 @@ export const MAX_STREAM_TEXT_BYTES = 1024 * 1024;
 /** Request parameters and JSON fields that set the cadence. */
 export const CADENCE_NAMES = { chunks: 'cadence_chunks', ms: 'cadence_ms' } as const;
 
-/** A message that is no valid StreamRequest or StreamVerdict. Its text names the fault and quotes nothing. */
+const text = z
+  .string()
+  .refine(
+    (value) => Buffer.byteLength(value) <= MAX_STREAM_TEXT_BYTES,
+    `more than ${MAX_STREAM_TEXT_BYTES} bytes`,
+  );
+const cadence = z.int().min(1).nullish();
+
+const REQUEST = z.object({
+  stream_id: z.string().max(MAX_STREAM_ID).nullish(),
+  seq: z.int().min(0),
+  prompt: text.nullish(),
+  response_chunk: text.nullish(),
+  end_of_stream: z.boolean().nullish(),
+  cadence_chunks: cadence,
+  cadence_ms: cadence,
+});
+
+const VERDICT = z.object({
+  processed_until_seq: z.int().min(NOTHING_JUDGED),
+  flagged: z.boolean(),
+  needs_caution: z.boolean(),
+  score: z.number().min(0).max(1).nullish(),
+  latency_ms: z.number().min(0),
+  is_final: z.boolean(),
+});
+
+/** A message that is not a valid StreamRequest or StreamVerdict. Its text names the fault and quotes nothing. */
 export class InvalidStreamMessage extends Error {
   override readonly name = 'InvalidStreamMessage';
 }
 
-/**
- * Throws InvalidStreamMessage if one of the names that a message gives and nobody knows stands for a cadence: a stream with
- * another cadence than its client meant would not be noticed.
- */
-export function refuseMisspelt(names: Iterable<string>, known: readonly string[]): void {
-  const cadences: readonly string[] = Object.values(CADENCE_NAMES);
-  for (const name of names) {
-    if (cadences.includes(name) || known.includes(name)) continue;
-    if (/cadence/i.test(name) || nearest(name, cadences) !== null) {
-      throw new InvalidStreamMessage('a parameter is like cadence_chunks or cadence_ms, but neither');
-    }
-  }
+/** The fields of a request as they travel; undefined for one that is left out. */
+export function requestFields(request: StreamRequest): z.input<typeof REQUEST> {
+  return {
+    stream_id: request.streamId === '' ? undefined : request.streamId,
+    seq: request.seq,
+    prompt: request.prompt ?? undefined,
+    response_chunk: request.chunk ?? undefined,
+    end_of_stream: request.endOfStream,
+    ...(request.cadence && { [CADENCE_NAMES[request.cadence.unit]]: request.cadence.every }),
+  };
 }
 
-/** The cadence of a message with these values; undefined: not given. Throws InvalidStreamMessage. */
-export function cadenceOf(chunks: unknown, ms: unknown): Cadence | null {
-  if (chunks === undefined && ms === undefined) return null;
-  if (chunks !== undefined && ms !== undefined) {
+/** Reads the fields of a request. Throws InvalidStreamMessage. */
+export function parseRequest(fields: Readonly<Record<string, unknown>>): StreamRequest {
+  // A stream with another cadence than its client meant would not be noticed.
+  const isOdd = (name: string): boolean => /cadence/i.test(name) && !Object.hasOwn(REQUEST.shape, name);
+  if (Object.keys(fields).some(isOdd))
+    throw new InvalidStreamMessage('a parameter is like cadence_chunks or cadence_ms, but neither');
+  const message = parse(REQUEST, fields);
+  const { cadence_chunks: chunks = null, cadence_ms: ms = null } = message;
+  if (chunks !== null && ms !== null)
     throw new InvalidStreamMessage('cadence_chunks and cadence_ms exclude each other');
-  }
-  const unit = ms === undefined ? 'chunks' : 'ms';
-  const every = unit === 'ms' ? ms : chunks;
-  if (typeof every !== 'number' || !Number.isSafeInteger(every) || every < 1) {
-    throw new InvalidStreamMessage(`${CADENCE_NAMES[unit]} is not an integer above 0`);
-  }
-  return { unit, every };
+  const every = chunks ?? ms;
+  return {
+    streamId: message.stream_id ?? '',
+    seq: message.seq,
+    prompt: message.prompt ?? null,
+    chunk: message.response_chunk ?? null,
+    endOfStream: message.end_of_stream ?? false,
+    cadence: every === null ? null : { unit: chunks === null ? 'ms' : 'chunks', every },
+  };
 }
 
-/** Returns `text` if it is no longer than MAX_STREAM_TEXT_BYTES. Throws InvalidStreamMessage. */
-export function checkText(name: string, text: string): string {
-  if (Buffer.byteLength(text) > MAX_STREAM_TEXT_BYTES) {
-    throw new InvalidStreamMessage(`${name} has more than ${MAX_STREAM_TEXT_BYTES} bytes`);
-  }
-  return text;
+/** The fields of a verdict as they travel; undefined for one that is left out. */
+export function verdictFields(verdict: StreamVerdict): z.input<typeof VERDICT> {
+  return {
+    processed_until_seq: verdict.processedUntilSeq,
+    flagged: verdict.flagged,
+    needs_caution: verdict.needsCaution,
+    score: verdict.score ?? undefined,
+    latency_ms: verdict.latencyMs,
+    is_final: verdict.isFinal,
+  };
 }
 
-/** Returns `id` if it is no longer than MAX_STREAM_ID. Throws InvalidStreamMessage. */
-export function checkStreamId(name: string, id: string): string {
-  if (id.length > MAX_STREAM_ID) {
-    throw new InvalidStreamMessage(`${name} has more than ${MAX_STREAM_ID} characters`);
-  }
-  return id;
+/** Reads the fields of a verdict. Throws InvalidStreamMessage. */
+export function parseVerdict(fields: Readonly<Record<string, unknown>>): StreamVerdict {
+  const message = parse(VERDICT, fields);
+  return {
+    processedUntilSeq: message.processed_until_seq,
+    flagged: message.flagged,
+    needsCaution: message.needs_caution,
+    score: message.score == null ? null : roundScore(message.score),
+    latencyMs: message.latency_ms,
+    isFinal: message.is_final,
+  };
 }
 
-/** Returns `value` if it is an integer from `min` to MAX_SEQ. Throws InvalidStreamMessage. */
-export function checkSeq(name: string, value: unknown, min: number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min) return value;
-  throw new InvalidStreamMessage(`${name} is not an integer from ${min} to ${MAX_SEQ}`);
-}
-
-/** Whether a value is a probability. */
-export function isScore(value: number): boolean {
-  return value >= 0 && value <= 1;
-}
-
-/** Whether a value is a duration in milliseconds. */
-export function isLatency(value: number): boolean {
-  return value >= 0 && value < Infinity;
+function parse<T>(schema: z.ZodType<T>, fields: Readonly<Record<string, unknown>>): T {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue];
+  throw new InvalidStreamMessage(`${path.join('.')}: ${message}`);
 }

@@ -6,15 +6,13 @@ import {
   decodeStreamRequest,
   encodeStreamRequest,
   isStreamRequest,
-} from '../../../../src/guard/tensors/stream/request-tensors.ts';
+  decodeStreamVerdict,
+  encodeStreamVerdict,
+} from '../../../../src/guard/tensors/stream/stream-tensors.ts';
 import {
   InvalidStreamMessage,
   type StreamRequest,
 } from '../../../../src/guard/tensors/stream/stream-messages.ts';
-import {
-  decodeStreamVerdict,
-  encodeStreamVerdict,
-} from '../../../../src/guard/tensors/stream/verdict-tensors.ts';
 import { decodeInferRequest, decodeInferResponse } from '../../../../src/guard/tensors/service.ts';
 import { streamRequests, streamVerdicts } from './messages.ts';
 
@@ -120,12 +118,10 @@ describe('a message of ModelStreamInfer', () => {
     ['a cadence of 0', { ...good, parameters: { cadence_chunks: { int64_param: 0 } } }],
     ['a cadence in words', { ...good, parameters: { cadence_ms: { string_param: '50' } } }],
     ['a cadence without a value', { ...good, parameters: { cadence_ms: { double_param: 50 } } }],
-    ...['cadence_chunk', 'cadenceChunks', 'candence_ms', 'chunk_cadence'].map(
-      (name): (typeof cases)[number] => [
-        `a misspelt ${name}`,
-        { ...good, parameters: { [name]: { int64_param: 5 } } },
-      ],
-    ),
+    ...['cadence_chunk', 'cadenceChunks', 'chunk_cadence'].map((name): (typeof cases)[number] => [
+      `a misspelt ${name}`,
+      { ...good, parameters: { [name]: { int64_param: 5 } } },
+    ]),
     [
       'two cadences',
       { ...good, parameters: { cadence_ms: { int64_param: 50 }, cadence_chunks: { int64_param: 1 } } },
