@@ -83,16 +83,6 @@ export async function listPresent(link: RedisLink, role: Role, signal: AbortSign
   return present;
 }
 
-/** Whether a process is alive. */
-export async function isPresent(
-  link: RedisLink,
-  role: Role,
-  id: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  return isProcessId(id) && (await announcedBy(link, role, id, signal)) !== null;
-}
-
 function isProcessId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }

@@ -8,7 +8,7 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 const KEYS_PER_COMMAND = 1000;
 
 /**
- * Removes the leftover keys of ended runs from Redis: shards that no worker is judging, results, death notes. Remove a run
+ * Removes the leftover keys of ended runs from Redis: shards that no worker is judging, results. Remove a run
  * from the registry first, so that workers stop adding results; a worker that adds one after that clears the result queue
  * itself. Scans the keys of the database once, however many runs there are.
  */
@@ -92,7 +92,7 @@ function runOf([folder = '', name = '']: readonly string[]): string | null {
 
 const RESULTS = 'results-';
 const SINK = 'sink-';
-const OF_SHARDS: ReadonlySet<string> = new Set(['deaths', 'lacking']);
+const OF_SHARDS: ReadonlySet<string> = new Set(['lacking']);
 /** Id of a shard job: run, pass, shard, epoch. */
 const SHARD = /^s-(.+?)(?:-\d{1,16}){3}$/;
 

@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { Lane } from '../../domain/item.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
-import { DeathNotes, notedShard } from '../redis/death-notes.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { shardQueue } from '../redis/fleet-queues.ts';
 import { LackingWorkers } from '../redis/lacking-workers.ts';
+import type { Delivery } from '../../queue/redis/redis-queue.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { cannotRead } from '../jobs/unreadable-jobs.ts';
@@ -75,7 +75,6 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       normalizer: options.normalizer,
       folders: options.folders,
     }),
-    notes: new DeathNotes(link, options.id),
     worker: options.id,
   });
   const lacking = new LackingWorkers(link, options.id);
@@ -83,7 +82,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
   const ending = AbortSignal.any([drain, stop, failed.signal]);
   setMaxListeners(0, ending, stop);
 
-  const handle = async (job: ShardJob): Promise<ShardResult | null> => {
+  const handle = async (job: ShardJob, delivery: Delivery): Promise<ShardResult | null> => {
     const { run, record, epoch, settledMark, shard, judging, contentPolicy } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
@@ -91,11 +90,10 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
     // A later feeder feeds all uncommitted shards again, so those of an earlier feeder would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
-    const name = notedShard(run, shard);
     const missing = await missingMedia(shard, job.landmarks, options.folders);
     if (missing !== null) {
       const quoted = JSON.stringify(missing.corpus);
-      const allWorkersLackThem = await lacking.note(name, shard.lane, stop);
+      const allWorkersLackThem = await lacking.note(`${run}:${shard.pass}-${shard.shard}`, shard.lane, stop);
       if (!missing.isPartial) {
         await runs.noteObstacle(
           run,
@@ -109,28 +107,26 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
         throw new Requeue(OTHER_FILES_MS);
       }
     }
-    const judged = await moderator.moderate(name, { ...shard, judging }, stop);
+    const judged = await moderator.moderate({ ...shard, judging }, delivery, stop);
     const result = contentPolicy === null ? judged : withSnippets(judged, contentPolicy);
     const other = otherFingerprint(result, job.expectFingerprint);
     if (other !== null) {
       const message = `a worker's guard has ${other}; the run expects ${job.expectFingerprint}`;
       await runs.reportProblem(run, { kind: 'service', message, epoch }, stop);
-      await moderator.forget(name, stop);
       throw new Requeue(OTHER_GUARD_MS);
     }
     await results.put({ kind: 'result', run, record, epoch, settledMark, result }, stop);
-    await moderator.forget(name, stop);
     return result;
   };
   const lane = async (name: Lane): Promise<void> => {
     const queue = shardQueue(link, name, { lockMs: options.lockMs, dropped });
     try {
       await queue.consume(
-        async (job) => {
+        async (job, _signal, delivery) => {
           options.observer.begun(name);
           let result: ShardResult | null = null;
           try {
-            result = await handle(job);
+            result = await handle(job, delivery);
           } finally {
             options.observer.ended(name, result);
           }

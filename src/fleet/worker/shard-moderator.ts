@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Judging } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -6,23 +7,17 @@ import type { JudgedItem } from '../../domain/item.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest } from '../../domain/request.ts';
 import { collectReusedFingerprints, type Shard, type ShardResult } from '../../domain/shard.ts';
-import { Requeue } from '../../queue/work-queue.ts';
-import type { DeathNotes, Deaths } from '../redis/death-notes.ts';
-import { Isolation } from './crash-isolation.ts';
+import { WaitList, type TurnTaken } from '../../flow/wait-list.ts';
 import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { Moderator } from '../../moderate/moderator.ts';
+import type { Delivery } from '../../queue/redis/redis-queue.ts';
 
-/** After this number of deaths a shard is judged piece by piece. */
+/** After this many deaths of workers, a shard is judged item by item. */
 const DEATHS_OF_SHARD = 2;
+/** An item at which this many workers died in a row, with nothing else in the process, is not judged again. */
+const DEATHS_OF_ITEM = 2;
 /**
- * Items per piece, indexed by the number of consecutive workers that died while judging the items. From one death on, the
- * piece is judged with nothing else in the process. After as many deaths as this list is long, an item is not judged
- * again: the last two times it was judged alone, so it caused those deaths, and an unrelated cause would have had to hit
- * the same item four times in a row.
- */
-const PIECE_ITEMS = [64, 8, 1, 1] as const;
-/**
- * Judged before each piece. While no guard is ready, the worker waits in this request before it writes a note, so that
+ * Judged before each suspect. While no guard is ready, the worker waits in this request before it notes the item, so that
  * killing it during a long wait blames no item.
  */
 const HARMLESS: GuardRequest = {
@@ -30,8 +25,19 @@ const HARMLESS: GuardRequest = {
   modality: 'text',
   text: 'The train leaves at half past nine.',
 };
-/** Requeue delay after an internal failure, and timeout for releasing notes, in milliseconds. */
-const REQUEUE_MS = 1000;
+/** Timeout for clearing a note when a worker must end, in milliseconds. */
+const CLEAR_MS = 1000;
+
+/** What a worker notes about a shard that it judges item by item, for the worker that gets it next. */
+const NOTE = z.object({
+  /** The item that is judged now. */
+  current: z.int().nullable(),
+  /** Workers that have died at this item so far. */
+  deaths: z.int(),
+  /** The items that are not judged again. */
+  fatal: z.array(z.int()),
+});
+type Note = z.infer<typeof NOTE>;
 
 /** A shard as it was delivered, with its run's judging options. */
 export interface DeliveredShard extends Shard {
@@ -41,7 +47,6 @@ export interface DeliveredShard extends Shard {
 interface ModeratorOptions {
   readonly judge: Judge;
   readonly moderator: Moderator;
-  readonly notes: DeathNotes;
   /** Prefix of cache session names; unique to this process. */
   readonly worker: string;
 }
@@ -57,28 +62,18 @@ export class ShardModerator {
   }
 
   /**
-   * Judges a shard. `name` identifies it within the fleet, across feeders. Rejects on abort, when no guard is ready for too
-   * long, and with `Requeue` after an internal failure. Call `forget` when the result has been queued.
+   * Judges a shard; item by item if workers died with it, or if judging it as a whole fails for a reason of our own. Rejects
+   * on abort, and when no guard is ready for too long.
    */
-  async moderate(name: string, shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
-    const { notes } = this.#options;
-    const deaths = await notes.begin(name, signal);
-    try {
-      if (deaths.ofShard >= DEATHS_OF_SHARD) return await this.#piecemeal(name, shard, deaths, signal);
-      return await this.#isolation.run('shared', signal, () => this.#judge(shard, signal));
-    } catch (error) {
-      if (signal.aborted || error instanceof Failure || error instanceof Requeue) {
-        await notes.release(name, AbortSignal.timeout(REQUEUE_MS)).catch(() => {});
-        throw error;
+  async moderate(shard: DeliveredShard, delivery: Delivery, signal: AbortSignal): Promise<ShardResult> {
+    if (delivery.deaths < DEATHS_OF_SHARD) {
+      try {
+        return await this.#isolation.run('shared', signal, () => this.#judge(shard, signal));
+      } catch (error) {
+        if (signal.aborted || error instanceof Failure) throw error;
       }
-      await notes.blame(name, [], signal);
-      throw new Requeue(REQUEUE_MS);
     }
-  }
-
-  /** Removes the notes of a shard. */
-  forget(name: string, signal: AbortSignal): Promise<void> {
-    return this.#options.notes.forget(name, signal);
+    return this.#isolation.run('alone', signal, () => this.#judgeItemByItem(shard, delivery, signal));
   }
 
   #judge(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
@@ -93,32 +88,34 @@ export class ShardModerator {
     return `${this.#options.worker}-${this.#sessions++}`;
   }
 
-  /** Judges the items with the most deaths first. */
-  async #piecemeal(
-    name: string,
+  /** Begins with the item at which a worker died, because a note holds one item. */
+  async #judgeItemByItem(
     shard: DeliveredShard,
-    deaths: Deaths,
+    delivery: Delivery,
     signal: AbortSignal,
   ): Promise<ShardResult> {
+    const { suspect, deaths, fatal } = readNote(delivery.note);
     const outcomes = new Map<number, Outcome>();
     const fingerprints = collectReusedFingerprints(shard.items);
     const canaries = new Set<CanaryCheck>();
-    const suspects = new Map<number, JudgedItem[]>();
-    for (const item of shard.items) {
-      if (item.settled !== null) continue;
-      const suspicion = deaths.ofItem.get(item.seq) ?? 0;
-      if (suspicion >= PIECE_ITEMS.length) outcomes.set(item.seq, crashedWorkers(suspicion));
-      else suspects.set(suspicion, [...(suspects.get(suspicion) ?? []), item]);
-    }
-    for (const [suspicion, items] of [...suspects].sort(([a], [b]) => b - a)) {
-      const size = PIECE_ITEMS[suspicion]!;
-      for (let from = 0; from < items.length; from += size) {
-        const piece = { ...shard, items: items.slice(from, from + size) };
-        const result = await this.#judgePiece(name, piece, suspicion > 0, signal);
-        for (const [index, { seq }] of piece.items.entries()) outcomes.set(seq, result.outcomes[index]!);
-        for (const fingerprint of result.fingerprints) fingerprints.set(fingerprint.id, fingerprint);
-        for (const check of result.canaries ?? []) canaries.add(check);
+    const open = shard.items.filter((item): item is JudgedItem => item.settled === null);
+    const note = (noted: Omit<Note, 'fatal'>, until: AbortSignal): Promise<void> =>
+      delivery.setNote(JSON.stringify({ ...noted, fatal }), until);
+    try {
+      for (const item of open.sort((a, b) => Number(b.seq === suspect) - Number(a.seq === suspect))) {
+        if (fatal.includes(item.seq)) {
+          outcomes.set(item.seq, failed(`${DEATHS_OF_ITEM} workers in a row died while judging this item`));
+          continue;
+        }
+        await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
+        await note({ current: item.seq, deaths: item.seq === suspect ? deaths : 0 }, signal);
+        const result = await this.#judgeItem({ ...shard, items: [item] }, signal);
+        outcomes.set(item.seq, result?.outcomes[0] ?? failed('the worker failed while judging this item'));
+        for (const fingerprint of result?.fingerprints ?? []) fingerprints.set(fingerprint.id, fingerprint);
+        for (const check of result?.canaries ?? []) canaries.add(check);
       }
+    } finally {
+      await note({ current: null, deaths: 0 }, AbortSignal.timeout(CLEAR_MS)).catch(() => {});
     }
     return {
       shard,
@@ -128,39 +125,73 @@ export class ShardModerator {
     };
   }
 
-  #judgePiece(
-    name: string,
-    piece: DeliveredShard,
-    alone: boolean,
-    signal: AbortSignal,
-  ): Promise<ShardResult> {
-    const { notes } = this.#options;
-    const seqs = piece.items.map(({ seq }) => seq);
-    return this.#isolation.run(alone ? 'alone' : 'suspect', signal, async () => {
-      await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
-      await notes.beginItems(name, seqs, signal);
-      let result: ShardResult;
-      try {
-        result = await this.#judge(piece, signal);
-      } catch (error) {
-        if (signal.aborted || error instanceof Failure) throw error;
-        await notes.blame(name, seqs, signal);
-        throw new Requeue(REQUEUE_MS);
-      }
-      await notes.endItems(name, seqs, signal);
-      return result;
-    });
+  /** Null when it failed for a reason of our own. */
+  async #judgeItem(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult | null> {
+    try {
+      return await this.#judge(shard, signal);
+    } catch (error) {
+      if (signal.aborted || error instanceof Failure) throw error;
+      return null;
+    }
   }
 }
 
-function crashedWorkers(deaths: number): Outcome {
+/** What the worker that died last left behind: the item that it judged, and at how many deaths that was current. */
+function readNote(text: string | null): { suspect: number | null; deaths: number; fatal: readonly number[] } {
+  const note = text === null ? null : parseNote(text);
+  if (note === null) return { suspect: null, deaths: 0, fatal: [] };
+  const { current, fatal } = note;
+  if (current === null) return { suspect: null, deaths: 0, fatal };
+  const deaths = note.deaths + 1;
+  if (deaths < DEATHS_OF_ITEM) return { suspect: current, deaths, fatal };
+  return { suspect: null, deaths: 0, fatal: [...fatal, current] };
+}
+
+function parseNote(text: string): Note | null {
+  try {
+    return NOTE.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function failed(message: string): Outcome {
   return {
     judgement: null,
     failure: {
-      error: itemError('INTERNAL', `${deaths} workers in a row died while judging this item`),
-      attempts: deaths,
+      error: itemError('INTERNAL', message),
+      attempts: DEATHS_OF_ITEM,
       endpoint: null,
       moderatedAt: new Date().toISOString(),
     },
   };
+}
+
+/**
+ * Runs work together with other work of its kind, or alone in this process: when the process dies then, that work is the
+ * cause. Work that waits to run alone blocks later arrivals, so it is not starved.
+ */
+class Isolation {
+  readonly #waiting = new WaitList();
+  #shared = 0;
+  #alone = false;
+
+  /** Rejects with the signal's reason when aborted first. */
+  async run<T>(mode: 'shared' | 'alone', signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#waiting.wait(() => this.#take(mode), signal);
+    try {
+      return await work();
+    } finally {
+      if (mode === 'alone') this.#alone = false;
+      else this.#shared--;
+      this.#waiting.offerTurns();
+    }
+  }
+
+  #take(mode: 'shared' | 'alone'): TurnTaken {
+    if (this.#alone || (mode === 'alone' && this.#shared > 0)) return 'blocked';
+    if (mode === 'alone') this.#alone = true;
+    else this.#shared++;
+    return 'taken';
+  }
 }

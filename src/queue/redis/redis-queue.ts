@@ -19,6 +19,19 @@ export interface JobCodec<T> {
   envelope(bytes: Buffer): object;
   /** Throws if the data is not such a value, or not the one with this ID. */
   decode(data: unknown, jobId: string): T;
+  /** A note about the job with this ID, as it is kept in Redis. */
+  sealNote(jobId: string, note: string): string;
+  /** Null if it is not a note about this job. */
+  openNote(jobId: string, sealed: string): string | null;
+}
+
+/** A value as it was handed to a process. */
+export interface Delivery {
+  /** How many processes died while they handled the value, or lost their lock on it. */
+  readonly deaths: number;
+  /** What a process noted last about the value, for the next one that gets it; null: nothing that can be read. */
+  readonly note: string | null;
+  setNote(note: string, signal: AbortSignal): Promise<void>;
 }
 
 /** A value as `encode` made it. Whoever may have to add a value again keeps it in this form. */
@@ -163,7 +176,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async consume(
-    handle: (value: T, signal: AbortSignal) => Promise<void>,
+    handle: (value: T, signal: AbortSignal, delivery: Delivery) => Promise<void>,
     options: { readonly concurrency: number; readonly signal: AbortSignal },
   ): Promise<void> {
     options.signal.throwIfAborted();
@@ -208,7 +221,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   async #handle(
     job: AnyJob,
-    handle: (value: T, signal: AbortSignal) => Promise<void>,
+    handle: (value: T, signal: AbortSignal, delivery: Delivery) => Promise<void>,
     signal: AbortSignal,
   ): Promise<void> {
     const jobId = job.id ?? '';
@@ -218,7 +231,26 @@ export class RedisQueue<T> implements WorkQueue<T> {
     } catch (error) {
       return this.#options.unreadable(jobId, error, signal);
     }
-    return handle(value, signal);
+    return handle(value, signal, this.#delivered(job, jobId));
+  }
+
+  #delivered(job: AnyJob, jobId: string): Delivery {
+    const { codec } = this.#options;
+    const { progress } = job;
+    return {
+      deaths: job.stalledCounter,
+      note: typeof progress === 'string' ? codec.openNote(jobId, progress) : null,
+      setNote: async (note, signal) => {
+        try {
+          await this.#ask(() => job.updateProgress(codec.sealNote(jobId, note)), signal);
+        } catch (error) {
+          signal.throwIfAborted();
+          if (error instanceof Failure) throw error;
+          // Redis has lost the job: it is fed again.
+          throw new Requeue(0);
+        }
+      },
+    };
   }
 
   async close(): Promise<void> {

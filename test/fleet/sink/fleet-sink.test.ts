@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
-import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
@@ -49,7 +48,6 @@ async function leftRun(link: RedisLink) {
       },
       signal,
     );
-    await new DeathNotes(link, 'gone').begin(notedShard(name, { pass: 1, shard }), signal);
   }
   await results.put(
     { kind: 'result', run: name, record, epoch, settledMark: null, result: resultOf(shardOf(2, [2])) },

@@ -2,19 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
-import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
-import { Requeue } from '../../../src/queue/work-queue.ts';
-import { DeathNotes, notedShard } from '../../../src/fleet/redis/death-notes.ts';
-import type { RedisLink } from '../../../src/queue/redis/link.ts';
-import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';
+import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { judgement, textModerator } from '../../helpers/moderation.ts';
-import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 
-const RUN = '20261121T020000Z-test-ab12';
-const NAME = notedShard(RUN, { pass: 1, shard: 0 });
 const ITEMS = 100;
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
@@ -33,35 +26,34 @@ function textOf(request: GuardRequest): string {
   return request.requestType === 'prompt' && request.modality === 'text' ? request.text : '';
 }
 
-/** What a worker has in hand, by seq, whenever it asks its guard. */
+/** What a worker asks its guard for, by seq. */
 type Ask = (seqs: readonly number[], die: () => Promise<never>) => Promise<void>;
 
-/**
- * Hands the shard to one worker after another, each of which leaves its notes behind when it dies, until one comes to
- * the end of it. Gives its result, and how many died.
- */
-async function deliver(link: RedisLink, ask: Ask): Promise<{ result: ShardResult; deaths: number }> {
+function moderatorOf(ask: Ask, die: () => void = () => {}): ShardModerator {
+  const judge: Judge = {
+    judge: async (requests: readonly GuardRequest[]) => {
+      // What is not a number is not an item of the shard: it only shows that a guard is ready.
+      const seqs = requests.map(textOf).map(Number).filter(Number.isInteger);
+      await ask(seqs, () => (die(), new Promise<never>(() => {})));
+      return requests.map(() => harmless);
+    },
+    fingerprints: new Map(),
+  };
+  return new ShardModerator({ judge, moderator: textModerator(judge), worker: 'worker' });
+}
+
+/** Delivers the shard to one worker after another until one finishes it. Returns its result, and how many died. */
+async function deliver(
+  ask: Ask,
+  note: string | null = null,
+): Promise<{ result: ShardResult; deaths: number }> {
   for (let deaths = 0; ; deaths++) {
+    let isDead = false;
     let die = (): void => {};
-    const died = new Promise<'died'>((resolve) => (die = () => resolve('died')));
-    const judge: Judge = {
-      judge: async (requests: readonly GuardRequest[]) => {
-        const texts = requests.map(textOf);
-        // What is no number is no item of the shard: it only shows that a guard can be had.
-        const seqs = texts.map(Number).filter(Number.isInteger);
-        await ask(seqs, () => (die(), new Promise<never>(() => {})));
-        return requests.map(() => harmless);
-      },
-      fingerprints: new Map(),
-    };
-    const id = `worker-${deaths}`;
-    const moderator = new ShardModerator({
-      judge,
-      moderator: textModerator(judge),
-      notes: new DeathNotes(link, id),
-      worker: id,
-    });
-    const result = await Promise.race([died, moderator.moderate(NAME, shard, signal)]);
+    const died = new Promise<'died'>((resolve) => (die = () => ((isDead = true), resolve('died'))));
+    const setNote = async (text: string): Promise<void> => void (note = isDead ? note : text);
+    const moderating = moderatorOf(ask, die).moderate(shard, { deaths, note, setNote }, signal);
+    const result = await Promise.race([died, moderating]);
     if (result !== 'died') return { result, deaths };
   }
 }
@@ -71,65 +63,60 @@ const failed = ({ shard: { items }, outcomes }: ShardResult): (number | undefine
     outcome?.failure?.error.code === 'INTERNAL' ? items[index]?.seq : [],
   );
 
-it('finds the items that kill whoever asks for them, and gives all others their verdicts', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { result, deaths } = await deliver(link, async (seqs, die) => {
+it('finds the items that kill workers, and gives all others their verdicts', async () => {
+  const { result, deaths } = await deliver(async (seqs, die) => {
     if (seqs.includes(3) || seqs.includes(70)) await die();
   });
   expect(failed(result)).toEqual([3, 70]);
   expect(result.outcomes.filter((outcome) => outcome?.judgement)).toHaveLength(ITEMS - 2);
-  // Two of the whole shard, then four of each item.
-  expect(deaths).toBeLessThanOrEqual(10);
-  await sweepRun(link, RUN, signal);
-  expect(await link.redis.keys('*:deaths:*')).toEqual([]);
+  // Two with the whole shard, then two at each item.
+  expect(deaths).toBe(6);
 });
 
-it('holds nothing against an item that somebody judged and lived', async () => {
-  const link = await linkForTest(await redisForTest());
-  const notes = new DeathNotes(link, 'gone');
-  for (let deaths = 0; deaths < 3; deaths++) await notes.blame(NAME, [5], signal);
-  const { result } = await deliver(link, async () => {});
-  expect(failed(result)).toEqual([]);
-  expect((await notes.begin(NAME, signal)).ofItem).toEqual(new Map());
-});
-
-it('takes what is suspected with nothing else in the process', async () => {
-  const link = await linkForTest(await redisForTest());
-  const notes = new DeathNotes(link, 'gone');
-  await notes.blame(NAME, [5, 6], signal);
-  await notes.blame(NAME, [6], signal);
-  const asked: (readonly number[])[] = [];
-  await deliver(link, async (seqs) => {
-    if (seqs.length > 0) asked.push(seqs);
+it('clears an item that a later worker survived', async () => {
+  let times = 0;
+  const { result } = await deliver(async (seqs, die) => {
+    if (seqs.length > 1 || (seqs.includes(5) && ++times === 1)) await die();
   });
-  expect(asked.slice(0, 2)).toEqual([[6], [5]]);
-  expect(asked.slice(2).map((seqs) => seqs.length)).toEqual([64, 34]);
+  expect(failed(result)).toEqual([]);
 });
 
 it('blames no item for workers that die while they wait for a guard', async () => {
-  const link = await linkForTest(await redisForTest());
   let asked = 0;
-  const { result, deaths } = await deliver(link, async (_seqs, die) => {
+  const { result, deaths } = await deliver(async (_seqs, die) => {
     if (++asked <= 8) await die();
   });
   expect(failed(result)).toEqual([]);
   expect(deaths).toBe(8);
 });
 
-it('counts a failure of its own like a death, and gives the shard back', async () => {
-  const link = await linkForTest(await redisForTest());
-  const judge: Judge = {
-    judge: async ([request]) => {
-      if (request !== undefined && textOf(request) === '7') throw new Error('broken');
-      return [harmless];
-    },
-    fingerprints: new Map(),
-  };
-  const notes = new DeathNotes(link, 'worker');
-  const moderator = new ShardModerator({ judge, moderator: textModerator(judge), notes, worker: 'worker' });
-  const one = { ...shard, items: [promptItem(7, '7')] };
-  for (let times = 0; times < 6; times++) {
-    await expect(moderator.moderate(NAME, one, signal)).rejects.toBeInstanceOf(Requeue);
-  }
-  expect(failed(await moderator.moderate(NAME, one, signal))).toEqual([7]);
+it('ignores a note that is not of this form', async () => {
+  const { result } = await deliver(async () => {}, '{"current":5,"deaths":"9","fatal":[5]}');
+  expect(failed(result)).toEqual([]);
+});
+
+it('judges item by item what fails for a reason of our own, and names the item', async () => {
+  const { result, deaths } = await deliver(async (seqs) => {
+    if (seqs.includes(7)) throw new Error('broken');
+  });
+  expect(failed(result)).toEqual([7]);
+  expect(deaths).toBe(0);
+});
+
+it('judges suspects with nothing else in the process', async () => {
+  let inHand = 0;
+  const together: number[] = [];
+  const moderator = moderatorOf(async (seqs) => {
+    if (seqs.length === 0) return;
+    together.push(++inHand);
+    await new Promise((resolve) => setImmediate(resolve));
+    inHand--;
+  });
+  const delivery = { deaths: 0, note: null, setNote: async () => {} };
+  const suspected = { ...delivery, deaths: 2 };
+  await Promise.all(
+    [delivery, suspected, delivery, suspected].map((each) => moderator.moderate(shard, each, signal)),
+  );
+  expect(together).toHaveLength(2 + 2 * ITEMS);
+  expect(Math.max(...together)).toBe(1);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { RedisQueue, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
+import { RedisQueue, type Delivery, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
 import { gate } from '../../helpers/guards/gate.ts';
 import { TestRedis, linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
@@ -11,6 +11,8 @@ const numbers: JobCodec<number> = {
   id: (value) => `n-${value}`,
   encode: (value) => Buffer.from(JSON.stringify({ value })),
   envelope: (bytes) => JSON.parse(bytes.toString()) as object,
+  sealNote: (_, note) => note,
+  openNote: (_, sealed) => sealed,
   decode: (data) => (data as { value: number }).value,
 };
 
@@ -53,6 +55,36 @@ it('a name that is waiting or being handled is not added twice, and is free agai
   await settled(() => seen.length === 2);
   end.abort(new Error('enough'));
   await expect(consuming).rejects.toThrow('enough');
+});
+
+it('counts the processes that died with a value, and hands their note on', async () => {
+  const redis = await redisForTest();
+  const link = await linkForTest(redis);
+  const [first, second] = [await makeNumbers(redis, { name: 'n' }), await makeNumbers(redis, { name: 'n' })];
+  const end = new AbortController();
+  const deliveries: Delivery[] = [];
+  const consume = (queue: RedisQueue<number>): Promise<void> => {
+    const handle = async (_: number, signal: AbortSignal, delivery: Delivery): Promise<void> => {
+      deliveries.push(delivery);
+      await delivery.setNote('it was here', signal);
+      if (deliveries.length === 1) await new Promise(() => {});
+    };
+    return queue.consume(handle, { concurrency: 1, signal: end.signal }).catch(() => {});
+  };
+  await first.put(1, never);
+  void consume(first);
+  await settled(() => deliveries.length === 1);
+  await settled(async () => (await link.redis.hget(link.key('n', 'n-1'), 'progress')) !== null);
+  // As when its process dies: nobody renews the lock.
+  await link.redis.del(link.key('n', 'n-1', 'lock'));
+  const consuming = consume(second);
+  await settled(() => deliveries.length === 2, 40_000);
+  end.abort(new Error('enough'));
+  await consuming;
+  expect(deliveries.map(({ deaths, note }) => [deaths, note])).toEqual([
+    [0, null],
+    [1, 'it was here'],
+  ]);
 });
 
 it('goes on after Redis was away and lost everything, and says so once', async () => {

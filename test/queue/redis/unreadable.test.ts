@@ -12,6 +12,8 @@ const numbers: JobCodec<number> = {
   id: (value) => `n-${value}`,
   encode: (value) => Buffer.from(JSON.stringify({ value })),
   envelope: (bytes) => JSON.parse(bytes.toString()) as object,
+  sealNote: (_, note) => note,
+  openNote: (_, sealed) => sealed,
   decode: (data) => {
     const { value } = data as { value: unknown };
     if (typeof value !== 'number') throw new Error('no number');

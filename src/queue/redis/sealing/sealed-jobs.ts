@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JobCodec } from '../redis-queue.ts';
-import type { FleetSeal } from './fleet-seal.ts';
+import type { FleetSeal, SealedPlace } from './fleet-seal.ts';
 
 /** Why a job cannot be read. */
 export type Unreadable =
@@ -92,5 +92,12 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
       if (content.id(value) !== jobId) throw new UnreadableJob('misnamed');
       return value;
     },
+    sealNote: (jobId, note) => (seal === null ? note : seal.seal(placeOfNote(queue, jobId), note)),
+    openNote: (jobId, sealed) => (seal === null ? sealed : seal.open(placeOfNote(queue, jobId), sealed)),
   };
+}
+
+/** Binds a sealed note to its job. */
+function placeOfNote(queue: string, jobId: string): SealedPlace {
+  return { run: runOfJob(jobId) ?? '', folder: `note on ${queue}`, name: jobId };
 }

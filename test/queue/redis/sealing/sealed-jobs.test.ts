@@ -7,6 +7,7 @@ import { FleetRuns } from '../../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../../src/queue/redis/link.ts';
 import { DroppedJobs } from '../../../../src/queue/redis/sealing/dropped-jobs.ts';
 import { FleetSeal } from '../../../../src/queue/redis/sealing/fleet-seal.ts';
+import { sealedJobs } from '../../../../src/queue/redis/sealing/sealed-jobs.ts';
 import { shardJobCodec, type ShardJob } from '../../../../src/fleet/jobs/shard-job.ts';
 import { promptItem } from '../../../helpers/items.ts';
 import { linkForTest, TestRedis } from '../../../helpers/redis/redis.ts';
@@ -113,6 +114,15 @@ it('a job that no feeder sealed is dropped and counted, and the others are taken
   // Once a reason, whatever their number.
   expect(said).toHaveLength(2);
   expect(await queue.depth(signal)).toEqual({ waiting: 0, active: 0, delayed: 0 });
+});
+
+it('a note about a job is read in its place alone', async () => {
+  const content = sealedJobs(shardJobCodec, 'shards-text', OWN);
+  const note = content.sealNote('s-r-1-0-1', 'a note');
+  expect(content.openNote('s-r-1-0-1', note)).toBe('a note');
+  expect(content.openNote('s-r-1-1-1', note)).toBeNull();
+  expect(content.openNote('s-r-1-0-1', 'forged')).toBeNull();
+  expect(sealedJobs(shardJobCodec, 'shards-chat', OWN).openNote('s-r-1-0-1', note)).toBeNull();
 });
 
 it('without a key, too, a job is read only under its own name', async () => {
