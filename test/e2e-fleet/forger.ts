@@ -32,7 +32,6 @@ const item = (n: number): object => ({
   judging: { frames: 1, longAudio: 'windows' },
   contentPolicy: null,
   ...{
-    landmarks: {},
     settledMark: null,
     shard: n % 50,
     pass: 1,

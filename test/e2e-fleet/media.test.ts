@@ -87,7 +87,7 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
     );
     const wrong = join(folder, 'wrong');
     await mkdir(wrong);
-    const other = fleet.worker({ args: ['--root', `uploads=${wrong}`] });
+    const other = fleet.worker({ args: ['--root', wrong] });
     await stuck(/a worker does not have the corpus/);
     other.kill('SIGTERM');
     await other.finished();

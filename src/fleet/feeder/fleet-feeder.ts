@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
 import { recordSha256 } from '../../config/run-config.ts';
 import { formatDuration } from '../../domain/start-notice.ts';
-import { findLandmarks } from '../../ingest/sources/file-place.ts';
 import { hasReusedVerdict, LANES, type Lane } from '../../domain/item.ts';
 import { shardBytes, type Shard } from '../../domain/shard.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
@@ -104,7 +103,6 @@ export class FleetFeeder {
       judging: run.record.config.judging,
       priority: run.record.config.priority ?? 'normal',
       contentPolicy: run.record.config.output.includeContent ? run.record.config.policy : null,
-      landmarks: findLandmarks(run.sources),
       queueOf: (lane) => this.#queues.get(lane)!,
       results: this.#results,
       isCommitted: (shard) => options.tail.isCommitted(shard),

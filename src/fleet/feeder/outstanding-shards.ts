@@ -3,12 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Judging, Priority } from '../../config/run-config.ts';
 import type { Lane } from '../../domain/item.ts';
 import type { Policy } from '../../domain/policy.ts';
-import { isMedia } from '../../domain/request.ts';
 import { collectReusedFingerprints, shardBytes, type Shard } from '../../domain/shard.ts';
 import { WaitList } from '../../flow/wait-list.ts';
 import type { EncodedJob, RedisQueue } from '../../queue/redis/redis-queue.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
-import type { Landmark, Landmarks, ShardJob } from '../jobs/shard-job.ts';
+import type { ShardJob } from '../jobs/shard-job.ts';
 import { settledMark } from '../jobs/settled-mark.ts';
 
 /**
@@ -44,8 +43,6 @@ interface OutstandingOptions {
   readonly priority: Priority;
   /** See `ShardJob`. */
   readonly contentPolicy: Policy | null;
-  /** One file of each corpus, by corpus name. */
-  readonly landmarks: Landmarks;
   readonly queueOf: (lane: Lane) => RedisQueue<ShardJob>;
   readonly results: RedisQueue<SinkJob>;
   /** Whether the verdict log has the shard, as of the last poll. */
@@ -202,8 +199,8 @@ export class OutstandingShards {
       const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
       return { ...of, ...results.encode(job) };
     }
-    const marks = { landmarks: this.#findLandmarks(shard), settledMark: mark };
-    const job: ShardJob = { run, record, epoch, expectFingerprint, judging, contentPolicy, ...marks, shard };
+    const settings = { expectFingerprint, judging, contentPolicy };
+    const job: ShardJob = { run, record, epoch, ...settings, settledMark: mark, shard };
     return { ...of, ...this.#options.queueOf(shard.lane).encode(job) };
   }
 
@@ -234,18 +231,6 @@ export class OutstandingShards {
     const turn = Math.min(next?.round === round ? Math.max(next.turn, due) : due, LAST_TURN);
     this.#nextTurns.set(lane, { round, turn: turn + STEPS[this.#options.priority] });
     return Math.floor(turn);
-  }
-
-  /** The landmarks of the corpora that contain the shard's media. */
-  #findLandmarks({ items }: Shard): Landmarks {
-    const found: Record<string, Landmark> = {};
-    for (const { request } of items) {
-      if (request === null || !isMedia(request)) continue;
-      const { corpus } = request.file;
-      const landmark = this.#options.landmarks[corpus];
-      if (landmark !== undefined) found[corpus] = landmark;
-    }
-    return found;
   }
 
   #hasRoom(bytes: number, isSettled: boolean): boolean {

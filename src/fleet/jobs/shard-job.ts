@@ -32,20 +32,9 @@ export interface ShardJob {
   readonly judging: Judging;
   /** In a run with content: the policy that decides which outcomes hold a piece of it; null: none does. */
   readonly contentPolicy: Policy | null;
-  /** For each corpus that contains media of the shard, a file to recognise the corpus by. */
-  readonly landmarks: Landmarks;
   /** What the feeder settled of the shard (`settledMark`). */
   readonly settledMark: string | null;
   readonly shard: Shard;
-}
-
-/** One file of each corpus, by corpus name: a folder that contains the file is taken to be the corpus. */
-export type Landmarks = Readonly<Record<string, Landmark>>;
-
-export interface Landmark {
-  /** Relative to the corpus, with `/`; empty when the corpus is the file itself. */
-  readonly path: string;
-  readonly bytes: number;
 }
 
 /**
@@ -119,7 +108,6 @@ const JOB = z.object({
     longAudio: z.enum(LONG_AUDIO),
   }),
   contentPolicy: POLICY.nullable(),
-  landmarks: z.record(text, z.object({ path: text, bytes: count })),
   settledMark: text.nullable(),
   shard: count,
   pass: z.int().min(1),
@@ -141,7 +129,7 @@ export const shardJobCodec: JobContent<ShardJob> = {
 
   id: ({ run, shard, epoch }) => shardJobId(run, shard, epoch),
 
-  encode({ run, record, epoch, expectFingerprint, judging, contentPolicy, landmarks, settledMark, shard }) {
+  encode({ run, record, epoch, expectFingerprint, judging, contentPolicy, settledMark, shard }) {
     const conversations = new Map<readonly Turn[], number>();
     const indexOf = (messages: readonly Turn[]): number => {
       let index = conversations.get(messages);
@@ -167,7 +155,6 @@ export const shardJobCodec: JobContent<ShardJob> = {
       expect: expectFingerprint,
       judging,
       contentPolicy,
-      landmarks,
       settledMark,
       shard: shard.shard,
       pass: shard.pass,
@@ -206,7 +193,6 @@ export const shardJobCodec: JobContent<ShardJob> = {
       expectFingerprint: job.expect,
       judging: job.judging,
       contentPolicy: job.contentPolicy,
-      landmarks: job.landmarks,
       settledMark: job.settledMark,
       shard: { shard, pass, lane, items },
     };

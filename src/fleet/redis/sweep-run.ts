@@ -80,19 +80,17 @@ function shardOf([queue = '', id = '', ...more]: readonly string[]): {
 }
 
 /**
- * The run that a key other than a shard job belongs to, from the parts of the key: results, notes about shards, the sink's
+ * The run that a key other than a shard job belongs to, from the parts of the key: results, the sink's
  * lease, and BullMQ's auxiliary keys of a job. Null when it belongs to none.
  */
 function runOf([folder = '', name = '']: readonly string[]): string | null {
   if (folder.startsWith(RESULTS)) return folder.slice(RESULTS.length);
-  if (OF_SHARDS.has(folder)) return name;
   if (folder === 'lease') return name.startsWith(SINK) ? name.slice(SINK.length) : null;
   return folder.startsWith('shards-') ? (SHARD.exec(name)?.[1] ?? null) : null;
 }
 
 const RESULTS = 'results-';
 const SINK = 'sink-';
-const OF_SHARDS: ReadonlySet<string> = new Set(['lacking']);
 /** Id of a shard job: run, pass, shard, epoch. */
 const SHARD = /^s-(.+?)(?:-\d{1,16}){3}$/;
 

@@ -1,10 +1,12 @@
 import { setMaxListeners } from 'node:events';
+import { z } from 'zod';
 import type { Lane } from '../../domain/item.ts';
-import type { ShardResult } from '../../domain/shard.ts';
+import { isMedia } from '../../domain/request.ts';
+import type { Shard, ShardResult } from '../../domain/shard.ts';
 import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
 import { shardQueue } from '../redis/fleet-queues.ts';
-import { LackingWorkers } from '../redis/lacking-workers.ts';
+import { listPresent } from '../redis/presence.ts';
 import type { Delivery } from '../../queue/redis/redis-queue.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
@@ -14,10 +16,10 @@ import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { CorpusFolders } from '../../moderate/media/corpus-folders.ts';
 import type { MediaNormalizer } from '../../moderate/media/media-judge.ts';
 import { withSnippets } from '../../record/outcomes/snippets.ts';
-import { missingMedia } from './missing-media.ts';
 import { Moderator } from '../../moderate/moderator.ts';
 import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
+import { parseNote } from './shard-note.ts';
 
 /** Requeue delay of a shard whose run expects a guard other than this worker's, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
@@ -27,6 +29,12 @@ const UNREADABLE_RUN_MS = 2_000;
 const OTHER_CORPUS_MS = MAX_REQUEUE_DELAY_MS;
 /** The same for a shard some of whose files this worker lacks: short, so that another worker tries soon. */
 const OTHER_FILES_MS = 2_000;
+
+/** After this many workers that lack files of a shard, its items end as UNREADABLE_SOURCE. */
+const MAX_LACKING = 5;
+
+/** What a worker announces of the shards that it takes. */
+const WORKER = z.looseObject({ lanes: z.array(z.string()) });
 
 interface FleetWorkerOptions {
   readonly link: RedisLink;
@@ -77,11 +85,22 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     }),
     worker: options.id,
   });
-  const lacking = new LackingWorkers(link, options.id);
   const failed = new AbortController();
   const ending = AbortSignal.any([drain, stop, failed.signal]);
   setMaxListeners(0, ending, stop);
 
+  /** Notes that this worker lacks files of a shard. Whether a live worker of the lane may have them. */
+  const othersMayHave = async (lane: Lane, delivery: Delivery): Promise<boolean> => {
+    const note = parseNote(delivery.note);
+    const lacking = [...new Set([...note.lacking, options.id])];
+    await delivery.setNote(JSON.stringify({ ...note, lacking }), stop);
+    const present = await listPresent(link, 'worker', stop);
+    const others = present.filter(
+      ({ id, details }) =>
+        !lacking.includes(id) && WORKER.safeParse(details).data?.lanes.includes(lane) !== false,
+    );
+    return others.length > 0 && lacking.length < MAX_LACKING;
+  };
   const handle = async (job: ShardJob, delivery: Delivery): Promise<ShardResult | null> => {
     const { run, record, epoch, settledMark, shard, judging, contentPolicy } = job;
     const fed = await runs.find(run, stop);
@@ -90,21 +109,12 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
     // A later feeder feeds all uncommitted shards again, so those of an earlier feeder would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
-    const missing = await missingMedia(shard, job.landmarks, options.folders);
-    if (missing !== null) {
-      const quoted = JSON.stringify(missing.corpus);
-      const allWorkersLackThem = await lacking.note(`${run}:${shard.pass}-${shard.shard}`, shard.lane, stop);
-      if (!missing.isPartial) {
-        await runs.noteObstacle(
-          run,
-          `a worker does not have the corpus ${quoted}: --root ${quoted}=<its path on that machine>`,
-          stop,
-        );
-        throw new Requeue(OTHER_CORPUS_MS);
-      }
-      if (!allWorkersLackThem) {
-        await runs.noteObstacle(run, `a worker lacks files of the corpus ${quoted}`, stop);
-        throw new Requeue(OTHER_FILES_MS);
+    const lacks = await lackedCorpus(shard, options.folders);
+    if (lacks !== null) {
+      const { obstacle, delayMs } = lacks;
+      if (delayMs === OTHER_CORPUS_MS || (await othersMayHave(shard.lane, delivery))) {
+        await runs.noteObstacle(run, obstacle, stop);
+        throw new Requeue(delayMs);
       }
     }
     const judged = await moderator.moderate({ ...shard, judging }, delivery, stop);
@@ -145,6 +155,25 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     await results.close();
   }
   throw stop.aborted ? stop.reason : drain.aborted ? drain.reason : failed.signal.reason;
+}
+
+/** What this worker lacks of a shard's media, and when to requeue the shard then; null: nothing. */
+async function lackedCorpus(
+  { items }: Shard,
+  folders: CorpusFolders,
+): Promise<{ readonly obstacle: string; readonly delayMs: number } | null> {
+  let lacked: string | null = null;
+  for (const { request } of items) {
+    if (request === null || !isMedia(request)) continue;
+    const corpus = JSON.stringify(request.file.corpus);
+    if (!folders.knows(request.file.corpus)) {
+      const obstacle = `a worker does not have the corpus ${corpus}: --root ${corpus}=<its path on that machine>`;
+      return { obstacle, delayMs: OTHER_CORPUS_MS };
+    }
+    if (lacked === null && !(await folders.has(request.file))) lacked = corpus;
+  }
+  if (lacked === null) return null;
+  return { obstacle: `a worker lacks files of the corpus ${lacked}`, delayMs: OTHER_FILES_MS };
 }
 
 /** A verdict's fingerprint that is not the expected one, as a phrase; null when there is none. */

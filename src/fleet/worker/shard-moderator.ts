@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Judging } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -11,6 +10,7 @@ import { WaitList, type TurnTaken } from '../../flow/wait-list.ts';
 import type { Judge } from '../../moderate/parts/judge-parts.ts';
 import type { Moderator } from '../../moderate/moderator.ts';
 import type { Delivery } from '../../queue/redis/redis-queue.ts';
+import { parseNote, type ShardNote } from './shard-note.ts';
 
 /** After this many deaths of workers, a shard is judged item by item. */
 const DEATHS_OF_SHARD = 2;
@@ -27,17 +27,6 @@ const HARMLESS: GuardRequest = {
 };
 /** Timeout for clearing a note when a worker must end, in milliseconds. */
 const CLEAR_MS = 1000;
-
-/** What a worker notes about a shard that it judges item by item, for the worker that gets it next. */
-const NOTE = z.object({
-  /** The item that is judged now. */
-  current: z.int().nullable(),
-  /** Workers that have died at this item so far. */
-  deaths: z.int(),
-  /** The items that are not judged again. */
-  fatal: z.array(z.int()),
-});
-type Note = z.infer<typeof NOTE>;
 
 /** A shard as it was delivered, with its run's judging options. */
 export interface DeliveredShard extends Shard {
@@ -94,13 +83,17 @@ export class ShardModerator {
     delivery: Delivery,
     signal: AbortSignal,
   ): Promise<ShardResult> {
-    const { suspect, deaths, fatal } = readNote(delivery.note);
+    const noted = afterDeath(parseNote(delivery.note));
+    const { current: suspect, deaths, fatal } = noted;
     const outcomes = new Map<number, Outcome>();
     const fingerprints = collectReusedFingerprints(shard.items);
     const canaries = new Set<CanaryCheck>();
     const open = shard.items.filter((item): item is JudgedItem => item.settled === null);
-    const note = (noted: Omit<Note, 'fatal'>, until: AbortSignal): Promise<void> =>
-      delivery.setNote(JSON.stringify({ ...noted, fatal }), until);
+    const note = (current: number | null, until: AbortSignal): Promise<void> =>
+      delivery.setNote(
+        JSON.stringify({ ...noted, current, deaths: current === suspect ? deaths : 0 }),
+        until,
+      );
     try {
       for (const item of open.sort((a, b) => Number(b.seq === suspect) - Number(a.seq === suspect))) {
         if (fatal.includes(item.seq)) {
@@ -108,14 +101,14 @@ export class ShardModerator {
           continue;
         }
         await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
-        await note({ current: item.seq, deaths: item.seq === suspect ? deaths : 0 }, signal);
+        await note(item.seq, signal);
         const result = await this.#judgeItem({ ...shard, items: [item] }, signal);
         outcomes.set(item.seq, result?.outcomes[0] ?? failed('the worker failed while judging this item'));
         for (const fingerprint of result?.fingerprints ?? []) fingerprints.set(fingerprint.id, fingerprint);
         for (const check of result?.canaries ?? []) canaries.add(check);
       }
     } finally {
-      await note({ current: null, deaths: 0 }, AbortSignal.timeout(CLEAR_MS)).catch(() => {});
+      await note(null, AbortSignal.timeout(CLEAR_MS)).catch(() => {});
     }
     return {
       shard,
@@ -136,23 +129,13 @@ export class ShardModerator {
   }
 }
 
-/** What the worker that died last left behind: the item that it judged, and at how many deaths that was current. */
-function readNote(text: string | null): { suspect: number | null; deaths: number; fatal: readonly number[] } {
-  const note = text === null ? null : parseNote(text);
-  if (note === null) return { suspect: null, deaths: 0, fatal: [] };
+/** The note with the death of the worker that left it counted. */
+function afterDeath(note: ShardNote): ShardNote {
   const { current, fatal } = note;
-  if (current === null) return { suspect: null, deaths: 0, fatal };
+  if (current === null) return note;
   const deaths = note.deaths + 1;
-  if (deaths < DEATHS_OF_ITEM) return { suspect: current, deaths, fatal };
-  return { suspect: null, deaths: 0, fatal: [...fatal, current] };
-}
-
-function parseNote(text: string): Note | null {
-  try {
-    return NOTE.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  if (deaths < DEATHS_OF_ITEM) return { ...note, deaths };
+  return { ...note, current: null, deaths: 0, fatal: [...fatal, current] };
 }
 
 function failed(message: string): Outcome {

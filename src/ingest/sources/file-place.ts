@@ -35,18 +35,6 @@ export function corpusRoots(sources: readonly SourceSnapshot[]): Map<string, str
   return roots;
 }
 
-/** Corpus name to the first file of the corpus. A process that finds this file in a folder has found the corpus. */
-export function findLandmarks(
-  sources: readonly SourceSnapshot[],
-): Readonly<Record<string, Pick<MediaFile, 'path' | 'bytes'>>> {
-  const found = new Map<string, Pick<MediaFile, 'path' | 'bytes'>>();
-  for (const source of sources) {
-    const { corpus, path } = placeInCorpus(source);
-    if (!found.has(corpus)) found.set(corpus, { path, bytes: source.bytes });
-  }
-  return Object.fromEntries(found);
-}
-
 /** The path of a file, and the folder that it must be in. Paths are encoded. */
 export interface FileLocation {
   readonly absolute: string;

@@ -1,10 +1,10 @@
-import { stat, type FileHandle } from 'node:fs/promises';
-import { dirname, isAbsolute, join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
 import { isEncodedPath, encodePath, decodePath } from '../../domain/file-path.ts';
 import { itemError, transientError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { NotRegularFileError, openFile } from '../../files/open-file.ts';
-import { isInside, openInside, PathEscapesFolderError, realPath } from '../../files/open-inside.ts';
+import { openInside, PathEscapesFolderError } from '../../files/open-inside.ts';
 
 /** The corpora that this process can read, and the only way to open a file in them. */
 export class CorpusFolders {
@@ -26,20 +26,9 @@ export class CorpusFolders {
     }
   }
 
-  /**
-   * Whether the corpus itself is here, judged by the path of one of its files: anything that exists at that path counts.
-   * For a corpus that is one file (path ''), the folder that contains it counts as well, since the file may be gone.
-   */
-  async knows(corpus: string, path: string): Promise<boolean> {
-    const root = this.#roots.get(corpus);
-    if (root === undefined) return false;
-    try {
-      if (path !== '') return (await this.#locate(corpus, path)) !== null;
-      const isFolder = await isDirectory(root);
-      return isFolder === null ? (await isDirectory(dirname(root))) === true : !isFolder;
-    } catch {
-      return false;
-    }
+  /** Whether this process has a folder for the corpus. */
+  knows(corpus: string): boolean {
+    return this.#roots.has(corpus);
   }
 
   /**
@@ -61,14 +50,6 @@ export class CorpusFolders {
     }
   }
 
-  /** The real path of a file, encoded; null if it is outside the corpus. Rejects if there is no such file. */
-  async #locate(corpus: string, path: string): Promise<string | null> {
-    const root = this.#rootOf(corpus, path);
-    if (root === null) return null;
-    const real = await realPath(join(root, path));
-    return isInside(real, await realPath(root)) ? real : null;
-  }
-
   /** The root of a corpus, encoded; null for an unknown corpus and for a path that would leave it. */
   #rootOf(corpus: string, path: string): string | null {
     const root = this.#roots.get(corpus);
@@ -79,13 +60,3 @@ export class CorpusFolders {
 }
 
 const OUTSIDE = itemError('UNREADABLE_SOURCE', 'the file is not inside its corpus');
-
-/** Null if nothing exists at the path. Rejects if it cannot be examined. */
-async function isDirectory(path: string): Promise<boolean | null> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}

@@ -41,7 +41,6 @@ function outstandingIn(
     judging: DEFAULT_JUDGING,
     priority,
     contentPolicy: null,
-    landmarks: {},
     queueOf: () => queue,
     results,
     isCommitted: (shard) => committed.has(shard),

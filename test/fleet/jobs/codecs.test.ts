@@ -170,7 +170,6 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         expectFingerprint: null,
         judging: { frames: 3, longAudio: 'truncate' },
         contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
-        landmarks: { uploads: { path: 'a.jpg', bytes: 12 } },
         settledMark: 'e'.repeat(64),
         shard: { shard: 7, pass: 1, lane: 'chat', items: held },
       };

@@ -41,7 +41,6 @@ async function leftRun(link: RedisLink) {
           expectFingerprint: null,
           judging: DEFAULT_JUDGING,
           contentPolicy: null,
-          landmarks: {},
           settledMark: null,
         },
         shard: shardOf(shard, [shard]),

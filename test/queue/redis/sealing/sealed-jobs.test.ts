@@ -33,7 +33,6 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   expectFingerprint: null,
   judging: { frames: 8, longAudio: 'windows' },
   contentPolicy: null,
-  landmarks: {},
   settledMark: null,
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },
 });

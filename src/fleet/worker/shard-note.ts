@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+const NOTE = z.object({
+  /** Workers that lacked media files of the shard. */
+  lacking: z.array(z.string()),
+  /** The item that is judged with nothing else in the process. */
+  current: z.int().nullable(),
+  /** Workers that have died at this item so far. */
+  deaths: z.int(),
+  /** The items that are not judged again. */
+  fatal: z.array(z.int()),
+});
+
+/** What a worker notes about a shard, for the worker that gets it next. */
+export type ShardNote = z.infer<typeof NOTE>;
+
+/** The note about a shard; an empty one if there is none that can be read. */
+export function parseNote(text: string | null): ShardNote {
+  try {
+    return NOTE.parse(JSON.parse(text ?? ''));
+  } catch {
+    return { lacking: [], current: null, deaths: 0, fatal: [] };
+  }
+}
