@@ -92,11 +92,8 @@ export const GUARD_COUNTERS: readonly GuardCounter[] = [
   ),
   {
     name: 'guardsweep_session_cache_evictions_total',
-    help: 'Number of sessions evicted from each tier of the session cache',
-    label: 'tier',
-    read: ({ cache }) => [
-      ['l1', cache.l1Evictions],
-      ['l2', cache.l2Evictions],
-    ],
+    help: 'Number of sessions evicted from the session cache',
+    label: null,
+    read: ({ cache }) => [['', cache.l1Evictions]],
   },
 ];

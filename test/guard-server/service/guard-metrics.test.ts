@@ -86,7 +86,7 @@ it('counts what the session cache holds of conversations', async () => {
     [`guardsweep_session_cache_messages_total{${LABELS},result="miss"}`]: 2,
     [`guardsweep_session_cache_tokens_total{${LABELS},result="hit"}`]: 1,
     [`guardsweep_session_cache_tokens_total{${LABELS},result="miss"}`]: 3,
-    [`guardsweep_session_cache_evictions_total{${LABELS},tier="l1"}`]: 0,
+    [`guardsweep_session_cache_evictions_total{${LABELS}}`]: 0,
   });
 });
 
