@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { nearest } from '../../src/config/usage-error.ts';
-import { parseYaml } from '../../src/config/yaml/yaml-document.ts';
 import { parseDuration } from '../../src/config/values/quantities.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
 import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
@@ -116,7 +115,6 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
     classifyHttp({ status: 500, headers: {}, body: Buffer.from(text), about: 'model' }),
   'Retry-After': (text) => retryAfterMs(text),
   'the name of a category': (text) => categoryBySpelling(text),
-  'a job file': (text) => parseYaml(text, 'job.yaml'),
   'the nearest key': (text) => nearest(text, ['sources', 'guard', text]),
   'a duration': (text) => parseDuration(here(text)),
   'the URL of a guard': (text) => parseGuardUrls([here(`grpc://${text}`)]),

@@ -216,15 +216,15 @@ describe('canaries of a file', () => {
   it.each([
     [
       '- {name: a, modality: text, text: x, expects: flagged}',
-      /own\.yaml:1:\d+: "\[0\]\.expects" is not a known key; did you mean expect\?/,
+      /own\.yaml:1:\d+: "expects" is not a known key of \[0\]; did you mean expect\?/,
     ],
-    ['- {name: a, modality: text, text: x, expect: maybe}', /"maybe" is not known/],
+    ['- {name: a, modality: text, text: x, expect: maybe}', /Invalid option: expected one of "flagged"/],
     ['- {name: a, modality: image, expect: flagged}', /canary "a": needs a file/],
     [
       '- {name: a, modality: text, text: x, expect: flagged}\n- {name: a, modality: text, text: y, expect: flagged}',
       /another canary has this name/,
     ],
-    ['[]', /expected at least one entry/],
+    ['[]', /expected array to have >=1 items/],
   ])('are refused with the place of a mistake: %s', async (content, message) => {
     const own = await file('own.yaml', content);
     await expect(configOf(['grpc://127.0.0.1:1'], { canaries: own })).rejects.toThrow(message);

@@ -4,8 +4,7 @@ import { MODALITIES } from '../../domain/request.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { CanaryChoice } from '../run-config.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
-import { checkShape } from '../yaml/check-shape.ts';
-import { readTextFile, type YamlFile } from '../yaml/yaml-file.ts';
+import { checkShape, type KeyPath, parseYaml, readTextFile, type YamlFile } from '../yaml-file.ts';
 
 /** All of them travel with every result of a fleet. */
 const MAX_CANARIES = 100;
@@ -43,16 +42,12 @@ export async function readCanaryFile(
 ): Promise<{ readonly entries: readonly CanaryEntry[]; readonly sha256: string }> {
   const { text, sha256 } = await readTextFile(absolute, named);
   const isLines = /\.(jsonl|ndjson)$/i.test(absolute);
-  // Most runs have no such file: do not make them load the parser.
-  const file = isLines
-    ? parseLines(text, named.value)
-    : (await import('../yaml/yaml-document.ts')).parseYaml(text, named.value);
+  const file = isLines ? parseLines(text, named.value) : await parseYaml(text, named.value);
   const entries = checkShape(CANARIES, file);
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     const wrong = mistakeIn(entry) ?? (names.has(entry.name) ? 'another canary has this name' : null);
-    if (wrong !== null)
-      throw usageError(`${file.valueAt([index])}: canary ${quoteForMessage(entry.name)}`, wrong);
+    if (wrong !== null) throw usageError(`${file.at([index])}: canary ${quoteForMessage(entry.name)}`, wrong);
     names.add(entry.name);
   }
   return { entries, sha256 };
@@ -99,7 +94,6 @@ function parseLines(text: string, shown: string): YamlFile {
     }
     lines.push(index + 1);
   }
-  const at = ([index]: readonly PropertyKey[]): string =>
-    typeof index === 'number' ? `${shown}:${lines[index]}` : shown;
-  return { shown, data, valueAt: at, keyAt: at };
+  const at = ([index]: KeyPath): string => (typeof index === 'number' ? `${shown}:${lines[index]}` : shown);
+  return { shown, data, at };
 }

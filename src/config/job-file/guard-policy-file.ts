@@ -1,6 +1,6 @@
 import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
 import { type WithOrigin, usageError } from '../usage-error.ts';
-import { readTextFile } from '../yaml/yaml-file.ts';
+import { readTextFile } from '../yaml-file.ts';
 
 /** Characters of a policy: about 16,000 tokens, which every request carries. */
 const MAX_CHARS = 64 * 1024;

@@ -1,8 +1,7 @@
 import type { Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { usageError } from '../usage-error.ts';
-import { checkShape } from '../yaml/check-shape.ts';
-import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
+import { checkShape, readYamlFile, type YamlFile } from '../yaml-file.ts';
 import { JOB_SCHEMA } from './job-schema.ts';
 
 /** A job file of the right shape. Its values are read through the settings. */

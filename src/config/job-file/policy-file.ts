@@ -9,9 +9,8 @@ import {
   type CategoryName,
 } from '../../domain/taxonomy.ts';
 import { byCategory } from '../values/by-category.ts';
-import { checkShape } from '../yaml/check-shape.ts';
 import { type WithOrigin, usageError } from '../usage-error.ts';
-import { readYamlFile, type YamlFile } from '../yaml/yaml-file.ts';
+import { checkShape, readYamlFile, type YamlFile } from '../yaml-file.ts';
 
 const THRESHOLD_KEYS = ['default', ...CATEGORY_KEYS] as const;
 
@@ -59,7 +58,7 @@ function checkOrder(key: ThresholdKey, thresholds: Thresholds, own: Thresholds, 
   const level = own.review === undefined ? 'block' : 'review';
   const inherited = own.review === undefined || own.block === undefined ? ' (one of them from default)' : '';
   throw usageError(
-    `${yaml.valueAt(['thresholds', key, level])}: thresholds.${key}.${level}`,
+    `${yaml.at(['thresholds', key, level])}: thresholds.${key}.${level}`,
     `review ${review} is above block ${block}${inherited}; nothing would ever be reviewed`,
   );
 }
@@ -81,22 +80,19 @@ export async function readPolicyFile(absolute: string, named: WithOrigin<string>
   const foreign = listForeignCategories(parsed.thresholds);
   if (foreign.length > MAX_FOREIGN_CATEGORIES) {
     const found = `names ${foreign.length} categories of other taxonomies; at most ${MAX_FOREIGN_CATEGORIES} are allowed`;
-    throw usageError(`${yaml.keyAt(['thresholds'])}: thresholds`, `${found}`);
+    throw usageError(`${yaml.at(['thresholds'])}: thresholds`, `${found}`);
   }
   for (const key of [...THRESHOLD_KEYS, ...foreign]) {
     const own = parsed.thresholds[key];
     if (own === undefined) continue;
     if (own.review === undefined && own.block === undefined) {
-      throw usageError(
-        `${yaml.keyAt(['thresholds', key])}: thresholds.${key}`,
-        'needs review, block or both',
-      );
+      throw usageError(`${yaml.at(['thresholds', key])}: thresholds.${key}`, 'needs review, block or both');
     }
     thresholds[key] = withFallback(own, key === 'default' ? undefined : parsed.thresholds.default);
     checkOrder(key, thresholds[key], own, yaml);
   }
   if (Object.keys(thresholds).length === 0) {
-    throw usageError(`${yaml.keyAt(['thresholds'])}: thresholds`, 'needs at least a default');
+    throw usageError(`${yaml.at(['thresholds'])}: thresholds`, 'needs at least a default');
   }
   return { thresholds, ...flags };
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import type { JobFile } from '../job-file/job-file.ts';
-import { keyName } from '../yaml/check-shape.ts';
-import type { KeyPath } from '../yaml/yaml-file.ts';
+import { z } from 'zod';
+import type { KeyPath } from '../yaml-file.ts';
 import type { Setting, Texts } from './setting.ts';
 
 type FlagValue = string | readonly string[] | boolean;
@@ -116,7 +116,7 @@ function textsAt({ yaml }: JobFile, path: KeyPath): Texts | null {
   // The file has been checked against its schema, in which settings are scalars, lists of them, or mappings to them.
   const located = (at: KeyPath, value: Scalar) => ({
     value: String(value),
-    place: `${yaml.valueAt(at)}: ${keyName(at)}`,
+    place: `${yaml.at(at)}: ${z.core.toDotPath(at)}`,
   });
   if (typeof node !== 'object' || node === null) return [located(path, node as Scalar)];
   if (!Array.isArray(node)) {

@@ -21,7 +21,9 @@ export function list<T>(
   what: string,
   parse: (texts: Texts, where: Where) => T | Promise<T>,
 ): Kind<T> {
-  const shape = z.union([TEXT_SHAPE, z.array(TEXT_SHAPE).min(1)], { error: `${what}, or a list of them` });
+  const shape = z.union([TEXT_SHAPE, z.array(TEXT_SHAPE).min(1)], {
+    error: `expected ${what}, or a list of them`,
+  });
   return { unit, isList: true, shape, parse };
 }
 

@@ -11,7 +11,11 @@ const guard = {
   flag: '--guard',
   variable: GUARD_URL,
   help: 'guard endpoint: `grpc[s]://host:8001`, `https://host`, `http://host:9000` (REST), `kserve+http[s]://host:8000`, `openai+http[s]://host:8000?model=…` (OpenAI-compatible), `ws[s]://host:8000` (streams only), `embedded:` or `embedded:all-scores`',
-  kind: list<readonly string[]>('url', 'a guard URL such as grpc://gpu-1:8001', parseGuardUrls),
+  kind: list<readonly string[]>(
+    'url',
+    'a guard URL such as grpc://gpu-1:8001 or "embedded:" (in quotes)',
+    parseGuardUrls,
+  ),
 } as const;
 
 export const GUARD = setting({
