@@ -6,7 +6,6 @@ import { loadLines } from '../load-lines.ts';
 import { sqlText } from '../sql-text.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { cellMacro } from './formulas.ts';
-import { makeWorkbook } from './make-workbook.ts';
 import {
   flaggedColumns,
   RESTRICTED_COLUMNS,
@@ -14,13 +13,13 @@ import {
   type FlaggedColumn,
   type TableColumn,
 } from './table-columns.ts';
-import type { WorkbookRow } from './workbook.ts';
+import { writeWorkbook, type WorkbookRow } from './workbook.ts';
 
 /** Bounds of the tables of flagged items; tests set smaller ones. */
 export interface FlaggedBounds {
   /** Max rows of one flagged.csv, without the header. */
   readonly csvRows: number;
-  /** Max rows of flagged.xlsx, which is made in memory: the rest is in flagged.csv only. */
+  /** Max rows of flagged.xlsx; the rest is in flagged.csv only. */
   readonly workbookRows: number;
 }
 
@@ -156,7 +155,7 @@ class Tables {
     const batches = this.#database.stream(top, [this.#parquet], signal) as AsyncGenerator<WorkbookRow[]>;
     const rows = Math.min(total, this.#bounds.workbookRows);
     const file = await create(RUN_FILES.flaggedWorkbook);
-    await file.write([await makeWorkbook(columns, { batches, rows, total }, signal)]);
+    await writeWorkbook(columns, { batches, rows, total }, (pieces) => file.write(pieces));
     await file.complete();
     this.#rows.set(RUN_FILES.flaggedWorkbook, rows);
   }
