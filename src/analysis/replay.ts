@@ -5,8 +5,8 @@ import { OTHER_CATEGORIES, type CategoryName } from '../domain/taxonomy.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { Database, type Row } from './database.ts';
 import type { FinishedVerdicts } from './finished-verdicts.ts';
-import { labelledScores, type LabelResult, type Wanted } from './labels/labelled-scores.ts';
-import type { Labels } from './labels/labels.ts';
+import { measureLabels, type LabelResult, type Wanted } from './labels/measure-labels.ts';
+import type { Label } from './labels/read-labels.ts';
 import type { LineFile } from './line-file.ts';
 import { ScoreColumns } from './score-columns.ts';
 import { judgedVerdicts } from './judged-verdicts.ts';
@@ -20,13 +20,6 @@ export const WITHOUT_CATEGORY = 'without_category';
 const MAX_NAMED = 10;
 
 type ByDecision<T> = Readonly<Record<Decision, T>>;
-
-/** A number that depends on scores that are missing: `decided` as a run counts, which does not apply thresholds to them. */
-interface Range {
-  readonly decided: number;
-  readonly min: number;
-  readonly max: number;
-}
 
 /** An item on which the policies decide differently. */
 export interface ChangedItem {
@@ -52,21 +45,15 @@ export interface ReplayResult {
   readonly policy: Policy;
   /** Verdicts by the run's decision, then by the decision of the policy. */
   readonly decisions: ByDecision<ByDecision<number>>;
-  readonly review_queue: { readonly before: number; readonly after: Range };
+  readonly review_queue: { readonly before: number; readonly after: number };
   readonly by_category: readonly {
     readonly category: string;
     readonly before: number;
     readonly after: number;
   }[];
   readonly changed: { readonly items: number; readonly first: readonly ChangedItem[] };
-  readonly unknown: {
-    /** Verdicts on which the policy could decide more severely, if a score that is missing were high. */
-    readonly verdicts: number;
-    /** Of these, those that could be this decision. */
-    readonly by_decision: Readonly<Record<'review' | 'block', number>>;
-    /** Verdicts without a score for a category with a threshold of its own. */
-    readonly without_score: Readonly<Partial<Record<CategoryName, number>>>;
-  };
+  /** Verdicts without a score for a category with a threshold of its own, which is not applied to them. */
+  readonly without_score: Readonly<Partial<Record<CategoryName, number>>>;
   /** Null without labels. */
   readonly labels: LabelResult | null;
 }
@@ -74,7 +61,7 @@ export interface ReplayResult {
 export interface ReplayOptions {
   readonly policy: Policy;
   /** Null: nothing is compared with labels. */
-  readonly labels: Labels | null;
+  readonly labels: readonly Label[] | null;
   readonly wanted: Wanted;
   /** Takes every changed item; null: they are only counted. */
   readonly out: LineFile | null;
@@ -91,66 +78,36 @@ export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<R
     const table = join(run.dir, RUN_FILES.verdictsParquet);
     const before = run.record.config.policy;
     const scored = await ScoreColumns.of(database, table, [before, policy], signal);
-    await database.load(viewOf(policy, scored, table), [], signal);
+    await database.load(outcomesView(policy, scored, table), [], signal);
     const counted = await counts(database, { before, after: policy, scored }, signal);
-    const { decisions } = counted;
-    const queued = (of: 'before' | 'after'): number =>
-      DECISIONS.reduce(
-        (sum, each) => sum + (of === 'before' ? decisions.review[each] : decisions[each].review),
-        0,
-      );
-    const { items, verdicts, review, block, leaving } = counted;
+    const { items, verdicts, decisions, changed } = counted;
+    const sum = (of: (each: Decision) => number): number =>
+      DECISIONS.reduce((all, each) => all + of(each), 0);
     return {
       ...{ run: run.record.run, items, verdicts, errors: items - verdicts, policy, decisions },
       review_queue: {
-        before: queued('before'),
-        after: { decided: queued('after'), min: queued('after') - leaving, max: queued('after') + review },
+        before: sum((after) => decisions.review[after]),
+        after: sum((before) => decisions[before].review),
       },
       by_category: counted.byCategory,
       changed: {
-        items: counted.changed,
-        first: counted.changed === 0 ? [] : await changedItems(database, out, signal),
+        items: changed,
+        first: changed === 0 ? [] : await changedItems(database, out, signal),
       },
-      unknown: {
-        verdicts: counted.unknown,
-        by_decision: { review, block },
-        without_score: counted.withoutScore,
-      },
-      labels: labels === null ? null : await labelledScores(database, { labels, scored }, wanted, signal),
+      without_score: counted.withoutScore,
+      labels: labels === null ? null : await measureLabels(database, { labels, scored }, wanted, signal),
     };
   });
 }
 
-/**
- * The outcomes with both decisions: `before`, the run's; `after`, the policy's, with its `rule`; and `severest`, the one if
- * the scores that are missing were as high as can be. `in_queue`: whether one of both is a review. `may_review`: whether some of them would then mean a review and no block.
- */
-function viewOf(policy: Policy, scored: ScoreColumns, table: string): string {
+/** The outcomes with both decisions: `before`, the run's, and `after`, the policy's, with its `rule`. */
+function outcomesView(policy: Policy, scored: ScoreColumns, table: string): string {
   const rules = [...thresholdRules(policy, scored), ...floorRules(policy)];
-  const own = ownCategories(policy, scored).map((key) => {
-    const { review, block } = policy.thresholds![key]!;
-    const highest = block === undefined ? 1 : 2;
-    return {
-      missing: `${scored.columnOf(key)} < 0`,
-      highest,
-      mayReview: review !== undefined && review < (block ?? Infinity),
-    };
-  });
-  const severest = own.map(({ missing, highest }) => `CASE WHEN ${missing} THEN ${highest} ELSE 0 END`);
-  const mayReview = own.filter(({ mayReview }) => mayReview).map(({ missing }) => missing);
   return `
     CREATE VIEW outcomes AS
-    WITH lines AS (
-      SELECT seq, id, path, "row", part, turn, content_sha256, score, ${scored.columns.join(', ')},
-        subcategory_flags, known, unknown, any_flag, first_flag, partial, caution, flagged, ${DECISION_NUMBER} AS before
-      FROM ${judgedVerdicts(verdictsInTable(table), scored)}
-    ), decided AS (
-      SELECT *, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule FROM lines
-    )
-    SELECT * EXCLUDE (first_flag, partial, caution, flagged),
-      before = 1 OR after = 1 AS in_queue,
-      greatest(${['after', ...severest].join(', ')}) AS severest, ${mayReview.join(' OR ') || 'false'} AS may_review
-    FROM decided`;
+    SELECT seq, id, path, "row", part, turn, content_sha256, score, ${scored.columns.join(', ')}, subcategory_flags, known, unknown,
+      ${DECISION_NUMBER} AS before, CASE WHEN before >= 0 THEN ${severityOf(rules)} END AS after, ${decidedBy(rules)} AS rule
+    FROM ${judgedVerdicts(verdictsInTable(table), scored)}`;
 }
 
 /** What is counted of a run, in one query: it decides on each verdict once. */
@@ -159,71 +116,50 @@ interface Counted {
   verdicts: number;
   readonly decisions: ByDecision<Record<Decision, number>>;
   changed: number;
-  /** Verdicts that could be decided more severely; of these, those that could come to be reviewed, or blocked, or leave the queue. */
-  unknown: number;
-  review: number;
-  block: number;
-  leaving: number;
   readonly byCategory: ReplayResult['by_category'];
-  readonly withoutScore: ReplayResult['unknown']['without_score'];
+  readonly withoutScore: ReplayResult['without_score'];
 }
 
 async function counts(
   database: Database,
-  {
-    before,
-    after,
-    scored,
-  }: { readonly before: Policy; readonly after: Policy; readonly scored: ScoreColumns },
+  { before, after, scored }: { before: Policy; after: Policy; scored: ScoreColumns },
   signal: AbortSignal,
 ): Promise<Counted> {
   const own = ownCategories(after, scored);
   /** What an item counts for in the review queue. */
   const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
-  const queued = [...queuedConditions(before, scored), ...queuedConditions(after, scored)];
   const conditions = [
-    ...queued.map((condition) => `in_queue AND ${condition}`),
+    ...queueConditions(before, scored).map((condition) => `before = 1 AND ${condition}`),
+    ...queueConditions(after, scored).map((condition) => `after = 1 AND ${condition}`),
     ...own.map((key) => `${scored.columnOf(key)} < 0`),
   ];
   const rows = await database.query(
-    `SELECT before, coalesce(after, -1), coalesce(severest, -1), may_review::INTEGER, count(*),
+    `SELECT before, coalesce(after, -1), count(*),
        ${conditions.map((condition) => `count(*) FILTER (WHERE ${condition})`).join(', ')}
      FROM outcomes GROUP BY ALL`,
     [],
     signal,
   );
   const none = (): Record<Decision, number> => ({ allow: 0, review: 0, block: 0 });
-  const byCategory = queues.map((category) => ({ category, before: 0, after: 0 }));
-  const without = own.map(() => 0);
-  const counted = { items: 0, verdicts: 0, changed: 0, unknown: 0, review: 0, block: 0, leaving: 0 };
+  const counted = { items: 0, verdicts: 0, changed: 0 };
   const decisions = { allow: none(), review: none(), block: none() };
+  const sums = conditions.map(() => 0);
   for (const row of rows) {
-    const [from, to, severest, mayReview, items, ...found] = row.map(Number) as [
-      ...[number, number, number, number, number],
-      ...number[],
-    ];
+    const [from, to, items, ...found] = row.map(Number) as [number, number, number, ...number[]];
     counted.items += items;
     if (from < 0) continue;
     counted.verdicts += items;
     decisions[DECISIONS[from]!][DECISIONS[to]!] += items;
     if (from !== to) counted.changed += items;
-    if (severest > to) {
-      counted.unknown += items;
-      if (to !== 1 && mayReview === 1) counted.review += items;
-      if (severest === 2) counted.block += items;
-      if (to === 1) counted.leaving += items;
-    }
-    byCategory.forEach((category, index) => {
-      if (from === 1) category.before += found[index]!;
-      if (to === 1) category.after += found[queues.length + index]!;
-    });
-    own.forEach((_, index) => (without[index]! += found[2 * queues.length + index]!));
+    found.forEach((each, index) => (sums[index]! += each));
   }
+  const byCategory = queues.map((category, index) => {
+    return { category, before: sums[index]!, after: sums[queues.length + index]! };
+  });
+  const missing = own.map((key, index) => [key, sums[2 * queues.length + index]!] as const);
   return {
     ...{ ...counted, decisions, byCategory: byCategory.filter((each) => each.before + each.after > 0) },
-    withoutScore: Object.fromEntries(
-      own.map((key, index) => [key, without[index]!] as const).filter(([, items]) => items > 0),
-    ),
+    withoutScore: Object.fromEntries(missing.filter(([, items]) => items > 0)),
   };
 }
 
@@ -231,7 +167,7 @@ async function counts(
  * Whether an item counts for each category, for others, and for none: it does for each category that the guard flagged or whose score is at or above a
  * threshold of the policy; so it may count several times.
  */
-function queuedConditions(policy: Policy, scored: ScoreColumns): string[] {
+function queueConditions(policy: Policy, scored: ScoreColumns): string[] {
   const categories = scored.names.map((name) => {
     const { review, block } = findThresholds(policy, name) ?? {};
     const lowest = review ?? block;

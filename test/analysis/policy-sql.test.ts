@@ -7,7 +7,7 @@ import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
 import { LineFile } from '../../src/analysis/line-file.ts';
 import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { decide, applyCategoryMapping, withThresholds, type Policy } from '../../src/domain/policy.ts';
+import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
@@ -21,7 +21,6 @@ const CATEGORIES: readonly CategoryName[] = [
   'openai/hate',
   'openai/sexual/minors',
 ];
-const SEVERITY = { allow: 0, review: 1, block: 2 };
 
 /** Scores that often equal a threshold, and the neighbours of such scores. */
 const score = fc.oneof(
@@ -86,7 +85,7 @@ const scoredOf = (line: OutcomeLine) => ({
   partial: line.coverage !== null && line.coverage.judged < line.coverage.total,
 });
 
-test('decides in SQL as the run does, by the same rule, and knows what missing scores could change', async () => {
+test('decides in SQL as the run does, by the same rule', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guardsweep-policy-sql-'));
   try {
     await fc.assert(
@@ -117,19 +116,6 @@ test('decides in SQL as the run does, by the same rule, and knows what missing s
           .filter(Boolean);
         expect(written.map((text) => JSON.parse(text) as ChangedItem)).toMatchObject(changed);
         expect(result.changed.items).toBe(changed.length);
-
-        const unknown = lines.filter((line, index) => {
-          const named = [...CATEGORIES, 'shieldgemma/hate'] as const;
-          const own = named.filter((key) => policy.thresholds?.[key] !== undefined);
-          const [known] = applyCategoryMapping(policy, line.subcategory_scores, null);
-          const missing = own.filter((key) => known?.[key] === undefined);
-          const highest = Object.fromEntries(missing.map((key) => [key, 1]));
-          const scored = scoredOf(line);
-          const subcategoryScores = { ...scored.subcategoryScores, ...highest };
-          const { decision } = decide(policy, { ...scored, subcategoryScores });
-          return SEVERITY[decision] > SEVERITY[decided[index]!.decision];
-        });
-        expect(result.unknown.verdicts).toBe(unknown.length);
       }),
       { numRuns: 60 },
     );

@@ -48,13 +48,13 @@ test('another policy decides on the recorded scores, and the changed items are w
       review: { allow: 0, review: 1, block: 0 },
       block: { allow: 0, review: 0, block: 1 },
     },
-    review_queue: { before: 1, after: { decided: 2, min: 2, max: 2 } },
+    review_queue: { before: 1, after: 2 },
     by_category: [
       { category: 'hate', before: 1, after: 1 },
       { category: 'without_category', before: 0, after: 1 },
     ],
     changed: { items: 1 },
-    unknown: { verdicts: 0, without_score: {} },
+    without_score: {},
     labels: null,
   });
   const changed = { seq: 1, id: 'r1', path: 'rows.csv', row: 2, before: 'allow', after: 'review' };
@@ -64,18 +64,12 @@ test('another policy decides on the recorded scores, and the changed items are w
   expect(JSON.parse(await readFile(join(folder, 'out.jsonl'), 'utf8'))).toEqual(result.changed.first[0]);
 });
 
-test('a score that the guard did not give is unknown, and not zero', async () => {
+test('a score that the guard did not give reaches no threshold, and is counted', async () => {
   const result = await replayed(
     'thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.2 }, privacy: { review: 0.9, block: 0.9 } }',
   );
   expect(result.decisions.allow).toEqual({ allow: 2, review: 0, block: 0 });
-  // The two that were not flagged could be reviewed or blocked for hate; the rude one could be blocked for privacy.
-  expect(result.unknown).toEqual({
-    verdicts: 3,
-    by_decision: { review: 2, block: 3 },
-    without_score: { hate: 2, privacy: 4 },
-  });
-  expect(result.review_queue.after).toEqual({ decided: 1, min: 0, max: 3 });
+  expect(result.without_score).toEqual({ hate: 2, privacy: 4 });
 });
 
 test('labels measure thresholds, and what no threshold reaches is said', async () => {
@@ -106,14 +100,14 @@ test('labels measure thresholds, and what no threshold reaches is said', async (
     score: 'score',
     labelled: { true: 2, false: 2 },
     without_score: { true: 0, false: 0 },
-    best_f1: { threshold: 0.6, precision: { min: 1, max: 1 }, recall: { min: 1, max: 1 } },
+    best_f1: { threshold: 0.6, precision: 1, recall: 1, f1: 1 },
     wanted: { threshold: 0.6 },
   });
   expect(hate).toMatchObject({
     score: 'hate',
     labelled: { true: 2, false: 0 },
     without_score: { true: 1, false: 0 },
-    best_f1: { threshold: 0.95, recall: { min: 0.5, max: 1 } },
+    best_f1: { threshold: 0.95, recall: 0.5 },
     wanted: null,
   });
 });
@@ -134,7 +128,7 @@ test('the text fits a screen', async () => {
   await writeFile(join(folder, 'labels.csv'), 'id,label\nr0,false\nr3,true\n');
   const args = ['--policy', 'policy.yaml', '--labels', 'labels.csv', '--min-recall', '1'];
   const { stdout } = await typed(['replay', run, ...args], { context: { cwd: folder } });
-  expect(stdout).toContain('Review queue: 1 -> 3 (+2); between 3 and 4, depending on what is not known\n');
+  expect(stdout).toContain('Review queue: 1 -> 3 (+2)\n');
   expect(stdout).toContain('  1 r1: allow -> review (score>=0.4)\n');
   expect(stdout).toContain('  hate: no score in 2 of 4 verdicts\n');
   expect(stdout).toContain(

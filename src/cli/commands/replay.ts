@@ -51,7 +51,7 @@ export function replayCommand(context: CommandContext): Command {
       const [{ openFinishedVerdicts }, { LineFile }, { readLabels }, { replay }] = await Promise.all([
         import('../../analysis/finished-verdicts.ts'),
         import('../../analysis/line-file.ts'),
-        import('../../analysis/labels/labels.ts'),
+        import('../../analysis/labels/read-labels.ts'),
         import('../../analysis/replay.ts'),
       ]);
       const labels = labelsFile === null ? null : await readLabels(labelsFile);

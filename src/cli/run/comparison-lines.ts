@@ -1,6 +1,5 @@
 import { type DiffPair, type DiffResult, RESULTS } from '../../analysis/diff-runs.ts';
-import type { LabelResult, ScoreResult } from '../../analysis/labels/labelled-scores.ts';
-import type { AtThreshold, Share } from '../../analysis/labels/thresholds.ts';
+import type { AtThreshold, LabelResult, ScoreResult } from '../../analysis/labels/measure-labels.ts';
 import type { ReplayResult } from '../../analysis/replay.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -68,7 +67,7 @@ export function replayLines(result: ReplayResult): string[] {
     ...table([['before \\ after', ...DECISIONS], ...matrix]),
     '',
     ...queueLines(result),
-    ...unknownLines(result),
+    ...withoutScoreLines(result),
     `Other decision: ${count(changed.items, 'item')}`,
     ...changed.first.map(
       ({ seq, id, before, after, decided_by }) =>
@@ -82,9 +81,6 @@ export function replayLines(result: ReplayResult): string[] {
 }
 
 function queueLines({ review_queue: { before, after }, by_category }: ReplayResult): string[] {
-  const { decided, min, max } = after;
-  const range =
-    min === max ? '' : `; between ${number(min)} and ${number(max)}, depending on what is not known`;
   const rows = by_category.map((each) => [
     `  ${each.category}`,
     number(each.before),
@@ -92,22 +88,20 @@ function queueLines({ review_queue: { before, after }, by_category }: ReplayResu
     signedCount(each.after - each.before),
   ]);
   return [
-    `Review queue: ${number(before)} -> ${number(decided)} (${signedCount(decided - before)})${range}`,
+    `Review queue: ${number(before)} -> ${number(after)} (${signedCount(after - before)})`,
     ...(rows.length === 0 ? [] : table([['  category', 'before', 'after', 'change'], ...rows])),
   ];
 }
 
-function unknownLines({ unknown, verdicts }: ReplayResult): string[] {
-  const missing = Object.entries(unknown.without_score);
+function withoutScoreLines({ without_score, verdicts }: ReplayResult): string[] {
+  const missing = Object.entries(without_score);
   if (missing.length === 0) return [];
-  const { review, block } = unknown.by_decision;
   return [
-    'Not known: the policy has thresholds for categories of which the guard gave no score. A guard scores the categories of',
+    'Not applied: the policy has thresholds for categories of which the guard gave no score. A guard scores the categories of',
     'what it flags only, and no score is not zero. A run with this policy would not apply these thresholds either.',
     ...missing.map(
       ([key, items = 0]) => `  ${key}: no score in ${number(items)} of ${count(verdicts, 'verdict')}`,
     ),
-    `  with those scores, ${number(unknown.verdicts)} could be decided more severely: review up to ${number(review)}, block up to ${number(block)}`,
   ];
 }
 
@@ -132,7 +126,7 @@ function scoreLines(result: ScoreResult, { minimums }: LabelResult): string[] {
   return [
     '',
     `${score}: ${number(labelled.true)} labelled true, ${number(labelled.false)} false` +
-      (unknown === 0 ? '' : `; ${number(unknown)} of these without a score, so that some values are ranges`),
+      (unknown === 0 ? '' : `; ${number(unknown)} of these without a score, which no threshold finds`),
     ...table([
       ['  threshold', 'precision', 'recall', 'F1'],
       ...curve.filter(({ threshold }) => SHOWN.includes(threshold)).map(measures),
@@ -143,17 +137,15 @@ function scoreLines(result: ScoreResult, { minimums }: LabelResult): string[] {
 }
 
 function measures({ threshold, precision, recall, f1 }: AtThreshold): string[] {
-  return [`  ${threshold.toFixed(2)}`, share(precision), share(recall), share(f1)];
+  return [`  ${threshold.toFixed(2)}`, fixed(precision), fixed(recall), fixed(f1)];
 }
 
 function measured({ threshold, precision, recall, f1 }: AtThreshold): string {
-  return `threshold ${threshold}: precision ${share(precision)}, recall ${share(recall)}, F1 ${share(f1)}`;
+  return `threshold ${threshold}: precision ${fixed(precision)}, recall ${fixed(recall)}, F1 ${fixed(f1)}`;
 }
 
-function share(value: Share): string {
-  if (value === null) return '-';
-  const [min, max] = [value.min.toFixed(3), value.max.toFixed(3)];
-  return min === max ? min : `${min} to ${max}`;
+function fixed(value: number | null): string {
+  return value === null ? '-' : value.toFixed(3);
 }
 
 function count(value: number, one: string): string {

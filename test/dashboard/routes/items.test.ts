@@ -6,7 +6,7 @@ import type { Review, SavedReviews } from '../../../src/dashboard/api/reviews.ts
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { openFinishedVerdicts } from '../../../src/analysis/finished-verdicts.ts';
-import { readLabels } from '../../../src/analysis/labels/labels.ts';
+import { readLabels } from '../../../src/analysis/labels/read-labels.ts';
 import { replay } from '../../../src/analysis/replay.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { embeddedRun, serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { Failure } from '../../domain/failure.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
+import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import { FileTooLargeError, readWholeFile } from '../../files/open-file.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { sniffDialect } from '../../formats/csv/csv-dialect.ts';
@@ -30,92 +30,22 @@ const EXPECTED = {
   part: 'a text',
   category: 'a key such as hate or violent_crimes',
   label: 'true, false, 1 or 0',
-} as const satisfies Record<keyof z.infer<typeof LABEL>, string>;
+} as const satisfies Record<keyof Label, string>;
 
-/** What people found about an item: whether it is hazardous, or belongs to a category. */
-export interface Label {
-  /** Null: hazardous at all. */
-  readonly category: CategoryKey | null;
-  readonly isPositive: boolean;
-  /** Whether an item of the run has this label. */
-  isMatched: boolean;
-}
-
-/** What labels name an item by. */
-export interface LabelledItem {
-  readonly id: string;
-  readonly content_sha256: string | null;
-  readonly part: string | null;
-}
-
-/** Labels by the items that they are about. */
-export class Labels {
-  readonly #byKey = new Map<string, Label[]>();
-  readonly #all: Label[] = [];
-  #contradictions = 0;
-
-  /** All labels, in the order of their file. */
-  get all(): readonly Label[] {
-    return this.#all;
-  }
-
-  /** Labels that were left out because another one says the opposite of the same item. */
-  get contradictions(): number {
-    return this.#contradictions;
-  }
-
-  add({ id, content_sha256, part, category, label }: z.infer<typeof LABEL>): void {
-    const key = content_sha256 === null ? keyOf('id', id!, part) : keyOf('content', content_sha256, part);
-    const others = this.#byKey.get(key) ?? [];
-    const same = others.find((other) => other.category === category);
-    if (same !== undefined) {
-      if (same.isPositive !== label) this.#contradictions++;
-      return;
-    }
-    const added = { category, isPositive: label, isMatched: false };
-    this.#all.push(added);
-    this.#byKey.set(key, [...others, added]);
-  }
-
-  /** What its labels name items by: an id or a content; some several times. */
-  *keys(): Generator<{ readonly id: string | null; readonly content: string | null }> {
-    for (const key of this.#byKey.keys()) {
-      const [kind, value] = JSON.parse(key) as [kind: 'id' | 'content', value: string];
-      yield { id: kind === 'id' ? value : null, content: kind === 'content' ? value : null };
-    }
-  }
-
-  /** The labels of an item, by its id or its content, with or without its part; the first of a category counts. */
-  of({ id, content_sha256, part }: LabelledItem): readonly Label[] {
-    const found: Label[] = [];
-    const keys = [keyOf('id', id, null)];
-    if (part !== null) keys.push(keyOf('id', id, part));
-    if (content_sha256 !== null) {
-      keys.push(keyOf('content', content_sha256, null));
-      if (part !== null) keys.push(keyOf('content', content_sha256, part));
-    }
-    for (const key of keys) {
-      for (const label of this.#byKey.get(key) ?? []) {
-        if (!found.some(({ category }) => category === label.category)) found.push(label);
-      }
-    }
-    return found;
-  }
-}
-
-function keyOf(kind: 'id' | 'content', value: string, part: string | null): string {
-  return JSON.stringify([kind, value, part]);
-}
+/**
+ * What people found about an item, by its id or its content: whether it is hazardous, or belongs to a category. `part`: of
+ * this part of it only.
+ */
+export type Label = z.infer<typeof LABEL>;
 
 /**
  * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally `part` and
  * `category`. Failure('usage') names the first row that is no label; a file without
  * labels is refused too.
  */
-export async function readLabels(path: string): Promise<Labels> {
-  const labels = new Labels();
-  for (const record of recordsIn(path, await bytesOf(path))) labels.add(labelOf(record));
-  if (labels.all.length === 0) throw new Failure('usage', '--labels: the file has no labels');
+export async function readLabels(path: string): Promise<Label[]> {
+  const labels = recordsIn(path, await bytesOf(path)).map(labelOf);
+  if (labels.length === 0) throw new Failure('usage', '--labels: the file has no labels');
   return labels;
 }
 
@@ -138,7 +68,7 @@ function recordsIn(path: string, bytes: Buffer): SourceRecord[] {
   return recordsOf(new CsvReader(dialect, MAX_RECORD_BYTES), bytes, true);
 }
 
-function labelOf({ row, content }: SourceRecord): z.infer<typeof LABEL> {
+function labelOf({ row, content }: SourceRecord): Label {
   const fields = isFields(content) ? content : null;
   const given = fields && {
     id: textOf(fields, 'id'),
