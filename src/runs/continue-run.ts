@@ -14,7 +14,7 @@ import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
 import { endOf } from './end-of-work.ts';
 import { LiveView } from './live-view.ts';
-import { Passes, summaryIfDone } from './next-pass.ts';
+import { latestPass, summaryIfDone } from './next-pass.ts';
 import { BracketedReuse, type ReadModels } from './reuse/bracketed-reuse.ts';
 import { RunReuse } from './reuse/run-reuse.ts';
 import { RunProgress, StageCounts, type RunView } from './progress.ts';
@@ -92,16 +92,13 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
       assertCurrent: () => log.assertCurrent(),
     });
     try {
-      const passes = await Passes.of(run, options.retry, (shard) => log.isCommitted(shard), stop);
-      let judge = connected;
-      let isWatched = false;
-      for await (const due of passes.due(stop)) {
+      const { due } = await latestPass(run, options.retry, (shard) => log.isCommitted(shard), stop);
+      if (due !== null) {
         const progress = new RunProgress(run.sources);
         const stages = new StageCounts();
         live.begin({ progress, stages, counts: () => log.counts(due.pass) });
-        if (!isWatched) options.watch(live.read);
-        isWatched = true;
-        const guards = (judge ??= await options.connect());
+        options.watch(live.read);
+        const guards = connected ?? (await options.connect());
         const control = await RunControl.open(run.dir, options.say);
         live.controlledBy(control);
         try {

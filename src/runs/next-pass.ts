@@ -23,7 +23,15 @@ export async function summaryIfDone(run: Run, retry: boolean, signal: AbortSigna
   return (await retryableItems(run.dir, signal)).size === 0 ? finished : null;
 }
 
-/** A pass with something to feed, and what. */
+/** The pass that a run is in. */
+interface LatestPass {
+  readonly pass: number;
+  /** Null while it is not closed. */
+  readonly items: number | null;
+  /** What is left to feed; null if everything is committed. */
+  readonly due: DuePass | null;
+}
+
 interface DuePass {
   readonly pass: number;
   readonly planned: PlannedPass;
@@ -32,83 +40,55 @@ interface DuePass {
 }
 
 /**
- * The passes to work on, in order. The last is the latest pass, or with `retry` a new one if that is closed. Before it
- * come closed passes with shards that were found damaged and are judged again.
+ * The latest pass of a plan, or with `retry` a new one if that is closed. All passes before it are committed: a pass begins
+ * only when the run was finished.
  */
-export class Passes {
-  /** The run is finished after this pass. */
-  readonly last: number;
-  readonly #run: Run;
-  readonly #isCommitted: (shard: number) => boolean;
-  readonly #closed: ReadonlyMap<number, PlanClosed>;
-  /** Passes with a planned shard that is not committed. */
-  readonly #open: ReadonlySet<number>;
-
-  private constructor(
-    run: Run,
-    isCommitted: (shard: number) => boolean,
-    plan: { readonly last: number; readonly closed: Map<number, PlanClosed>; readonly open: Set<number> },
-  ) {
-    this.#run = run;
-    this.#isCommitted = isCommitted;
-    this.last = plan.last;
-    this.#closed = plan.closed;
-    this.#open = plan.open;
-  }
-
-  /** Reads the plan of a run. */
-  static async of(
-    run: Run,
-    retry: boolean,
-    isCommitted: (shard: number) => boolean,
-    signal: AbortSignal,
-  ): Promise<Passes> {
-    const closed = new Map<number, PlanClosed>();
-    const open = new Set<number>();
-    let latest = 1;
-    for await (const lines of planOf(run, signal)) {
-      for (const line of lines) {
-        latest = line.pass;
-        if (isClosing(line)) closed.set(line.pass, line);
-        else if (!isCommitted(line.shard)) open.add(line.pass);
-      }
-    }
-    const last = retry && closed.has(latest) ? latest + 1 : latest;
-    return new Passes(run, isCommitted, { last, closed, open });
-  }
-
-  /** Items of the last pass; null while it is not closed. */
-  get items(): number | null {
-    return this.#closed.get(this.last)?.items ?? null;
-  }
-
-  async *due(signal: AbortSignal): AsyncGenerator<DuePass, void> {
-    for (let pass = 1; pass <= this.last; pass++) {
-      if (this.#closed.has(pass) && !this.#open.has(pass)) continue;
-      const planned = await PlannedPass.read(planOf(this.#run, signal), {
-        pass,
-        sources: this.#run.sources.length,
-        isCommitted: this.#isCommitted,
-      });
-      yield { pass, planned, selection: await this.#selection(pass, signal) };
+export async function latestPass(
+  run: Run,
+  retry: boolean,
+  isCommitted: (shard: number) => boolean,
+  signal: AbortSignal,
+): Promise<LatestPass> {
+  let pass = 1;
+  let closed: PlanClosed | null = null;
+  let isOpen = false;
+  for await (const lines of readPlanOf(run, signal)) {
+    for (const line of lines) {
+      if (line.pass !== pass) [pass, closed, isOpen] = [line.pass, null, false];
+      if (isClosing(line)) closed = line;
+      else if (!isCommitted(line.shard)) isOpen = true;
     }
   }
-
-  /** For a closed pass this comes from its plan: errors.jsonl may already be that pass's own. */
-  async #selection(pass: number, signal: AbortSignal): Promise<RetrySelection | null> {
-    if (pass === 1) return null;
-    if (!this.#closed.has(pass)) return retryableItems(this.#run.dir, signal);
-    const seqs: number[] = [];
-    for await (const lines of planOf(this.#run, signal)) {
-      for (const line of lines) {
-        if (line.pass !== pass || isClosing(line)) continue;
-        for (const [first, last] of line.seqs) for (let seq = first; seq <= last; seq++) seqs.push(seq);
-      }
-    }
-    return new RetrySelection(seqs);
-  }
+  if (retry && closed !== null) [pass, closed] = [pass + 1, null];
+  else if (closed !== null && !isOpen) return { pass, items: closed.items, due: null };
+  const planned = await PlannedPass.read(readPlanOf(run, signal), {
+    pass,
+    sources: run.sources.length,
+    isCommitted,
+  });
+  const selection = await selectItems(run, pass, closed !== null, signal);
+  return { pass, items: closed?.items ?? null, due: { pass, planned, selection } };
 }
 
-function planOf(run: Run, signal: AbortSignal): AsyncIterable<readonly PlanLine[]> {
+/** The items of a pass. For a closed one they come from its plan: errors.jsonl may already be that pass's own. */
+async function selectItems(
+  run: Run,
+  pass: number,
+  isClosed: boolean,
+  signal: AbortSignal,
+): Promise<RetrySelection | null> {
+  if (pass === 1) return null;
+  if (!isClosed) return retryableItems(run.dir, signal);
+  const seqs: number[] = [];
+  for await (const lines of readPlanOf(run, signal)) {
+    for (const line of lines) {
+      if (line.pass !== pass || isClosing(line)) continue;
+      for (const [first, last] of line.seqs) for (let seq = first; seq <= last; seq++) seqs.push(seq);
+    }
+  }
+  return new RetrySelection(seqs);
+}
+
+function readPlanOf(run: Run, signal: AbortSignal): AsyncIterable<readonly PlanLine[]> {
   return readPlan(join(run.dir, RUN_FILES.plan), { signal });
 }

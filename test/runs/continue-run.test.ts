@@ -132,13 +132,6 @@ describe('a run that is continued', () => {
   });
 });
 
-/** Changes the first byte of a segment, which costs the run the first shard in it. */
-async function damage(run: Run, segment: string): Promise<void> {
-  const file = await open(join(run.dir, 'log', segment), 'r+');
-  await file.write('#', 0);
-  await file.close();
-}
-
 describe('a retry', () => {
   const flaky = (request: GuardRequest): ItemCode | null =>
     'text' in request && /[05]$/.test(request.text) ? 'TIMEOUT' : null;
@@ -177,32 +170,6 @@ describe('a retry', () => {
     await expect(go(run, judge(), { retry: true })).rejects.toMatchObject({ kind: 'usage' });
     expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
-
-  it('judges again what is damaged of the passes before it, then its own', async () => {
-    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 95));
-    await writeFile(join(uploads, 'b.csv'), rows('b', 95, 30));
-    const run = await createdRun(folder);
-    await go(run, judge({ refuse: flaky }));
-    await go(run, judge({ refuse: flaky }), { retry: true });
-    await damage(run, '0001-000001.jsonl');
-    await damage(run, '0002-000001.jsonl');
-    const said: string[] = [];
-    const say = (line: string): void => void said.push(line);
-    const { summary } = await go(run, judge(), { retry: true, say });
-    expect(summary).toMatchObject({ status: 'finished', items: 125, errors: 0, pass: 3, lost_to_damage: 20 });
-    expect(said).toEqual([expect.stringContaining('20 committed outcomes are lost, and made again')]);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 20 });
-  });
-
-  it('that was interrupted, and whose first pass is damaged then, is resumed', async () => {
-    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 400));
-    const run = await createdRun(folder);
-    await go(run, judge({ refuse: flaky }));
-    await expect(go(run, judge({ answers: 30 }), { retry: true })).rejects.toMatchObject({ kind: 'service' });
-    await damage(run, '0001-000001.jsonl');
-    expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, lostToDamage: 10 });
   });
 
   it('that died before it planned anything leaves a run that resume makes whole', async () => {

@@ -80,7 +80,6 @@ describe('finishing a run', () => {
       head,
       items: 9,
       verdicts: 7,
-      lostToDamage: 0,
       signature: 'none',
       errors: 2,
     });

@@ -161,7 +161,7 @@ function linesOf(status: Shown, columns: number | undefined): string[] {
   const lines = [`${run}: ${state}${pass}${priority}`, ...progress.map((line) => `${INDENT}${line}`)];
   if (status.damaged_at !== null) {
     lines.push(
-      `${INDENT}${status.damaged_at} is damaged: outcomes from there on do not count, and resume judges them again`,
+      `${INDENT}${status.damaged_at} is damaged: outcomes from there on do not count; restore it or start a new run`,
     );
   }
   if (status.stuck !== null) {

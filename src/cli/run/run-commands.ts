@@ -97,14 +97,10 @@ export async function verifyAndReport(
   });
   if (ui.json) ui.stdout.json(report);
   else if (report.ok) {
-    const { items, verdicts, errors, lostToDamage } = report;
+    const { items, verdicts, errors } = report;
     ui.stdout.line(
       `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}`,
     );
-    if (lostToDamage > 0)
-      ui.stdout.line(
-        `${lostToDamage} ${plural(lostToDamage, 'outcome')} had been damaged before the run was finished, and made again`,
-      );
     if (report.signature === 'valid') ui.stdout.line('the signature is valid');
     if (report.signature === 'unchecked')
       ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');

@@ -15,7 +15,7 @@ import type { Continued } from '../../runs/continue-run.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { planPass } from '../../runs/plan-pass.ts';
 import { endOf } from '../../runs/end-of-work.ts';
-import { Passes, summaryIfDone } from '../../runs/next-pass.ts';
+import { latestPass, summaryIfDone } from '../../runs/next-pass.ts';
 import { RunReuse } from '../../runs/reuse/run-reuse.ts';
 import { RunProgress, type RunView } from '../../runs/progress.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
@@ -133,17 +133,13 @@ async function feedDuePasses(
     assertCurrent: () => claim.assertCurrent(),
   });
   try {
-    const passes = await Passes.of(run, retry, isCommitted, signal);
-    let progress = new RunProgress(run.sources);
-    let pass = passes.last;
+    const { pass, items, due } = await latestPass(run, retry, isCommitted, signal);
+    const progress = new RunProgress(run.sources);
     watch(() => progress.view(tail.counts(pass), null, feeder.note));
-    if (passes.items !== null) {
-      progress.planned(passes.items);
+    if (due === null) {
+      progress.planned(items ?? 0);
       progress.close();
-    }
-    for await (const due of passes.due(signal)) {
-      progress = new RunProgress(run.sources);
-      ({ pass } = due);
+    } else {
       await planPass({
         ...due,
         record: run.record,
@@ -157,7 +153,7 @@ async function feedDuePasses(
       });
       await feeder.drained(signal);
     }
-    return { pass: passes.last, shards: plan.state.shards };
+    return { pass, shards: plan.state.shards };
   } finally {
     await plan.close();
   }

@@ -7,7 +7,7 @@ import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { parseChainLine } from '../../record/log/chain-line.ts';
 import { ChainTail } from '../../record/log/chain-tail.ts';
-import { damagedAt } from '../../record/log/chain.ts';
+import { formatPlace } from '../../record/log/chain.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { lastLines } from '../../record/log/last-lines.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
@@ -54,7 +54,7 @@ export interface RunStatus {
   readonly feeder: Feeder | null;
   /** Why the run is stalled; null when it is not. */
   readonly stuck: string | null;
-  /** Where its log is damaged: outcomes from there on do not count, and `resume` judges them again. Else null. */
+  /** Where its log is damaged; null if it is not. */
   readonly damaged_at: string | null;
   /** Exit status of the command that took the run to its end; null while the run is not finished. */
   readonly exit_status: number | null;
@@ -123,7 +123,7 @@ export class RunWatch {
       seconds_left: rate === null || !planned.isClosed ? null : (planned.passItems - counts.items) / rate,
       feeder,
       stuck: await this.#stallReason(state, feeder, oldest, link, signal),
-      damaged_at: damagedAt(endsBefore),
+      damaged_at: endsBefore && formatPlace(endsBefore),
       exit_status: summary === null ? null : EXIT_STATUS[runEnd(this.#record.config, summary)],
       gates: summary?.gates ?? null,
     };

@@ -23,18 +23,6 @@ export interface ClaimLine {
   readonly at: string;
   /** When the work on its commits began, if before the claim. ISO 8601, UTC. */
   readonly since?: string | undefined;
-  /** Damage that was found when the epoch was claimed. */
-  readonly damage?: Damage | undefined;
-}
-
-/** Committed outcomes that no longer hold; they are made again. */
-export interface Damage {
-  /** The first place that fails verification: `log/0001-commits.jsonl line 5`. */
-  readonly at: string;
-  /** Outcomes that are lost. */
-  readonly outcomes: number;
-  /** Shards whose commits earlier in the chain are void. */
-  readonly shards: readonly number[];
 }
 
 /** A committed shard: where its outcome lines are, and their hash. */
@@ -101,7 +89,6 @@ const CLAIM = z.strictObject({
   continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
   at: time,
   since: time.optional(),
-  damage: z.strictObject({ at: z.string(), outcomes: count, shards: z.array(count) }).optional(),
 });
 
 const COMMIT = z.strictObject({

@@ -9,7 +9,7 @@ import type { ChainEnd } from './chain.ts';
 import type { CommitTable } from './commit-table.ts';
 import { listEpochs } from './epochs.ts';
 import { readClaim } from './claim-path.ts';
-import { readChain } from './read-chain.ts';
+import { isHole, readChain } from './read-chain.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const NEWLINE = 0x0a;
@@ -62,7 +62,7 @@ export class ChainTail {
     return this.#commits.shards;
   }
 
-  /** The first complete line that is no part of the chain; what follows it does not count. Null when there is none. */
+  /** The first complete line that is not part of the chain; what follows it does not count. Null when there is none. */
   get endsBefore(): ChainEnd | null {
     return this.#endsBefore;
   }
@@ -112,7 +112,7 @@ export class ChainTail {
     for (const line of lines) {
       const parsed = parseChainLine(line);
       if (parsed === null || parsed.prev !== head) {
-        endsBefore = { epoch, line: this.#position.lines + taken + 1, namesAnother: parsed !== null };
+        endsBefore = isHole(line) ? null : { epoch, line: this.#position.lines + taken + 1 };
         break;
       }
       head = lineHash(line);

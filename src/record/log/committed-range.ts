@@ -27,8 +27,8 @@ export class RangeReader {
 
   /** The bytes of a range. Failure('internal') names the segment and the range when they are not what was committed. */
   async read(range: Range): Promise<Buffer> {
-    const bytes = await this.#checked(range);
-    if (bytes === null) {
+    const bytes = await this.#bytes(range);
+    if (bytes === null || hash('sha256', bytes) !== range.sha256) {
       const place = `${range.offset} to ${range.offset + range.length}`;
       throw new Failure(
         'internal',
@@ -38,9 +38,9 @@ export class RangeReader {
     return bytes;
   }
 
-  /** Whether the bytes of a range are those that were committed. */
-  async holds(range: Range): Promise<boolean> {
-    return (await this.#checked(range)) !== null;
+  /** Whether the segment ends within a range. */
+  async isCutOff(range: Range): Promise<boolean> {
+    return (await this.#open(range.segment)) && (await this.#sizeFor(range)) < range.offset + range.length;
   }
 
   async close(): Promise<void> {
@@ -50,29 +50,32 @@ export class RangeReader {
     await handle?.close();
   }
 
-  async #checked(range: Range): Promise<Buffer | null> {
-    const bytes = await this.#bytes(range);
-    if (bytes === null) return null;
-    return hash('sha256', bytes) === range.sha256 ? bytes : null;
-  }
-
   /** Null when the segment is missing or too short. */
   async #bytes(range: Range): Promise<Buffer | null> {
-    if (this.#segment !== range.segment || this.#handle === null) {
-      await this.close();
-      try {
-        this.#handle = await openFile(join(this.#logDir, range.segment), 'refuse');
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-        throw error;
-      }
-      this.#segment = range.segment;
-      this.#size = 0;
-    }
-    const end = range.offset + range.length;
-    if (end > this.#size) this.#size = (await this.#handle.stat()).size;
-    if (end > this.#size || range.length > MAX_BYTES) return null;
-    const bytes = await readFully(this.#handle, Buffer.allocUnsafe(range.length), range.offset);
+    if (!(await this.#open(range.segment))) return null;
+    if ((await this.#sizeFor(range)) < range.offset + range.length || range.length > MAX_BYTES) return null;
+    const bytes = await readFully(this.#handle!, Buffer.allocUnsafe(range.length), range.offset);
     return bytes.length === range.length ? bytes : null;
+  }
+
+  /** Opens a segment, unless it is open already; false when it is missing. */
+  async #open(segment: string): Promise<boolean> {
+    if (this.#segment === segment && this.#handle !== null) return true;
+    await this.close();
+    try {
+      this.#handle = await openFile(join(this.#logDir, segment), 'refuse');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+    this.#segment = segment;
+    this.#size = 0;
+    return true;
+  }
+
+  /** The size of the open segment, read again if it was smaller than the range needs. */
+  async #sizeFor({ offset, length }: Range): Promise<number> {
+    if (offset + length > this.#size) this.#size = (await this.#handle!.stat()).size;
+    return this.#size;
   }
 }

@@ -47,15 +47,6 @@ export const MANIFEST = z
           .describe('The same per corpus.'),
       })
       .describe('What the outcomes add up to.'),
-    damage: z
-      .array(
-        z.strictObject({
-          epoch: z.int().min(1).describe('The epoch that found the damage.'),
-          at: z.string().describe('First place of the damage.'),
-          outcomes: count.describe('Outcomes that were lost.'),
-        }),
-      )
-      .describe('Committed outcomes that were found damaged and made again.'),
     fingerprints: z
       .array(
         z.strictObject({

@@ -213,7 +213,6 @@ export const SUMMARY = z
       })
       .describe('Files without items.'),
     chain_head: z.string().describe('Hash of the last line of the log.'),
-    lost_to_damage: count.describe('Recorded outcomes that were found damaged and made again.'),
     files: z.array(z.string()).describe('Names of the final files.'),
     rows: byName.describe('Rows, or lines, of the final files that consist of outcomes, without headers.'),
   } satisfies Record<keyof Summary, z.ZodType>)

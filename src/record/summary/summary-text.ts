@@ -92,13 +92,6 @@ function headlines(summary: Summary): string[] {
     lines.push(`ATTENTION: ${models} different models judged in this run; see the guards below`);
   if (models > 0 && fingerprints.has(null))
     lines.push('ATTENTION: some verdicts do not name the model that judged; see the guards below');
-  if (summary.lost_to_damage > 0) {
-    const lost = number(summary.lost_to_damage);
-    const what = plural(summary.lost_to_damage, 'outcome was', 'outcomes were');
-    lines.push(
-      `ATTENTION: ${lost} recorded ${what} damaged and made again; ${RUN_FILES.manifest} says where`,
-    );
-  }
   if (summary.status === 'incomplete') {
     lines.push('INCOMPLETE: not finished; items without a verdict must not be taken for clean');
   }

@@ -42,8 +42,6 @@ export interface Summary extends Counts {
   /** Ids of the models among `guards` that declare to give scores of 0 and 1 only; absent: none. */
   readonly binary_scores?: readonly string[];
   readonly chain_head: string;
-  /** Outcomes that were committed, found damaged, and made again; the manifest says where. */
-  readonly lost_to_damage: number;
   /** Names of the final files. */
   readonly files: readonly string[];
   /** Rows, or lines, of those that consist of outcomes, without headers. */
@@ -62,7 +60,6 @@ export interface SummaryInput {
   readonly canaries: readonly CanaryCheck[];
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
   readonly chainHead: string;
-  readonly lostToDamage: number;
   readonly files: readonly string[];
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -94,7 +91,6 @@ export function makeSummary(input: SummaryInput): Summary {
     canaries: countCanaries(record.config.canaries, input.canaries),
     ...(binary.length > 0 && { binary_scores: binary }),
     chain_head: input.chainHead,
-    lost_to_damage: input.lostToDamage,
     files: input.files,
     rows: input.rows,
   };

@@ -15,7 +15,7 @@ import { FileComparison } from './file-comparison.ts';
 import type { PlanOutline } from '../outcomes/plan-outline.ts';
 import { trialCounts } from '../summary/trial.ts';
 import type { RunTotals } from '../outcomes/run-totals.ts';
-import { damageOf, type Chain, type Closing } from '../log/chain.ts';
+import type { Chain, Closing } from '../log/chain.ts';
 
 /** Sources rendered at once. */
 const SOURCES_AT_A_TIME = 1000;
@@ -68,7 +68,6 @@ export async function checkManifest(
         epoch: closing.position.epoch,
         trial: trialCounts(record.config.trial, plan),
         counts: { items, verdicts, errors, corpora: [...totals.corpora] },
-        damage: damageOf(chain),
         fingerprints: [...chain.fingerprints.values()],
         canaries: manifestCanaries(record, chain),
         ...(record.tables && { tables: record.tables }),

@@ -5,8 +5,8 @@ import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { FileTooLargeError, NotRegularFileError } from '../../files/open-file.ts';
 import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
 import { assertRunDirectory } from '../assert-run-directory.ts';
-import { type Chain, type Closing, lostToDamage, placeOf } from '../log/chain.ts';
-import { readChain } from '../log/read-chain.ts';
+import type { Chain, Closing } from '../log/chain.ts';
+import { doesNotFollow, readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 import { type Manifest, readManifest } from '../manifest/manifest.ts';
 import { LineFiles } from '../outcomes/line-files.ts';
@@ -47,8 +47,6 @@ type VerifyReport =
       readonly items: number;
       readonly verdicts: number;
       readonly errors: number;
-      /** Outcomes that were committed, found damaged, and made again. */
-      readonly lostToDamage: number;
       readonly signature: SignatureState;
     }
   | { readonly ok: false; readonly problem: string };
@@ -110,7 +108,6 @@ async function verify(
     seconds: workingSeconds(chain.parts),
     pass: plan.pass,
     chainHead: chain.position.head,
-    lostToDamage: lostToDamage(chain),
     canaries: chain.canaries,
     fingerprints: chain.fingerprints,
     emptySources: totals.emptySources,
@@ -129,16 +126,13 @@ async function verify(
     items,
     verdicts,
     errors,
-    lostToDamage: lostToDamage(chain),
     signature,
   };
 }
 
 /** Checks that the chain ends where the manifest says; returns its closing line. */
 function checkChain(chain: Chain, manifest: Manifest): Closing {
-  if (chain.endsBefore !== null) {
-    throw broken(`${placeOf(chain.endsBefore)} does not follow from the line before it`);
-  }
+  if (chain.endsBefore !== null) throw doesNotFollow(chain.endsBefore);
   const { epoch, head } = chain.position;
   if (epoch !== manifest.epoch || head !== manifest.chain_head) {
     throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);

@@ -10,7 +10,6 @@ import { syncDirectory } from '../../files/durable-write.ts';
 import { listFolder } from '../../files/folders.ts';
 import { isOccasional, RUN_FILES } from '../../files/run-files.ts';
 import type { Counts } from '../../record/counts.ts';
-import { lostToDamage } from '../../record/log/chain.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
 import { keyId, type ManifestSignature } from '../../record/manifest/manifest-signature.ts';
@@ -84,7 +83,6 @@ class Finish {
       dir,
       pass: plan.pass,
       trial: trialCounts(record.config.trial, plan),
-      lostToDamage: lostToDamage(chain),
       canaries: chain.canaries,
       fingerprints: chain.fingerprints,
     };

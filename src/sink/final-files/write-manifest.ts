@@ -5,7 +5,7 @@ import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, locateSource } from '../../ingest/sources/file-place.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
-import { type Chain, damageOf } from '../../record/log/chain.ts';
+import type { Chain } from '../../record/log/chain.ts';
 import {
   type FileEntry,
   filesHash,
@@ -68,7 +68,6 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     epoch,
     trial: trialCounts(record.config.trial, plan),
     counts: { items, verdicts, errors, corpora: [...totals.corpora] },
-    damage: damageOf(chain),
     fingerprints: [...chain.fingerprints.values()],
     canaries: manifestCanaries(record, chain),
     ...(record.tables && { tables: record.tables }),

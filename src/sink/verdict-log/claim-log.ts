@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plural } from '../../domain/text/plural.ts';
 import { listFolder } from '../../files/folders.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import { DISK_FULL_RETRY_MS, retryWhileDiskFull, type DiskFullPolicy } from '../../files/disk-full.ts';
 import { makeFolders, syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, commitsName, epochOfTemporary } from '../../files/run-files.ts';
+import type { Chain } from '../../record/log/chain.ts';
 import { encodeChainLine, lineHash, type ClaimLine } from '../../record/log/chain-line.ts';
 import { supersededOr, takeNextEpoch } from './take-epoch.ts';
 import { LogWriter } from './log-writer.ts';
-import { assertLogIsThere, recoverChain, type Recovered } from './recover-chain.ts';
+import { assertLogIsThere, recoverChain } from './recover-chain.ts';
 
 /** A new segment begins at this size, in bytes. */
 const SEGMENT_BYTES = 256 * 1024 * 1024;
@@ -36,10 +36,10 @@ export interface ClaimOptions {
  * commit is lost:
  * 1. take the next epoch: from then on the previous writer's commits fail;
  * 2. remove the temporary final files of earlier epochs, so that they can no longer be renamed;
- * 3. read the chain as far as it holds, and report damage;
+ * 3. read the chain, without the torn end that a crash leaves;
  * 4. write the claim, which names that position. Until then the epoch is void: a crash loses nothing.
  *
- * Throws Failure('internal') when the log fails verification, Failure('service') when the disk stays full,
+ * Throws Failure('internal') with the place and what to do when the log fails verification, Failure('service') when the disk stays full,
  * Failure('superseded') when the record fails verification because a later epoch was taken meanwhile.
  */
 export async function claimLog(runDir: string, record: RunRecord, options: ClaimOptions): Promise<LogWriter> {
@@ -58,21 +58,13 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
   const { epoch, commits } = await retryWhileDiskFull('the verdict log', take, diskFull);
   try {
     await removeTemporaries(runDir, epoch);
-    const { chain, damage } = await recovered(runDir, epoch, options);
+    const chain = await checkedChain(runDir, epoch, options);
     const { position } = chain;
-    if (damage !== null) {
-      const { at, outcomes } = damage;
-      options.report(
-        `${at} is damaged: ${outcomes} committed ${plural(outcomes, 'outcome is', 'outcomes are')} lost, and made again`,
-        false,
-      );
-    }
     const claim: ClaimLine = {
       claim: epoch,
       continues: { epoch: position.epoch, lines: position.lines, head: position.head },
       at: new Date().toISOString(),
       ...(options.since === undefined ? {} : { since: options.since }),
-      ...(damage === null ? {} : { damage }),
     };
     const line = encodeChainLine(claim);
     const bytes = Buffer.from(`${line}\n`);
@@ -99,11 +91,7 @@ export async function claimLog(runDir: string, record: RunRecord, options: Claim
 }
 
 /** Recovers the chain. That hashes every committed byte; if it takes long, a message says so. */
-async function recovered(
-  runDir: string,
-  epoch: number,
-  { signal, report }: ClaimOptions,
-): Promise<Recovered> {
+async function checkedChain(runDir: string, epoch: number, { signal, report }: ClaimOptions): Promise<Chain> {
   const say = (): void =>
     report('Checking the committed outcomes before continuing; for a large run this takes minutes', false);
   const timer = setTimeout(say, LONG_CHECK_MS);

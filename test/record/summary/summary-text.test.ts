@@ -45,7 +45,6 @@ const SUMMARY: Summary = {
   fitted_headers: [],
   empty_sources: { count: 0, paths: [] },
   chain_head: 'c'.repeat(64),
-  lost_to_damage: 0,
   canaries: { from: 'off', checks: 0, answers: 0, passed: 0, skipped: 0 },
   files: ['verdicts.jsonl', 'manifest.json'],
   rows: {},
@@ -196,7 +195,6 @@ describe('the summary for people', () => {
     const flood: Summary = {
       ...SUMMARY,
       status: 'incomplete',
-      lost_to_damage: 3,
       by_error_code: Object.fromEntries(ITEM_CODES.map((code, at) => [code, at + 1])),
       unsupported_files: Object.fromEntries(many.map((at) => [`x${at}`, at])),
       without_ffmpeg: 1,

@@ -1,13 +1,9 @@
 import { writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commitsName } from '../../../src/files/run-files.ts';
-import { encodeChainLine, lineHash, type ClaimLine } from '../../../src/record/log/chain-line.ts';
-import { readChain } from '../../../src/record/log/read-chain.ts';
+import { encodeChainLine } from '../../../src/record/log/chain-line.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun, newRun, resultOf, shardOf, signal } from '../run-fixture.ts';
-
-const AT = '2026-11-21T02:00:00.000Z';
+import { finishedRun, resultOf, shardOf } from '../run-fixture.ts';
 
 describe('a hostile log', () => {
   it('is left at the first shard that no plan has', async () => {
@@ -27,25 +23,5 @@ describe('a hostile log', () => {
       ok: false,
       problem: `log/0001-commits.jsonl line ${at + 1} commits shard ${2 ** 52}, which is not planned`,
     });
-  });
-
-  it('with much damage in many claims is read in memory that grows with its size', async () => {
-    const { dir } = await newRun();
-    const EPOCHS = 1500;
-    const SHARDS = 200;
-    let continues: ClaimLine['continues'] = (await readChain(dir, { signal })).position;
-    for (let epoch = 1; epoch <= EPOCHS; epoch++) {
-      const shards = Array.from({ length: SHARDS }, (_, index) => epoch * SHARDS + index);
-      const line = encodeChainLine({
-        claim: epoch,
-        continues,
-        at: AT,
-        damage: { at: 'plan.jsonl', outcomes: 1, shards },
-      });
-      await writeFile(join(dir, 'log', commitsName(epoch)), `${line}\n`);
-      continues = { epoch, lines: 1, head: lineHash(line) };
-    }
-    const chain = await readChain(dir, { signal });
-    expect([chain.position.epoch, chain.damages.length]).toEqual([EPOCHS, EPOCHS]);
   });
 });

@@ -58,7 +58,7 @@ export function sampleReport({
     },
     skipped: { [next()]: 3 * scale },
     empty_sources: { count: 2, paths: [next(), next()] },
-    ...{ chain_head: next(), lost_to_damage: 1, files: [], rows: {}, fitted_headers: [] },
+    ...{ chain_head: next(), files: [], rows: {}, fitted_headers: [] },
   };
   const bins = (length: number): number[] =>
     Array.from({ length }, (_, bin) => Math.round(scale * 3 * Math.exp(-bin / 4)));

@@ -127,20 +127,6 @@ describe('the verdict log', () => {
     );
   });
 
-  it('ends at the last commit whose bytes hash right', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    for (const shard of shardsOf([1, 1, 1])) await log.commit(resultOf(shard));
-    await log.close();
-    const path = join(run.dir, 'log', '0001-000001.jsonl');
-    const bytes = await readFile(path);
-    bytes[bytes.length - 10]! ^= 1;
-    await writeFile(path, bytes);
-    const next = await claim(run);
-    expect([0, 1, 2].map((shard) => next.isCommitted(shard))).toEqual([true, true, false]);
-    await next.close();
-  });
-
   it('is claimed by one process at a time, whatever the race', async () => {
     const run = await newRun();
     const logs = await Promise.all(Array.from({ length: 8 }, () => claim(run)));
@@ -289,7 +275,9 @@ describe('the verdict log', () => {
     await writeFile(path, text.replace('"items":1', '"items":2'));
     await expect(claim(run)).rejects.toMatchObject({
       kind: 'internal',
-      message: 'log/0001-commits.jsonl line 3 does not follow from the line before it',
+      message: expect.stringMatching(
+        /^log\/0001-commits.jsonl line 3 does not follow.*; restore it/,
+      ) as string,
     });
   });
 

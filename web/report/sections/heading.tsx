@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { counted, duration, number, time } from '../format.ts';
+import { duration, number, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 
 /** What the report is of, and what must be known before anything else is read. */
@@ -59,11 +59,6 @@ function Notices({ data }: { readonly data: ReportData }): JSX.Element | null {
   if (known > 1) notices.push(`ATTENTION: ${number(known)} different models judged in this run.`);
   if (known > 0 && models.has(null))
     notices.push('ATTENTION: some verdicts do not name the model that judged.');
-  if (summary.lost_to_damage > 0) {
-    notices.push(
-      `ATTENTION: ${counted(summary.lost_to_damage, 'recorded outcome was', 'recorded outcomes were')} damaged and judged again.`,
-    );
-  }
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     notices.push('DEMONSTRATION GUARD: "allow" is not evidence that content is harmless.');
   }
