@@ -10,7 +10,7 @@ import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { announcedGuards, WorkerModels } from '../src/fleet/redis/worker-models.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
-import { sayChanges } from '../src/guard/pool/say-changes.ts';
+import { sayChanges } from '../src/guard/pool/pool.ts';
 import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';

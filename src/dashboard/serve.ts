@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Failure } from '../domain/failure.ts';
 import { type GatewayOptions, startGateway } from '../gateway/gateway.ts';
 import type { OpenGuards } from '../guard/pool/guard-session.ts';
-import { sayChanges } from '../guard/pool/say-changes.ts';
+import { sayChanges } from '../guard/pool/pool.ts';
 import type { Interrupts } from '../terminal/interrupt.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { type DashboardOptions, openDashboard } from './dashboard.ts';

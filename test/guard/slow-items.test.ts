@@ -111,28 +111,13 @@ describe.concurrent('an item that occupies the only instance beyond the request 
   });
 });
 
-describe('an item that is not answered in time', () => {
-  const task = (): Task => new Task({ over: false, settle: () => null }, 0, prompt('a'), '', null);
-
-  test.each([
-    ['is sent alone after its second timeout', false, 2],
-    ['is sent alone for its last try as long as requests sent later are answered', true, 4],
-  ])('%s', (_, overtaken, timeouts) => {
-    const slow = task();
-    for (let timeout = 1; timeout <= timeouts; timeout++) {
-      expect(slow.alone).toBe(false);
-      slow.noteTimeout(overtaken);
-    }
-    expect(slow).toMatchObject({ alone: true, attempts: 0 });
-    slow.noteTimeout(false);
-    expect(slow.attempts).toBe(timeouts + 1);
-  });
-
-  test('is no longer suspected once it is judged', () => {
-    const slow = task();
-    slow.noteTimeout(false);
-    slow.noteTimeout(false);
-    slow.clearSuspicion();
-    expect(slow).toMatchObject({ alone: false, timeouts: 0, attempts: 0 });
-  });
+test('an item that later requests overtake is sent alone for its last try only', () => {
+  const slow = new Task({ over: false, settle: () => null }, 0, prompt('a'), '', null);
+  for (let timeout = 1; timeout <= 4; timeout++) {
+    expect(slow.alone).toBe(false);
+    slow.noteTimeout(true);
+  }
+  expect(slow).toMatchObject({ alone: true, attempts: 0 });
+  slow.noteTimeout(false);
+  expect(slow.attempts).toBe(5);
 });

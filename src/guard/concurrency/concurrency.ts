@@ -1,5 +1,5 @@
 /** A request that a guard answered. */
-interface Completed {
+interface Completion {
   /** Rows it took of the limit. */
   readonly rows: number;
   readonly latencyMs: number;
@@ -15,7 +15,7 @@ export interface ConcurrencyPolicy {
   /** Max rows in flight, not necessarily an integer. One request is always allowed. */
   readonly limit: number;
   /** A request was answered. */
-  completed(request: Completed): void;
+  completed(request: Completion): void;
   /** The guard rejected a request because it is overloaded, or did not answer in time. */
   overloaded(): void;
 }
@@ -35,7 +35,7 @@ interface ConcurrencyOptions {
 const QUEUED_FACTOR = 2;
 /** Min requests in a round: the mean of fewer varies with the lengths of their texts. */
 const MIN_REQUESTS = 128;
-/** Above this fraction of the limit at which the guard was last overloaded, the limit grows more slowly. */
+/** Close to the limit of the last overload, from this fraction of it on, the limit grows more slowly. */
 const CLOSE_TO_OVERLOAD = 0.9;
 /** How many times more slowly. */
 const CAUTION = 64;
@@ -53,7 +53,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
   readonly #max: number;
   readonly #step: number;
   #limit: number;
-  /** The limit at which the guard was last overloaded. */
+  /** The limit when the guard was last overloaded. */
   #overloadedAt = Number.POSITIVE_INFINITY;
   #lowestMs = Number.POSITIVE_INFINITY;
   /** Rows still to be answered that were sent under an earlier limit. */
@@ -73,7 +73,7 @@ export class AdaptiveConcurrency implements ConcurrencyPolicy {
     return this.#limit;
   }
 
-  completed({ rows, latencyMs, supplied }: Completed): void {
+  completed({ rows, latencyMs, supplied }: Completion): void {
     if (this.#rowsToSkip > 0) {
       this.#rowsToSkip -= rows;
       return;

@@ -23,7 +23,7 @@ export interface DispatcherOptions {
   readonly requestTimeoutMs: number;
   /** Whether verdicts name the model that they came from, if the guard reports it. */
   readonly stampVerdicts: boolean;
-  /** Whether the endpoint goes out of use when its model changes, so that the new one is checked first. */
+  /** Whether the endpoint goes out of use when its model changes: the new one must be checked first. */
   readonly heldWhenChanged: boolean;
   /** Tasks waiting for any endpoint. Shared with the other endpoints: read and taken from here, never added to. */
   readonly backlog: TaskQueue;
@@ -129,7 +129,7 @@ export class Dispatcher {
 
   /**
    * Whether verdicts can be expected: not while the guard has rejected everything as overload since it last judged
-   * something, nor while its version cannot be read, without which no answer becomes a verdict.
+   * something, or while its version cannot be read: then no answer becomes a verdict.
    */
   get isUsable(): boolean {
     return !this.health.isOverloaded && this.#verdicts.brackets?.isFailing !== true;
@@ -174,8 +174,8 @@ export class Dispatcher {
   }
 
   /**
-   * The queues, or what may be sent, have changed. Sends in the next turn of the event loop, so that tasks added in this
-   * one share batches.
+   * The queues, or what may be sent, have changed. Sends in the next turn of the event loop, so tasks added in this one
+   * share batches.
    */
   wake(): void {
     if (this.#woken || this.#isStopped) return;
@@ -281,7 +281,7 @@ export class Dispatcher {
       else if (!signal.aborted) throw error;
     }
     if (this.#isStopped) return;
-    // After an outage the request still counts as in flight, so that `stop` notes the outage for its tasks.
+    // After an outage the request still counts as in flight: `stop` notes the outage for its tasks.
     const mayBeOutage = failure !== null && (failure.fault.kind === 'endpoint' || isTimeout(failure.fault));
     if (!mayBeOutage) {
       this.#clockIdle();

@@ -11,7 +11,7 @@ export type EndpointState =
       /** ISO 8601, UTC. */
       readonly since: string;
       readonly reason: OutReason;
-      /** For people: the reason, with details where they are known. */
+      /** The reason, with details where they are known. */
       readonly detail: string;
       /** Whether only a changed setting can help. */
       readonly fatal: boolean;

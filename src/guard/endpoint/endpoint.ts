@@ -20,7 +20,7 @@ const PROBE_CAP_MS = 5000;
 
 /** One server at one address, and how to reach it. */
 export interface EndpointTarget {
-  /** As recorded in outcomes. */
+  /** Its name in outcomes. */
   readonly name: string;
   readonly kind: EndpointKind;
   /** Whether a guard of this kind may take such requests, as far as is known before it is asked. */
@@ -51,7 +51,7 @@ interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhen
  * A probe connects, negotiates and reads the version; after an outage the guard must also judge a harmless text. A model
  * that the endpoint did not serve before must also pass the `ModelCheck`; if there is one, an endpoint whose model changes
  * while it is ready goes out.
- * `fatal` in `out` means that only a changed setting can help; it is probed all the same. `close()` ends either state.
+ * `fatal` in `out` means that only a changed setting can help; it is still probed. `close()` ends either state.
  * All states: docs/run-states.md.
  */
 export class Endpoint {
@@ -66,7 +66,7 @@ export class Endpoint {
   readonly #retries: Partial<Record<RetryCause, number>> = {};
   #state: EndpointState;
   #connection: Connection | null = null;
-  /** From its last period of use. */
+  /** The guard of the last period of use. */
   #guard: ProbingGuard | null = null;
   #dispatcher: Dispatcher | null = null;
   /** In earlier periods of use. */
@@ -192,7 +192,7 @@ export class Endpoint {
           return;
         }
         if (!(error instanceof NotUsable)) throw error;
-        // A model or path that was there before may come back.
+        // A model or path that existed before may come back.
         const fatal = error.fatal && (first || !mayReturn(error.reason));
         this.#state = { ...outState(error.reason, fatal, error.message), since: this.#since() };
         if (first && fatal) this.#events.unusable(error);
@@ -225,7 +225,7 @@ export class Endpoint {
     try {
       await this.#checks.pass(guard, model, { timeoutMs: this.#options.requestTimeoutMs, signal });
     } catch (error) {
-      // It went out meanwhile, and is checked before it is used again.
+      // The endpoint has gone out since, and is checked before it is used again.
       if (signal.aborted || this.#dispatcher !== dispatcher) return;
       if (error instanceof NotUsable) this.#takeOut({ reason: error.reason, fatal: error.fatal });
       else if (error instanceof Failure) this.#events.rejected(error);

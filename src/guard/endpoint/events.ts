@@ -19,11 +19,11 @@ export interface Outage {
   readonly retryAfterMs?: number;
 }
 
-/** What a pool learns from an endpoint. */
+/** Events of an endpoint that its pool handles. */
 export interface PoolEvents {
   /** The endpoint is in use, for the first time or again. */
   ready(): void;
-  /** Not usable at its first start, and only a changed setting can help. The endpoint keeps probing all the same. */
+  /** Not usable at its first start, and only a changed setting can help. The endpoint keeps probing. */
   unusable(error: NotUsable): void;
   /** The model must not be used, whatever else may be judged: see `ModelCheck`. */
   rejected(failure: Failure): void;
@@ -40,8 +40,8 @@ export interface PoolEvents {
 }
 
 /**
- * Everything that happens at one endpoint. There is one object per endpoint; the endpoint adds its own two handlers to
- * those of the pool and hands it to its dispatcher, sender and so on as it is, so no part relays another part's event.
+ * All events of one endpoint. There is one object per endpoint: the endpoint adds its own two handlers to those of the pool,
+ * and shares it with its dispatcher and the parts of that, so no part relays another part's event.
  */
 export interface EndpointEvents extends PoolEvents {
   /** Tasks are sent again. */

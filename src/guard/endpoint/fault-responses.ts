@@ -10,7 +10,7 @@ import type { GuardHealth, Proof } from './guard-health.ts';
 import type { Flight, InFlight } from './in-flight.ts';
 import type { OwnedTasks } from './owned-tasks.ts';
 
-/** A guard that asks for a longer pause is taken out of use, so that its tasks go to other endpoints. In milliseconds. */
+/** A guard that asks for a longer pause is taken out of use, and its tasks go to other endpoints. In milliseconds. */
 const MAX_PAUSE_MS = 10_000;
 /** Times that a request is turned away before its items are sent one by one, and then each alone. */
 const TURNED_AWAY_BEFORE_ALONE = 3;
@@ -21,15 +21,15 @@ interface FaultResponsesOptions {
   readonly health: GuardHealth;
   readonly barred: BarredRequests;
   readonly events: Pick<EndpointEvents, 'down'>;
-  /** Of the endpoint. The signal is aborted when it goes out of use: then its tasks go to other endpoints. */
+  /** The signal is aborted when the endpoint goes out of use: then its tasks go to other endpoints. */
   readonly calls: CallOptions;
   /** Sends nothing for so many milliseconds. */
   readonly pause: (ms: number) => void;
 }
 
 /**
- * What follows from the fault of one request. Its tasks are sent again as they were, in smaller batches or alone, an
- * attempt is counted, or they end in an error. The endpoint goes on, with fewer rows in flight or after a pause, or goes out
+ * Reacts to the fault of a request. Its tasks are sent again as they were, in smaller batches or alone, an attempt is
+ * counted, or they end in an error. The endpoint goes on, with fewer rows in flight or after a pause, or goes out
  * of use.
  */
 export class FaultResponses {

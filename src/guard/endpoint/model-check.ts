@@ -18,7 +18,7 @@ export interface ModelCheck {
   readonly checks: readonly CanaryCheck[];
 }
 
-/** The checks of one endpoint: which model passed them, for which modalities. */
+/** The checks that the model of one endpoint has passed, by modality. */
 export class EndpointChecks {
   readonly #endpoint: string;
   readonly #check: ModelCheck | null;

@@ -104,7 +104,7 @@ export class OwnedTasks {
     }
   }
 
-  /** These timed out, but the guard answers other requests. */
+  /** The tasks timed out, but the guard answers other requests. */
   timedOut(tasks: readonly Task[], overtaken: boolean, delayMs: number): void {
     const again: Task[] = [];
     for (const task of tasks) {

@@ -1,4 +1,4 @@
-/** What an endpoint has been sent so far. */
+/** Totals of the requests sent to an endpoint. */
 export interface Sent {
   readonly requests: number;
   readonly rows: number;

@@ -30,7 +30,7 @@ interface VerdictsOptions {
   readonly endpoint: string;
   /** Null if no model need be named, or the guard does not report it: then answers become verdicts at once. */
   readonly version: ReadyGuard['version'];
-  /** Whether the endpoint goes out of use when its model changes, so that the new one is checked first. */
+  /** Whether the endpoint goes out of use when its model changes: the new one must be checked first. */
   readonly heldWhenChanged: boolean;
   /** For version readings. */
   readonly calls: CallOptions;

@@ -10,7 +10,7 @@ import { LivePool } from './live-pool.ts';
 import type { GuardPool } from './pool.ts';
 
 export interface PoolOptions {
-  /** Fingerprint id that every guard must have; null: any. A guard over REST has none. */
+  /** Fingerprint id that every guard must have; null to accept any. A guard over REST has none. */
   readonly expectFingerprint: string | null;
   /**
    * How long requests wait while no guard is usable, in milliseconds since the last verdict or return of a guard. Null:
@@ -29,17 +29,17 @@ export interface PoolOptions {
    * ready in time or one needs a changed setting, and requests wait.
    */
   readonly waitsForGuards?: boolean;
-  /** Takes one line for people when connecting takes long. */
+  /** Takes one message for users when connecting takes long. */
   readonly say?: (message: string) => void;
   /** Timeout of one request to the guard, in milliseconds. Default 60,000. */
   readonly requestTimeoutMs?: number;
-  /** Bearer token or key to send to an endpoint; null or left out: none. */
+  /** Bearer token or key to send to an endpoint; null or omitted for none. */
   readonly token?: (endpoint: GuardEndpoint) => string | null;
-  /** For the endpoints reached over TLS; left out: what Node trusts, and no certificate. */
+  /** For endpoints reached over TLS. Default: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
-  /** What models judge by that follow a written policy; null or left out: nothing. */
+  /** Policy for models that judge by a written one; null or omitted for none. */
   readonly guardPolicy?: GuardPolicy | null;
-  /** Every model must pass it before it judges; left out: none has to. A model that does not fails the pool. */
+  /** Check that every model must pass before it judges; null or omitted for none. A model that fails it fails the pool. */
   readonly modelCheck?: ModelCheck | null;
 }
 

@@ -9,5 +9,5 @@ export interface GuardSession {
   close(): Promise<void>;
 }
 
-/** Connects to guards; rejects with Failure('service') when none becomes usable. `say` takes one line for people. */
+/** Connects to guards; rejects with Failure('service') when none becomes usable. `say` takes one message for users. */
 export type OpenGuards = (signal: AbortSignal, say: (line: string) => void) => Promise<GuardSession>;

@@ -16,7 +16,6 @@ import type { Reading } from '../protocol/connection.ts';
 import type { Conversation } from '../tasks/conversation.ts';
 import { Judging } from '../tasks/judging.ts';
 import { messageOf, notTaken, type Task } from '../tasks/task.ts';
-import { TaskFactory } from '../tasks/task-factory.ts';
 import { TaskQueue } from '../tasks/task-queue.ts';
 import { type RequestKind, mediaRequestKind } from '../tensors/encode-request.ts';
 import type { GuardStream } from '../streams/guard-stream.ts';
@@ -53,7 +52,8 @@ export class LivePool implements GuardPool {
   readonly #backlog = new TaskQueue();
   readonly #placement: Placement;
   readonly #admission = new Admission(MAX_ITEMS, (arriving) => this.#placement.hasRoom(arriving));
-  readonly #factory = new TaskFactory();
+  /** Cache sessions made for conversations that are judged once. */
+  #sessions = 0;
   readonly #start = new PoolStart();
   /** Null: the pool waits without end. */
   readonly #watch: ProgressWatch | null;
@@ -136,7 +136,7 @@ export class LivePool implements GuardPool {
     }
     if (this.#modelCheck !== null) await this.#checkModels(requests, signal);
     const permit = await this.#admission.enter(requests.length, signal);
-    const judging = new Judging(requests.length);
+    const judging = new Judging(requests, options.session, () => this.#sessions++);
     const abort = (): void => {
       judging.fail(signal.reason);
       this.#sweep();
@@ -148,8 +148,7 @@ export class LivePool implements GuardPool {
       signal.addEventListener('abort', abort, { once: true });
       if (this.#live.size === 0) this.#watch?.start();
       this.#live.add(judging);
-      const tasks = this.#factory.create(judging, requests, options.session);
-      this.#placement.place(tasks, options.endpoint ?? null);
+      this.#placement.place(judging.tasks, options.endpoint ?? null);
       permit.begun();
       return await judging.promise;
     } finally {

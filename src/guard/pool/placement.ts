@@ -12,7 +12,7 @@ const MIN_BACKLOG = 1024;
 /**
  * Decides which endpoint gets which task. By default none: tasks wait in the shared backlog, from which each endpoint
  * takes what it can send at once. Assigned to one endpoint are tasks with a preference, and tasks that must be in flight
- * alone, so that one endpoint drains for them and not all.
+ * alone, so only one endpoint drains for them.
  */
 export class Placement {
   readonly #backlog: TaskQueue;
@@ -113,7 +113,7 @@ export class Placement {
   }
 }
 
-/** Where to open a stream: the endpoint in use that takes streams and has the fewest open. Throws `GuardStreamError`. */
+/** Finds the endpoint in use that takes streams and has the fewest open. Throws `GuardStreamError`. */
 export function dispatcherForStream(endpoints: readonly Endpoint[]): Dispatcher {
   const taking = endpoints.filter((endpoint) => endpoint.takes('generation'));
   if (taking.length === 0)

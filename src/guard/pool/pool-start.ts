@@ -10,7 +10,7 @@ export interface StartOptions {
   readonly timeoutMs: number;
   /** Start of that time, by `performance.now()`. */
   readonly startedAt: number;
-  /** Takes one line for people when it takes long. */
+  /** Takes one message for users when it takes long. */
   readonly say: (message: string) => void;
 }
 
@@ -69,7 +69,7 @@ export function anyUsable(endpoints: readonly Endpoint[]): boolean {
   return endpoints.some(({ dispatcher }) => dispatcher?.isUsable === true);
 }
 
-/** Per endpoint, why it is not usable. Only for endpoints of which none is. */
+/** The reason why each endpoint is not usable. None of them may be. */
 export function describeUnusable(endpoints: readonly Endpoint[]): string {
   return endpoints
     .map(({ name, state }) => `${name}: ${state.name === 'out' ? state.detail : 'overloaded'}`)

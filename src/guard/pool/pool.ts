@@ -59,3 +59,20 @@ export interface GuardPool {
   /** Ends all calls and connections; pending `judge` calls reject. Idempotent. */
   close(): Promise<void>;
 }
+
+/** Notifies once when a guard that was in use goes out, and once when it is back. */
+export function sayChanges(pool: GuardPool, say: (line: string) => void): void {
+  const wasReady = new Map<string, boolean>();
+  const look = (endpoints: readonly EndpointStatus[]): void => {
+    for (const { name, state } of endpoints) {
+      const before = wasReady.get(name);
+      const isReady = state.name === 'ready';
+      if (before === undefined && !isReady) continue;
+      wasReady.set(name, isReady);
+      if (before === undefined || before === isReady) continue;
+      say(state.name === 'ready' ? `guard ${name} is ready again` : `guard ${name} is out: ${state.reason}`);
+    }
+  };
+  look(pool.status());
+  pool.onStateChange(look);
+}

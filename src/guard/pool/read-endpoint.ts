@@ -8,7 +8,7 @@ import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 import { transportOf } from '../transports/transports.ts';
 
-/** What an endpoint reports about itself. */
+/** Configuration and version of an endpoint. */
 export type EndpointReading =
   | {
       readonly name: string;
@@ -23,7 +23,7 @@ export type EndpointReading =
     }
   | {
       readonly name: string;
-      /** It judges, but has no way to ask for the version. */
+      /** Its protocol has no version request. */
       readonly kind: EndpointKind;
       readonly fingerprint: null;
     };
@@ -33,9 +33,9 @@ interface ReadEndpointOptions {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly token?: (endpoint: GuardEndpoint) => string | null;
-  /** For an endpoint reached over TLS; left out: what Node trusts, and no certificate. */
+  /** For an endpoint reached over TLS. Default: what Node trusts, and no certificate. */
   readonly tls?: ClientTls;
-  /** As in `PoolOptions`. */
+  /** See `PoolOptions`. */
   readonly guardPolicy?: GuardPolicy | null;
 }
 

@@ -5,11 +5,11 @@ import { isLoopback } from '../../domain/access.ts';
 export interface GuardEndpoint {
   /** As recorded: `embedded:`, `grpc://host:8001`, `https://host`, `kserve+http://host:8000`. */
   readonly name: string;
-  /** A URL; its scheme says which transport. */
+  /** A URL; its scheme selects the transport. */
   readonly address: string;
 }
 
-/** Which machine a guard is on, and how it is reached. */
+/** The machine of a guard, and whether it is reached over TLS. */
 export interface GuardHost {
   /** A name or an IP address, of IPv6 without brackets. */
   readonly host: string;

@@ -1,6 +1,6 @@
 import type { ItemCode } from '../../domain/item-error.ts';
 
-/** Why an endpoint is out of use. Shown to people and kept stable. */
+/** Why an endpoint is out of use. Shown to users and kept stable. */
 export type OutReason =
   | 'no connection'
   | 'connection lost'

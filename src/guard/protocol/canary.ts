@@ -6,7 +6,7 @@ import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 import { CallError, type Fault, isTimeout, type OutReason } from './call-error.ts';
 import type { CallOptions, ReadyGuard } from './connection.ts';
 
-/** Harmless under any policy, and short, so that it costs the guard almost nothing. */
+/** Harmless under any policy, and short: it costs the guard almost nothing. */
 export const HARMLESS_ROW = {
   request: { requestType: 'prompt', modality: 'text', text: 'The library opens at nine on weekdays.' },
   sessionId: '',
@@ -101,8 +101,7 @@ export async function tryHarmlessText(guard: AskedGuard, options: CallOptions): 
 }
 
 /**
- * What was turned away: one `item`; a `kind` of requests, while texts are judged; or, as for a harmless text, what is sent to
- * the endpoint at all.
+ * Scope of a rejection: one `item`; a `kind` of requests, while texts are judged; or everything, as for a harmless text.
  */
 export type Barred = { readonly kind: 'item' | 'kind' } | Exclude<CanaryResult, { kind: 'judged' }>;
 

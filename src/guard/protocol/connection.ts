@@ -6,12 +6,12 @@ import type { GuardStreams } from '../streams/guard-streams.ts';
 import type { RequestRow, RequestKind } from '../tensors/encode-request.ts';
 
 export interface CallOptions {
-  /** For the whole call; of a moderation stream, how long it may make no progress. */
+  /** Timeout of the whole call; for a moderation stream, the max time without progress. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Which model was deployed when the guard answered a `version` request. */
+/** The model that was deployed when the guard answered a `version` request. */
 export interface Reading {
   readonly fingerprint: Fingerprint;
   readonly modelVersion: string;
@@ -29,7 +29,7 @@ export interface Reply {
 export interface ReadyGuard {
   /** Max rows per request. 0: the model does not batch, which means one row per request. */
   readonly maxBatchSize: number;
-  /** Model instances that the server declares; null: none. */
+  /** Model instances that the server declares; null if it declares none. */
   readonly instances: number | null;
   /** Limit of rows in flight. New with each period of use. */
   readonly concurrency: ConcurrencyPolicy;
@@ -47,7 +47,7 @@ export interface ReadyGuard {
   readonly streams: GuardStreams | null;
 }
 
-/** What a check of a guard with canaries needs of it. */
+/** The part of a guard that canaries use. */
 export type CheckedGuard = Pick<ReadyGuard, 'judge'> & {
   takes(requestKind: RequestKind): boolean;
   readonly version: { read(options: CallOptions): Promise<Reading> } | null;
@@ -55,7 +55,7 @@ export type CheckedGuard = Pick<ReadyGuard, 'judge'> & {
 
 /** How a connection identifies this client, and which servers it trusts. */
 export interface Credentials {
-  /** Bearer token or key; null: none. */
+  /** Bearer token or key; null for none. */
   readonly token: string | null;
   /** Used over TLS only. */
   readonly tls: ClientTls;

@@ -2,7 +2,7 @@ import { CallError, type Fault, type OutReason } from './call-error.ts';
 import type { CallOptions } from './connection.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
-/** The endpoint cannot be used. `fatal`: retrying does not help. `detail`: what is wrong, for people. */
+/** The endpoint cannot be used. `fatal`: retrying does not help. `detail`: a message for users. */
 export class NotUsable extends Error {
   override readonly name = 'NotUsable';
   readonly reason: OutReason;

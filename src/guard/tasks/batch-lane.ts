@@ -29,7 +29,7 @@ export class ArrivalLane implements BatchLane {
   readonly #maxRows: number;
   readonly #tasks = new Fifo<Task>();
 
-  /** `maxRows`: of one batch, whatever the guard takes. */
+  /** `maxRows`: limit of one batch, whatever the guard takes. */
   constructor(maxRows: number) {
     this.#maxRows = maxRows;
   }
@@ -103,7 +103,7 @@ export class LengthLane implements BatchLane {
     this.#arrived.add(task);
   }
 
-  /** Alternates between the short and the long end, so that latencies of successive batches even out. */
+  /** Alternates between the short and the long end, so latencies of successive batches even out. */
   take(maxRows: number): Task[] {
     if (this.#from === this.#to) this.#openWindow(maxRows);
     const rows = this.#rowsThatFit(Math.min(maxRows, this.#to - this.#from));

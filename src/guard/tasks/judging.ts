@@ -1,25 +1,31 @@
 import type { Outcome } from '../../domain/outcome.ts';
-import type { TaskOwner } from './task.ts';
+import type { GuardRequest } from '../../domain/request.ts';
+import { Conversation } from './conversation.ts';
+import { Task, type TaskOwner } from './task.ts';
 
-/** One call of `judge`: collects the outcomes of its requests, which arrive in any order. */
+/** One call of `judge`: makes its tasks, and collects their outcomes, which arrive in any order. */
 export class Judging implements TaskOwner {
   readonly promise: Promise<Outcome[]>;
+  /** The tasks to place now; only the first turn of a conversation. */
+  readonly tasks: readonly Task[];
   readonly #outcomes: Outcome[];
   #missing: number;
   #over = false;
   #resolve!: (outcomes: Outcome[]) => void;
   #reject!: (error: unknown) => void;
 
-  constructor(requests: number) {
-    this.#outcomes = new Array<Outcome>(requests);
-    this.#missing = requests;
+  /** `session`: prefix of the guard's cache session ids. `number`: another one each time. */
+  constructor(requests: readonly GuardRequest[], session: string, number: () => number) {
+    this.#outcomes = new Array<Outcome>(requests.length);
+    this.#missing = requests.length;
     this.promise = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
+    this.tasks = this.#makeTasks(requests, session, number);
   }
 
-  /** Whether the call has been answered, so that its remaining tasks need not be judged. */
+  /** Whether the call has been answered, so its remaining tasks need not be judged. */
   get over(): boolean {
     return this.#over;
   }
@@ -36,5 +42,27 @@ export class Judging implements TaskOwner {
     if (this.#over) return;
     this.#over = true;
     this.#reject(error);
+  }
+
+  /** One task per request, task i having index i. */
+  #makeTasks(requests: readonly GuardRequest[], session: string, number: () => number): Task[] {
+    const conversations = new Map<number, Conversation>();
+    const tasks: Task[] = [];
+    for (const [index, request] of requests.entries()) {
+      const isConversation = request.requestType === 'multiturn';
+      const first = isConversation ? request.conversation : null;
+      if (first === null) {
+        // Only conversations use the guard's cache. One that is judged once gets a cache session of its own.
+        const own = isConversation ? `${session}-item-${number()}` : '';
+        tasks.push(new Task(this, index, request, own, null));
+        continue;
+      }
+      const earlier = conversations.get(first);
+      const conversation = earlier ?? new Conversation();
+      conversations.set(first, conversation);
+      const task = new Task(this, index, request, `${session}-${first}`, conversation);
+      if (earlier === undefined) tasks.push(task);
+    }
+    return tasks;
   }
 }

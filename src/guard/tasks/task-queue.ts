@@ -2,7 +2,7 @@ import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch
 import type { Task } from './task.ts';
 import { isBatchable, type RequestKind } from '../tensors/encode-request.ts';
 
-/** What a guard can take now. */
+/** The requests that a guard can take now. */
 export interface Demand {
   /** Max rows of one request, 1 or more. */
   readonly maxRows: number;
@@ -18,7 +18,7 @@ export interface Offer {
   take(): Task[];
 }
 
-/** Tasks waiting to be sent. Of the lanes that are due, the one that has waited longest goes first. */
+/** Tasks waiting to be sent. The lane that has waited longest goes first, among those that are due. */
 export class TaskQueue {
   /** Tasks that may share a batch with any other of their kind. */
   readonly #lanes = new Map<RequestKind, BatchLane>();

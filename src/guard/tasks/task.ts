@@ -10,7 +10,7 @@ export const MAX_ATTEMPTS = 5;
 const TIMEOUTS_BEFORE_ALONE = 2;
 
 /**
- * Where a task is:
+ * Progress of a task:
  * - idle: waits for the previous turn of its conversation, or is between two endpoints;
  * - active: waits for an endpoint, is queued there, waits to be sent again, or is in flight;
  * - answered: waits for the version reading that closes its bracket;
@@ -18,7 +18,7 @@ const TIMEOUTS_BEFORE_ALONE = 2;
  */
 export type TaskState = 'idle' | 'active' | 'answered' | 'settled';
 
-/** What waits for the outcomes of tasks. */
+/** Receives the outcomes of tasks. */
 export interface TaskOwner {
   /** Whether it needs no more outcomes. */
   readonly over: boolean;
@@ -93,7 +93,7 @@ export class Task implements RequestRow {
   }
 
   /**
-   * It timed out. That counts as an attempt only if it was alone in flight; then its earlier timeouts count as well.
+   * The task timed out. That counts as an attempt only if it was alone in flight; then its earlier timeouts count as well.
    * `overtaken`: requests sent later were answered, so it probably did not wait behind another one. Such a task is sent
    * alone only for its last attempt.
    */

@@ -7,7 +7,7 @@ import type { GuardEndpoint } from '../protocol/address.ts';
 import type { CallOptions } from '../protocol/connection.ts';
 import { reachHost } from '../protocol/reach-host.ts';
 
-/** Where to connect over gRPC, and which name to verify. */
+/** Target of a gRPC connection, and the name to verify. */
 export interface GuardAddress {
   /** A gRPC target: `host:port`. */
   readonly target: string;

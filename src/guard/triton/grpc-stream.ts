@@ -81,7 +81,7 @@ function decodeReply(
   if (message.length > maxVerdictReplyBytes(1)) return unreadableReply();
   try {
     const { errorMessage, response } = decodeStreamInferResponse(message);
-    // The server ignored the wish for a status: only its text tells what the error is.
+    // The server ignored the wish for a status: the error can only be classified by its text.
     if (errorMessage !== '')
       return new CallError('an error without a status', classifyGrpc(status.UNKNOWN, errorMessage));
     if (response === null) return unreadableReply();

@@ -16,20 +16,20 @@ interface BracketHooks<Pending> {
   /** Called with every reading; false ends the sequence, because that model must not be used. */
   approve(reading: Reading): boolean;
   /**
-   * A reading failed, as did `inRow - 1` before it. Returns how many milliseconds to wait before the next, or null to end the
+   * A reading failed, the `inRow`th in a row. Returns how many milliseconds to wait before the next, or null to end the
    * sequence.
    */
   failed(error: unknown, inRow: number): number | null;
-  /** These are verdicts of the model with this fingerprint. */
+  /** The answers are verdicts of the model with this fingerprint. */
   stamped(pending: readonly Pending[], fingerprintId: string): void;
-  /** It is not known which model gave these: they must be judged again. */
+  /** It is not known which model gave the answers: their tasks must be judged again. */
   voided(pending: readonly Pending[]): void;
 }
 
-/** What one reading closes, because it began before the reading. */
+/** Answers and questions from before a reading, which it closes. */
 interface Round<Pending> {
   readonly answers: { readonly pending: Pending; readonly epoch: number }[];
-  /** Those who asked for the model. */
+  /** Callers that asked for the model. */
   readonly askers: ((model: string | null) => void)[];
 }
 

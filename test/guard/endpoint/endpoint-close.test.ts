@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../src/guard/triton/grpc-address.ts';
 import { Endpoint } from '../../../src/guard/endpoint/endpoint.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
 import { TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
 import { connectGrpc } from '../../../src/guard/transports/grpc.ts';
-import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guards/guard-pool.ts';
+import { closeAfterEach, guard } from '../../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 
@@ -82,28 +82,4 @@ test('an endpoint that is closed while it becomes ready is not put into use', as
   expect(closing).toHaveLength(1);
   expect(endpoint.dispatcher).toBeNull();
   expect(endpoint.state.name).toBe('out');
-});
-
-test('a guard that comes after the start leaves no timer that keeps the process alive', async () => {
-  const late = await guard();
-  late.kill();
-  const set = vi.spyOn(globalThis, 'setTimeout');
-  const cleared = vi.spyOn(globalThis, 'clearTimeout');
-  try {
-    const nobody = { address: 'grpc://127.0.0.1:1' };
-    const pool = await connect([await guard(), late, nobody], { startTimeoutMs: 6000 });
-    const ready = stateOf(pool, 'ready', late.address);
-    await guard({ port: late.port });
-    await ready;
-    // The endpoint's start ends after it has become ready.
-    await new Promise(setImmediate);
-    await pool.close();
-    const longest = set.mock.results.filter((_, call) => set.mock.calls[call]![1] === 5000);
-    const ended = cleared.mock.calls.map(([timer]) => timer);
-    expect(longest.length).toBeGreaterThan(0);
-    expect(longest.every(({ value }) => ended.includes(value as NodeJS.Timeout))).toBe(true);
-  } finally {
-    set.mockRestore();
-    cleared.mockRestore();
-  }
 });

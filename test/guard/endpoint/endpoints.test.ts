@@ -86,9 +86,9 @@ describe('a wrong setting is a failure at once', () => {
 
 test('no guard within the start timeout is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await closedPort()}`;
-  const error = await connect([{ address }], { startTimeoutMs: 5000 }).catch((reason: unknown) => reason);
+  const error = await connect([{ address }], { startTimeoutMs: 1000 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ kind: 'service' });
-  expect((error as Error).message).toBe(`no guard became usable within 5 s: ${address}: no connection`);
+  expect((error as Error).message).toBe(`no guard became usable within 1 s: ${address}: no connection`);
 });
 
 test('waits for a guard that is still loading', async () => {
@@ -102,7 +102,7 @@ test('waits for a guard that is still loading', async () => {
 test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
   const port = await closedPort();
   const server = await guard();
-  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 5000 });
+  const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1000 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
   const joined = new Promise<void>((resolve) => {
     pool.onStateChange((endpoints) => {
