@@ -1,4 +1,5 @@
 import { Fifo } from '../../flow/fifo.ts';
+import type { RequestKind } from '../tensors/encode-request.ts';
 import type { Task } from './task.ts';
 
 /**
@@ -10,74 +11,15 @@ export const MAX_BATCH_BYTES = 1024 * 1024;
 /** Batches cut from one sorted window: enough that the texts of one batch have nearly the same length. */
 export const WINDOW_BATCHES = 16;
 
-/** The waiting tasks of one kind, and how batches are formed from them. */
-export interface BatchLane {
-  readonly size: number;
-  /** `Task.arrival` of its oldest task, which decides its turn among lanes; infinite when it is empty. */
-  readonly since: number;
-  /** Max rows of the next batch, for a guard that takes `maxRows`. */
-  batchRows(maxRows: number): number;
-  add(task: Task): void;
-  /** The next batch: up to `batchRows` tasks and MAX_BATCH_BYTES; a larger task goes alone. Empty only when the lane is. */
-  take(maxRows: number): Task[];
-  /** Drops abandoned tasks. */
-  sweep(): void;
-}
-
-/** Batches in order of arrival, each as large as all of its tasks allow. */
-export class ArrivalLane implements BatchLane {
-  readonly #maxRows: number;
-  readonly #tasks = new Fifo<Task>();
-
-  /** `maxRows`: limit of one batch, whatever the guard takes. */
-  constructor(maxRows: number) {
-    this.#maxRows = maxRows;
-  }
-
-  get size(): number {
-    return this.#tasks.size;
-  }
-
-  get since(): number {
-    return this.#tasks.first?.arrival ?? Number.POSITIVE_INFINITY;
-  }
-
-  batchRows(maxRows: number): number {
-    return this.#limit(maxRows, this.#tasks.first);
-  }
-
-  add(task: Task): void {
-    this.#tasks.add(task);
-  }
-
-  take(maxRows: number): Task[] {
-    const batch = this.#tasks.take(1);
-    let limit = this.#limit(maxRows, batch[0]);
-    let bytes = batch[0]?.bytes ?? 0;
-    for (let next = this.#tasks.first; next !== undefined; next = this.#tasks.first) {
-      limit = this.#limit(limit, next);
-      bytes += next.bytes;
-      if (batch.length >= limit || bytes > MAX_BATCH_BYTES) break;
-      batch.push(...this.#tasks.take(1));
-    }
-    return batch;
-  }
-
-  sweep(): void {
-    this.#tasks.keep((task) => !task.abandoned);
-  }
-
-  #limit(maxRows: number, task: Task | undefined): number {
-    return Math.min(maxRows, this.#maxRows, task?.maxRows ?? maxRows);
-  }
-}
-
 /**
- * Batches of similar length, because a guard pads the rows of a batch to the longest one. The oldest tasks are sorted by
- * length, one window at a time, and cut into batches. The next window is opened when the last one is empty, so no task
- * waits longer than for the windows of the tasks that arrived before it.
+ * Waiting tasks that may share a batch: all of one kind, with one limit of rows. A guard pads the rows of a batch to the
+ * longest one, so batches hold texts of similar length. The oldest tasks are sorted by length, one window at a time, and
+ * cut into batches. The next window is opened when the last one is empty, so no task waits longer than for the windows of
+ * the tasks that arrived before it.
  */
-export class LengthLane implements BatchLane {
+export class BatchLane {
+  readonly requestKind: RequestKind;
+  readonly #maxRows: number;
   readonly #arrived = new Fifo<Task>();
   /** Sorted by length. Those from `#from` up to `#to` are still waiting. */
   #window: Task[] = [];
@@ -86,36 +28,50 @@ export class LengthLane implements BatchLane {
   #windowSince = 0;
   #longestNext = false;
 
+  /** `maxRows`: limit of one batch, whatever the guard takes. */
+  constructor(requestKind: RequestKind, maxRows: number) {
+    this.requestKind = requestKind;
+    this.#maxRows = maxRows;
+  }
+
   get size(): number {
     return this.#to - this.#from + this.#arrived.size;
   }
 
+  /** `Task.arrival` of its oldest task, which decides its turn among lanes; infinite when it is empty. */
   get since(): number {
     if (this.#from < this.#to) return this.#windowSince;
     return this.#arrived.first?.arrival ?? Number.POSITIVE_INFINITY;
   }
 
+  /** Max rows of the next batch, for a guard that takes `maxRows`. */
   batchRows(maxRows: number): number {
-    return maxRows;
+    return Math.min(maxRows, this.#maxRows);
   }
 
   add(task: Task): void {
     this.#arrived.add(task);
   }
 
-  /** Alternates between the short and the long end, so latencies of successive batches even out. */
+  /**
+   * The next batch: up to `batchRows` tasks and MAX_BATCH_BYTES; a larger task goes alone. Empty only when the lane is.
+   * Alternates between the short and the long end, so latencies of successive batches even out.
+   */
   take(maxRows: number): Task[] {
-    if (this.#from === this.#to) this.#openWindow(maxRows);
-    const rows = this.#rowsThatFit(Math.min(maxRows, this.#to - this.#from));
+    const limit = this.batchRows(maxRows);
+    if (this.#from === this.#to) this.#openWindow(limit);
+    const rows = this.#rowsThatFit(Math.min(limit, this.#to - this.#from));
     const start = this.#longestNext ? this.#to - rows : this.#from;
     if (this.#longestNext) this.#to -= rows;
     else this.#from += rows;
-    const batch = this.#window.slice(start, start + rows);
     this.#longestNext = !this.#longestNext;
-    if (this.#from === this.#to) this.#close();
+    const batch = this.#window.slice(start, start + rows);
+    // The content of tasks must not outlive them here.
+    if (this.#from === this.#to) this.#window = [];
     return batch;
   }
 
+  /** Drops abandoned tasks. */
   sweep(): void {
     this.#arrived.keep((task) => !task.abandoned);
     this.#window = this.#window.slice(this.#from, this.#to).filter((task) => !task.abandoned);
@@ -124,20 +80,15 @@ export class LengthLane implements BatchLane {
   }
 
   /** Takes whole batches if there are any: the remainder finds closer lengths in the next window. */
-  #openWindow(maxRows: number): void {
-    const windowSize = maxRows > 1 ? WINDOW_BATCHES * maxRows : 1;
+  #openWindow(rows: number): void {
+    const windowSize = rows > 1 ? WINDOW_BATCHES * rows : 1;
     const available = Math.min(windowSize, this.#arrived.size);
     this.#windowSince = this.since;
-    this.#window = this.#arrived.take(available < maxRows ? available : available - (available % maxRows));
+    this.#window = this.#arrived.take(available < rows ? available : available - (available % rows));
     this.#window.sort((a, b) => a.bytes - b.bytes);
+    this.#from = 0;
     this.#to = this.#window.length;
     this.#longestNext = false;
-  }
-
-  #close(): void {
-    this.#window = [];
-    this.#from = 0;
-    this.#to = 0;
   }
 
   /** How many of `rows` tasks, from the end that is next, fit into MAX_BATCH_BYTES; at least one. */

@@ -1,4 +1,4 @@
-import { ArrivalLane, type BatchLane, LengthLane, WINDOW_BATCHES } from './batch-lane.ts';
+import { BatchLane, WINDOW_BATCHES } from './batch-lane.ts';
 import type { Task } from './task.ts';
 import { isBatchable, type RequestKind } from '../tensors/encode-request.ts';
 
@@ -20,26 +20,22 @@ export interface Offer {
 
 /** Tasks waiting to be sent. The lane that has waited longest goes first, among those that are due. */
 export class TaskQueue {
-  /** Tasks that may share a batch with any other of their kind. */
-  readonly #lanes = new Map<RequestKind, BatchLane>();
-  /** Tasks limited to smaller batches, or to requests of their own. */
-  readonly #limited = new Map<RequestKind, BatchLane>();
+  /** By kind and limit of rows. */
+  readonly #lanes = new Map<string, BatchLane>();
+  /** Tasks that must be in flight alone. */
   #alone: Task[] = [];
   #arrivals = 0;
 
   get size(): number {
     let size = this.#alone.length;
     for (const lane of this.#lanes.values()) size += lane.size;
-    for (const lane of this.#limited.values()) size += lane.size;
     return size;
   }
 
   /** Kinds of requests of the waiting tasks. */
   get requestKinds(): Set<RequestKind> {
     const waiting = new Set(this.#alone.map(({ requestKind }) => requestKind));
-    for (const lanes of [this.#lanes, this.#limited]) {
-      for (const [requestKind, lane] of lanes) if (lane.size > 0) waiting.add(requestKind);
-    }
+    for (const lane of this.#lanes.values()) if (lane.size > 0) waiting.add(lane.requestKind);
     return waiting;
   }
 
@@ -66,9 +62,7 @@ export class TaskQueue {
 
   /** Whether any task waits that such a guard takes, due or not. */
   hasFor(takes: (requestKind: RequestKind) => boolean): boolean {
-    for (const lanes of [this.#lanes, this.#limited]) {
-      for (const [requestKind, lane] of lanes) if (lane.size > 0 && takes(requestKind)) return true;
-    }
+    for (const lane of this.#lanes.values()) if (lane.size > 0 && takes(lane.requestKind)) return true;
     return this.#alone.some(({ requestKind }) => takes(requestKind));
   }
 
@@ -78,13 +72,11 @@ export class TaskQueue {
    */
   next({ maxRows, partial, takes }: Demand): Offer | null {
     let oldest: BatchLane | null = null;
-    for (const lanes of [this.#lanes, this.#limited]) {
-      for (const [requestKind, lane] of lanes) {
-        if (lane.size === 0 || !takes(requestKind)) continue;
-        if (oldest !== null && oldest.since <= lane.since) continue;
-        const overdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
-        if (partial || overdue || lane.size >= lane.batchRows(maxRows)) oldest = lane;
-      }
+    for (const lane of this.#lanes.values()) {
+      if (lane.size === 0 || !takes(lane.requestKind)) continue;
+      if (oldest !== null && oldest.since <= lane.since) continue;
+      const isOverdue = this.#arrivals - lane.since > WINDOW_BATCHES * maxRows;
+      if (partial || isOverdue || lane.size >= lane.batchRows(maxRows)) oldest = lane;
     }
     return oldest && { rows: oldest.batchRows(maxRows), take: () => this.#take(oldest, maxRows) };
   }
@@ -92,9 +84,9 @@ export class TaskQueue {
   /** Takes all tasks of a kind. */
   drain(requestKind: RequestKind): Task[] {
     const drained = this.takeAlone((task) => task.requestKind === requestKind);
-    for (const lanes of [this.#lanes, this.#limited]) {
-      const lane = lanes.get(requestKind);
-      while (lane !== undefined && lane.size > 0) drained.push(...this.#take(lane, 1));
+    for (const lane of this.#lanes.values()) {
+      if (lane.requestKind !== requestKind) continue;
+      while (lane.size > 0) drained.push(...this.#take(lane, 1));
     }
     return drained;
   }
@@ -102,7 +94,7 @@ export class TaskQueue {
   /** Drops abandoned tasks. */
   sweep(): void {
     this.#alone = this.#alone.filter((task) => !task.abandoned);
-    for (const lanes of [this.#lanes, this.#limited]) for (const lane of lanes.values()) lane.sweep();
+    for (const lane of this.#lanes.values()) lane.sweep();
   }
 
   #take(lane: BatchLane, maxRows: number): Task[] {
@@ -111,15 +103,13 @@ export class TaskQueue {
     return tasks;
   }
 
-  #laneOf(task: Task): BatchLane {
-    const { requestKind } = task;
-    const batchable = isBatchable(requestKind);
-    const together = batchable && task.maxRows === Number.POSITIVE_INFINITY;
-    const lanes = together ? this.#lanes : this.#limited;
-    let lane = lanes.get(requestKind);
+  #laneOf({ requestKind, maxRows }: Task): BatchLane {
+    const limit = isBatchable(requestKind) ? maxRows : 1;
+    const key = `${requestKind} ${limit}`;
+    let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = together ? new LengthLane() : new ArrivalLane(batchable ? Number.POSITIVE_INFINITY : 1);
-      lanes.set(requestKind, lane);
+      lane = new BatchLane(requestKind, limit);
+      this.#lanes.set(key, lane);
     }
     return lane;
   }
