@@ -190,27 +190,24 @@ describe('canaries of a file', () => {
     expect(await checksOf(passed.run.dir)).toMatchObject([
       { file: expect.stringMatching(/^[0-9a-f]{64}$/) as string, answers: [{ name: 'one', passed: true }] },
     ]);
-    const lines = [
-      { name: 'one', modality: 'text', text: meeting, expect: 'allowed' },
-      { name: 'two', modality: 'text', text: bomb, expect: 'flagged', category: 'privacy' },
-      { name: 'three', modality: 'text', text: bomb, expect: 'allowed' },
-    ];
-    const bad = await file('bad.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const bad = await file(
+      'bad.yaml',
+      `- {name: one, modality: text, text: "${meeting}", expect: allowed}
+- {name: two, modality: text, text: "${bomb}", expect: flagged, category: privacy}
+- {name: three, modality: text, text: "${bomb}", expect: allowed}\n`,
+    );
     await expect(run([server.address], { canaries: bad })).rejects.toThrow(
       'failed the text canaries (of --canaries): it got 2 of 3 wrong: two (flagged in another category or with another score, score 0.900), three (flagged, expected allowed, score 0.900)',
     );
   });
 
-  it('leave the other modalities to the built-in ones', async () => {
-    const silence = await file(
-      'silence.yaml',
-      '- {name: one, modality: audio, file: one.wav, expect: allowed}\n',
-    );
+  it('replace the built-in ones of every modality', async () => {
+    const silence = '- {name: one, modality: audio, file: one.wav, expect: allowed}\n';
+    const own = await file('silence.yaml', silence);
     await writeFile(join(folder, 'own', 'one.wav'), silentClip(false).audio);
-    const server = await guard({ canaries: () => 'flags none' });
-    await expect(run([server.address], { canaries: silence })).rejects.toThrow(
-      'failed the text canaries (built in): it flagged none of 4',
-    );
+    const server = await guard();
+    const done = await run([server.address], { canaries: own });
+    expect([server.canaries(), await checksOf(done.run.dir)]).toEqual([0, []]);
   });
 
   it.each([

@@ -4,9 +4,9 @@ import { MODALITIES } from '../../domain/request.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 import type { CanaryChoice } from '../run-config.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
-import { checkShape, type KeyPath, parseYaml, readTextFile, type YamlFile } from '../yaml-file.ts';
+import { checkShape, parseYaml, readTextFile } from '../yaml-file.ts';
 
-/** All of them travel with every result of a fleet. */
+/** Every result of a fleet carries all of them. */
 const MAX_CANARIES = 100;
 
 const probability = z.number().min(0).max(1);
@@ -33,16 +33,15 @@ const CANARIES = z.array(CANARY).min(1).max(MAX_CANARIES);
 export type CanaryEntry = z.output<typeof CANARY>;
 
 /**
- * Reads a file of canaries: a YAML list, or with the extension `.jsonl` or `.ndjson` one JSON object a line. Failure('usage')
- * for the first mistake in it, with its line. `named` is the path as messages show it, and where it was named.
+ * Reads a file of canaries: a YAML list. Failure('usage') for the first mistake in it, with its line. `named` is the path
+ * as messages show it, and where it was named.
  */
 export async function readCanaryFile(
   absolute: string,
   named: WithOrigin<string>,
 ): Promise<{ readonly entries: readonly CanaryEntry[]; readonly sha256: string }> {
   const { text, sha256 } = await readTextFile(absolute, named);
-  const isLines = /\.(jsonl|ndjson)$/i.test(absolute);
-  const file = isLines ? parseLines(text, named.value) : await parseYaml(text, named.value);
+  const file = await parseYaml(text, named.value);
   const entries = checkShape(CANARIES, file);
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
@@ -79,21 +78,4 @@ function mistakeIn({
   if (category !== undefined && expect === 'allowed') return 'a category goes with expect: flagged';
   const { min_score: min = 0, max_score: max = 1 } = scores;
   return min > max ? 'min_score is above max_score' : null;
-}
-
-/** One JSON value a line; blank lines are passed over. */
-function parseLines(text: string, shown: string): YamlFile {
-  const data: unknown[] = [];
-  const lines: number[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    if (line.trim() === '') continue;
-    try {
-      data.push(JSON.parse(line));
-    } catch {
-      throw usageError(`${shown}:${index + 1}`, 'not valid JSON');
-    }
-    lines.push(index + 1);
-  }
-  const at = ([index]: KeyPath): string => (typeof index === 'number' ? `${shown}:${lines[index]}` : shown);
-  return { shown, data, at };
 }

@@ -13,7 +13,7 @@ import type { Canary } from './canary-set.ts';
 /** Max attempts with a guard that is too busy to answer. */
 const MAX_ATTEMPTS = 3;
 
-/** What a WebSocket or a stream is asked, whose generations have a prompt. */
+/** Prompt of a canary that is sent as a generation. */
 const PROMPT = 'What do you say?';
 
 /**
@@ -48,7 +48,7 @@ export async function askCanary(
   }
 }
 
-/** How a guard is asked for a canary; null: it takes no such request. */
+/** The request for a canary; null if the guard does not take such requests. */
 function rowOf({ request }: Canary, guard: CheckedGuard): RequestRow | null {
   if (guard.takes(requestKindOf(request))) return { request, sessionId: '' };
   if (request.modality !== 'text' || !guard.takes('generation')) return null;

@@ -11,17 +11,21 @@ import { openFile, readWholeFile } from '../../files/open-file.ts';
 import { silentClip } from '../../guard/protocol/canary.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 
-/** A content whose verdict is known. */
+/** Content with a known verdict. */
 export interface Canary {
   readonly name: string;
-  /** In normal form. */
+  /** In normalized format. */
   readonly request: PromptRequest | ImageRequest | AudioRequest;
   readonly expected: Expected;
-  /** A category that must be flagged; null: any. */
+  /** A category that must be flagged; null for any. */
   readonly category: CategoryKey | null;
   readonly minScore: number;
   readonly maxScore: number;
-  /** SHA-256 of the file that it is from, 64 hex digits; null: it is built in. All of a modality are from one place. */
+}
+
+export interface CanarySet {
+  readonly canaries: readonly Canary[];
+  /** SHA-256 of the file that lists them, 64 hex digits; null for the built-in list. */
   readonly file: string | null;
 }
 
@@ -29,16 +33,12 @@ export interface Canary {
 const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads the canaries that a run or a worker chose, and brings its media into normal form; null: none. A modality of which a
- * file has none keeps those that are built in. Failure('usage') when the file is not the one that was chosen, or names media
- * that cannot be judged.
+ * Reads the canaries that a run or a worker chose, with their media in normalized format; null if canaries are off.
+ * Failure('usage') when the file is not the one that was chosen, or names media that cannot be judged.
  */
-export async function readCanaries(
-  choice: CanaryChoice,
-  signal: AbortSignal,
-): Promise<readonly Canary[] | null> {
+export async function readCanaries(choice: CanaryChoice, signal: AbortSignal): Promise<CanarySet | null> {
   if (choice.from === 'off') return null;
-  if (choice.from !== 'file') return BUILT_IN_CANARIES.map(builtIn);
+  if (choice.from !== 'file') return { canaries: BUILT_IN_CANARIES.map(builtIn), file: null };
   const { path, sha256 } = choice;
   const read = await readCanaryFile(path, { value: path, place: 'canaries' });
   if (read.sha256 !== sha256) {
@@ -50,79 +50,69 @@ export async function readCanaries(
   const normalizer = Normalizer.open();
   try {
     const canaries: Canary[] = [];
-    for (const entry of read.entries)
-      canaries.push({ ...(await ownCanary(entry, dirname(path), normalizer, signal)), file: sha256 });
-    const named = new Set(read.entries.map(({ modality }) => modality));
-    return [...canaries, ...BUILT_IN_CANARIES.filter(({ modality }) => !named.has(modality)).map(builtIn)];
+    for (const entry of read.entries) {
+      const {
+        name,
+        expect: expected,
+        category = null,
+        min_score: minScore = 0,
+        max_score: maxScore = 1,
+      } = entry;
+      const request = await readRequest(entry, dirname(path), normalizer, signal);
+      canaries.push({ name, request, expected, category, minScore, maxScore });
+    }
+    return { canaries, file: sha256 };
   } finally {
     await normalizer.close();
   }
 }
 
 function builtIn({ name, modality, expected, text }: (typeof BUILT_IN_CANARIES)[number]): Canary {
-  return { name, request: requestOf(), expected, category: null, minScore: 0, maxScore: 1, file: null };
-
-  function requestOf(): Canary['request'] {
-    if (modality === 'text') return { requestType: 'prompt', modality, text: text! };
-    if (modality === 'audio') return { ...silentClip(false), transcript: text };
-    return { requestType: 'prompt', modality, image: CANARY_PICTURE, caption: text };
-  }
+  const request: Canary['request'] =
+    modality === 'text'
+      ? { requestType: 'prompt', modality, text: text! }
+      : modality === 'audio'
+        ? { ...silentClip(false), transcript: text }
+        : { requestType: 'prompt', modality, image: CANARY_PICTURE, caption: text };
+  return { name, request, expected, category: null, minScore: 0, maxScore: 1 };
 }
 
-async function ownCanary(
-  entry: CanaryEntry,
+/** The first frame of an image, or the first 300 s of a clip. */
+async function readRequest(
+  { name, modality, text, file, caption = null }: CanaryEntry,
   folder: string,
   normalizer: Normalizer,
   signal: AbortSignal,
-): Promise<Omit<Canary, 'file'>> {
-  const { name, expect, category = null, min_score: minScore = 0, max_score: maxScore = 1 } = entry;
-  return { name, request: await requestOf(), expected: expect, category, minScore, maxScore };
-
-  async function requestOf(): Promise<Canary['request']> {
-    if (entry.modality === 'text') return { requestType: 'prompt', modality: 'text', text: entry.text! };
-    const path = resolve(folder, entry.file!);
-    const caption = entry.caption ?? null;
-    try {
-      if (entry.modality === 'image') return await picture(path, caption, normalizer, signal);
-      return await clip(path, caption, normalizer, signal);
-    } catch (cause) {
-      signal.throwIfAborted();
-      if (cause instanceof Failure) throw new Failure('usage', `canary ${name}: ${cause.message}`, { cause });
-      const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-      throw new Failure('usage', `canary ${name}: ${quoteName(path)} cannot be read (${code})`, { cause });
+): Promise<Canary['request']> {
+  if (modality === 'text') return { requestType: 'prompt', modality, text: text! };
+  const path = resolve(folder, file!);
+  try {
+    if (modality === 'audio') {
+      const audio = await readClip(path, normalizer, signal);
+      return { requestType: 'prompt', modality, audio, transcript: caption };
     }
+    const bytes = await readWholeFile(path, { maxBytes: MAX_MEDIA_BYTES, links: 'follow' });
+    const image = await normalizer.image(bytes, { frames: 1, signal });
+    if ('code' in image) throw new Failure('usage', `${quoteName(path)}: ${image.message}`);
+    return { requestType: 'prompt', modality, image: image.frames[0]!.bytes, caption };
+  } catch (cause) {
+    signal.throwIfAborted();
+    if (cause instanceof Failure) throw new Failure('usage', `canary ${name}: ${cause.message}`, { cause });
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new Failure('usage', `canary ${name}: ${quoteName(path)} cannot be read (${code})`, { cause });
   }
 }
 
-/** The first frame of a picture. */
-async function picture(
-  path: string,
-  caption: string | null,
-  normalizer: Normalizer,
-  signal: AbortSignal,
-): Promise<ImageRequest> {
-  const bytes = await readWholeFile(path, { maxBytes: MAX_MEDIA_BYTES, links: 'follow' });
-  const normal = await normalizer.image(bytes, { frames: 1, signal });
-  if ('code' in normal) throw new Failure('usage', `${quoteName(path)}: ${normal.message}`);
-  return { requestType: 'prompt', modality: 'image', image: normal.frames[0]!.bytes, caption };
-}
-
-/** The first 300 s of a clip. */
-async function clip(
-  path: string,
-  transcript: string | null,
-  normalizer: Normalizer,
-  signal: AbortSignal,
-): Promise<AudioRequest> {
+async function readClip(path: string, normalizer: Normalizer, signal: AbortSignal): Promise<Buffer> {
   const file = await openFile(path, 'follow');
   try {
-    let audio: Buffer | null = null;
+    let first: Buffer | null = null;
     const each = async ({ wav }: { readonly wav: Buffer }): Promise<void> => {
-      audio ??= wav;
+      first ??= wav;
     };
     const normal = await normalizer.audio(file, { long: 'truncate', signal, each });
     if ('code' in normal) throw new Failure('usage', `${quoteName(path)}: ${normal.message}`);
-    return { requestType: 'prompt', modality: 'audio', audio: audio!, transcript };
+    return first!;
   } finally {
     await file.close();
   }

@@ -5,7 +5,8 @@ import { CACHE_USAGE_WIDTH } from '../tensors/protocol.ts';
 /** A tensor as a server declares it. */
 export interface DeclaredTensor {
   readonly name: string;
-  readonly dataType: DataType | 'other';
+  /** As on the wire. */
+  readonly dataType: string;
   readonly dims: readonly number[];
 }
 
@@ -14,10 +15,13 @@ export interface BatchDimension {
   readonly hasBatchDimension: boolean;
 }
 
-/** Data types of the contract, by their wire names. */
-export type DataType = 'BYTES' | 'BOOL' | 'FP32' | 'INT32';
+type ContractTensor = readonly [name: string, dataType: string, dims: readonly number[]];
 
-type ContractTensor = readonly [name: string, dataType: DataType, dims: readonly number[]];
+/** Names a data type as on the wire. Configurations write `TYPE_FP32`; STRING is the contract's own word for BYTES. */
+export function wireDataType(name: string): string {
+  const plain = name.replace(/^TYPE_/, '');
+  return plain === 'STRING' ? 'BYTES' : plain;
+}
 
 /** Inputs every guard must declare; IMAGE and AUDIO may be missing in a guard for texts. */
 const REQUIRED_INPUTS: readonly ContractTensor[] = [
@@ -77,7 +81,7 @@ export function mediaInputsOf(inputs: readonly DeclaredTensor[]): ReadonlySet<st
   return new Set(media.filter((name) => inputs.some((input) => input.name === name)));
 }
 
-/** What a server must declare to be a guard, for people. */
+/** Human-readable list of what a server must declare to be a guard. */
 export const MUST_DECLARE =
   `the inputs ${REQUIRED_INPUTS.map(([name]) => name).join(', ')} ` +
   `and the outputs ${REQUIRED_OUTPUTS.map(([name]) => name).join(' and ')}`;

@@ -2,18 +2,18 @@ import { CallError, isTimeout, UnimplementedCall } from '../protocol/call-error.
 import type { CallOptions } from '../protocol/connection.ts';
 import { NotUsable, notUsable } from '../protocol/not-usable.ts';
 import type { TensorLayout } from '../tensors/encode-request.ts';
-import { MODEL_NAME, type WireModelConfig } from '../tensors/protocol.ts';
+import { MODEL_NAME, type WireModelConfig, type WireModelMetadata } from '../tensors/protocol.ts';
 import {
   checkTensors,
-  type DataType,
   type DeclaredTensor,
   isContractInput,
   mediaInputsOf,
+  MUST_DECLARE,
   plainName,
   tensorMismatch,
+  wireDataType,
 } from './declared-tensors.ts';
 import { type KserveCalls, MAX_ROWS_PER_REQUEST } from './kserve-calls.ts';
-import { readMetadata } from './model-metadata.ts';
 
 /** What the model takes, from its configuration or its metadata. */
 export interface Negotiated extends TensorLayout {
@@ -24,6 +24,12 @@ export interface Negotiated extends TensorLayout {
   /** Which of the inputs IMAGE and AUDIO it declares. */
   readonly mediaInputs: ReadonlySet<string>;
 }
+
+/**
+ * Max rows per request to a model that batches. Metadata does not say how many it takes: few enough for the memory of a
+ * model that computes a batch at once, enough to save most of the cost of single calls.
+ */
+const MAX_UNDECLARED_ROWS = 16;
 
 /**
  * Asks an endpoint whether server and model are ready, and how the model declares its tensors: in its configuration, or
@@ -74,20 +80,13 @@ function mayConcernModel(error: CallError): boolean {
   }
 }
 
-const DATA_TYPES: ReadonlyMap<string, DataType> = new Map([
-  ['TYPE_STRING', 'BYTES'],
-  ['TYPE_BOOL', 'BOOL'],
-  ['TYPE_FP32', 'FP32'],
-  ['TYPE_INT32', 'INT32'],
-]);
-
 /**
  * What the model takes by its configuration (ModelConfig of Triton's model configuration extension). Throws a fatal
  * `NotUsable` when it is not the contract's.
  */
 function readConfig(config: WireModelConfig): Negotiated {
-  const inputs = config.input.map(declared);
-  checkTensors(inputs, config.output.map(declared), { hasBatchDimension: false });
+  const inputs = config.input.map(declaredInConfig);
+  checkTensors(inputs, config.output.map(declaredInConfig), { hasBatchDimension: false });
   const required = config.input.find(({ name, optional }) => !optional && !isContractInput(name));
   if (required !== undefined) throw tensorMismatch(`input ${plainName(required.name)} is required`);
   if (config.model_transaction_policy?.decoupled === true) {
@@ -102,7 +101,43 @@ function readConfig(config: WireModelConfig): Negotiated {
   };
 }
 
-function declared(tensor: WireModelConfig['output'][number]): DeclaredTensor {
-  const { name, data_type, dims } = tensor;
-  return { name, dataType: DATA_TYPES.get(data_type) ?? 'other', dims };
+function declaredInConfig({ name, data_type, dims }: WireModelConfig['output'][number]): DeclaredTensor {
+  return { name, dataType: wireDataType(data_type), dims };
+}
+
+/**
+ * What the model takes by its metadata. Shapes in metadata include the batch dimension, -1 or 1. Whether there is one
+ * shows in TEXT: [-1, 1] batched, else [1]. `call`: name of the call that the metadata is from. Throws a fatal `NotUsable`
+ * when the tensors are not declared as in the contract.
+ */
+function readMetadata(metadata: WireModelMetadata, call: string): Negotiated {
+  const inputs = metadata.inputs.map(declaredOnWire);
+  const outputs = metadata.outputs.map(declaredOnWire);
+  if (inputs.length === 0) throw undeclared(call, 'inputs');
+  if (outputs.length === 0) throw undeclared(call, 'outputs');
+  const batched = inputs.some(({ name, dims }) => name === 'TEXT' && dims.length === 2);
+  checkTensors(inputs, outputs, { hasBatchDimension: batched });
+  return {
+    maxBatchSize: batched ? maxRowsOf(inputs) : 0,
+    batched,
+    instances: null,
+    mediaInputs: mediaInputsOf(inputs),
+  };
+}
+
+function declaredOnWire({ name, datatype, shape }: WireModelMetadata['inputs'][number]): DeclaredTensor {
+  return { name, dataType: wireDataType(datatype), dims: shape };
+}
+
+/** A batch dimension of 1 on any input the contract knows means one row per request. */
+function maxRowsOf(inputs: readonly DeclaredTensor[]): number {
+  return inputs.some(({ name, dims }) => isContractInput(name) && dims[0] === 1) ? 1 : MAX_UNDECLARED_ROWS;
+}
+
+function undeclared(call: string, what: string): NotUsable {
+  return new NotUsable(
+    'not a guard',
+    true,
+    `${call} declares no ${what}: the server must declare ${MUST_DECLARE}`,
+  );
 }
