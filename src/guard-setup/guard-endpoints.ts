@@ -9,7 +9,7 @@ import {
 export interface GuardEndpoints {
   /** One per URL, in order: its name in records, and its address. */
   readonly endpoints: readonly GuardEndpoint[];
-  /** Bearer token for an endpoint; null: none. Throws what `configured` throws. */
+  /** Returns the bearer token for an endpoint, or null. Throws what `configured` throws. */
   readonly token: (endpoint: GuardEndpoint) => string | null;
   /** Resolves with a Failure when the embedded guard dies; never settles without one. */
   readonly failed: Promise<Error>;
@@ -31,8 +31,8 @@ export function loadEmbeddedGuards(urls: readonly string[]): () => Promise<void>
 }
 
 /**
- * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:` and its variant, for which it
- * chooses address and token; the others keep their URL, and `configured` looks up their tokens.
+ * Turns configured guard URLs into endpoints: starts the embedded guard for `embedded:` and its variant, and
+ * chooses their address and token. The others keep their URL, and `configured` looks up their tokens.
  * Failure('internal') when the embedded guard cannot start.
  */
 export async function openGuardEndpoints(

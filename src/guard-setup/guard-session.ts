@@ -10,11 +10,11 @@ import { readCanaries } from './canaries/canary-set.ts';
 import { guardToken } from './guard-token.ts';
 import { openGuardEndpoints, type GuardEndpoints } from './guard-endpoints.ts';
 
-/** Which guards to open, and how. */
+/** The guards to open, and how to connect to them. */
 type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
-  /** Null or undefined: none. */
+  /** The written policy for a model of the family `policy`. */
   readonly guardPolicy?: GuardPolicy | null;
-  /** Undefined: the guards are not checked. */
+  /** Undefined if the guards are not checked. */
   readonly canaries?: CanaryChoice;
   readonly maxWaitMs: PoolOptions['maxWaitMs'];
   /** Default true; see {@link PoolOptions}. */
@@ -22,7 +22,7 @@ type Opening = Pick<RunConfig, 'guards' | 'expectFingerprint'> & {
   readonly startWaitMs: number;
   /** Default true; see {@link PoolOptions}. */
   readonly waitsForGuards?: boolean;
-  /** For the guards reached over TLS. */
+  /** Used for guards reached over TLS. */
   readonly tls: ClientTls;
   /** The guards that the user named, as opposed to a run directory; default: all. */
   readonly namedByUser?: readonly string[];
@@ -55,8 +55,7 @@ export function guardsOfRun(
 }
 
 /**
- * Starts the embedded guard if it is configured and connects to every endpoint. `say` gets one line for people when that
- * is slow.
+ * Starts the embedded guard if it is configured and connects to every endpoint. `say` gets a notice when that is slow.
  * Every model must pass the canaries before it judges; without `canaries` there are none.
  * Failure('service') when no guard becomes usable within `startWaitMs`, or one is not the expected model or fails the
  * canaries.

@@ -6,7 +6,7 @@ import type { GuardEndpoint, GuardHost } from '../guard/protocol/address.ts';
 import { transportOf } from '../guard/transports/transports.ts';
 
 /**
- * Returns a function that looks up the bearer token for an endpoint; null: none is sent. The embedded guard gets none.
+ * Returns a function that looks up the bearer token for an endpoint; null if none is sent, as to the embedded guard.
  * `guards` are all configured URLs, `namedByUser` those of them that the user named for this command with a flag, a job
  * file or the environment; default: all. The variable for one host ends in `__<HOST>`: the host in upper case, with `_` for
  * every character that is not a letter or digit. An empty variable means no token.
@@ -40,14 +40,14 @@ export function guardToken(
   };
 }
 
-interface Found {
+interface TokenSetting {
   readonly token: string;
   readonly variable: string;
   /** Whether it is for this host only. */
   readonly isOwn: boolean;
 }
 
-function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | null {
+function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): TokenSetting | null {
   const { host, secure, loopback } = hostOf(endpoint);
   const own = ownOf(env, 'GUARD_TOKEN', host);
   const found = own === undefined ? valueOf(env, 'GUARD_TOKEN') : own;
@@ -55,7 +55,11 @@ function guardTokenOf(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | 
   return found;
 }
 
-function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonly string[]): Found | null {
+function apiKey(
+  env: NodeJS.ProcessEnv,
+  endpoint: GuardEndpoint,
+  guards: readonly string[],
+): TokenSetting | null {
   const { host, secure, loopback } = hostOf(endpoint);
   const ofHost = ownOf(env, 'GUARD_API_KEY', host);
   const own = ofHost === undefined ? openAiKey(env, endpoint) : ofHost;
@@ -80,24 +84,24 @@ function apiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint, guards: readonl
 }
 
 /** The key that others keep for OpenAI's own host; undefined for any other host, and when it is not set. */
-function openAiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): Found | undefined {
+function openAiKey(env: NodeJS.ProcessEnv, endpoint: GuardEndpoint): TokenSetting | undefined {
   const { host, secure } = hostOf(endpoint);
   const isOpenAi = transportOf(endpoint).kind === 'openai' && secure && host === 'api.openai.com';
   return isOpenAi ? (valueOf(env, OPENAI_API_KEY.name, true) ?? undefined) : undefined;
 }
 
 /** The token for this host only; null when it must get none, undefined when its variable is not set. */
-function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): Found | null | undefined {
+function ownOf(env: NodeJS.ProcessEnv, prefix: string, host: string): TokenSetting | null | undefined {
   const variable = variableOf(prefix, host);
   return env[variable] === undefined ? undefined : valueOf(env, variable, true);
 }
 
-function valueOf(env: NodeJS.ProcessEnv, variable: string, isOwn = false): Found | null {
+function valueOf(env: NodeJS.ProcessEnv, variable: string, isOwn = false): TokenSetting | null {
   const token = env[variable];
   return token === undefined || token === '' ? null : { token, variable, isOwn };
 }
 
-function notNamed({ variable }: Found, endpoint: GuardEndpoint): Failure {
+function notNamed({ variable }: TokenSetting, endpoint: GuardEndpoint): Failure {
   const { name } = endpoint;
   const { host } = hostOf(endpoint);
   return new Failure(

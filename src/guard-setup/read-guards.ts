@@ -8,7 +8,7 @@ interface ReadGuardsOptions {
   /** Every configured guard, which decides the tokens, see guardToken; default: those that are read. */
   readonly configured?: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** For the guards reached over TLS. */
+  /** Used for guards reached over TLS. */
   readonly tls: ClientTls;
   readonly guardPolicy?: GuardPolicy | null;
   /** Timeout of each request, in milliseconds. */
@@ -17,8 +17,7 @@ interface ReadGuardsOptions {
 }
 
 /**
- * Reads which model answers at each guard, one after the other; starts the embedded guard for `embedded:` and stops it
- * again. Rejects with the Failure of the first guard that does not answer or must not be sent its token, and with the
+ * Reads which model answers at each guard, one after the other. Starts the embedded guard for `embedded:`, and stops it. Rejects with the Failure of the first guard that does not answer or must not be sent its token, and with the
  * signal's reason when aborted.
  */
 export async function readGuards(

@@ -79,13 +79,14 @@ function builtIn({ name, modality, expected, text }: (typeof BUILT_IN_CANARIES)[
 
 /** The first frame of an image, or the first 300 s of a clip. */
 async function readRequest(
-  { name, modality, text, file, caption = null }: CanaryEntry,
+  { name, modality, text, file, ...entry }: CanaryEntry,
   folder: string,
   normalizer: Normalizer,
   signal: AbortSignal,
 ): Promise<Canary['request']> {
   if (modality === 'text') return { requestType: 'prompt', modality, text: text! };
   const path = resolve(folder, file!);
+  const caption = entry.caption ?? null;
   try {
     if (modality === 'audio') {
       const audio = await readClip(path, normalizer, signal);

@@ -4,7 +4,7 @@ import type { Modality } from '../../domain/request.ts';
 import type { Fault, OutReason } from '../protocol/call-error.ts';
 import { MODEL_NAME } from '../tensors/protocol.ts';
 
-/** What servers, proxies and networks mean by their errors, for every transport: one table of meanings, without content. */
+/** Meanings of the errors of servers, proxies and networks, for every transport. None of them quotes content. */
 
 export const INVALID_REPLY: Fault = { kind: 'refused', code: 'INVALID_REPLY', named: false };
 export const TIMEOUT: Fault = { kind: 'attempt', code: 'TIMEOUT' };
@@ -30,23 +30,23 @@ function barred(reason: OutReason, fatal: boolean): Fault {
   return { kind: 'barred', reason, fatal };
 }
 
-/** What an error means whose text, in lower case, holds one of these. Plain searches: they are linear in any text. */
+/** Faults by strings in an error's text, in lower case. Plain searches, which are linear in any text. */
 type TextMeanings = readonly (readonly [parts: readonly string[], fault: Fault])[];
 
-/** Triton's core, of a server or model that is not available. */
+/** Triton's core, about a server or model that is not available. */
 const UNAVAILABLE_TEXTS: TextMeanings = [
   [['exceeds maximum queue size', 'request timeout expired'], OVERLOAD],
   [['shutting down', 'server is stopping', 'server exiting'], out('shutting down', false)],
   [['not at ready state', 'server not ready'], out('not ready', false)],
 ];
 
-/** Triton's Python backend, of an error inside it. */
+/** Triton's Python backend, about an error inside it. */
 const INTERNAL_TEXTS: TextMeanings = [
   [['is not healthy'], out('model process unhealthy', true)],
   [['failed to process the request(s) for model'], { kind: 'execution' }],
 ];
 
-/** grpc-js 1.14, of connections. */
+/** grpc-js 1.14, about connections. */
 const CONNECTION_TEXTS: TextMeanings = [
   [['stream refused'], out('shutting down', false)],
   [
@@ -61,14 +61,14 @@ const CONNECTION_TEXTS: TextMeanings = [
   [['connection dropped', 'econnreset', 'etimedout', 'epipe'], CONNECTION_LOST],
 ];
 
-/** By gRPC status. INTERNAL also of Node's HTTP/2 client, which then fails all calls of a connection. */
+/** Texts by gRPC status. INTERNAL also comes from Node's HTTP/2 client, which then fails all calls of a connection. */
 const GRPC_TEXTS: Readonly<Partial<Record<status, TextMeanings>>> = {
   [status.UNAVAILABLE]: UNAVAILABLE_TEXTS,
   [status.RESOURCE_EXHAUSTED]: [[['larger than', 'message size', 'message length', 'too large'], TOO_LARGE]],
   [status.INTERNAL]: [[['internal client error'], CONNECTION_LOST], ...INTERNAL_TEXTS],
 };
 
-/** By HTTP status. */
+/** Texts by HTTP status. */
 const HTTP_TEXTS: Readonly<Partial<Record<number, TextMeanings>>> = {
   500: INTERNAL_TEXTS,
   503: UNAVAILABLE_TEXTS,
@@ -145,7 +145,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
 /** Error codes of Node and OpenSSL for a certificate that we do not trust. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER|HOSTNAME_MISMATCH/;
 
-/** What grpc-js writes before the error of Node or OpenSSL that kept it from connecting. */
+/** Prefix in grpc-js of the error of Node or OpenSSL that kept it from connecting. */
 const NO_CONNECTION_TEXT = 'no connection established';
 const ALERT = ' alert ';
 
@@ -164,7 +164,7 @@ export function grpcFault(code: status, text: string): Fault {
   return connection ?? GRPC_STATUSES[code] ?? GUARD_FAILED;
 }
 
-/** `text`: null where it may be quoted content, or anything else that servers of this protocol do not say. */
+/** `text`: null for a server whose error texts have no known meanings, and may quote content. */
 export function httpFault(code: number, text: string | null): Fault {
   const found = text === null ? null : textFault(text, HTTP_TEXTS[code] ?? []);
   if (found !== null) return found;
@@ -172,12 +172,12 @@ export function httpFault(code: number, text: string | null): Fault {
   return HTTP_STATUSES[code] ?? (code >= 500 ? GUARD_FAILED : REFUSED);
 }
 
-/** By the code with which a server closed a WebSocket. */
+/** Classifies the close code of a WebSocket. */
 export function closeFault(code: number): Fault {
   return CLOSE_CODES[code] ?? CONNECTION_LOST;
 }
 
-/** By the code of a Node error that ended a request without a reply. */
+/** Classifies the code of a Node error that ended a request without a reply. */
 export function connectionFault(code: string): Fault {
   // Node's or undici's HTTP parser: the reply is not HTTP, or its headers are too large.
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW') return INVALID_REPLY;
@@ -196,7 +196,7 @@ export function namesUnknownModel(code: status, text: string): boolean {
   );
 }
 
-/** The first meaning that fits a text; null: none does. */
+/** The first fault whose strings the text contains; null if there is none. */
 function textFault(text: string, meanings: TextMeanings): Fault | null {
   const lower = text.toLowerCase();
   return meanings.find(([parts]) => parts.some((part) => lower.includes(part)))?.[1] ?? null;

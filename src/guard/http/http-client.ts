@@ -41,8 +41,8 @@ export interface HttpReply {
 }
 
 /**
- * Keep-alive connections to one host, with the key for it. Does not follow redirects or use proxies, so that the key and
- * the content go nowhere else.
+ * Keep-alive connections to one host, with the key for it. Does not follow redirects or use proxies: the key and the
+ * content go nowhere else.
  */
 export class HttpClient {
   readonly #path: string;
@@ -148,8 +148,8 @@ export async function answers(client: HttpClient, path: string, options: CallOpt
 }
 
 /**
- * Connections that end with their first error: after the alert by which a server rejects a certificate comes its end, which
- * would otherwise be reported in place of the alert.
+ * Makes connections report their first error. A server that rejects a certificate sends an alert and then closes the
+ * connection, which would otherwise be reported in place of the alert.
  */
 function connector(undici: typeof Undici, tls: ClientTls): Undici.buildConnector.connector {
   const connect = undici.buildConnector({ ...tls, timeout: 0 });

@@ -22,9 +22,9 @@ const inferReply = z.object({
 });
 
 /**
- * The reply to an inference request, with the contents of its outputs in raw form (tensors/raw.ts); null when it is not
- * readable. Contents follow the JSON as binary data, or are in it, flat or nested by their dimensions; null is NaN there.
- * `jsonLength`: the header JSON_LENGTH_HEADER; undefined: all of the body is JSON.
+ * The reply to an inference request, with the contents of its outputs in raw form (tensors/raw.ts); null if it is
+ * malformed. Contents follow the JSON as binary data, or are in it, flat or nested by their dimensions; null is NaN there.
+ * `jsonLength`: the header JSON_LENGTH_HEADER; undefined if all of the body is JSON.
  */
 export function readInferReply(body: Buffer, jsonLength: string | undefined): InferResponse | null {
   const end = jsonLength === undefined ? body.length : lengthIn(jsonLength);

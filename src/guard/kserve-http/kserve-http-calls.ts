@@ -26,7 +26,7 @@ const BINARY_EXTENSION = 'binary_tensor_data';
 /** Statuses of a path that the server does not have, or does not implement. */
 const ABSENT: ReadonlySet<number> = new Set([404, 405, 501]);
 
-/** Statuses with which servers say that they, or a model, are not ready: Triton and MLServer 400, the KServe SDK 503. */
+/** Statuses of a server or a model that is not ready: Triton and MLServer answer 400, the KServe SDK 503. */
 const NOT_READY: ReadonlySet<number> = new Set([400, 503]);
 
 /** The calls of the KServe v2 protocol over HTTP. */
@@ -46,31 +46,31 @@ export class KserveHttpCalls implements KserveCalls {
   async serverReady(options: CallOptions): Promise<boolean> {
     const reply = await this.#get('/v2/health/ready', MAX_READINESS_REPLY_BYTES, options);
     if (NOT_READY.has(reply.status)) return false;
-    if (!saysReady(succeeded(reply, 'server'))) return false;
+    if (!saysReady(requireSuccess(reply, 'server'))) return false;
     this.#isBinary = await this.#hasBinaryExtension(options);
     return true;
   }
 
   async modelReady(options: CallOptions): Promise<boolean> {
     const reply = await this.#get(`${MODEL_PATH}/ready`, MAX_READINESS_REPLY_BYTES, options);
-    return saysReady(succeeded(reply, 'model'));
+    return saysReady(requireSuccess(reply, 'model'));
   }
 
   async modelConfig(options: CallOptions): Promise<WireModelConfig | null> {
     const reply = await this.#get(`${MODEL_PATH}/config`, MAX_CONFIG_REPLY_BYTES, options);
-    return ABSENT.has(reply.status) ? null : jsonIn(MODEL_CONFIG, succeeded(reply, 'model'));
+    return ABSENT.has(reply.status) ? null : jsonIn(MODEL_CONFIG, requireSuccess(reply, 'model'));
   }
 
   async modelMetadata(options: CallOptions): Promise<WireModelMetadata> {
     const reply = await this.#get(MODEL_PATH, MAX_CONFIG_REPLY_BYTES, options);
-    return jsonIn(MODEL_METADATA, succeeded(reply, 'model'));
+    return jsonIn(MODEL_METADATA, requireSuccess(reply, 'model'));
   }
 
   async infer(request: InferRequest, maxReplyBytes: number, options: CallOptions): Promise<InferResponse> {
     const message = this.#isBinary ? binaryInferMessage(request) : jsonInferMessage(request);
     const path = `${MODEL_PATH}/infer`;
     const reply = await this.#client.send({ method: 'POST', path, ...message, maxReplyBytes }, options);
-    const { headers, body } = succeeded(reply, 'model');
+    const { headers, body } = requireSuccess(reply, 'model');
     const jsonLength = headers[JSON_LENGTH_HEADER];
     const response = body && readInferReply(body, typeof jsonLength === 'object' ? '' : jsonLength);
     if (response === null) throw unreadableReply();
@@ -80,7 +80,7 @@ export class KserveHttpCalls implements KserveCalls {
   async #hasBinaryExtension(options: CallOptions): Promise<boolean> {
     const reply = await this.#get('/v2', MAX_CONFIG_REPLY_BYTES, options);
     if (ABSENT.has(reply.status)) return false;
-    return jsonIn(SERVER_METADATA, succeeded(reply, 'server')).extensions.includes(BINARY_EXTENSION);
+    return jsonIn(SERVER_METADATA, requireSuccess(reply, 'server')).extensions.includes(BINARY_EXTENSION);
   }
 
   #get(path: string, maxReplyBytes: number, options: CallOptions): Promise<HttpReply> {
@@ -88,8 +88,8 @@ export class KserveHttpCalls implements KserveCalls {
   }
 }
 
-/** The reply if its status is 2xx; else throws what it means. */
-function succeeded(reply: HttpReply, about: 'server' | 'model'): HttpReply {
+/** Returns the reply if its status is 2xx; else throws the fault. */
+function requireSuccess(reply: HttpReply, about: 'server' | 'model'): HttpReply {
   if (reply.status >= 200 && reply.status <= 299) return reply;
   throw httpFailed({ ...reply, about });
 }

@@ -65,8 +65,8 @@ export function checkTensors(
 ): void {
   const mismatch =
     inputs.map((input) => mismatchOf('input', input, INPUTS, form)).find(Boolean) ??
-    missing('input', REQUIRED_INPUTS, inputs) ??
-    missing('output', REQUIRED_OUTPUTS, outputs) ??
+    findMissing('input', REQUIRED_INPUTS, inputs) ??
+    findMissing('output', REQUIRED_OUTPUTS, outputs) ??
     outputs.map((output) => mismatchOf('output', output, OUTPUTS, form)).find(Boolean);
   if (mismatch !== undefined) throw tensorMismatch(mismatch);
 }
@@ -75,8 +75,8 @@ export function tensorMismatch(what: string): NotUsable {
   return new NotUsable('not a guard', true, `tensor mismatch: ${what}`);
 }
 
-/** Which of the inputs IMAGE and AUDIO are declared. */
-export function mediaInputsOf(inputs: readonly DeclaredTensor[]): ReadonlySet<string> {
+/** Names of the declared inputs among IMAGE and AUDIO. */
+export function findMediaInputs(inputs: readonly DeclaredTensor[]): ReadonlySet<string> {
   const media = MEDIA_INPUTS.map(([name]) => name);
   return new Set(media.filter((name) => inputs.some((input) => input.name === name)));
 }
@@ -86,7 +86,7 @@ export const MUST_DECLARE =
   `the inputs ${REQUIRED_INPUTS.map(([name]) => name).join(', ')} ` +
   `and the outputs ${REQUIRED_OUTPUTS.map(([name]) => name).join(' and ')}`;
 
-function missing(
+function findMissing(
   side: string,
   required: readonly ContractTensor[],
   declared: readonly DeclaredTensor[],

@@ -7,7 +7,7 @@ import {
   checkTensors,
   type DeclaredTensor,
   isContractInput,
-  mediaInputsOf,
+  findMediaInputs,
   MUST_DECLARE,
   plainName,
   tensorMismatch,
@@ -15,13 +15,13 @@ import {
 } from './declared-tensors.ts';
 import { type KserveCalls, MAX_ROWS_PER_REQUEST } from './kserve-calls.ts';
 
-/** What the model takes, from its configuration or its metadata. */
-export interface Negotiated extends TensorLayout {
+/** Limits of the model, from its configuration or its metadata. */
+export interface ModelLimits extends TensorLayout {
   /** Max rows per request. 0: the model does not batch, and tensors have no batch dimension. */
   readonly maxBatchSize: number;
   /** Model instances, 1 or more: how many executions the server can run at a time. Null when it does not declare them. */
   readonly instances: number | null;
-  /** Which of the inputs IMAGE and AUDIO it declares. */
+  /** Names of its inputs among IMAGE and AUDIO. */
   readonly mediaInputs: ReadonlySet<string>;
 }
 
@@ -36,7 +36,7 @@ const MAX_UNDECLARED_ROWS = 16;
  * in its metadata where the server has no configuration to give. Throws `NotUsable`: fatal when a ready server does not
  * know the model, the key is refused, or the tensors are not declared as in the contract.
  */
-export async function negotiate(calls: KserveCalls, options: CallOptions): Promise<Negotiated> {
+export async function negotiate(calls: KserveCalls, options: CallOptions): Promise<ModelLimits> {
   try {
     if (!(await calls.serverReady(options))) throw new NotUsable('not ready', false);
     if (!(await isModelReady(calls, options))) {
@@ -81,10 +81,10 @@ function mayConcernModel(error: CallError): boolean {
 }
 
 /**
- * What the model takes by its configuration (ModelConfig of Triton's model configuration extension). Throws a fatal
+ * Reads the model's configuration (ModelConfig of Triton's model configuration extension). Throws a fatal
  * `NotUsable` when it is not the contract's.
  */
-function readConfig(config: WireModelConfig): Negotiated {
+function readConfig(config: WireModelConfig): ModelLimits {
   const inputs = config.input.map(declaredInConfig);
   checkTensors(inputs, config.output.map(declaredInConfig), { hasBatchDimension: false });
   const required = config.input.find(({ name, optional }) => !optional && !isContractInput(name));
@@ -97,7 +97,7 @@ function readConfig(config: WireModelConfig): Negotiated {
     maxBatchSize: Math.min(MAX_ROWS_PER_REQUEST, Math.max(0, config.max_batch_size)),
     batched: config.max_batch_size > 0,
     instances: Math.max(1, instances),
-    mediaInputs: mediaInputsOf(inputs),
+    mediaInputs: findMediaInputs(inputs),
   };
 }
 
@@ -106,22 +106,22 @@ function declaredInConfig({ name, data_type, dims }: WireModelConfig['output'][n
 }
 
 /**
- * What the model takes by its metadata. Shapes in metadata include the batch dimension, -1 or 1. Whether there is one
+ * Reads the model's metadata. Shapes in metadata include the batch dimension, -1 or 1. Whether there is one
  * shows in TEXT: [-1, 1] batched, else [1]. `call`: name of the call that the metadata is from. Throws a fatal `NotUsable`
  * when the tensors are not declared as in the contract.
  */
-function readMetadata(metadata: WireModelMetadata, call: string): Negotiated {
+function readMetadata(metadata: WireModelMetadata, call: string): ModelLimits {
   const inputs = metadata.inputs.map(declaredOnWire);
   const outputs = metadata.outputs.map(declaredOnWire);
-  if (inputs.length === 0) throw undeclared(call, 'inputs');
-  if (outputs.length === 0) throw undeclared(call, 'outputs');
+  if (inputs.length === 0) throw undeclaredTensors(call, 'inputs');
+  if (outputs.length === 0) throw undeclaredTensors(call, 'outputs');
   const batched = inputs.some(({ name, dims }) => name === 'TEXT' && dims.length === 2);
   checkTensors(inputs, outputs, { hasBatchDimension: batched });
   return {
     maxBatchSize: batched ? maxRowsOf(inputs) : 0,
     batched,
     instances: null,
-    mediaInputs: mediaInputsOf(inputs),
+    mediaInputs: findMediaInputs(inputs),
   };
 }
 
@@ -134,7 +134,7 @@ function maxRowsOf(inputs: readonly DeclaredTensor[]): number {
   return inputs.some(({ name, dims }) => isContractInput(name) && dims[0] === 1) ? 1 : MAX_UNDECLARED_ROWS;
 }
 
-function undeclared(call: string, what: string): NotUsable {
+function undeclaredTensors(call: string, what: string): NotUsable {
   return new NotUsable(
     'not a guard',
     true,

@@ -42,7 +42,7 @@ export const FAMILIES: Readonly<Record<ChatFamily, (served: ServedModel) => Fami
   policy: policyModel,
 };
 
-/** What a server is asked for in addition to an answer. */
+/** Optional features that a server is asked for. */
 interface Form {
   /** Alternatives per token, with their probabilities; 0 for none. */
   readonly alternatives: number;
@@ -218,7 +218,7 @@ class ChatGuard {
   }
 }
 
-/** What any such server may take: no streams, and no audio without a transcript, by which a clip is judged. */
+/** Whether such a server may take a request: no streams, and no audio without a transcript, which is judged instead. */
 export function takesOpenAi(requestKind: RequestKind): boolean {
   return requestKind !== 'audio' && requestKind !== 'generation';
 }

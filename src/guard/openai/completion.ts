@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { CallError } from '../protocol/call-error.ts';
 
-/** A token that was generated, with the alternatives that the server tells of, itself among them. */
+/** A generated token, and the alternatives that the server lists, which include it. */
 export interface Token {
   readonly text: string;
   readonly alternatives: readonly { readonly text: string; readonly logprob: number }[];
 }
 
-/** The answer of a chat model. */
+/** A chat model's answer. */
 export interface Completion {
-  /** Without thoughts before it. */
+  /** The answer without the thoughts before it. */
   readonly text: string;
   /** Whether it ended because of `max_tokens`. */
   readonly isCut: boolean;
-  /** Null when the server gives no probabilities. */
+  /** Null if the server gives no probabilities. */
   readonly tokens: readonly Token[] | null;
-  /** Tokens of what it was asked; null when the server does not say. */
+  /** Number of tokens in the prompt; null if the server does not say. */
   readonly promptTokens: number | null;
   /** The model that answered, as the server names it. */
   readonly model: string;
@@ -44,7 +44,7 @@ const COMPLETION = z.object({
 const BEGIN_OF_THOUGHTS = '<think>';
 const END_OF_THOUGHTS = '</think>';
 
-/** Reads a reply of `/v1/chat/completions`; null when it is none, or empty. Throws `CallError` when the model declined to answer. */
+/** Reads a reply of `/v1/chat/completions`; null if it is malformed or empty. Throws `CallError` if the model declined to answer. */
 export function readCompletion(json: unknown): Completion | null {
   const parsed = COMPLETION.safeParse(json);
   if (!parsed.success) return null;

@@ -5,7 +5,7 @@ type Part =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
 
-/** A message of a chat, as the API has it. */
+/** A chat message of the API. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string | readonly Part[];
@@ -18,8 +18,8 @@ export function imageParts({ image, caption }: ImageRequest): readonly Part[] {
   return caption === null ? [picture] : [{ type: 'text', text: caption }, picture];
 }
 
-/** The turns of an item of text, or of a clip's transcript: the last one is judged. A response without a prompt has an empty one. */
-export function turnsOf(request: Exclude<UnaryRequest, ImageRequest>): readonly Turn[] {
+/** The turns of a text item, or of a clip's transcript: the last one is judged. A response without a prompt gets an empty one. */
+export function toTurns(request: Exclude<UnaryRequest, ImageRequest>): readonly Turn[] {
   switch (request.requestType) {
     case 'prompt':
       return [['user', request.modality === 'text' ? request.text : (request.transcript ?? '')]];
@@ -35,13 +35,13 @@ export function turnsOf(request: Exclude<UnaryRequest, ImageRequest>): readonly 
 
 /**
  * The item as a conversation that every chat template takes: it begins with the user, and user and assistant alternate. A
- * system turn becomes a user turn that begins with `System:`, turns of the same role in a row become one, and before an
- * assistant's first turn comes an empty one of the user.
+ * system turn becomes a user turn that begins with `System:`, turns of the same role in a row become one, and an
+ * assistant's first turn gets an empty user turn before it.
  */
-export function conversationOf(request: UnaryRequest): readonly Message[] {
+export function toConversation(request: UnaryRequest): readonly Message[] {
   if (request.modality === 'image') return [{ role: 'user', content: imageParts(request) }];
   const merged: { role: 'user' | 'assistant'; texts: string[] }[] = [];
-  for (const [given, text] of turnsOf(request)) {
+  for (const [given, text] of toTurns(request)) {
     const role = given === 'assistant' ? 'assistant' : 'user';
     const own = given === 'system' ? `System:\n${text}` : text;
     const last = merged.at(-1);

@@ -12,13 +12,13 @@ import { failsHarmlessText, notUsable } from '../protocol/not-usable.ts';
 import type { RequestRow } from '../tensors/encode-request.ts';
 import { takesOpenAi } from './chat-guard.ts';
 import { declaredReading } from './declaration.ts';
-import { imageParts, turnsOf } from './messages.ts';
+import { imageParts, toTurns } from './messages.ts';
 import { OpenAiCalls } from './openai-calls.ts';
 import { makeVerdict } from './verdict.ts';
 
 const PATH = '/v1/moderations';
 
-/** Texts of one request, each of which gets a result of its own. */
+/** Max texts in one request. Each gets its own result. */
 const MAX_TEXTS = 32;
 /** Requests in flight, each with a list of texts. */
 const START_IN_FLIGHT = 4;
@@ -124,8 +124,8 @@ class ModerationsGuard {
 
 /** The endpoint knows no roles: the last turn is judged by itself. */
 function lastText(request: UnaryRequest): string {
-  if (request.modality === 'image') throw new Error('an image is not a text');
-  return turnsOf(request).at(-1)![1];
+  if (request.modality === 'image') throw new Error('an image has no text');
+  return toTurns(request).at(-1)![1];
 }
 
 /** A category that does not apply to the input, such as hate to an image, is absent: its score of 0 means nothing. */

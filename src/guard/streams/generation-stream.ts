@@ -23,7 +23,7 @@ export interface StreamStart {
 }
 
 /** A verdict, and how far it lagged behind the text. */
-export interface Received {
+export interface VerdictArrival {
   readonly verdict: StreamVerdict;
   /** Null if replies do not name one. */
   readonly modelVersion: string | null;
@@ -38,7 +38,7 @@ interface GenerationStreamOptions extends CallOptions {
   /** Max chunks without a verdict; the next chunk waits for one. */
   readonly maxAhead: number;
   /** Takes each verdict. */
-  readonly received: (received: Received) => void;
+  readonly received: (arrival: VerdictArrival) => void;
 }
 
 interface Waiter {
@@ -103,7 +103,7 @@ export class GenerationStream {
   async send(chunk: string): Promise<void> {
     if (chunk === '') throw new GuardStreamError('INVALID_ARGUMENT', 'a chunk is empty');
     this.#assertOpen();
-    await this.#until(() => this.#unjudged.size < this.#options.maxAhead);
+    await this.#waitUntil(() => this.#unjudged.size < this.#options.maxAhead);
     this.#unjudged.add(performance.now());
     await this.#write(chunk, false);
   }
@@ -141,10 +141,10 @@ export class GenerationStream {
       cadence: isFirst ? cadence : null,
     };
     this.#drained = this.#transport.write(request);
-    await this.#until(() => this.#drained);
+    await this.#waitUntil(() => this.#drained);
   }
 
-  #until(ready: () => boolean): Promise<void> {
+  #waitUntil(ready: () => boolean): Promise<void> {
     if (this.#state === 'terminated' && this.#error !== null) return Promise.reject(this.#error);
     if (ready()) return Promise.resolve();
     this.#expectProgress();

@@ -13,8 +13,8 @@ export class GuardStreamError extends Error {
   }
 }
 
-/** What a failed call means for the caller of a stream. Other errors are returned as they are. */
-export function streamErrorOf(error: unknown): unknown {
+/** Translates a failed call for the caller of a stream. Returns other errors unchanged. */
+export function toStreamError(error: unknown): unknown {
   return error instanceof CallError ? new GuardStreamError(statusOf(error.fault), error.message) : error;
 }
 

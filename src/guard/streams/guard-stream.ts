@@ -1,13 +1,13 @@
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 
-/** A moderation stream of a text while it is generated. Every error is a `GuardStreamError`, or the signal's reason. */
+/** A moderation stream of text that is being generated. Every error is a `GuardStreamError`, or the signal's reason. */
 export interface GuardStream {
   /**
    * Sends the next chunk, which must not be empty. Resolves when the transport took it. Call it again only then: that is
    * what keeps the unsent text bounded. Chunks are numbered from 0.
    */
   send(chunk: string): Promise<void>;
-  /** Says that no chunk follows. Resolves when the transport took that. */
+  /** Ends the text. Resolves when the transport took that. */
   end(): Promise<void>;
   /**
    * The verdicts as they arrive, the final one last. Throws when the stream fails, after the verdicts that came before.

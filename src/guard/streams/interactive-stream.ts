@@ -2,7 +2,7 @@ import type { CallOptions } from '../protocol/connection.ts';
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
 import { GenerationStream, type StreamStart } from './generation-stream.ts';
 import type { GuardStream } from './guard-stream.ts';
-import { GuardStreamError, streamErrorOf } from './guard-stream-error.ts';
+import { GuardStreamError, toStreamError } from './guard-stream-error.ts';
 import type { ConnectStream } from './stream-transport.ts';
 
 /** Max chunks sent ahead of the verdicts, unless the cadence needs more. */
@@ -40,11 +40,11 @@ export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdi
   }
 
   send(chunk: string): Promise<void> {
-    return translated(this.#stream.send(chunk));
+    return translateErrors(this.#stream.send(chunk));
   }
 
   end(): Promise<void> {
-    return translated(this.#stream.end());
+    return translateErrors(this.#stream.end());
   }
 
   /** Ends the stream at once. Idempotent. */
@@ -62,7 +62,7 @@ export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdi
         if (this.#isOver) break;
         await new Promise<void>((resolve) => (this.#wake = resolve));
       }
-      await translated(this.#stream.finished);
+      await translateErrors(this.#stream.finished);
     } finally {
       this.close(new GuardStreamError('CANCELLED', 'the caller stopped reading verdicts'));
     }
@@ -76,10 +76,10 @@ export class InteractiveStream implements GuardStream, AsyncIterable<StreamVerdi
   }
 }
 
-async function translated(done: Promise<void>): Promise<void> {
+async function translateErrors(done: Promise<void>): Promise<void> {
   try {
     await done;
   } catch (error) {
-    throw streamErrorOf(error);
+    throw toStreamError(error);
   }
 }

@@ -1,7 +1,7 @@
 import type { StreamFindings } from '../../domain/generation/generation-verdict.ts';
 import type { Answer } from '../protocol/answer.ts';
 import type { StreamVerdict } from '../tensors/stream/stream-messages.ts';
-import type { Received } from './generation-stream.ts';
+import type { VerdictArrival } from './generation-stream.ts';
 
 /** The verdicts on one replayed generation, summed up as they arrive. */
 export class ReplayLog {
@@ -14,12 +14,12 @@ export class ReplayLog {
   #modelVersion: string | null = null;
   #versionsDiffer = false;
 
-  /** `chunks`: of the whole generation, at least one. */
+  /** `chunks`: number of chunks in the whole generation, at least one. */
   constructor(chunks: number) {
     this.#chunks = chunks;
   }
 
-  add({ verdict, modelVersion, lagChunks, lagMs }: Received): void {
+  add({ verdict, modelVersion, lagChunks, lagMs }: VerdictArrival): void {
     if (this.#last !== null && modelVersion !== this.#modelVersion) this.#versionsDiffer = true;
     this.#modelVersion = modelVersion;
     this.#last = verdict;
@@ -36,7 +36,7 @@ export class ReplayLog {
     return this.#versionsDiffer ? null : this.#modelVersion;
   }
 
-  /** The answer after the final verdict, flagged if any verdict was. Null when that has no score, without which there is no verdict to record. */
+  /** The answer after the final verdict, flagged if any verdict was. Null if that has no score, which a recorded verdict needs. */
   answer(): Answer | null {
     const final = this.#last;
     if (final === null || final.score === null) return null;

@@ -1,9 +1,9 @@
 import type { CallError } from '../protocol/call-error.ts';
 import type { StreamRequest, StreamVerdict } from '../tensors/stream/stream-messages.ts';
 
-/** What a transport tells the stream it carries. Never called while the transport connects or takes a message. */
+/** Events that a transport reports to the stream it carries. Never called while the transport connects or takes a message. */
 export interface StreamEvents {
-  /** A verdict arrived. `modelVersion`: of the reply with it; null where replies have none. */
+  /** A verdict arrived. `modelVersion`: model version of its reply; null if replies do not name one. */
   verdict(verdict: StreamVerdict, modelVersion: string | null): void;
   /** Everything written was taken, after a `write` that returned false. */
   drained(): void;
@@ -15,7 +15,7 @@ export interface StreamEvents {
 
 /** One moderation stream on the wire. The message with `endOfStream` is the last that is written. */
 export interface StreamTransport {
-  /** Sends a message. False: the next one must wait for `drained`, so that what is not yet sent stays bounded. */
+  /** Sends a message. Returns false if the next one must wait for `drained`, which bounds what is not yet sent. */
   write(request: StreamRequest): boolean;
   /** Ends the stream at once and releases its connection or call. No event follows. Idempotent. */
   close(): void;

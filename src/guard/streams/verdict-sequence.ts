@@ -6,8 +6,8 @@ import { NOTHING_JUDGED, type StreamVerdict } from '../tensors/stream/stream-mes
  */
 const MAX_REPEATS = 100_000;
 
-/** What the client has sent when a verdict arrives. */
-interface Sent {
+/** The client's messages when a verdict arrives. */
+interface SendProgress {
   /** Highest seq sent; NOTHING_JUDGED before the first message. */
   readonly lastSeq: number;
   /** Whether the client has ended the stream. */
@@ -20,7 +20,7 @@ export class VerdictSequence {
   #repeats = 0;
   #final: StreamVerdict | null = null;
 
-  /** Of the last verdict; NOTHING_JUDGED before the first. */
+  /** Boundary of the last verdict; NOTHING_JUDGED before the first. */
   get processedUntilSeq(): number {
     return this.#processedUntilSeq;
   }
@@ -31,7 +31,7 @@ export class VerdictSequence {
   }
 
   /** Adds the next verdict. Returns what is wrong with it, or null. */
-  add(verdict: StreamVerdict, sent: Sent): string | null {
+  add(verdict: StreamVerdict, sent: SendProgress): string | null {
     const fault = this.#faultOf(verdict, sent);
     if (fault !== null) return fault;
     this.#processedUntilSeq = verdict.processedUntilSeq;
@@ -39,7 +39,10 @@ export class VerdictSequence {
     return null;
   }
 
-  #faultOf({ processedUntilSeq, flagged, needsCaution, isFinal }: StreamVerdict, sent: Sent): string | null {
+  #faultOf(
+    { processedUntilSeq, flagged, needsCaution, isFinal }: StreamVerdict,
+    sent: SendProgress,
+  ): string | null {
     if (this.#final !== null) return 'a verdict after the final one';
     if (sent.lastSeq === NOTHING_JUDGED) return 'a verdict before the first chunk';
     if (processedUntilSeq > sent.lastSeq) return 'a verdict on a seq that was not sent';

@@ -23,8 +23,8 @@ const ELEMENT_BYTES = { FP32: FP32_BYTES, INT32: INT32_BYTES, BOOL: 1 } as const
  *
  * Trap: absent subcategories are not zeros. The contract populates them only for flagged requests whose probe is loaded,
  * so they count as absent when the scores are missing, all zero or all NaN. One NaN among numbers is one probe that is
- * not loaded. A flag that is set counts. Of an answer that is not flagged, scores count if all are probabilities, and
- * flags beside such scores only: some guards answer all scores for every content.
+ * not loaded. A flag that is set counts. If an answer is not flagged, its scores count if all are probabilities, and
+ * its flags only with such scores: some guards answer all scores for every item.
  */
 export function decodeReply(
   reply: InferResponse,

@@ -29,8 +29,8 @@ export type RequestKind =
   | 'audio-with-transcript';
 
 /**
- * Kinds that are sent in batches. Not conversations, whose MESSAGES differ in shape; nor images and clips, which are
- * large: the server's dynamic batcher combines their requests.
+ * Kinds that are sent in batches. Conversations, whose MESSAGES differ in shape, and images and clips, which are large, are
+ * sent alone: the server's dynamic batcher combines their requests.
  */
 export function isBatchable(requestKind: RequestKind): boolean {
   return requestKind === 'prompt' || requestKind === 'response' || requestKind === 'response-with-prompt';
@@ -128,21 +128,21 @@ function column(rows: readonly RequestRow[], cell: (request: GuardRequest) => st
 }
 
 function promptText(request: GuardRequest): string {
-  if (request.requestType !== 'prompt' || request.modality !== 'text') throw mixed();
+  if (request.requestType !== 'prompt' || request.modality !== 'text') throw mixedKinds();
   return request.text;
 }
 
 function promptOfResponse(request: GuardRequest): string {
-  if (request.requestType !== 'response' || request.prompt === null) throw mixed();
+  if (request.requestType !== 'response' || request.prompt === null) throw mixedKinds();
   return request.prompt;
 }
 
 function responseText(request: GuardRequest): string {
-  if (request.requestType !== 'response') throw mixed();
+  if (request.requestType !== 'response') throw mixedKinds();
   return request.response;
 }
 
-function mixed(): Error {
+function mixedKinds(): Error {
   return new Error('rows of different kinds in one request');
 }
 
@@ -162,7 +162,7 @@ class TensorList {
     this.#add(name, 'BYTES', [1], encodeStrings(values));
   }
 
-  /** The same value in every row. */
+  /** Adds the same value for every row. */
   constant(name: string, value: string): void {
     const one = encodeStrings([value]);
     this.#add(name, 'BYTES', [1], this.#rows === 1 ? one : Buffer.alloc(one.length * this.#rows, one));
@@ -173,13 +173,13 @@ class TensorList {
   }
 
   conversation(request: MultiturnRequest): void {
-    if (this.#rows !== 1) throw mixed();
+    if (this.#rows !== 1) throw mixedKinds();
     const turns = submittedTurns(request);
     this.#add('MESSAGES', 'BYTES', [turns.length, 2], encodeStrings(turns.flat()));
   }
 
   media(request: ImageRequest | AudioRequest): void {
-    if (this.#rows !== 1) throw mixed();
+    if (this.#rows !== 1) throw mixedKinds();
     const isImage = request.modality === 'image';
     this.#add(
       isImage ? 'IMAGE' : 'AUDIO',

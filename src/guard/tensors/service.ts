@@ -28,14 +28,14 @@ export function loadService(): ServiceDefinition {
 /** Throws MalformedMessage for a malformed ModelInferRequest. */
 export function decodeInferRequest(message: Buffer): ReceivedRequest {
   return receivedRequest(
-    decoded(() => library()['ModelInfer']!.requestDeserialize(message) as DecodedRequest),
+    decodeSafely(() => library()['ModelInfer']!.requestDeserialize(message) as DecodedRequest),
   );
 }
 
 /** Throws MalformedMessage for a malformed ModelInferResponse, and for one with both raw and typed contents. */
 export function decodeInferResponse(message: Buffer): InferResponse {
   return inferResponse(
-    decoded(() => library()['ModelInfer']!.responseDeserialize(message) as DecodedResponse),
+    decodeSafely(() => library()['ModelInfer']!.responseDeserialize(message) as DecodedResponse),
   );
 }
 
@@ -48,7 +48,7 @@ interface StreamReply {
 
 /** Like `decodeInferResponse`, for a ModelStreamInferResponse. */
 export function decodeStreamInferResponse(message: Buffer): StreamReply {
-  const reply = decoded(
+  const reply = decodeSafely(
     () =>
       library()['ModelStreamInfer']!.responseDeserialize(message) as {
         readonly error_message: string;
@@ -60,7 +60,7 @@ export function decodeStreamInferResponse(message: Buffer): StreamReply {
 }
 
 /** The library's error is not kept: its text could quote the message. */
-function decoded<T>(decode: () => T): T {
+function decodeSafely<T>(decode: () => T): T {
   try {
     return decode();
   } catch {

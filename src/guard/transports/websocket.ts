@@ -63,7 +63,7 @@ async function open(
     instances: null,
     concurrency: streams.concurrency,
     takes,
-    // It need not answer anything but handshakes, each of which is a stream.
+    // It may answer nothing but handshakes, and each handshake opens a stream.
     isReady: async (options) => (await reachHost(address, options)) !== '',
     judge: ([row], options) => {
       if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');

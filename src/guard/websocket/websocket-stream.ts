@@ -73,7 +73,7 @@ export class WebSocketStream implements StreamTransport {
 
   #read(data: RawData, isBinary: boolean): void {
     if (this.#isOver) return;
-    const reply = isBinary ? null : replyOf(data);
+    const reply = isBinary ? null : parseMessage(data);
     if (reply === null) this.#fail(unreadableReply());
     // The server may end the stream at any time.
     else if (reply.error !== null) this.#fail(streamFailed(reply.error.status, reply.error.text));
@@ -93,8 +93,8 @@ export class WebSocketStream implements StreamTransport {
   }
 }
 
-/** Null when it is none. */
-function replyOf(data: RawData): StreamReply | null {
+/** Null if the message is malformed. */
+function parseMessage(data: RawData): StreamReply | null {
   try {
     return readStreamReply((data as Buffer).toString('utf8'));
   } catch {

@@ -1,6 +1,6 @@
 import type { UnaryRequest } from '../../../domain/request.ts';
 import { readYesOrNo } from '../answer-probability.ts';
-import { conversationOf } from '../messages.ts';
+import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Ask, Family, ServedModel } from './family.ts';
 
@@ -41,7 +41,7 @@ async function judge(
   argumentsFor: (risk: string) => Readonly<Record<string, unknown>>,
   ask: Ask,
 ): ReturnType<Family['judge']> {
-  const messages = conversationOf(request);
+  const messages = toConversation(request);
   const askFor = async (risk: string) => {
     const templateArguments = argumentsFor(risk);
     const completion = await ask({ messages, maxTokens: MAX_TOKENS, templateArguments });

@@ -2,7 +2,7 @@ import { isCategoryKey } from '../../../domain/taxonomy.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import { answerProbability } from '../answer-probability.ts';
 import type { Completion } from '../completion.ts';
-import { conversationOf } from '../messages.ts';
+import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Family, ServedModel } from './family.ts';
 
@@ -37,7 +37,7 @@ export function llamaGuard({ model }: ServedModel): Family {
     hasProbabilities: true,
     declares: {},
     judge: async (request, ask) => {
-      const completion = await ask({ messages: conversationOf(request), maxTokens: MAX_TOKENS });
+      const completion = await ask({ messages: toConversation(request), maxTokens: MAX_TOKENS });
       return completion && read(completion);
     },
   };

@@ -7,7 +7,7 @@ import type { GuardPolicy } from '../../../domain/guard/guard-family.ts';
 import type { Answer } from '../../protocol/answer.ts';
 import { parseReply } from '../../protocol/parse-reply.ts';
 import type { Completion } from '../completion.ts';
-import { imageParts, type Message, turnsOf } from '../messages.ts';
+import { imageParts, type Message, toTurns } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Family, ServedModel } from './family.ts';
 
@@ -70,7 +70,7 @@ export function policyModel({ model, policy }: ServedModel): Family {
 /** Several turns become a transcript, whose last turn is judged. */
 function contentOf(request: UnaryRequest): Message {
   if (request.modality === 'image') return { role: 'user', content: imageParts(request) };
-  const turns = turnsOf(request);
+  const turns = toTurns(request);
   if (turns.length === 1) return { role: 'user', content: turns[0]![1] };
   const transcript = turns.map(([role, text]) => `[${role}]\n${text}`).join('\n\n');
   return { role: 'user', content: `Judge the last turn of this conversation.\n\n${transcript}` };

@@ -1,7 +1,7 @@
 import type { Answer } from '../../protocol/answer.ts';
 import { answerProbability } from '../answer-probability.ts';
 import type { Completion } from '../completion.ts';
-import { conversationOf } from '../messages.ts';
+import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Family } from './family.ts';
 
@@ -39,7 +39,7 @@ export function qwen3Guard(): Family {
     hasProbabilities: true,
     declares: {},
     judge: async (request, ask) => {
-      const completion = await ask({ messages: conversationOf(request), maxTokens: MAX_TOKENS });
+      const completion = await ask({ messages: toConversation(request), maxTokens: MAX_TOKENS });
       return completion && read(completion);
     },
   };

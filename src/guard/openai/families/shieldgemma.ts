@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { UnaryRequest } from '../../../domain/request.ts';
 import { readYesOrNo } from '../answer-probability.ts';
-import { conversationOf } from '../messages.ts';
+import { toConversation } from '../messages.ts';
 import { makeVerdict } from '../verdict.ts';
 import type { Ask, Family } from './family.ts';
 
@@ -42,7 +42,7 @@ export function shieldGemma(): Family {
 }
 
 async function judge(request: UnaryRequest, ask: Ask): ReturnType<Family['judge']> {
-  const conversation = conversationOf(request);
+  const conversation = toConversation(request);
   // The template takes a prompt, or a prompt with its response.
   const messages = conversation.slice(conversation.at(-1)?.role === 'assistant' ? -2 : -1);
   const askFor = async ({ category, guideline }: (typeof POLICIES)[number]) => {

@@ -49,7 +49,7 @@ export function writeStreamError(status: StatusName, text: string): string {
   return JSON.stringify({ error: { code: status, message: text } });
 }
 
-/** Reads a server's message; of a verdict only `score` may be missing. Throws InvalidStreamMessage. */
+/** Reads a server's message; only the `score` of a verdict may be missing. Throws InvalidStreamMessage. */
 export function readStreamReply(json: string): StreamReply {
   const fields = readObject(json);
   const { error } = fields;

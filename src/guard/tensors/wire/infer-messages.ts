@@ -130,7 +130,7 @@ function receivedContents(contents: DecodedContents): ReceivedContents {
 }
 
 /**
- * Contents that a server sends typed are returned raw, so that readers see one form. Throws MalformedMessage for a response
+ * Converts typed contents to raw ones, so readers see one form. Throws MalformedMessage for a response
  * with both, and for contents of another type than their tensor's.
  */
 export function inferResponse(decoded: DecodedResponse): InferResponse {
