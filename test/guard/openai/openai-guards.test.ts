@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { ItemCode } from '../../../src/domain/item-error.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   audio,
   closeAfterEach,
   connect,
+  expectOnlyFailure,
   failure,
   image,
   judge,
@@ -132,7 +134,7 @@ describe('a chat model', () => {
     await connect([await openAiServer({ ...LLAMA, models: [{ id: `${LLAMA.model}:latest` }] })]);
   });
 
-  test.each<[what: string, reply: OpenAiScripted, code: string]>([
+  test.each<[what: string, reply: OpenAiScripted, code: ItemCode]>([
     ['a cut answer', { text: 'unsafe\nS1', finish: 'length' }, 'INVALID_REPLY'],
     ['a refusal', { body: { choices: [{ message: { refusal: 'no' } }] } }, 'GUARD_REJECTED'],
     ['empty choices', { body: { choices: [] } }, 'INVALID_REPLY'],
@@ -156,10 +158,7 @@ describe('a chat model', () => {
   ])('%s costs one item', async (_, reply, code) => {
     const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
     const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(20));
-    outcomes.forEach((outcome, index) => {
-      if (index === 7) expect(failure(outcome)).toMatchObject({ error: { code }, attempts: 1 });
-      else expect(verdict(outcome).attempts).toBe(1);
-    });
+    expectOnlyFailure(outcomes, 7, code);
     expect(JSON.stringify(outcomes[7])).not.toMatch(/html|alternate|xxx/);
   });
 

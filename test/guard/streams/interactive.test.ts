@@ -5,31 +5,12 @@ import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { closeAfterEach, connect, guard, socketServer, stateOf } from '../../helpers/guards/guard-pool.ts';
+import { closeAfterEach, connect, guard, stateOf } from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
+import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
 
 closeAfterEach();
-
-interface Streaming {
-  readonly address: string;
-  setScript(script: StreamScript): void;
-  kill(): unknown;
-}
-
-const transports: [name: string, start: () => Promise<Streaming>][] = [
-  [
-    'gRPC',
-    async () => {
-      const server = await guard({ streams: ordinary });
-      return { ...server, setScript: (script) => server.setStreams(script) };
-    },
-  ],
-  ['a WebSocket', () => socketServer()],
-];
-
-const isProbe = ({ messages }: ScriptedStream): boolean =>
-  messages[0]!.prompt === 'When does the library open?';
 
 async function open(pool: GuardPool, signal = new AbortController().signal): Promise<GuardStream> {
   return pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });
@@ -51,11 +32,11 @@ function codeOf(error: unknown): string {
   return (error as GuardStreamError).status;
 }
 
-describe.each(transports)('an interactive stream over %s', (_name, start) => {
+describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) => {
   const prepared = async (script: StreamScript = ordinary, options: Partial<PoolOptions> = {}) => {
     const server = await start();
     const pool = await connect([server], options);
-    server.setScript((stream, message) => (isProbe(stream) ? ordinary : script)(stream, message));
+    server.setScript(exceptProbe(script));
     return { server, pool };
   };
 

@@ -8,40 +8,15 @@ import {
   judge,
   prompts,
   restGuard,
-  socketServer,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
+import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
 
 closeAfterEach();
 
-interface Streaming {
-  readonly address: string;
-  readonly streams: ScriptedStream[];
-  setScript(script: StreamScript): void;
-}
-
-const transports: [name: string, start: () => Promise<Streaming>][] = [
-  [
-    'gRPC',
-    async () => {
-      const server = await guard({ streams: ordinary });
-      return { ...server, setScript: (script) => server.setStreams(script) };
-    },
-  ],
-  ['a WebSocket', () => socketServer()],
-];
-
-const isProbe = ({ messages }: ScriptedStream): boolean =>
-  messages[0]!.prompt === 'When does the library open?';
-
-/** Plays `script` on generations, and answers the harmless one. */
-function onlyGenerations(script: StreamScript): StreamScript {
-  return (stream, message) => (isProbe(stream) ? ordinary : script)(stream, message);
-}
-
-describe.each(transports)('a generation replayed over %s', (_name, start) => {
+describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) => {
   const pool = async (options: Partial<PoolOptions> = {}) => {
     const server = await start();
     return { server, pool: await connect([server], options) };
@@ -117,7 +92,7 @@ describe.each(transports)('a generation replayed over %s', (_name, start) => {
   it.each(statuses)('that ends with %s (%s) is %s', async (code, details, error, attempts) => {
     const { server, pool: guards } = await pool();
     server.setScript(
-      onlyGenerations((stream, message) => {
+      exceptProbe((stream, message) => {
         if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
         else ordinary(stream, message);
       }),
@@ -169,11 +144,11 @@ describe.each(transports)('a generation replayed over %s', (_name, start) => {
   });
 
   it('times out when the guard makes no progress, not when the whole takes long', async () => {
-    const { server, pool: guards } = await pool({ requestTimeoutMs: 2000 });
+    const { server, pool: guards } = await pool({ requestTimeoutMs: 600 });
     server.setScript((stream, message) => {
       if (stream.messages[0]!.chunk === 'bad') return;
       if (isProbe(stream)) ordinary(stream, message);
-      else setTimeout(() => ordinary(stream, message), 500);
+      else setTimeout(() => ordinary(stream, message), 150);
     });
     const [slow, silent] = await judge(guards, [
       generation(['a', 'b', 'c', 'd', 'e', 'f']),

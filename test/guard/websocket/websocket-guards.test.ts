@@ -44,7 +44,7 @@ it.each(refusals)('a handshake answered with %s ends the start at once', async (
 it('a handshake that the server fails on is tried again', async () => {
   const refusals = ['503 Service Unavailable', '500 Internal Server Error'].map(async (refuse) => {
     const server = await socketServer({ refuse });
-    const error = await failureOf(connect([server], { startTimeoutMs: 5000 }));
+    const error = await failureOf(connect([server], { startTimeoutMs: 1500 }));
     expect(error.message).toContain('not ready');
     expect(server.authorizations.length).toBeGreaterThan(1);
   });

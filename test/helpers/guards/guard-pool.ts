@@ -1,4 +1,5 @@
-import { afterAll, afterEach } from 'vitest';
+import { afterAll, afterEach, expect } from 'vitest';
+import type { ItemCode } from '../../../src/domain/item-error.ts';
 import type { FailedJudgement, Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type {
   AudioRequest,
@@ -22,14 +23,14 @@ import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } fro
 
 const open: (() => unknown)[] = [];
 
-/** Ends, after each test of the file that calls this, what the test opened with the functions below. */
-/** For tests that run at the same time: what one of them opened is closed when all have ended. */
+/** Like `closeAfterEach`, for tests that run at the same time: closes when all of them have ended. */
 export function closeAfterAll(): void {
   afterAll(async () => {
     for (const close of open.splice(0).reverse()) await close();
   });
 }
 
+/** Ends, after each test of the file that calls this, what the test opened with the functions below. */
 export function closeAfterEach(): void {
   afterEach(async () => {
     for (const close of open.splice(0).reverse()) await close();
@@ -119,6 +120,19 @@ export function verdict(outcome: Outcome | undefined): Judgement {
 export function failure(outcome: Outcome | undefined): FailedJudgement {
   if (!outcome?.failure) throw new Error(`not an error: ${JSON.stringify(outcome)}`);
   return outcome.failure;
+}
+
+/** Checks that one outcome is an error with this code, and that the others are verdicts at their first attempt. */
+export function expectOnlyFailure(
+  outcomes: readonly Outcome[],
+  at: number,
+  code: ItemCode,
+  attempts: number | null = 1,
+): void {
+  outcomes.forEach((outcome, index) => {
+    if (index !== at) verdict(outcome);
+    else expect(failure(outcome)).toMatchObject({ error: { code }, ...(attempts !== null && { attempts }) });
+  });
 }
 
 /** Resolves once an endpoint, the one of this name if one is given, has become ready or gone out. */
