@@ -43,16 +43,14 @@ afterEach(async () => {
 });
 
 // 0.0.0.0 is this machine, but not by a name that counts as such.
-test.each(['127.0.0.1', '0.0.0.0'])('gRPC to %s goes through no proxy of the environment', async (host) => {
-  const { port } = await guard();
-  const pool = await connect([{ address: `grpc://${host}:${port}` }], { startTimeoutMs: 5000 });
-  (await judge(pool, prompts(10))).forEach(verdict);
-  expect(seen).toEqual([]);
-});
-
-test.each(['127.0.0.1', '0.0.0.0'])('REST to %s goes through no proxy of the environment', async (host) => {
-  const { port } = await restGuard();
-  const pool = await connect([{ address: `http://${host}:${port}` }], { startTimeoutMs: 5000 });
+test.each([
+  ['grpc', '127.0.0.1', guard],
+  ['grpc', '0.0.0.0', guard],
+  ['http', '127.0.0.1', restGuard],
+  ['http', '0.0.0.0', restGuard],
+] as const)('%s to %s goes through no proxy of the environment', async (scheme, host, start) => {
+  const { port } = await start();
+  const pool = await connect([{ address: `${scheme}://${host}:${port}` }], { startTimeoutMs: 5000 });
   (await judge(pool, prompts(10))).forEach(verdict);
   expect(seen).toEqual([]);
 });
