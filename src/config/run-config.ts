@@ -39,7 +39,7 @@ export interface SourceConfig {
   readonly audit: Audit;
   /** Null: a response is judged as a whole. */
   readonly asStream: Replay | null;
-  /** WHATWG encoding label; null: UTF-8, or UTF-16 or UTF-32 by byte order mark. */
+  /** WHATWG encoding label; null: UTF-8, or UTF-16 by byte order mark. */
   readonly encoding: string | null;
   readonly layout: Layout | null;
   /** Whether the first row of a table names its columns; null: told from the rows. */

@@ -16,13 +16,6 @@ function decode(bytes: Buffer, encoding: string | null, sizes: readonly number[]
   return Buffer.concat([...pieces, decoder.end()]);
 }
 
-function utf32le(text: string): Buffer {
-  const codes = Array.from(text, (character) => character.codePointAt(0)!);
-  const bytes = Buffer.alloc(codes.length * 4);
-  codes.forEach((code, index) => bytes.writeUInt32LE(code, index * 4));
-  return bytes;
-}
-
 describe('a decoder', () => {
   test('gives any text back from UTF-16 and UTF-8 with a byte order mark, however it comes in pieces', () => {
     const text = fc.string({ unit: 'grapheme' });
@@ -30,8 +23,6 @@ describe('a decoder', () => {
       (value: string) => Buffer.from(`\ufeff${value}`),
       (value: string) => Buffer.from(`\ufeff${value}`, 'utf16le'),
       (value: string) => Buffer.from(`\ufeff${value}`, 'utf16le').swap16(),
-      (value: string) => utf32le(`\ufeff${value}`),
-      (value: string) => utf32le(`\ufeff${value}`).swap32(),
     );
     fc.assert(
       fc.property(text, encode, pieceSizes, (value, bytesOf, sizes) => {
@@ -50,18 +41,6 @@ describe('a decoder', () => {
         expect(decoded.toString()).toBe(text.replace(/\p{Surrogate}/gu, '\ufffd'));
       }),
     );
-  });
-
-  test('of UTF-32 marks what it cannot decode, and nothing else', () => {
-    const bytes = Buffer.concat([
-      utf32le('\ufeffa'),
-      Buffer.of(0, 0xd8, 0, 0, 0, 0, 0x11, 0),
-      utf32le('b'),
-      Buffer.of(1),
-    ]);
-    for (const size of [1, 3, 100]) {
-      expect(decode(bytes, null, [size])).toEqual(Buffer.from('a\xff\xffb\xff', 'latin1'));
-    }
   });
 
   test('of an encoding by name marks what it cannot decode', () => {

@@ -20,7 +20,6 @@ const WORDS: Readonly<Record<Reason, string>> = {
   source_unreadable: 'in files that cannot be read',
   read_differently: 'in files that this version reads differently',
   header: 'in tables with a stray quote in the header',
-  encoding: 'in files whose encoding has shift states',
   row_too_large: 'in files with a row that is too large',
   list_of_files: 'in lists of other files',
   whole_file: 'files without records, so that nothing can be added',
@@ -38,6 +37,9 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
     ...(sources.refused > sources.refused_paths.length
       ? [`  and nothing of ${sources.refused - sources.refused_paths.length} more`]
       : []),
+    ...(sources.converted === 0
+      ? []
+      : [`Written as UTF-8: ${sources.converted} ${plural(sources.converted, 'file')} of other encodings`]),
     `Left out, with the reasons: ${rejected}`,
     `Hashes: ${manifest}`,
     ...(out === null ? ['Nothing else was written'] : [out]),

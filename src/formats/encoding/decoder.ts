@@ -12,14 +12,9 @@ export interface Decoder {
  */
 const UNDECODABLE = Buffer.of(0xff);
 
-const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
-const UTF32LE_BOM = Buffer.of(0xff, 0xfe, 0, 0);
-const UTF32BE_BOM = Buffer.of(0, 0, 0xfe, 0xff);
+export const UTF8_BOM = Buffer.of(0xef, 0xbb, 0xbf);
 
-/** Has no WHATWG label: detected only by the byte order mark. */
-type Utf32 = 'utf-32le' | 'utf-32be';
-
-const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2, 'utf-32le': 4, 'utf-32be': 4 };
+const MARK_BYTES = { 'utf-8': 3, 'utf-16le': 2, 'utf-16be': 2 };
 
 /** Number of bytes of the byte order mark that a file begins with; 0 without one. */
 export function markBytes(head: Buffer): number {
@@ -28,11 +23,8 @@ export function markBytes(head: Buffer): number {
 }
 
 /** The encoding indicated by the byte order mark; null without one. */
-export function encodingByMark(head: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | Utf32 | null {
+export function encodingByMark(head: Buffer): keyof typeof MARK_BYTES | null {
   if (head.subarray(0, 3).equals(UTF8_BOM)) return 'utf-8';
-  if (head.subarray(0, 4).equals(UTF32BE_BOM)) return 'utf-32be';
-  // Checked before UTF-16, whose mark is a prefix of this one: a text does not start with a NUL.
-  if (head.subarray(0, 4).equals(UTF32LE_BOM)) return 'utf-32le';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   return null;
@@ -48,26 +40,6 @@ export function chooseDecoder(encoding: string | null, head: Buffer): Decoder {
   return skipFirst(markBytes(head), decoderOf(label));
 }
 
-/** ASCII text in an encoding: a WHATWG label or that of a byte order mark; null for UTF-8. */
-export function asciiIn(label: string | null, text: string): Buffer {
-  const name = label === null || label.startsWith('utf-32') ? label : new TextDecoder(label).encoding;
-  switch (name) {
-    case 'utf-16le':
-      return Buffer.from(text, 'utf16le');
-    case 'utf-16be':
-      return Buffer.from(text, 'utf16le').swap16();
-    case 'utf-32le':
-    case 'utf-32be': {
-      const bytes = Buffer.alloc(4 * text.length);
-      const at = name === 'utf-32be' ? 3 : 0;
-      for (let index = 0; index < text.length; index++) bytes[4 * index + at] = text.charCodeAt(index);
-      return bytes;
-    }
-    default:
-      return Buffer.from(text, 'latin1');
-  }
-}
-
 function decoderOf(label: string): Decoder {
   switch (label) {
     case 'utf-8':
@@ -75,9 +47,6 @@ function decoderOf(label: string): Decoder {
     case 'utf-16le':
     case 'utf-16be':
       return utf16Decoder(label === 'utf-16be');
-    case 'utf-32le':
-    case 'utf-32be':
-      return utf32Decoder(label === 'utf-32be');
     case 'windows-1252':
       return { write: (chunk) => Buffer.from(decodeWindows1252(chunk)), end: () => Buffer.alloc(0) };
     default: {
@@ -113,64 +82,23 @@ function skipFirst(bytes: number, decoder: Decoder): Decoder {
   };
 }
 
-/**
- * Decodes whole units of bytes, and keeps the rest for the next piece. `parts` returns the decodable parts of whole units;
- * an incomplete unit at the end is undecodable.
- */
-function unitDecoder(unitsEnd: (bytes: Buffer) => number, parts: (bytes: Buffer) => string[]): Decoder {
+/** Unpaired surrogates are undecodable, and so is half a unit at the end. */
+function utf16Decoder(isBigEndian: boolean): Decoder {
   let rest: Buffer = Buffer.alloc(0);
   return {
     write: (chunk) => {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = unitsEnd(bytes);
+      const units = bytes.length - (bytes.length % 2);
+      const lastHigh = bytes[units - (isBigEndian ? 2 : 1)];
+      const isPairOpen = lastHigh !== undefined && (lastHigh & 0xfc) === 0xd8;
+      const end = isPairOpen ? units - 2 : units;
       rest = Buffer.from(bytes.subarray(end));
-      return markUndecodable(parts(bytes.subarray(0, end)));
+      const whole = bytes.subarray(0, end);
+      const text = (isBigEndian ? Buffer.from(whole).swap16() : whole).toString('utf16le');
+      return markUndecodable(text.split(/\p{Surrogate}/u));
     },
     end: () => (rest.length === 0 ? rest : markUndecodable(['', ''])),
   };
-}
-
-/** Unpaired surrogates are undecodable. */
-function utf16Decoder(isBigEndian: boolean): Decoder {
-  const isHighSurrogate = (bytes: Buffer, at: number): boolean =>
-    (bytes[at + (isBigEndian ? 0 : 1)]! & 0xfc) === 0xd8;
-  return unitDecoder(
-    (bytes) => {
-      const end = bytes.length - (bytes.length % 2);
-      return end >= 2 && isHighSurrogate(bytes, end - 2) ? end - 2 : end;
-    },
-    (bytes) =>
-      (isBigEndian ? Buffer.from(bytes).swap16() : bytes).toString('utf16le').split(/\p{Surrogate}/u),
-  );
-}
-
-const MAX_CODE_POINT = 0x10ffff;
-
-/** Invalid code points are undecodable. */
-function utf32Decoder(isBigEndian: boolean): Decoder {
-  return unitDecoder(
-    (bytes) => bytes.length - (bytes.length % 4),
-    (bytes) => {
-      const parts: string[] = [];
-      // A character has at most two UTF-16 units, which are four bytes too.
-      const units = Buffer.allocUnsafe(bytes.length);
-      let length = 0;
-      for (let at = 0; at < bytes.length; at += 4) {
-        const code = isBigEndian ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
-        if (code > MAX_CODE_POINT || (code >= 0xd800 && code <= 0xdfff)) {
-          parts.push(units.toString('utf16le', 0, length));
-          length = 0;
-        } else if (code < 0x10000) {
-          length = units.writeUInt16LE(code, length);
-        } else {
-          length = units.writeUInt16LE(0xd800 + ((code - 0x10000) >> 10), length);
-          length = units.writeUInt16LE(0xdc00 + (code & 0x3ff), length);
-        }
-      }
-      parts.push(units.toString('utf16le', 0, length));
-      return parts;
-    },
-  );
 }
 
 /**

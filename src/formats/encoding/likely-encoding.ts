@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 
 const NEWLINE = 0x0a;
@@ -28,60 +28,54 @@ export function isMostlyNotUtf8(head: Buffer, complete: boolean): boolean {
   return bad * 2 > lines;
 }
 
+/**
+ * Whether the head of a file of an unknown encoding is in the encoding that was named for its folder, a WHATWG label: most
+ * of its lines with non-ASCII bytes are not UTF-8.
+ */
+export function isInFolderEncoding(head: Buffer, label: string): boolean {
+  const name = new TextDecoder(label).encoding;
+  // In these encodings, other characters can be written in ASCII bytes.
+  if (name.startsWith('utf-16') && head.includes(0)) return true;
+  if (name === 'iso-2022-jp' && head.includes(0x1b)) return true;
+  let foreign = 0;
+  let utf8 = 0;
+  for (let from = 0; from < head.length;) {
+    const newline = head.indexOf(NEWLINE, from);
+    const line = head.subarray(from, newline < 0 ? head.length : newline);
+    if (!isUtf8(line)) foreign++;
+    else if (!isAscii(line)) utf8++;
+    from = newline < 0 ? head.length : newline + 1;
+  }
+  return foreign > utf8;
+}
+
 /** Bytes that are enough to tell encodings apart. */
 const SAMPLE_BYTES = 32 * 1024;
 
-/** Confidence, 0 … 100, below which a guess is none. */
+/** Guesses below this confidence (0 to 100) are discarded. */
 const MIN_CONFIDENCE = 15;
 
-/** Confidence from which the script of a text is certain. */
-const CERTAIN_SCRIPT = 35;
-
-/** The same for one of the encodings of Latin letters, which differ little. */
-const CERTAIN_LATIN = 60;
+/** Encodings of Latin letters differ little: below this confidence, the most common one is assumed. */
+const MIN_LATIN_CONFIDENCE = 60;
 
 const MOST_COMMON_LATIN = 'windows-1252';
 
-/** Encodings of other scripts than Latin, as WHATWG labels; those of a line share letters. */
-const SCRIPTS: readonly RegExp[] = [
-  /^(?:shift_jis|euc-jp|iso-2022-jp|big5|euc-kr|gb18030|gbk)$/,
-  /^(?:windows-1251|koi8-r|koi8-u|iso-8859-5|ibm866|x-mac-cyrillic)$/,
-  /^(?:windows-1253|iso-8859-7)$/,
-  /^(?:windows-1255|iso-8859-8|iso-8859-8-i)$/,
-  /^(?:windows-1256|iso-8859-6)$/,
-  /^windows-874$/,
-];
+/** WHATWG labels of encodings of scripts other than Latin. */
+const OTHER_SCRIPTS =
+  /^(?:shift_jis|euc-jp|iso-2022-jp|big5|euc-kr|gb18030|gbk|windows-(?:125[1356]|874)|koi8-[ru]|iso-8859-[5678](?:-i)?|ibm866|x-mac-cyrillic)$/;
 
-/** The encoding that the beginning of a text in neither UTF-8 nor ASCII is most likely in, as a WHATWG label; null: no idea. */
+/** The likely encoding of the beginning of a text that is not UTF-8, as a WHATWG label; null if there is no good guess. */
 export function likelyEncoding(head: Buffer): string | null {
-  return guess(head)?.label ?? null;
-}
-
-/** Whether a text is certainly of a script, other than Latin, of which an encoding, a WHATWG label, has no letters. */
-export function isOfOtherScript(head: Buffer, label: string): boolean {
-  if (label.startsWith('utf-')) return false;
-  const best = guess(head);
-  if (best === null || best.confidence < CERTAIN_SCRIPT) return false;
-  const script = scriptOf(best.label);
-  return script !== -1 && script !== scriptOf(label);
-}
-
-function guess(head: Buffer): { readonly label: string; readonly confidence: number } | null {
   for (const { name, confidence } of analyse(head.subarray(0, SAMPLE_BYTES))) {
     if (confidence < MIN_CONFIDENCE) return null;
     const label = labelOf(name);
     if (label === null || label.startsWith('utf-')) continue;
-    const isVague = scriptOf(label) === -1 && confidence < CERTAIN_LATIN;
-    return { label: isVague ? MOST_COMMON_LATIN : label, confidence };
+    return OTHER_SCRIPTS.test(label) || confidence >= MIN_LATIN_CONFIDENCE ? label : MOST_COMMON_LATIN;
   }
   return null;
 }
 
-function scriptOf(label: string): number {
-  return SCRIPTS.findIndex((labels) => labels.test(label));
-}
-
-/** Null for an encoding that no decoder knows. */
+/** Null for an encoding that `TextDecoder` does not support. */
 function labelOf(name: string): string | null {
   try {
     return new TextDecoder(name).encoding;

@@ -15,9 +15,9 @@ export function isNamedFile(source: Pick<SourceSnapshot, 'absolute'>, config: So
   return encodePath(config.path) === source.absolute;
 }
 
-/** The configured encoding of a file. One that is configured for a folder applies only to the files that it fits. */
+/** The configured encoding of a file, if any. */
 export function configuredEncoding({ encoding }: SourceConfig, isNamed: boolean): NamedEncoding | null {
-  return encoding === null ? null : { label: encoding, ifFitting: !isNamed };
+  return encoding === null ? null : { label: encoding, isForFolder: !isNamed };
 }
 
 /** Names of columns that may contain the id, in order of preference. */

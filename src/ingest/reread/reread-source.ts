@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { SourceConfig } from '../../config/run-config.ts';
 import type { Item } from '../../domain/item.ts';
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
-import { OriginalText } from '../../formats/encoding/original-text.ts';
+import { encodingByMark, UTF8_BOM } from '../../formats/encoding/decoder.ts';
 import { type RecordReader, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { examine, readerFor } from '../recognise/examine.ts';
@@ -16,6 +16,7 @@ import { type ParquetReading, readParquet } from '../sources/parquet-rows.ts';
 import { readRecords } from '../sources/read-records.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { ItemMaker } from '../items/item-maker.ts';
+import { TextWindow } from './text-window.ts';
 
 /** A record of a source that is read again, and the items it makes. Their seqs count from 0 in the source. */
 export interface RereadRow {
@@ -34,7 +35,7 @@ export interface RereadRecords {
 interface OpenedSource {
   readonly file: OpenSource;
   readonly head: SourceHead;
-  readonly original: OriginalText;
+  readonly textWindow: TextWindow;
   readonly sha256: () => string;
   readonly records: RereadRecords | null;
   readonly maker: ItemMaker;
@@ -49,13 +50,13 @@ interface OpenedSource {
 export class RereadSource {
   /** How its records are read; null for a file that is one item. */
   readonly records: RereadRecords | null;
-  /** Its bytes, by the offsets of its records' spans. */
-  readonly original: OriginalText;
+  /** Its text, by the offsets of its records' spans. */
+  readonly textWindow: TextWindow;
   readonly #opened: OpenedSource;
 
   private constructor(opened: OpenedSource) {
     this.records = opened.records;
-    this.original = opened.original;
+    this.textWindow = opened.textWindow;
     this.#opened = opened;
   }
 
@@ -67,11 +68,11 @@ export class RereadSource {
   ): Promise<RereadSource> {
     const recordBytes = recordBytesLimit(itemBytes);
     // A bad row may be followed by one that is read from bytes up to the limit behind it.
-    const original = new OriginalText(2 * recordBytes);
+    const textWindow = new TextWindow(2 * recordBytes);
     const hash = createHash('sha256');
     const file = await OpenSource.open(locateSource(source), signal, {
       onStored: (piece) => hash.update(piece),
-      onInflated: (piece) => original.append(piece),
+      onText: (text) => textWindow.append(text),
     });
     try {
       const isNamed = isNamedFile(source, config);
@@ -102,7 +103,7 @@ export class RereadSource {
       }).seekIn(head);
       const sha256 = (): string => hash.digest('hex');
       const reading = { config, itemBytes, signal };
-      return new RereadSource({ file, head, original, sha256, records, maker, reading, signal });
+      return new RereadSource({ file, head, textWindow, sha256, records, maker, reading, signal });
     } catch (error) {
       await file.close();
       throw error;
@@ -114,9 +115,14 @@ export class RereadSource {
     return this.#opened.file.isCompressed;
   }
 
-  /** WHATWG label of the named encoding, as far as is known by what was read; null for Unicode. */
-  get encoding(): string | null {
-    return this.#opened.file.encoding;
+  /** Its byte order mark, in UTF-8; empty if it has none. */
+  get mark(): Buffer {
+    return encodingByMark(this.#opened.head.raw) === null ? Buffer.alloc(0) : UTF8_BOM;
+  }
+
+  /** Whether it is stored as UTF-8. */
+  get isUtf8(): boolean {
+    return this.#opened.head.isUtf8;
   }
 
   /** Offset in the text where the rows of a table begin; 0 for other layouts; null if the header was not read completely. */

@@ -3,7 +3,7 @@ import { fstatSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
-import { FittingDecoder } from '../../formats/encoding/fitting-decoder.ts';
+import { isInFolderEncoding } from '../../formats/encoding/likely-encoding.ts';
 import type { FileSnapshot } from './sources-file.ts';
 import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
 import { type FileLocation, openPlace } from './file-place.ts';
@@ -25,14 +25,16 @@ export interface SourceHead {
   readonly textStart: number | null;
   /** WHATWG label of the named encoding that was applied; null for UTF-8 or the encoding of the byte order mark. */
   readonly encoding: string | null;
+  /** Whether the file is read as UTF-8, rather than converted to it. */
+  readonly isUtf8: boolean;
 }
 
 /** The encoding that the user named for a file or a folder. */
 export interface NamedEncoding {
   /** A WHATWG label. */
   readonly label: string;
-  /** Whether it was named for a folder or a glob: then it applies only to files that are not UTF-8. */
-  readonly ifFitting: boolean;
+  /** Whether it was named for a folder or a glob: then it applies only to files whose head is not UTF-8. */
+  readonly isForFolder: boolean;
 }
 
 /** Called as a file is read for the first time. */
@@ -41,8 +43,8 @@ export interface SourceWatch {
   readonly onBytes?: ((bytesReadSoFar: number) => void) | undefined;
   /** Takes each stored piece, compressed or not. */
   readonly onStored?: (piece: Buffer) => void;
-  /** Takes each piece inflated, before it is decoded. */
-  readonly onInflated?: (piece: Buffer) => void;
+  /** Takes each piece of the content in UTF-8. */
+  readonly onText?: (text: Buffer) => void;
 }
 
 /** Collected from the stored bytes of a file, compressed or not, as they are read. */
@@ -68,15 +70,20 @@ export class OpenSource {
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: StoredBytes;
   readonly #again: () => AsyncGenerator<Buffer, void>;
+  readonly #onText: ((text: Buffer) => void) | undefined;
   #decoder: Decoder | null = null;
-  /** Label of the encoding that the user named for this very file. */
-  #named: string | null = null;
   /** The inflated head, and a fresh decoder. */
   #restart: (() => { readonly head: Buffer; readonly decoder: Decoder }) | null = null;
   /** Set when nothing follows the head: the file ended or reading failed. */
   #outcome: { readonly failure?: Error } | null = null;
 
-  private constructor(handle: FileHandle, stats: Stats, { pieces, again, stored }: Pieces) {
+  private constructor(
+    handle: FileHandle,
+    stats: Stats,
+    { pieces, again, stored }: Pieces,
+    onText: SourceWatch['onText'],
+  ) {
+    this.#onText = onText;
     this.handle = handle;
     this.stats = stats;
     this.#pieces = pieces;
@@ -88,7 +95,7 @@ export class OpenSource {
   static async open(
     place: FileLocation,
     signal: AbortSignal,
-    { onBytes, onStored, onInflated }: SourceWatch = {},
+    { onBytes, onStored, onText }: SourceWatch = {},
   ): Promise<OpenSource> {
     const handle = await openPlace(place);
     let stats: Stats;
@@ -108,10 +115,9 @@ export class OpenSource {
       onBytes?.(bytesRead);
       onStored?.(piece);
     };
-    const inflated = inflateIfGzip(fileBytes(handle, stats.size, signal, observe));
-    const pieces = onInflated === undefined ? inflated : withObserver(inflated, onInflated);
+    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, observe));
     const again = () => inflateIfGzip(fileBytes(handle, stats.size, signal));
-    return new OpenSource(handle, stats, { pieces, again, stored });
+    return new OpenSource(handle, stats, { pieces, again, stored }, onText);
   }
 
   /** Its stats now. */
@@ -125,7 +131,8 @@ export class OpenSource {
   }
 
   /**
-   * Reads the head and determines the encoding. Must be called first, once. An error after the first bytes is thrown by `text`: no readable content is lost. Rejects with CorruptGzip or the system's error.
+   * Reads the head and determines the encoding. Must be called first, once. Rejects with CorruptGzip or the system's error;
+   * an error after the first bytes is thrown by `text`, so no readable content is lost.
    */
   async head(encoding: NamedEncoding | null): Promise<SourceHead> {
     const pieces: Buffer[] = [];
@@ -138,31 +145,31 @@ export class OpenSource {
     }
     if (bytes === 0 && this.#outcome?.failure !== undefined) throw this.#outcome.failure;
     const raw = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-    const newFitting = (): FittingDecoder | null =>
-      encoding?.ifFitting === true ? new FittingDecoder(encoding.label, raw) : null;
-    const newDecoder = (): Decoder => chooseDecoder(encoding?.label ?? null, raw);
-    this.#restart = () => ({ head: raw, decoder: newFitting() ?? newDecoder() });
-    this.#decoder = newFitting() ?? newDecoder();
-    this.#named = encoding?.label ?? null;
+    const applies = encoding !== null && (!encoding.isForFolder || isInFolderEncoding(raw, encoding.label));
+    const label = applies ? encoding.label : null;
+    this.#restart = () => ({ head: raw, decoder: chooseDecoder(label, raw) });
+    this.#decoder = chooseDecoder(label, raw);
     const start = this.#decoder.write(raw);
     const isComplete = this.#outcome !== null && this.#outcome.failure === undefined;
     const text = isComplete ? Buffer.concat([start, this.#decoder.end()]) : start;
     const { isCompressed } = this.#stored;
     const marked = encodingByMark(raw);
-    // If the encoding was named for the folder, the actual one is known only at the end of the file.
-    const isUtf8 = marked === 'utf-8' || (marked === null && encoding === null);
+    const isUtf8 = marked === 'utf-8' || (marked === null && label === null);
     const textStart = isUtf8 && !isCompressed ? markBytes(raw) : null;
-    return { raw, text, isComplete, isCompressed, textStart, encoding: this.encoding };
+    return {
+      raw,
+      text,
+      isComplete,
+      isCompressed,
+      textStart,
+      encoding: marked === null ? label : null,
+      isUtf8,
+    };
   }
 
   /** Whether the file is compressed, by its first bytes; known after `head`. */
   get isCompressed(): boolean {
     return this.#stored.isCompressed;
-  }
-
-  /** WHATWG label of the named encoding that applies, as far as is known by what was read; null for any other. */
-  get encoding(): string | null {
-    return this.#decoder instanceof FittingDecoder ? this.#decoder.encoding : this.#named;
   }
 
   /**
@@ -183,8 +190,12 @@ export class OpenSource {
   /** The whole content in UTF-8: the text of the head, which `head` returned, and the rest. Throws as `head` does. */
   async *text(head: SourceHead): AsyncGenerator<Buffer, void> {
     this.#stored.sha256 = null;
+    this.#onText?.(head.text);
     yield head.text;
-    yield* this.#rest();
+    for await (const text of this.#rest()) {
+      this.#onText?.(text);
+      yield text;
+    }
   }
 
   async *#rest(): AsyncGenerator<Buffer, void> {
@@ -206,7 +217,6 @@ export class OpenSource {
       toSkip -= skipped;
       return piece.subarray(skipped);
     };
-    // The decoder needs the same head, because it may choose the encoding by it.
     yield unskipped(decoder.write(head));
     let headLeft = head.length;
     for await (const piece of this.#again()) {
@@ -233,15 +243,5 @@ export class OpenSource {
   async close(): Promise<void> {
     await this.#pieces.return();
     await this.handle.close();
-  }
-}
-
-async function* withObserver(
-  pieces: AsyncIterable<Buffer>,
-  observe: (piece: Buffer) => void,
-): AsyncGenerator<Buffer, void> {
-  for await (const piece of pieces) {
-    observe(piece);
-    yield piece;
   }
 }

@@ -1,6 +1,5 @@
 import { CsvReader } from '../../formats/csv/csv-reader.ts';
 import { TableHeader } from '../../formats/csv/table-row.ts';
-import { OriginalText } from '../../formats/encoding/original-text.ts';
 import { type RowChoice, copyTable } from '../../formats/parquet/write-table.ts';
 import type { ReadRecord } from '../../formats/record.ts';
 import type { RereadRecords, RereadRow, RereadSource } from '../../ingest/reread/reread-source.ts';
@@ -49,8 +48,6 @@ async function copyText(
       ? new LineRecords(copying, () => headerAddition(records, what))
       : new ElementRecords(copying, layout.kind);
   for await (const batch of again.rows(records)) {
-    // Of a stateful encoding no row can be taken out; which one it is may show late.
-    if (!OriginalText.canSplit(again.encoding)) throw new SourceRefused('encoding');
     for (const { record, items } of batch) {
       const decided = decisions.of({ record, items });
       const moderation = decided instanceof Promise ? await decided : decided;

@@ -42,6 +42,8 @@ export interface ExportResult {
   readonly sources: {
     /** Files written. */
     readonly written: number;
+    /** Files written as UTF-8 whose sources have other encodings. */
+    readonly converted: number;
     /** Sources of which nothing could be exported. */
     readonly refused: number;
     /** The first of these. */
@@ -98,6 +100,7 @@ async function write(
   const total = noRows();
   const refused: { path: string; reason: SourceReason }[] = [];
   let written = 0;
+  let converted = 0;
   let refusals = 0;
   try {
     for (const source of sources) {
@@ -110,6 +113,7 @@ async function write(
         if (++refusals <= MAX_NAMED) refused.push({ path: source.path, reason: exported });
       } else if (exported !== null) {
         written++;
+        if (exported.isConverted) converted++;
         const { file, caption, rows } = exported;
         const path = isFolder ? source.path : basename(out);
         await about.file({ path, source: source.path, rows, ...file });
@@ -128,7 +132,7 @@ async function write(
     const rows = { kept, rejected: total.rejected };
     const by_reason: ExportResult['by_reason'] = Object.fromEntries(byReason);
     await about.end({ rows, by_reason, rejected: await rejected.complete() });
-    const counts = { written, refused: refusals, refused_paths: refused };
+    const counts = { written, converted, refused: refusals, refused_paths: refused };
     return { run: record.run, kind: what.kind, rows, by_reason, sources: counts };
   } finally {
     await cursor.close();
@@ -141,6 +145,7 @@ interface SourceWritten {
   readonly rows: number;
   readonly file: WrittenFile;
   readonly caption: WrittenFile | null;
+  readonly isConverted: boolean;
 }
 
 /** What was written of a source: null for nothing; the reason for which it was refused. Adds its rows to `total`. */
@@ -153,10 +158,10 @@ async function exportOrRefuse(
   const { cursor, leftOut } = to;
   const passed = cursor.rows;
   try {
-    const { counts, file, caption } = await exportSource(judged, to);
+    const { counts, file, caption, isConverted } = await exportSource(judged, to);
     await cursor.passSource(source.path);
     addRows(total, counts);
-    return file === null ? null : { rows: counts.kept, file, caption };
+    return file === null ? null : { rows: counts.kept, file, caption, isConverted };
   } catch (error) {
     if (!(error instanceof SourceRefused)) throw error;
     await cursor.passSource(source.path);

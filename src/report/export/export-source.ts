@@ -32,7 +32,7 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
     const counts = noRows();
     to.leftOut.row(source.path, { row: null, line: null }, reasons, counts);
     await to.leftOut.drain();
-    return { counts, file: null, caption: null };
+    return { counts, file: null, caption: null, isConverted: false };
   }
   if (isFile && to.what.kind === 'annotate') throw new SourceRefused('whole_file');
   return readAgain(judged, to, async (again) => {
@@ -43,14 +43,14 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
         if (judged.caption !== null) caption = await copyCaption(judged.caption, to);
         return counts;
       });
-      return { ...written, caption };
+      return { ...written, caption, isConverted: false };
     }
     const { records, isCompressed } = again;
     if (records === null) return notJudged(source, to);
     const written = await writing(to, source, isCompressed, (out) =>
       copyRows(again, records, out, judged, to),
     );
-    return { ...written, caption: null };
+    return { ...written, caption: null, isConverted: !again.isUtf8 && records.layout.kind !== 'parquet' };
   });
 }
 
@@ -78,7 +78,7 @@ async function notJudged(
   const counts = noRows();
   leftOut.row(path, { row: null, line: null }, [{ reason: isTrial ? 'not_selected' : 'not_judged' }], counts);
   await leftOut.drain();
-  return { counts, file: null, caption: null };
+  return { counts, file: null, caption: null, isConverted: false };
 }
 
 /** Opens a source for `work`; translates what is wrong with it. */
@@ -111,7 +111,7 @@ async function writing(
   { path }: SourceSnapshot,
   isCompressed: boolean | null,
   work: (out: OutputFile) => Promise<RowCounts>,
-): Promise<Omit<ExportedSource, 'caption'>> {
+): Promise<Pick<ExportedSource, 'counts' | 'file'>> {
   const out = await place.create(path, isCompressed);
   try {
     const counts = await work(out);

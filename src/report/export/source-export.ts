@@ -45,4 +45,6 @@ export interface ExportedSource {
   readonly file: WrittenFile | null;
   /** The caption that was copied with it; null if there was none to copy. */
   readonly caption: WrittenFile | null;
+  /** Whether its rows were converted to UTF-8. */
+  readonly isConverted: boolean;
 }

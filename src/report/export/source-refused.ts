@@ -4,7 +4,6 @@
  * - `source_unreadable`: it cannot be read to its end
  * - `read_differently`: this version does not find the records that the run judged
  * - `header`: a stray quote is in the header of the table
- * - `encoding`: bytes of its encoding shift the meaning of others, so that records cannot be taken out
  * - `row_too_large`: a row was too large to find the rows behind it again
  * - `list_of_files`: a manifest lists other files, which may be left out
  * - `whole_file`: a file that is one item has no place for an annotation
@@ -15,7 +14,6 @@ export type SourceReason =
   | 'source_unreadable'
   | 'read_differently'
   | 'header'
-  | 'encoding'
   | 'row_too_large'
   | 'list_of_files'
   | 'whole_file'

@@ -1,8 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { FittingDecoder } from '../../../src/formats/encoding/fitting-decoder.ts';
 import { corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('columns and an encoding that are named for a folder', () => {
@@ -47,16 +45,11 @@ describe('columns and an encoding that are named for a folder', () => {
     write('d.txt', Buffer.from('café', 'latin1'));
     write('e.txt', 'café');
     write('f.txt', Buffer.from('\ufeffcafé', 'utf16le'));
-    const far = `${'plain row\n'.repeat(60_000)}`;
-    write('g.csv', Buffer.from(`text\n${far}café\n`, 'latin1'));
-    write('h.csv', `text\n${far}café\n`);
-    const all = await read({ encoding: 'windows-1252' });
-    expect(all.filter((item) => !item.endsWith('plain row'))).toEqual([
+    expect(await read({ encoding: 'windows-1252' })).toEqual([
       ...['a.csv#1: café', 'a.csv#2: plain', 'a.csv#3: naïve'],
       ...['b.csv#1: café', 'b.csv#2: plain', 'b.csv#3: plain', 'b.csv#4: plain'],
       ...['c.csv#1: café', 'c.csv#2: naïve', 'c.csv#3: INVALID_ENCODING'],
       ...['d.txt: café', 'e.txt: café', 'f.txt: café'],
-      ...['g.csv#60001: café', 'h.csv#60001: café'],
     ]);
   });
 
@@ -72,32 +65,5 @@ describe('columns and an encoding that are named for a folder', () => {
     expect(await read({ encoding: 'utf-16le' })).toEqual(['a.txt: café', 'b.txt: café']);
     write('a.txt', Buffer.from('\x1b$B$3$s\x1b(B', 'latin1'));
     expect(await read({ encoding: 'iso-2022-jp' })).toEqual(['a.txt: こん', 'b.txt: café']);
-  });
-
-  test('text in UTF-8 comes out as it is, and in another encoding as that decodes it, however it is cut', () => {
-    const decode = (bytes: Buffer, cuts: readonly number[]): string => {
-      const decoder = new FittingDecoder('shift_jis', bytes.subarray(0, 8));
-      const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length];
-      const parts = at.slice(1).map((end, index) => decoder.write(bytes.subarray(at[index], end)));
-      return Buffer.concat([...parts, decoder.end()]).toString();
-    };
-    const cuts = fc.array(fc.nat(), { maxLength: 4 });
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), cuts, (text, at) => {
-        fc.pre(!text.includes('\ufeff'));
-        expect(decode(Buffer.from(text), at)).toBe(text);
-      }),
-    );
-    // Each of these characters is two bytes, of which the first is none of UTF-8's.
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom('82a0', '82a2', '61', '0a'), { maxLength: 20 }),
-        cuts,
-        (codes, at) => {
-          const bytes = Buffer.from(codes.join(''), 'hex');
-          expect(decode(bytes, at)).toBe(new TextDecoder('shift_jis').decode(bytes));
-        },
-      ),
-    );
   });
 });

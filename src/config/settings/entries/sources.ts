@@ -69,7 +69,7 @@ export const ENCODING = setting({
   key: 'sources[].encoding',
   help: 'encoding of the sources, of a folder where it fits, a WHATWG label',
   kind: single('label', parseEncoding),
-  unset: 'UTF-8, or UTF-16 or UTF-32 by its byte order mark',
+  unset: 'UTF-8, or UTF-16 by its byte order mark',
   example: 'windows-1252',
 });
 

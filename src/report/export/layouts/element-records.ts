@@ -1,4 +1,3 @@
-import type { Stretch } from '../../../formats/encoding/original-text.ts';
 import type { ReadRecord } from '../../../formats/record.ts';
 import type { RecordLayout } from '../../../ingest/recognise/recognise-layout.ts';
 import {
@@ -81,15 +80,14 @@ export class ElementRecords implements RecordsWriter {
   end(): void {
     const isBegun = this.#isBegun;
     this.#begin();
-    const { original, encoding } = this.#copying.source;
-    const rest = original.rest(encoding);
+    const rest = this.#copying.source.textWindow.rest();
     const { none, opening, closing } = this.#parts;
     if (isBegun) this.#write(closing, rest);
     else this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
   }
 
   /** What is before a record; before the first one, it is the opening. */
-  #before({ span }: ReadRecord): Stretch | null {
+  #before({ span }: ReadRecord): Buffer | null {
     const isBegun = this.#isBegun;
     this.#begin();
     const before = stretchTo(this.#copying.source, span!.start);
@@ -100,12 +98,11 @@ export class ElementRecords implements RecordsWriter {
   #begin(): void {
     if (this.#isBegun) return;
     this.#isBegun = true;
-    this.#copying.out.add(this.#copying.source.original.mark());
+    this.#copying.out.add(this.#copying.source.mark);
   }
 
-  #write({ form, instead }: Part, found: Stretch | null): void {
-    const { source, out } = this.#copying;
-    const isFit = found !== null && form.test(found.text.toString());
-    out.add(isFit ? found.bytes : source.original.ascii(instead));
+  #write({ form, instead }: Part, found: Buffer | null): void {
+    const isFit = found !== null && form.test(found.toString());
+    this.#copying.out.add(isFit ? found : Buffer.from(instead));
   }
 }

@@ -41,16 +41,16 @@ export class LineRecords implements RecordsWriter {
   drop(record: ReadRecord): void {
     this.#upTo(record);
     const stretch = stretchTo(this.#copying.source, record.span!.end);
-    this.#isAfterDroppedCr = stretch?.text.at(-1) === CR;
+    this.#isAfterDroppedCr = stretch?.at(-1) === CR;
   }
 
   end(): void {
     const { source } = this.#copying;
-    const { original, encoding, bodyStart } = source;
+    const { textWindow, bodyStart } = source;
     if (this.#isBegun || bodyStart !== null) this.#begin();
-    else this.#copying.out.add(original.mark());
-    const rest = original.rest(encoding);
-    if (bodyStart === null && (rest === null || !isWhiteSpace(rest.text))) throw new SourceRefused('header');
+    else this.#copying.out.add(source.mark);
+    const rest = textWindow.rest();
+    if (bodyStart === null && (rest === null || !isWhiteSpace(rest))) throw new SourceRefused('header');
     this.#between(rest);
   }
 
@@ -64,7 +64,7 @@ export class LineRecords implements RecordsWriter {
     if (this.#isBegun) return;
     this.#isBegun = true;
     const { source, out } = this.#copying;
-    out.add(source.original.mark());
+    out.add(source.mark);
     const { bodyStart } = source;
     const header = bodyStart === null ? null : stretchTo(source, bodyStart);
     if (header === null) throw new SourceRefused('header');
@@ -72,11 +72,10 @@ export class LineRecords implements RecordsWriter {
     addStretch(this.#copying, header, addition);
   }
 
-  #between(stretch: { readonly bytes: Buffer; readonly text: Buffer } | null): void {
-    if (stretch === null || stretch.text.length === 0 || !isWhiteSpace(stretch.text)) return;
-    const { source, out } = this.#copying;
-    const isRest = this.#isAfterDroppedCr && stretch.text[0] === LF;
+  #between(stretch: Buffer | null): void {
+    if (stretch === null || stretch.length === 0 || !isWhiteSpace(stretch)) return;
+    const isRest = this.#isAfterDroppedCr && stretch[0] === LF;
     this.#isAfterDroppedCr = false;
-    out.add(isRest ? stretch.bytes.subarray(source.original.ascii('\n').length) : stretch.bytes);
+    this.#copying.out.add(isRest ? stretch.subarray(1) : stretch);
   }
 }

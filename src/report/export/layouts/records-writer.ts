@@ -1,12 +1,10 @@
-import type { Stretch } from '../../../formats/encoding/original-text.ts';
 import type { ReadRecord } from '../../../formats/record.ts';
 import type { RereadSource } from '../../../ingest/reread/reread-source.ts';
 import type { OutputFile } from '../output/output-file.ts';
 import { SourceRefused } from '../source-refused.ts';
 
-/** Where text is added to a record: in place of its text from `at` up to `upTo`; only ASCII may follow `at`. */
+/** Where text is added to a record: in place of its text from `at` up to `upTo`. */
 interface Insertion {
-  /** ASCII. */
   readonly text: string;
   readonly at: number;
   readonly upTo: number;
@@ -31,34 +29,28 @@ export interface Copying {
   readonly out: OutputFile;
 }
 
-/** The stretch up to an offset; null if it is not known any more. */
-export function stretchTo({ original, encoding }: RereadSource, offset: number): Stretch | null {
-  return original.take(offset, encoding);
+/** The stretch of text up to an offset; null if it is no longer known. */
+export function stretchTo({ textWindow }: RereadSource, offset: number): Buffer | null {
+  return textWindow.take(offset);
 }
 
-/** The stretch of a record. SourceRefused if it is not known any more. */
-export function stretchOf(source: RereadSource, { span }: ReadRecord): Stretch {
+/** The text of a record. SourceRefused if it is no longer known. */
+export function stretchOf(source: RereadSource, { span }: ReadRecord): Buffer {
   const stretch = span === undefined ? null : stretchTo(source, span.end);
   if (stretch === null) throw new SourceRefused('row_too_large');
   return stretch;
 }
 
-/** Adds a stretch to the file, with an addition or as it is. */
-export function addStretch(
-  { source, out }: Copying,
-  { bytes, text }: Stretch,
-  addition: Addition | null,
-): void {
+/** Adds text to the file, with an addition or unchanged. */
+export function addStretch({ out }: Copying, text: Buffer, addition: Addition | null): void {
   if (addition === null) {
-    out.add(bytes);
+    out.add(text);
     return;
   }
   const added = addition(text);
-  // Bytes of one character of ASCII: the bytes from `at` on are that many times as long as their text.
-  const size = source.original.ascii(' ').length;
-  out.add(bytes.subarray(0, bytes.length - size * (text.length - added.at)));
-  out.add(source.original.ascii(added.text));
-  out.add(bytes.subarray(bytes.length - size * (text.length - added.upTo)));
+  out.add(text.subarray(0, added.at));
+  out.add(Buffer.from(added.text));
+  out.add(text.subarray(added.upTo));
 }
 
 /** White space as readers pass over it between records, with the end-of-file character of DOS (Ctrl-Z). */
