@@ -25,6 +25,8 @@ const MAGIC_BYTES = {
   bmp: /^BM(?:....\0\0\0\0|.{12}[\x0c\x10\x28\x34\x38\x40\x6c\x7c]\0\0\0)/s,
   /** ICONDIR of Windows. */
   ico: /^\0\0\x01\0/,
+  /** Byte order marks of the Unicode Standard, section 23.8. */
+  utf32: /^(?:\xff\xfe\0\0|\0\0\xfe\xff)/,
   avif: new RegExp(`^${BOX_LENGTH}ftyp(?:${AVIF_BRANDS})`, 's'),
   heic: new RegExp(`^${BOX_LENGTH}ftyp(?:${HEIC_BRANDS})`, 's'),
   /** Adobe Photoshop File Formats Specification. */

@@ -33,6 +33,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['tiff', IMAGE],
   ['bmp', IMAGE],
   ['ico', unjudged('an image (ICO)', 'image')],
+  ['utf32', unjudged('text in UTF-32')],
   ['photoshop', unjudged('an image (Photoshop)', 'image')],
   ['jpeg2000', unjudged('an image (JPEG 2000)', 'image')],
   ['jpegXlBoxes', unjudged('an image (JPEG XL)', 'image')],
@@ -61,7 +62,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
 ];
 
 /**
- * Kinds by magic bytes that are letters in some encoding, so plain text may begin with them too. They count only if bytes follow that do not occur in text.
+ * Kinds by magic bytes that are letters in some encoding, so plain text may begin with them too. They count only if bytes
+ * follow that do not occur in text.
  */
 const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['gif', IMAGE],

@@ -221,6 +221,13 @@ describe('what a file is, by its content', () => {
     }
   });
 
+  test('text in UTF-32 is not taken for UTF-16', async () => {
+    const utf32 = Buffer.concat([...'\ufeffwords'].map((each) => Buffer.from(`${each}\0`, 'utf16le')));
+    for (const bytes of [utf32, Buffer.from(utf32).swap32()]) {
+      expect(await told('a.txt', bytes)).toMatch(/^UNSUPPORTED_TYPE.*text in UTF-32/);
+    }
+  });
+
   test('what has to be converted is told from what has to be named', async () => {
     const reasonOf = async (name: string, content: string) => {
       writeFileSync(folder.at(name), content);
