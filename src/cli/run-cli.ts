@@ -3,7 +3,7 @@ import { DEBUG } from '../config/settings/entries/environment.ts';
 import { flagName } from '../config/settings/given.ts';
 import { insteadOf } from '../config/settings/removed.ts';
 import { Failure } from '../domain/failure.ts';
-import { formatCliCommand } from '../domain/text/cli-command.ts';
+import { formatCliCommand } from '../domain/text/escape-text.ts';
 import { isDiskFull } from '../files/disk-full.ts';
 import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';

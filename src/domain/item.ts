@@ -1,8 +1,7 @@
 import type { Fingerprint } from './fingerprint.ts';
 import type { ItemError } from './item-error.ts';
-import type { RoleCounts } from './original-role.ts';
+import type { RoleCounts, ItemRequest, Modality, RequestType } from './request.ts';
 import type { Judgement } from './outcome.ts';
-import type { ItemRequest, Modality, RequestType } from './request.ts';
 import type { Snippet } from './text/snippet.ts';
 
 /** A cost class of items. Each has its own queue, so slow items do not delay fast ones. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ItemError } from './item-error.ts';
 import { itemKind, type Item } from './item.ts';
 import type { OutcomeLine } from './outcome.ts';
-import type { RoleCounts } from './original-role.ts';
+import type { RoleCounts } from './request.ts';
 
 /** Text that is passed to the hash at once, in UTF-16 code units. */
 const CHUNK_LENGTH = 65_536;

@@ -2,8 +2,7 @@ import type { ItemError, ItemErrorReason } from './item-error.ts';
 import type { CategoryScores } from './taxonomy.ts';
 import type { Coverage } from './coverage.ts';
 import type { GenerationVerdict } from './generation/generation-verdict.ts';
-import type { RoleCounts } from './original-role.ts';
-import type { RequestType } from './request.ts';
+import type { RoleCounts, RequestType } from './request.ts';
 
 /** The guard's verdict on one item, and which model it came from. The run's policy makes the decision later. */
 export interface Judgement {

@@ -1,5 +1,5 @@
 import { escapeLine, toPrintableJson } from '../domain/text/escape-text.ts';
-import { displayWidth, truncateToWidth } from '../domain/text/display-width.ts';
+import { displayWidth, truncateToWidth } from '../domain/text/characters.ts';
 
 /** Where text is written: stdout or stderr of a process. */
 interface TextTarget {

@@ -1,4 +1,4 @@
-import { displayWidth } from '../../domain/text/display-width.ts';
+import { displayWidth } from '../../domain/text/characters.ts';
 import type { RunView } from '../../runs/progress.ts';
 
 /** Progress of a run, for display. */

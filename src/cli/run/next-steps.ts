@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
-import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';

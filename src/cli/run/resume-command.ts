@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 
 /** Where a command was typed. */
 interface Place {

@@ -4,7 +4,7 @@ import { noStreamsLine, type RunEvent, unheardLine } from '../../runs/run-events
 import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { type Progress, startProgress } from '../progress/progress.ts';
-import { formatCliCommand } from '../../domain/text/cli-command.ts';
+import { formatCliCommand } from '../../domain/text/escape-text.ts';
 import { resumeCommand, typedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';
 

@@ -1,5 +1,5 @@
 import { isRetryable } from '../../domain/item-error.ts';
-import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
 import { closedSummary } from '../../record/summary/closed-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';

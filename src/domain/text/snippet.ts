@@ -1,6 +1,6 @@
 import type { Judgement } from '../outcome.ts';
 import { isEmbedded, isMedia, type GenerationRequest, type ItemRequest } from '../request.ts';
-import { graphemeBoundary } from './grapheme-boundary.ts';
+import { graphemeBoundary } from './characters.ts';
 
 /** An excerpt of content that an outcome may hold. */
 export interface Snippet {

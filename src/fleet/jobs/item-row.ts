@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { FailedItem, Item, ReusedItem, SettledItem } from '../../domain/item.ts';
-import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
 import {
+  ORIGINAL_ROLES,
   MODALITIES,
   REQUEST_TYPES,
   type ItemRequest,

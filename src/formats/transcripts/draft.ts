@@ -1,6 +1,5 @@
 import { errorWithReason, type ItemError, itemError } from '../../domain/item-error.ts';
-import type { RoleCounts } from '../../domain/original-role.ts';
-import type { ItemRequest, Modality, RequestType, TextRequest } from '../../domain/request.ts';
+import type { RoleCounts, ItemRequest, Modality, RequestType, TextRequest } from '../../domain/request.ts';
 import { isEncodedText } from '../encoding/encoded-text.ts';
 
 interface DraftBase {

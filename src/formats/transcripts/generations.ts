@@ -7,7 +7,7 @@ import {
   type MultiturnRequest,
   type ResponseRequest,
 } from '../../domain/request.ts';
-import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
+import { graphemeBoundary } from '../../domain/text/characters.ts';
 import { isReadonlyArray } from '../record.ts';
 import { type Draft, isBlank } from './draft.ts';
 

@@ -1,4 +1,4 @@
-import { graphemeBoundary } from '../../domain/text/grapheme-boundary.ts';
+import { graphemeBoundary } from '../../domain/text/characters.ts';
 
 /** A range of positions in text, in UTF-16 units. `to` is exclusive. */
 export interface Span {

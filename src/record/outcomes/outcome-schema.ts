@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { COVERAGE_UNITS } from '../../domain/coverage.ts';
 import { ITEM_CODES, ITEM_ERROR_REASONS, mayBeRetryable, mayHaveReason } from '../../domain/item-error.ts';
-import { ORIGINAL_ROLES } from '../../domain/original-role.ts';
+import { ORIGINAL_ROLES, MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
 import { DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
-import { MODALITIES, REQUEST_TYPES } from '../../domain/request.ts';
 import { MAX_SNIPPET_UNITS } from '../../domain/text/snippet.ts';
 import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 

@@ -2,7 +2,7 @@ import type { Decision } from '../../domain/outcome.ts';
 import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
-import { displayWidth, truncateToWidth, padToWidth } from '../../domain/text/display-width.ts';
+import { displayWidth, truncateToWidth, padToWidth } from '../../domain/text/characters.ts';
 import type { Counts } from '../counts.ts';
 import { number } from './listed.ts';
 

@@ -1,4 +1,4 @@
-import { displayWidth } from '../../domain/text/display-width.ts';
+import { displayWidth } from '../../domain/text/characters.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
 /** What a screen has room for. */

@@ -10,7 +10,7 @@ import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodePath } from '../../domain/file-path.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
-import { formatCliCommand, shellWord } from '../../domain/text/cli-command.ts';
+import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';

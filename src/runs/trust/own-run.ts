@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { shellWord } from '../../domain/text/cli-command.ts';
+import { shellWord } from '../../domain/text/escape-text.ts';
 import { type SharedFolder, sharedWithOthers } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { graphemeBoundary } from '../../../src/domain/text/grapheme-boundary.ts';
+import { graphemeBoundary } from '../../../src/domain/text/characters.ts';
 
 const PIECES = ['a', 'é', 'e\u0301', '\r', '\n', '\r\n', '\u200d', '🧪', '👩‍👩‍👧', '👍🏽', '한', 'ᄒ', '\u0600'];
 

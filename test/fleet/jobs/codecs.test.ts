@@ -10,9 +10,14 @@ import {
   type ItemError,
 } from '../../../src/domain/item-error.ts';
 import { itemKind, type Item } from '../../../src/domain/item.ts';
-import { ORIGINAL_ROLES, type RoleCounts } from '../../../src/domain/original-role.ts';
+import {
+  ORIGINAL_ROLES,
+  type RoleCounts,
+  ROLES,
+  type ItemRequest,
+  type Turn,
+} from '../../../src/domain/request.ts';
 import type { Judgement, Outcome } from '../../../src/domain/outcome.ts';
-import { ROLES, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';

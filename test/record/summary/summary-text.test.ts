@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../../src/domain/item-error.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from '../../../src/domain/words/item-advice.ts';
-import { displayWidth } from '../../../src/domain/text/display-width.ts';
+import { displayWidth } from '../../../src/domain/text/characters.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 import { summaryLines } from '../../../src/record/summary/summary-text.ts';
 

@@ -1,7 +1,6 @@
 import type { Audit } from '../../../config/run-config.ts';
 import { itemError } from '../../../domain/item-error.ts';
-import type { RoleCounts } from '../../../domain/original-role.ts';
-import type { Role } from '../../../domain/request.ts';
+import type { RoleCounts, Role } from '../../../domain/request.ts';
 import { draftAttachments } from '../attachments.ts';
 import { readContent } from '../content.ts';
 import {

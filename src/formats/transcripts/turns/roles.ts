@@ -1,5 +1,4 @@
-import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts } from '../../../domain/original-role.ts';
-import type { Role } from '../../../domain/request.ts';
+import { ORIGINAL_ROLES, type OriginalRole, type RoleCounts, type Role } from '../../../domain/request.ts';
 import { isReadonlyArray } from '../../record.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { itemError, type ItemError } from '../../../domain/item-error.ts';
-import type { OriginalRole } from '../../../domain/original-role.ts';
-import type { Role, Turn } from '../../../domain/request.ts';
+import type { OriginalRole, Role, Turn } from '../../../domain/request.ts';
 import { isReadonlyArray } from '../../record.ts';
 import { readCallArguments, readContent, type Attachment, type MessageContent } from '../content.ts';
 import { isBlank } from '../draft.ts';

@@ -1,5 +1,4 @@
-import type { OriginalRole } from '../../../domain/original-role.ts';
-import type { Role } from '../../../domain/request.ts';
+import type { OriginalRole, Role } from '../../../domain/request.ts';
 import { JsonFields } from '../../json/json-fields.ts';
 import { isReadonlyArray, type Fields } from '../../record.ts';
 import { readContent } from '../content.ts';

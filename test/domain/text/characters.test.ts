@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { displayWidth, truncateToWidth, padToWidth } from '../../../src/domain/text/display-width.ts';
+import { displayWidth, truncateToWidth, padToWidth } from '../../../src/domain/text/characters.ts';
 
 it.each([
   ['abc', 3],
