@@ -90,8 +90,6 @@ const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffe
       .join(''),
 };
 
-const EOL: Readonly<Record<string, string>> = { 'crlf.csv': '\r\n', 'cr.csv': '\r' };
-
 describe('reading single items again', () => {
   const folder = testFolder();
 
@@ -145,30 +143,6 @@ describe('reading single items again', () => {
       await expectEachFound(all, next);
     },
   );
-
-  test.each([
-    'a.csv',
-    'crlf.csv',
-    'mark.csv',
-    'cr.csv',
-    'a.jsonl',
-    'gaps.jsonl',
-    'one-line.json',
-    'pretty.json',
-    'wrapped.json',
-  ])('names the bytes of each record of %s', async (name) => {
-    const path = folder.at(name);
-    const bytes = Buffer.from(FILES[name]!(texts(random(SEED))));
-    writeFileSync(path, bytes);
-    const { items } = await judged(path);
-    for (const { source, request } of items) {
-      const record = bytes.toString('utf8', source.offset!, source.offset! + source.length!);
-      const { text } = request as { readonly text: string };
-      if (name.endsWith('.csv'))
-        expect(record).toBe(`${source.row! - 1},"${text.replaceAll('"', '""')}"${EOL[name] ?? '\n'}`);
-      else expect(JSON.parse(record)).toEqual({ text });
-    }
-  });
 
   test.each(['utf-16.csv', 'a.csv.gz'])('names no bytes of %s', async (name) => {
     const path = folder.at(name);

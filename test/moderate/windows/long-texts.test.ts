@@ -9,17 +9,9 @@ import {
   type Turn,
 } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
+import { textsOf } from '../../helpers/guards/small-guard.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
-
-function textOf(request: GuardRequest): string {
-  if (request.requestType === 'multiturn')
-    return submittedTurns(request)
-      .map(([, content]) => content)
-      .join('');
-  if (request.requestType === 'response') return (request.prompt ?? '') + request.response;
-  return 'text' in request ? request.text : '';
-}
 
 /** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
 class SmallGuard implements Judge {
@@ -34,7 +26,7 @@ class SmallGuard implements Judge {
   async judge(requests: readonly GuardRequest[]): Promise<Outcome[]> {
     return requests.map((request) => {
       this.seen.push(request);
-      const text = textOf(request);
+      const text = textsOf(request).join('');
       if (Buffer.byteLength(text) > this.#bytes) return this.#tooLong();
       return judgement(text.includes('poison') ? 0.9 : 0.1);
     });
@@ -153,7 +145,7 @@ describe('a conversation beyond the context of the guard', () => {
     const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));
     const { judgement: verdict } = await outcomeOf(guard, conversation([system, ...turns]));
     expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'turns', judged: 61, total: 61 } });
-    const windows = guard.seen.filter((request) => Buffer.byteLength(textOf(request)) <= 600);
+    const windows = guard.seen.filter((request) => Buffer.byteLength(textsOf(request).join('')) <= 600);
     const seen = new Set<string>();
     for (const request of windows) {
       if (request.requestType !== 'multiturn') throw new Error('not a conversation');

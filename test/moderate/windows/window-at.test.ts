@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findWindow } from '../../../src/moderate/windows/window-at.ts';
-import { splitResponse } from '../../../src/moderate/windows/text-windows.ts';
-import { splitText } from '../../../src/moderate/windows/text-windows.ts';
+import { splitResponse, splitText } from '../../../src/moderate/windows/text-windows.ts';
 import { random, seed, sentence } from '../../helpers/corpus.ts';
 
 const SEED = seed();

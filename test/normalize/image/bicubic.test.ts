@@ -90,23 +90,6 @@ it('gives the same bytes as integer arithmetic, however wide the kernel and odd 
   );
 });
 
-it('mirrors with the picture, up to rounding', () => {
-  fc.assert(
-    fc.property(picture, ({ width, height, rgb, to }) => {
-      const mirrored = (pixels: Uint8Array, columns: number): Uint8Array =>
-        pixels.map((_, at) => {
-          const pixel = Math.floor(at / 3);
-          const column = pixel % columns;
-          return pixels[(pixel - column + (columns - 1 - column)) * 3 + (at % 3)]!;
-        });
-      const direct = downscale({ width, height, rgb }, to.width, to.height).rgb;
-      const turned = downscale({ width, height, rgb: mirrored(rgb, width) }, to.width, to.height).rgb;
-      const differences = mirrored(turned, to.width).map((value, at) => Math.abs(value - direct[at]!));
-      expect(Math.max(...differences)).toBeLessThanOrEqual(2);
-    }),
-  );
-});
-
 it.each([
   [512, 512, 512, 512],
   [513, 513, 512, 512],
