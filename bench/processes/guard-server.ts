@@ -6,7 +6,7 @@ import { tokensOfBytes } from '../../src/guard-server/contract/context-window.ts
 import type { Execution as ServerExecution } from '../../src/guard-server/contract/model.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { SyntheticOptions } from '../../src/guard-server/synthetic/synthetic-model.ts';
-import { executionMs, REFERENCE_SERVICE_TIME } from '../../src/guard-server/synthetic/service-time.ts';
+import { referenceMs } from '../../src/guard-server/synthetic/service-time.ts';
 import type { TensorRequest } from '../../src/guard-server/contract/tensor-request.ts';
 import type { GuardAddresses } from './guard-addresses.ts';
 import type { Execution, GuardSettings } from './guard-settings.ts';
@@ -23,7 +23,7 @@ function serviceTime(): NonNullable<SyntheticOptions['serviceTime']> {
     case 'zero':
       return 'zero';
     case 'reference':
-      return (requests) => executionMs(REFERENCE_SERVICE_TIME, requests) * slowness;
+      return (requests) => referenceMs(requests) * slowness;
     case 'padded':
       return (requests) => paddedTokens(requests) * MS_PER_PADDED_TOKEN * slowness;
   }

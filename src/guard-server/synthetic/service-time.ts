@@ -2,63 +2,39 @@ import { setTimeout } from 'node:timers/promises';
 import { tokensOfBytes } from '../contract/context-window.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 
-/** The time of an execution: that of its longest row, to which the others are padded. */
-export interface ServiceTime {
-  /** In ascending order of `belowTokens`; the first step above the row's tokens applies. */
-  readonly steps: readonly { readonly belowTokens: number; readonly ms: number }[];
-  /** Time per token of a row beyond all steps. */
-  readonly beyondMsPerToken: number;
-  /** Time of an image or a clip, with or without text. Default: none. */
-  readonly media?: { readonly image: Span; readonly audio: Span };
-}
+/** The guard's published figures for texts by their tokens: the first step above them applies. */
+const TEXT_STEPS = [
+  { belowTokens: 100, ms: 19 },
+  { belowTokens: 256, ms: 27 },
+  { belowTokens: 512, ms: 31 },
+];
+/** Extrapolates the last figure for longer texts. */
+const BEYOND_MS_PER_TOKEN = 31 / 512;
 
-/** A range over which rows are spread by payload size. */
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The guard's published figures, extrapolated in proportion for longer texts. */
-export const REFERENCE_SERVICE_TIME: ServiceTime = {
-  steps: [
-    { belowTokens: 100, ms: 19 },
-    { belowTokens: 256, ms: 27 },
-    { belowTokens: 512, ms: 31 },
-  ],
-  beyondMsPerToken: 31 / 512,
-  media: { image: { fromMs: 140, toMs: 170 }, audio: { fromMs: 100, toMs: 130 } },
-};
-
-/** No time: what remains is the cost of the protocol. */
-export const ZERO_SERVICE_TIME: ServiceTime = { steps: [], beyondMsPerToken: 0 };
-
-/** Milliseconds that an execution with these requests takes. */
-export function executionMs(time: ServiceTime, requests: readonly TensorRequest[]): number {
-  if (time === ZERO_SERVICE_TIME) return 0;
-  let longestMs = 0;
-  for (const request of requests) {
-    const rowsMs = mediaMs(time, request) ?? rowTokens(request).map((tokens) => textMs(time, tokens));
-    longestMs = Math.max(longestMs, ...rowsMs);
-  }
-  return longestMs;
-}
-
-function textMs({ steps, beyondMsPerToken }: ServiceTime, tokens: number): number {
-  return steps.find(({ belowTokens }) => tokens < belowTokens)?.ms ?? tokens * beyondMsPerToken;
-}
-
-/** Payload sizes are taken modulo this. */
+/** The guard's published ranges for media, over which payload sizes modulo SPREAD_BYTES are spread. */
+const MEDIA = [
+  { input: 'IMAGE', fromMs: 140, toMs: 170 },
+  { input: 'AUDIO', fromMs: 100, toMs: 130 },
+];
 const SPREAD_BYTES = 1000;
 
+/** Milliseconds that the guard takes for an execution: those of its longest row, to which the others are padded. */
+export function referenceMs(requests: readonly TensorRequest[]): number {
+  return Math.max(...requests.flatMap((request) => mediaMs(request) ?? rowTokens(request).map(textMs)));
+}
+
+function textMs(tokens: number): number {
+  return TEXT_STEPS.find(({ belowTokens }) => tokens < belowTokens)?.ms ?? tokens * BEYOND_MS_PER_TOKEN;
+}
+
 /** Times of the rows; null unless they are images or clips. */
-function mediaMs(time: ServiceTime, request: TensorRequest): number[] | null {
-  const images = request.strings.get('IMAGE');
-  const payloads = images ?? request.strings.get('AUDIO');
-  if (payloads === undefined) return null;
-  const span = time.media?.[images === undefined ? 'audio' : 'image'];
-  if (span === undefined) return [0];
-  const { fromMs, toMs } = span;
-  return payloads.map(({ length }) => fromMs + ((toMs - fromMs) * (length % SPREAD_BYTES)) / SPREAD_BYTES);
+function mediaMs(request: TensorRequest): number[] | null {
+  for (const { input, fromMs, toMs } of MEDIA) {
+    const payloads = request.strings.get(input);
+    if (payloads === undefined) continue;
+    return payloads.map(({ length }) => fromMs + ((toMs - fromMs) * (length % SPREAD_BYTES)) / SPREAD_BYTES);
+  }
+  return null;
 }
 
 const TEXT_INPUTS = ['TEXT', 'RESPONSE_TEXT', 'MESSAGES'];

@@ -6,15 +6,8 @@ import { refused } from '../contract/request-error.ts';
 import type { CacheCounts } from '../contract/session-cache.ts';
 import type { TensorRequest } from '../contract/tensor-request.ts';
 import { MediaFeatures } from '../features/media-features.ts';
-import { FaultScript, type ScriptedFault } from './faults.ts';
-import { malform } from './malformed-reply.ts';
-import {
-  executionMs,
-  InstanceClock,
-  REFERENCE_SERVICE_TIME,
-  ZERO_SERVICE_TIME,
-  type ServiceTime,
-} from './service-time.ts';
+import { FaultScript, malform, type ScriptedFault } from './faults.ts';
+import { InstanceClock, referenceMs } from './service-time.ts';
 import { syntheticFingerprint, syntheticProbe } from './synthetic-probe.ts';
 import { VersionRecord } from './version-record.ts';
 
@@ -26,7 +19,7 @@ export interface SyntheticOptions {
   /** Default 8192. */
   readonly contextTokens?: number;
   /** Default `reference`: the guard's published figures. `zero`: as fast as this process can. */
-  readonly serviceTime?: 'reference' | 'zero' | ServiceTime | ExecutionMs;
+  readonly serviceTime?: 'reference' | 'zero' | ExecutionMs;
   /**
    * Whether images and clips are scored by their features, which takes their decoding: tens of milliseconds each. Default
    * false: by their bytes.
@@ -73,7 +66,9 @@ export class SyntheticModel implements Model {
   /** `onClosed` is called when a fault makes the server stop listening, for a time or for good. */
   constructor(options: SyntheticOptions, onClosed: (forMs: number | undefined) => void) {
     this.#contextTokens = options.contextTokens ?? DEFAULT_CONTEXT_TOKENS;
-    this.#executionMs = serviceTime(options.serviceTime ?? 'reference');
+    const { serviceTime = 'reference' } = options;
+    this.#executionMs =
+      serviceTime === 'reference' ? referenceMs : serviceTime === 'zero' ? () => 0 : serviceTime;
     this.#observe = options.observe;
     this.#features = options.judgesFeatures === true ? new MediaFeatures() : null;
     this.#record = new VersionRecord(options.recordCapacity ?? DEFAULT_RECORD_CAPACITY);
@@ -193,13 +188,6 @@ export class SyntheticModel implements Model {
     });
     return { model, fingerprint };
   }
-}
-
-function serviceTime(option: NonNullable<SyntheticOptions['serviceTime']>): ExecutionMs {
-  if (typeof option === 'function') return option;
-  const named = { reference: REFERENCE_SERVICE_TIME, zero: ZERO_SERVICE_TIME };
-  const time = typeof option === 'string' ? named[option] : option;
-  return (requests) => executionMs(time, requests);
 }
 
 function holds(request: TensorRequest, needle: string | undefined): boolean {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { status } from '@grpc/grpc-js';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { parseFaults } from '../../../src/guard-server/synthetic/faults.ts';
-import { executionMs, REFERENCE_SERVICE_TIME } from '../../../src/guard-server/synthetic/service-time.ts';
+import { referenceMs } from '../../../src/guard-server/synthetic/service-time.ts';
 import {
   startGuardServer,
   type GuardServer,
@@ -219,7 +219,7 @@ describe('service time', () => {
     [[rows(4 * 512)], 31],
     [[rows(4 * 1024)], 62],
   ])('of the longest row %#', (requests, ms) => {
-    expect(executionMs(REFERENCE_SERVICE_TIME, requests)).toBeCloseTo(ms);
+    expect(referenceMs(requests)).toBeCloseTo(ms);
   });
 
   it('of an image or a clip lies where its size puts it between the reference figures', () => {
@@ -230,8 +230,7 @@ describe('service time', () => {
         ['TEXT', sizes.map(() => Buffer.alloc(4096))],
       ]),
     });
-    const ms = (input: string, ...sizes: number[]) =>
-      executionMs(REFERENCE_SERVICE_TIME, [media(input, ...sizes)]);
+    const ms = (input: string, ...sizes: number[]) => referenceMs([media(input, ...sizes)]);
     expect(ms('IMAGE', 5000)).toBe(140);
     expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
     expect(ms('AUDIO', 5000)).toBe(100);
@@ -244,7 +243,7 @@ describe('service time', () => {
       ...rows(1, 1),
       strings: new Map([['MESSAGES', [4, 400, 4, 400, 4, 40, 4, 40].map((size) => Buffer.alloc(size))]]),
     };
-    expect(executionMs(REFERENCE_SERVICE_TIME, [conversation])).toBe(27);
+    expect(referenceMs([conversation])).toBe(27);
   });
 
   it('gives an instance with work waiting the throughput the figures promise', async () => {
