@@ -1,7 +1,17 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Failure } from '../../domain/failure.ts';
-import type { EmbeddedMessage, EmbeddedThreadData } from './embedded-protocol.ts';
-import { startGuardServer } from '../server.ts';
+import { Failure, type FailureKind } from '../../domain/failure.ts';
+import { type GuardServerOptions, startGuardServer } from '../server.ts';
+
+/** Options of the embedded guard. */
+export type EmbeddedOptions = Pick<GuardServerOptions, 'model' | 'allScores' | 'synthetic' | 'maxBatchSize'>;
+
+/** `workerData` of its thread. */
+export type EmbeddedThreadData = EmbeddedOptions & { readonly token: string };
+
+/** The thread's only message: its address, or why it could not start. */
+export type EmbeddedMessage =
+  | { readonly address: string; readonly failure: null }
+  | { readonly address: null; readonly failure: { readonly kind: FailureKind; readonly message: string } };
 
 /** Entry point of the embedded guard's thread: serves on a free loopback port until the parent sends a message. */
 

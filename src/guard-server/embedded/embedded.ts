@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import { Failure } from '../../domain/failure.ts';
-import type { EmbeddedMessage, EmbeddedOptions, EmbeddedThreadData } from './embedded-protocol.ts';
+import type { EmbeddedMessage, EmbeddedOptions, EmbeddedThreadData } from './embedded-thread.ts';
 
 export interface EmbeddedGuard {
   /** `grpc://127.0.0.1:port`. */
