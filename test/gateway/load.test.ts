@@ -119,7 +119,7 @@ it('a client that goes away takes its request from the guard, and its place', as
 });
 
 it('bodies that do not arrive are given up, and make room', async () => {
-  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 5000, maxConcurrency: 2 });
+  const { origin } = await serve(await connect([await guard()]), { timeoutMs: 1000, maxConcurrency: 2 });
   const stuck = await Promise.all([
     sendRaw(origin, `content-type: application/json\r\ncontent-length: 100\r\n\r\n{"text":`),
     sendRaw(origin, 'content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"tex'),
@@ -167,7 +167,7 @@ it('a request that a limit holds up for too long is told when to come back, one 
     return undefined;
   };
   for (const [text, answer, retryAfter, timeoutMs] of [
-    ['limited', '429 GUARD_OVERLOADED', '5', 5000],
+    ['limited', '429 GUARD_OVERLOADED', '5', 1000],
     ['slow', '504 TIMEOUT', null, 300],
   ] as const) {
     const { origin } = await serve(await connect([await restGuard({ script })]), { timeoutMs });

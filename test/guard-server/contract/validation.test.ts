@@ -141,83 +141,45 @@ describe('what the contract refuses', () => {
 describe('what the protocol refuses', () => {
   const good = promptInputs([MARKER]);
   const [, , textInput] = good as [TestTensor, TestTensor, TestTensor];
-  const cases: [what: string, code: status, request: TestRequest][] = [
-    ['no input', status.INVALID_ARGUMENT, {}],
-    ['an unknown input', status.INVALID_ARGUMENT, { tensors: [...good, column('PROMPT', ['a'])] }],
-    ['a repeated input', status.INVALID_ARGUMENT, { tensors: [...good, textInput] }],
+  const typedInput = { name: 'TEXT', datatype: 'BYTES', shape: [1, 1] };
+  const bytes = { bytes_contents: [Buffer.from('a')] };
+  const cases: [what: string, request: TestRequest][] = [
+    ['no input', {}],
+    ['an unknown input', { tensors: [...good, column('PROMPT', ['a'])] }],
+    ['a repeated input', { tensors: [...good, textInput] }],
     [
       'a repeated boolean input',
-      status.INVALID_ARGUMENT,
       { tensors: [...good, flags('CACHE_WRITE', [true]), flags('CACHE_WRITE', [true])] },
     ],
-    ['an unknown output', status.INVALID_ARGUMENT, { tensors: good, outputs: [{ name: 'RISK' }] }],
-    ['another data type', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, datatype: 'FP32' }] }],
-    ['a shape without batch dimension', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [1] }] }],
-    ['a wide shape', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [1, 2] }] }],
-    ['a negative shape', status.INVALID_ARGUMENT, { tensors: [{ ...textInput, shape: [-1, 1] }] }],
-    [
-      'a batch of none',
-      status.INVALID_ARGUMENT,
-      { tensors: [{ ...textInput, shape: [0, 1], raw: Buffer.alloc(0) }] },
-    ],
+    ['an unknown output', { tensors: good, outputs: [{ name: 'RISK' }] }],
+    ['another data type', { tensors: [{ ...textInput, datatype: 'FP32' }] }],
+    ['a shape without batch dimension', { tensors: [{ ...textInput, shape: [1] }] }],
+    ['a wide shape', { tensors: [{ ...textInput, shape: [1, 2] }] }],
+    ['a negative shape', { tensors: [{ ...textInput, shape: [-1, 1] }] }],
+    ['a batch of none', { tensors: [{ ...textInput, shape: [0, 1], raw: Buffer.alloc(0) }] }],
     [
       'inputs of different batch sizes',
-      status.INVALID_ARGUMENT,
       { tensors: [column('MODALITY', ['text', 'text']), column('TEXT', [MARKER])] },
     ],
-    [
-      'a batch that is too large',
-      status.INVALID_ARGUMENT,
-      { tensors: promptInputs(Array<string>(9).fill('a')) },
-    ],
-    [
-      'fewer elements than the shape says',
-      status.INVALID_ARGUMENT,
-      { tensors: [{ ...textInput, shape: [2, 1] }] },
-    ],
-    [
-      'broken framing',
-      status.INVALID_ARGUMENT,
-      { tensors: [{ ...textInput, raw: textInput.raw.subarray(0, -1) }] },
-    ],
+    ['a batch that is too large', { tensors: promptInputs(Array<string>(9).fill('a')) }],
+    ['fewer elements than the shape says', { tensors: [{ ...textInput, shape: [2, 1] }] }],
+    ['broken framing', { tensors: [{ ...textInput, raw: textInput.raw.subarray(0, -1) }] }],
     [
       'a boolean that is none',
-      status.INVALID_ARGUMENT,
       { tensors: [...good, { ...flags('CACHE_WRITE', [true]), raw: Buffer.from([2]) }] },
     ],
-    [
-      'fewer raw contents than inputs',
-      status.INVALID_ARGUMENT,
-      { tensors: good, raw_input_contents: [textInput.raw] },
-    ],
+    ['fewer raw contents than inputs', { tensors: good, raw_input_contents: [textInput.raw] }],
     [
       'raw and typed contents',
-      status.INVALID_ARGUMENT,
       {
-        inputs: [
-          {
-            name: 'TEXT',
-            datatype: 'BYTES',
-            shape: [1, 1],
-            contents: { bytes_contents: [Buffer.from('a')] },
-          },
-        ],
+        inputs: [{ ...typedInput, contents: bytes }],
         raw_input_contents: [textInput.raw],
       },
     ],
-    [
-      'typed contents of another type',
-      status.INVALID_ARGUMENT,
-      { inputs: [{ name: 'TEXT', datatype: 'BYTES', shape: [1, 1], contents: { int_contents: [1] } }] },
-    ],
-    [
-      'a reserved parameter',
-      status.INVALID_ARGUMENT,
-      { tensors: good, parameters: { triton_anything: { bool_param: true } } },
-    ],
+    ['typed contents of another type', { inputs: [{ ...typedInput, contents: { int_contents: [1] } }] }],
+    ['a reserved parameter', { tensors: good, parameters: { triton_anything: { bool_param: true } } }],
     [
       'an output in shared memory',
-      status.INVALID_ARGUMENT,
       {
         tensors: good,
         outputs: [{ name: 'SCORE', parameters: { shared_memory_region: { string_param: 'region' } } }],
@@ -225,28 +187,24 @@ describe('what the protocol refuses', () => {
     ],
     [
       'an output as classes',
-      status.INVALID_ARGUMENT,
       { tensors: good, outputs: [{ name: 'SCORE', parameters: { classification: { int64_param: 3 } } }] },
     ],
     [
       'an input in shared memory',
-      status.INVALID_ARGUMENT,
       {
         inputs: [
           {
-            name: 'TEXT',
-            datatype: 'BYTES',
-            shape: [1, 1],
+            ...typedInput,
             parameters: { shared_memory_region: { string_param: 'region' } },
-            contents: { bytes_contents: [Buffer.from('a')] },
+            contents: bytes,
           },
         ],
       },
     ],
   ];
-  it.each(cases)('%s', async (_what, code, request) => {
+  it.each(cases)('%s', async (_what, request) => {
     const error = await refusal(request);
-    expect(error.code).toBe(code);
+    expect(error.code).toBe(status.INVALID_ARGUMENT);
     expect(error.details).toMatch(/^\[request id: q7\] /);
   });
 
