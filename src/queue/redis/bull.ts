@@ -39,8 +39,6 @@ interface WorkerSettings {
   readonly concurrency: number;
   /** In milliseconds: a process that does not renew its locks for this long loses its jobs to others. */
   readonly lockMs: number;
-  /** Takes each error that BullMQ reports. Lost locks are reported only here; they are harmless: a shard is committed once. */
-  readonly failed: (error: Error) => void;
 }
 
 /** The only place that creates BullMQ workers. The worker starts when `run` is called. */
@@ -49,7 +47,7 @@ export function makeWorker(
   connection: Redis,
   name: string,
   process: Processor<unknown, void>,
-  { concurrency, lockMs, failed }: WorkerSettings,
+  { concurrency, lockMs }: WorkerSettings,
 ): Worker<unknown, void> {
   const worker = new Worker<unknown, void>(name, process, {
     connection,
@@ -64,7 +62,8 @@ export function makeWorker(
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });
-  worker.on('error', failed);
+  // Lost locks are reported only here; they are harmless: a shard is committed once.
+  worker.on('error', () => {});
   return worker;
 }
 

@@ -61,8 +61,6 @@ export interface QueueDepth {
 }
 
 const POLL_INTERVAL_MS = 50;
-/** Min interval between two drops of the queue, in milliseconds. */
-const DROP_INTERVAL_MS = 1000;
 /** BullMQ sorts waiting jobs by their priority times this, plus a counter. */
 const TURN_SCORE = 2 ** 32;
 /** The id of the round, and the lowest score; sets the id given when there is none. */
@@ -75,10 +73,7 @@ return { ARGV[1] }`;
 /** Max wait for the last acknowledgements when a consumer ends, in milliseconds. */
 const CLOSE_MS = 3000;
 
-/**
- * A queue between processes, on BullMQ. When it cannot be read, because something else wrote to its keys, it is dropped
- * with all its values: feeders feed again what is in no queue.
- */
+/** A queue between processes, on BullMQ. Redis may lose its values: feeders feed again what is in no queue. */
 export class RedisQueue<T> implements WorkQueue<T> {
   readonly #link: RedisLink;
   readonly #options: RedisQueueOptions<T>;
@@ -86,7 +81,6 @@ export class RedisQueue<T> implements WorkQueue<T> {
   readonly #stopListening: () => void;
   /** Whether Redis may have lost the queue's settings. */
   #settingsMayBeLost = false;
-  #dropping: Promise<void> | null = null;
 
   constructor(link: RedisLink, options: RedisQueueOptions<T>) {
     this.#link = link;
@@ -117,10 +111,10 @@ export class RedisQueue<T> implements WorkQueue<T> {
   async putEncoded({ id: jobId, bytes }: EncodedJob, signal: AbortSignal, turn = 0): Promise<void> {
     const data = this.#options.codec.envelope(bytes);
     if (this.#settingsMayBeLost) {
-      await this.#ask(() => disableEvents(this.#link, this.#options.name), signal);
+      await retryWhileTransient(() => disableEvents(this.#link, this.#options.name), signal);
       this.#settingsMayBeLost = false;
     }
-    await this.#ask(() => this.#queue.add('value', data, { jobId, priority: turn }), signal);
+    await retryWhileTransient(() => this.#queue.add('value', data, { jobId, priority: turn }), signal);
   }
 
   /**
@@ -130,7 +124,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   async dueTurn(signal: AbortSignal): Promise<{ readonly round: string; readonly due: number }> {
     const keys = ['prioritized', 'round'].map((part) => this.#link.key(this.#options.name, part));
     const ask = (): Promise<unknown> => this.#link.redis.eval(DUE_TURN, 2, ...keys, randomUUID());
-    const [round, score] = (await this.#ask(ask, signal)) as [round: string, score?: string];
+    const [round, score] = (await retryWhileTransient(ask, signal)) as [round: string, score?: string];
     return { round, due: score === undefined ? 1 : Math.floor(Number(score) / TURN_SCORE) };
   }
 
@@ -141,7 +135,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
   }
 
   async depth(signal: AbortSignal): Promise<QueueDepth> {
-    const counts = await this.#ask(
+    const counts = await retryWhileTransient(
       () => this.#queue.getJobCounts('wait', 'prioritized', 'active', 'delayed'),
       signal,
     );
@@ -154,17 +148,17 @@ export class RedisQueue<T> implements WorkQueue<T> {
 
   /** Whether a value with this ID waits, is delayed, or is being handled. */
   async has(id: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#ask(() => this.#queue.getJobState(id), signal)) !== 'unknown';
+    return (await retryWhileTransient(() => this.#queue.getJobState(id), signal)) !== 'unknown';
   }
 
   /** Whether the value with this ID is being handled. */
   async isActive(id: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#ask(() => this.#queue.getJobState(id), signal)) === 'active';
+    return (await retryWhileTransient(() => this.#queue.getJobState(id), signal)) === 'active';
   }
 
   /** Removes a value unless it is being handled. */
   async remove(id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask(() => this.#queue.remove(id), signal);
+    await retryWhileTransient(() => this.#queue.remove(id), signal);
   }
 
   /**
@@ -205,9 +199,6 @@ export class RedisQueue<T> implements WorkQueue<T> {
     const worker = makeWorker(this.#link, connection, this.#options.name, take, {
       concurrency,
       lockMs: this.#options.lockMs,
-      failed: (error) => {
-        if (isUnreadable(error) && !this.#link.away) this.#drop(ended).catch(() => {});
-      },
     });
     const ran = worker.run().catch((error: unknown) => failed.abort(error));
     await aborted(ended);
@@ -242,7 +233,7 @@ export class RedisQueue<T> implements WorkQueue<T> {
       note: typeof progress === 'string' ? codec.openNote(jobId, progress) : null,
       setNote: async (note, signal) => {
         try {
-          await this.#ask(() => job.updateProgress(codec.sealNote(jobId, note)), signal);
+          await retryWhileTransient(() => job.updateProgress(codec.sealNote(jobId, note)), signal);
         } catch (error) {
           signal.throwIfAborted();
           if (error instanceof Failure) throw error;
@@ -256,33 +247,6 @@ export class RedisQueue<T> implements WorkQueue<T> {
   async close(): Promise<void> {
     this.#stopListening();
     await Promise.race([this.#queue.close(), delay(CLOSE_MS, undefined, { ref: false })]);
-  }
-
-  /** Sends a command to Redis. If it fails because the queue cannot be read, drops the queue and repeats it. */
-  async #ask<R>(command: () => Promise<R>, signal: AbortSignal): Promise<R> {
-    for (;;) {
-      try {
-        return await retryWhileTransient(command, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isUnreadable(error)) throw error;
-        await this.#drop(signal);
-      }
-    }
-  }
-
-  /** Drops the queue. Calls during a drop, or within DROP_INTERVAL_MS after it, share its promise. */
-  #drop(signal: AbortSignal): Promise<void> {
-    this.#dropping ??= this.#dropNow(signal).finally(() => (this.#dropping = null));
-    return this.#dropping;
-  }
-
-  async #dropNow(signal: AbortSignal): Promise<void> {
-    const { name } = this.#options;
-    this.#link.skipped.skip(this.#link.key(name), 'the queue cannot be read; it is dropped, and fed again');
-    await this.obliterate(signal);
-    await retryWhileTransient(() => disableEvents(this.#link, name), signal);
-    await delay(DROP_INTERVAL_MS, undefined, { signal });
   }
 
   async #closed(worker: Worker, closing: Promise<unknown>): Promise<void> {
@@ -317,11 +281,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-/** Whether an error of Redis or BullMQ comes from keys or jobs that BullMQ did not write. */
-function isUnreadable(error: unknown): boolean {
-  const cause = error instanceof Failure ? error.cause : error;
-  if (!(cause instanceof Error)) return false;
-  return cause.name === 'ReplyError' || cause instanceof SyntaxError || cause instanceof TypeError;
 }

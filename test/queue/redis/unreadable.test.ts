@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Queue } from 'bullmq';
 import { Lease } from '../../../src/fleet/redis/lease.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
@@ -27,8 +27,6 @@ interface Consumed {
   readonly said: readonly string[];
   readonly seen: readonly number[];
   readonly unreadable: readonly string[];
-  /** A key of the queue. */
-  readonly key: (name: string) => string;
 }
 
 function queueOn(link: RedisLink, name: string, unreadable: string[] = []): RedisQueue<number> {
@@ -53,40 +51,8 @@ async function consumed(): Promise<Consumed> {
     end.abort(new Error('the test is over'));
     await consuming;
   });
-  return { link, queue, said, seen, unreadable, key: (name) => link.key('numbers', name) };
+  return { link, queue, said, seen, unreadable };
 }
-
-describe('a queue that cannot be read is dropped, and what is fed again is handled', () => {
-  it.each(['wait', 'active', 'delayed', 'prioritized', 'meta', 'events', 'stalled', 'marker'])(
-    'with another type of value in its key %s',
-    async (name) => {
-      const { link, queue, said, seen, key } = await consumed();
-      await queue.put(1, never);
-      await settled(() => seen.includes(1));
-      await link.redis.set(key(name), 'x');
-      // A feeder feeds again what is in no queue.
-      await settled(async () => {
-        if (!(await queue.has('n-2', never))) await queue.put(2, never);
-        return seen.includes(2);
-      }, 20_000);
-      expect(said.length).toBeLessThan(2);
-    },
-  );
-
-  it.each([
-    ['data that is no JSON', { data: '{"value":' }],
-    ['no data', { name: 'value' }],
-  ])('with a job with %s', async (_, fields) => {
-    const { link, queue, seen, key } = await consumed();
-    await link.redis.hset(key('bad'), { opts: '{}', timestamp: 1, delay: 0, priority: 0, ...fields });
-    await link.redis.lpush(key('wait'), 'bad');
-    await link.redis.zadd(key('marker'), 0, '0');
-    await settled(async () => {
-      if (!(await queue.has('n-2', never))) await queue.put(2, never);
-      return seen.includes(2) && !(await queue.has('bad', never));
-    }, 20_000);
-  });
-});
 
 it('a job that is not one of ours is dropped, and the others are handled', async () => {
   const { link, queue, seen, unreadable } = await consumed();
