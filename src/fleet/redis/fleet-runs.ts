@@ -3,14 +3,7 @@ import { z } from 'zod';
 import { isRunId } from '../../config/values/run-name.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import {
-  endInTime,
-  parseValue,
-  readNames,
-  readText,
-  readValue,
-  type Unread,
-} from '../../queue/redis/values.ts';
+import { parseValue, readNames, readText, readValue, type Unread } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
@@ -121,9 +114,8 @@ export class FleetRuns {
     if (!isRunId(run)) return 'absent';
     const key = this.#runKey(run);
     const read = await readValue(this.#link, key, ANNOUNCED_RUN, signal);
-    if (read === 'absent') return read;
-    await endInTime(this.#link, key, REGISTRATION_TTL_MS, signal);
-    if (read === 'unreadable' || read.value.run !== run) return 'unreadable';
+    if (typeof read === 'string') return read;
+    if (read.value.run !== run) return 'unreadable';
     const { proof, ...announced } = read.value;
     if (this.#isProven(announced, proof)) return announced;
     this.#link.skipped.skip(key, 'was not written by a feeder with the fleet key; skipped');
@@ -209,9 +201,7 @@ export class FleetRuns {
   async obstacle(run: string, signal: AbortSignal): Promise<string | null> {
     const key = this.#obstacleKey(run);
     const read = await readText(this.#link, key, signal);
-    if (read === 'absent') return null;
-    await endInTime(this.#link, key, OBSTACLE_TTL_MS, signal);
-    return read === 'unreadable' ? null : escapeText(read.text, MAX_REPORT);
+    return typeof read === 'string' ? null : escapeText(read.text, MAX_REPORT);
   }
 
   get #names(): string {

@@ -1,5 +1,5 @@
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { endInTime, readText, type Unread } from '../../queue/redis/values.ts';
+import { readText, type Unread } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** Timeout for releasing a lease, in milliseconds; after that it expires. */
@@ -30,10 +30,7 @@ export class Lease {
       signal,
     );
     if (taken === 'OK') return true;
-    if (holderOf(await readText(this.#link, this.#key, signal)) !== this.#holder) {
-      await endInTime(this.#link, this.#key, this.#lastsMs, signal);
-      return false;
-    }
+    if (holderOf(await readText(this.#link, this.#key, signal)) !== this.#holder) return false;
     await retryWhileTransient(() => redis.pexpire(this.#key, this.#lastsMs), signal);
     return true;
   }

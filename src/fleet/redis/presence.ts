@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { endInTime, readNames, readValue } from '../../queue/redis/values.ts';
+import { readNames, readValue } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** The kinds of processes that announce themselves. */
@@ -64,9 +64,8 @@ export class Presence {
     if (this.#link.away || this.#timer === null) return;
     const { redis } = this.#link;
     const key = presenceKey(this.#link, this.#role, this.id);
-    const lastsMs = Math.round(this.#expiryMs);
-    const text = JSON.stringify({ ...this.#describe(), lastsMs });
-    await redis.set(key, text, 'PX', lastsMs).catch(() => {});
+    const text = JSON.stringify(this.#describe());
+    await redis.set(key, text, 'PX', Math.round(this.#expiryMs)).catch(() => {});
     await redis.sadd(this.#link.key(`${this.#role}s`), this.id).catch(() => {});
   }
 }
@@ -87,14 +86,6 @@ function isProcessId(text: string): boolean {
   return /^[\w-]{1,64}$/.test(text);
 }
 
-/** Maximum expiry that a process can announce, in milliseconds. */
-const MAX_MS = 86_400_000;
-/** Expiry for a process that announces none, in milliseconds. */
-const DEFAULT_LASTS_MS = 60_000;
-
-/** What every version announces: how long the announcement is valid, in milliseconds. */
-const SIGN = z.looseObject({ lastsMs: z.number().min(0).max(MAX_MS) });
-
 /**
  * What a process last announced; null when it is gone. A process whose announcement cannot be read is alive and may be
  * of another version: its details are null.
@@ -106,11 +97,9 @@ async function announcedBy(
   signal: AbortSignal,
 ): Promise<{ readonly details: unknown } | null> {
   const key = presenceKey(link, role, id);
-  const read = await readValue(link, key, SIGN, signal);
+  const read = await readValue(link, key, z.looseObject({}), signal);
   if (read === 'absent') return null;
-  const details = read === 'unreadable' ? null : read.value;
-  await endInTime(link, key, details?.lastsMs ?? DEFAULT_LASTS_MS, signal);
-  return { details };
+  return { details: read === 'unreadable' ? null : read.value };
 }
 
 function presenceKey(link: RedisLink, role: Role, id: string): string {
