@@ -1,4 +1,4 @@
-import { firstThatWorks, NO_CAPABILITIES, REUID, SHELL } from './wrappers.ts';
+import { firstThatWorks, SHELL } from './wrappers.ts';
 
 /**
  * Shell script that sets limits and then executes the program. It kills itself if its parent is not the process that
@@ -65,25 +65,3 @@ export const CRASHES: ReadonlySet<NodeJS.Signals> = new Set([
   'SIGILL',
   'SIGTRAP',
 ]);
-
-/** Which limits are in force for a program. */
-export interface Bounds {
-  readonly memory: boolean;
-  /** It cannot read the environment or the memory of this process, or of any other. */
-  readonly otherProcesses: boolean;
-  readonly network: boolean;
-  /** It is killed when this process dies, even if it hangs. */
-  readonly life: boolean;
-}
-
-/** What `confined` can do on this system. `reads` as in Confinement. */
-export function boundsHere(reads: readonly string[] | null): Bounds {
-  const wrapper = process.platform === 'linux' ? firstThatWorks(reads) : null;
-  const does = (...parts: readonly string[]): boolean => parts.some((part) => wrapper?.includes(part));
-  return {
-    memory: wrapper !== null,
-    otherProcesses: does('--user', REUID, NO_CAPABILITIES),
-    network: does('--net'),
-    life: does('--pdeathsig'),
-  };
-}

@@ -19,8 +19,8 @@ type Wrapper = readonly string[];
 const NOBODY = '65534';
 
 /** Arguments that identify a wrapper. */
-export const REUID = `--reuid=${NOBODY}`;
-export const NO_CAPABILITIES = '--inh-caps=-all';
+const REUID = `--reuid=${NOBODY}`;
+const NO_CAPABILITIES = '--inh-caps=-all';
 
 const AS_NOBODY = ['setpriv', REUID, `--regid=${NOBODY}`, '--clear-groups', '--'];
 /** Still root, which opens any file, but without access to processes that have more capabilities (ptrace(2)). */

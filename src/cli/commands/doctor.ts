@@ -6,15 +6,7 @@ import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
-import {
-  type Check,
-  checkFfmpeg,
-  checkFleetKey,
-  checkGpu,
-  checkMemory,
-  checkNode,
-  checkOutput,
-} from '../checks/machine-checks.ts';
+import type { Check } from '../doctor-checks.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -31,14 +23,14 @@ const SETTINGS = {
   json: JSON_OUTPUT,
 };
 
-/** `doctor`: is everything that a run needs on this machine there? */
+/** `doctor`: checks that this machine has everything a run needs. */
 export function doctorCommand(context: CommandContext): Command {
   return newCommand('doctor', context, SETTINGS)
     .summary('check that this machine has everything a run needs')
     .description(
-      'Check that everything a run needs is there: Node, memory, a writable output folder with space, ffmpeg, the guards, ' +
-        'and the Redis and key of a fleet if one is given. Also show how far this system confines media decoders, and whether its NVIDIA driver, if any, can serve a guard.\n' +
-        'Each line says ok, or missing and what to do. Status 4 when anything is missing. Leaves no files behind.',
+      'Check what a run needs: Node, a writable output folder with space, ffmpeg, the guards, and the Redis and key of a ' +
+        'fleet if one is given; also whether the NVIDIA driver, if any, can serve a guard.\n' +
+        'Each line says ok, or missing and what to do. Status 4 if anything is missing. Leaves no files behind.',
     )
     .addHelpText(
       'after',
@@ -55,28 +47,23 @@ export function doctorCommand(context: CommandContext): Command {
       // On a fleet the workers name the guards; this machine may have none.
       const urls = redis === null ? await valueOf(GUARD, from) : ((await givenValueOf(GUARD, from)) ?? []);
       const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
+      const guardPolicy = await valueOf(GUARD_POLICY, from);
+      const { env, interrupts } = context;
+      const signal = interrupts.drain;
+      const run = await import('../doctor-checks.ts');
       const checks: Check[] = [];
       const add = (check: Check): void => {
         checks.push(check);
         if (!json) context.stdout.line(lineOf(check));
       };
-      add(checkNode(process.versions.node));
-      add(checkMemory());
-      add(await checkOutput(await valueOf(RUNS_FOLDER, from)));
-      const { env, interrupts } = context;
-      add(await checkFfmpeg(env, interrupts.drain));
-      const { checkDecoders } = await import('../checks/decoder-check.ts');
-      add(checkDecoders());
-      add(await checkGpu(env, interrupts.drain));
-      if (redis !== null) {
-        const { checkRedis } = await import('../checks/service-checks.ts');
-        add(await checkRedis(redis, interrupts.drain));
-        add(await checkFleetKey(redis, env));
+      add(run.checkNode(process.versions.node));
+      add(await run.checkOutput(await valueOf(RUNS_FOLDER, from)));
+      add(await run.checkFfmpeg(env, signal));
+      add(await run.checkGpu(env, signal));
+      if (redis !== null) add(await run.checkRedis(redis, env, signal));
+      for (const url of urls) {
+        add(await run.checkGuard(url, { configured: urls, env, tls, guardPolicy, signal }));
       }
-      const guardPolicy = await valueOf(GUARD_POLICY, from);
-      const { checkGuard } = await import('../checks/service-checks.ts');
-      for (const url of urls)
-        add(await checkGuard(url, { guards: urls, env, tls, guardPolicy, signal: interrupts.drain }));
       if (json) context.stdout.json(checks, 2);
       const missing = checks.filter(({ ok }) => !ok).length;
       if (missing > 0) {

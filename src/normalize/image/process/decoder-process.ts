@@ -51,7 +51,7 @@ const ENTRY = resolve('#dist/src/normalize/image/process/decoder-main.js');
 const LIBRARY = resolve('sharp');
 
 /** Files that must be readable for a decoder to run. */
-export const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];
+const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];
 
 /** The result of an image. `died` is the error to use if the decoder died and the image is not tried again. */
 export type Attempt<T> = T | ItemError | { readonly died: ItemError };

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { checkGpu } from '../../../src/cli/checks/machine-checks.ts';
+import { checkGpu } from '../../src/cli/doctor-checks.ts';
 
 const never = new AbortController().signal;
 
