@@ -17,66 +17,49 @@ export interface CommittedRange {
 /** What of a shard is made from its lines when the run is finished. */
 export const HAS = { errors: 1, turns: 2, batchParts: 4 } as const;
 
-const PAGE_SHARDS = 1024;
+const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
+
+/** A row: offset (8 bytes), length (8), SHA-256 (32), beginning of the tally's hash (8), segment (4), `has` (1), padding. */
+const ROW_BYTES = 64;
+const AT = { offset: 0, length: 8, sha256: 16, tally: 48, segment: 56, has: 60 } as const;
 const HASH_BYTES = 32;
 const CHECK_BYTES = 8;
 
-const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
-
-/** Flat arrays for a range of shard numbers. */
-class Page {
-  /** Index of the segment plus 1; 0: not committed. */
-  readonly segment = new Uint32Array(PAGE_SHARDS);
-  readonly offset = new Float64Array(PAGE_SHARDS);
-  readonly length = new Float64Array(PAGE_SHARDS);
-  readonly sha256 = Buffer.alloc(PAGE_SHARDS * HASH_BYTES);
-  readonly has = new Uint8Array(PAGE_SHARDS);
-  /** Beginnings of the hashes of tallies. */
-  readonly tallies = Buffer.alloc(PAGE_SHARDS * CHECK_BYTES);
-}
-
-/**
- * The committed shards by number, at about 60 bytes per shard: a large run has millions. A shard counts once: the first
- * commit wins. Paged, so that an absurd shard number in a damaged log costs one page.
- */
+/** The committed shards in one growing array, about 100 bytes per shard. A shard counts once: the first commit wins. */
 export class CommitTable {
-  readonly #pages = new Map<number, Page>();
+  #rows = Buffer.alloc(1024 * ROW_BYTES);
+  /** Where the row of each shard begins. Shard numbers of a damaged log may be absurd, so they are no index. */
+  readonly #starts = new Map<number, number>();
   readonly #segments: string[] = [];
-  readonly #segmentIndex = new Map<string, number>();
   readonly #counts = new Map<number, ShardCounts>();
   /** Over all passes. */
   readonly tally = new Tally();
-  #shards = 0;
 
   /** Number of committed shards. */
   get shards(): number {
-    return this.#shards;
+    return this.#starts.size;
   }
 
   has(shard: number): boolean {
-    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
-    return page !== undefined && page.segment[shard % PAGE_SHARDS]! > 0;
+    return this.#starts.has(shard);
   }
 
   get(shard: number): CommittedRange | null {
-    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
-    const at = shard % PAGE_SHARDS;
-    const segment = this.#segments[(page?.segment[at] ?? 0) - 1];
-    if (page === undefined || segment === undefined) return null;
+    const row = this.#row(shard);
+    if (row === null) return null;
     return {
-      segment,
-      offset: page.offset[at]!,
-      length: page.length[at]!,
-      sha256: page.sha256.toString('hex', at * HASH_BYTES, (at + 1) * HASH_BYTES),
-      has: page.has[at]!,
+      segment: this.#segments[row.readUInt32LE(AT.segment)]!,
+      offset: row.readDoubleLE(AT.offset),
+      length: row.readDoubleLE(AT.length),
+      sha256: row.toString('hex', AT.sha256, AT.sha256 + HASH_BYTES),
+      has: row[AT.has]!,
     };
   }
 
   /** Whether the commit line of a shard holds this tally. */
   holdsTally(shard: number, tally: ShardTally): boolean {
-    const page = this.#pages.get(Math.floor(shard / PAGE_SHARDS));
-    const at = (shard % PAGE_SHARDS) * CHECK_BYTES;
-    return page?.tallies.subarray(at, at + CHECK_BYTES).equals(tallyCheck(tally)) === true;
+    const check = this.#row(shard)?.subarray(AT.tally, AT.tally + CHECK_BYTES);
+    return check?.equals(tallyCheck(tally)) === true;
   }
 
   /** Sums over the committed shards of a pass. */
@@ -87,15 +70,16 @@ export class CommitTable {
   /** Does nothing when the shard is already committed. */
   add(commit: CommitLine): void {
     if (this.has(commit.shard)) return;
-    const page = this.#page(Math.floor(commit.shard / PAGE_SHARDS));
-    const at = commit.shard % PAGE_SHARDS;
-    page.segment[at] = this.#segmentNumber(commit.segment);
-    page.offset[at] = commit.offset;
-    page.length[at] = commit.length;
-    page.sha256.write(commit.sha256, at * HASH_BYTES, 'hex');
-    this.#shards++;
-    page.has[at] = hasOf(commit.tally);
-    tallyCheck(commit.tally).copy(page.tallies, at * CHECK_BYTES);
+    const start = this.#starts.size * ROW_BYTES;
+    if (start === this.#rows.length) this.#rows = Buffer.concat([this.#rows], 2 * start);
+    this.#starts.set(commit.shard, start);
+    const row = this.#row(commit.shard)!;
+    row.writeDoubleLE(commit.offset, AT.offset);
+    row.writeDoubleLE(commit.length, AT.length);
+    row.write(commit.sha256, AT.sha256, 'hex');
+    tallyCheck(commit.tally).copy(row, AT.tally);
+    row.writeUInt32LE(this.#segmentNumber(commit.segment), AT.segment);
+    row[AT.has] = hasOf(commit.tally);
     this.tally.merge(commit.tally);
     const sum = this.counts(commit.pass);
     const { items, errors, review, block } = commit.tally;
@@ -107,22 +91,15 @@ export class CommitTable {
     });
   }
 
-  #page(index: number): Page {
-    let page = this.#pages.get(index);
-    if (page === undefined) {
-      page = new Page();
-      this.#pages.set(index, page);
-    }
-    return page;
+  #row(shard: number): Buffer | null {
+    const start = this.#starts.get(shard);
+    return start === undefined ? null : this.#rows.subarray(start, start + ROW_BYTES);
   }
 
+  /** An epoch writes its segments one after the other, so the newest is nearly always the one. */
   #segmentNumber(name: string): number {
-    let number = this.#segmentIndex.get(name);
-    if (number === undefined) {
-      number = this.#segments.push(name);
-      this.#segmentIndex.set(name, number);
-    }
-    return number;
+    const known = this.#segments.lastIndexOf(name);
+    return known === -1 ? this.#segments.push(name) - 1 : known;
   }
 }
 
