@@ -1,7 +1,7 @@
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import { assertRunDirectory } from '../record/assert-run-directory.ts';
+import { assertRunDirectory } from '../record/read-record.ts';
 import type { Manifest } from '../record/manifest/manifest.ts';
 import { readRecord } from '../record/read-record.ts';
 import { checkedManifest } from './checked-manifest.ts';

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import { OUTPUT_FORMATS, type RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
+import { pathExists } from '../files/folders.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { readRunFile } from './read-run-file.ts';
 
@@ -29,4 +31,14 @@ export async function readRecord(runDir: string): Promise<RunRecord> {
   } catch (cause) {
     throw new Failure('internal', `${RUN_FILES.run} is damaged`, { cause });
   }
+}
+
+/** Failure('usage') for a path at which there is no run, finished or not. A run that lost one of its files is damaged. */
+export async function assertRunDirectory(dir: string): Promise<void> {
+  if ((await pathExists(join(dir, RUN_FILES.run))) || (await pathExists(join(dir, RUN_FILES.manifest))))
+    return;
+  throw new Failure(
+    'usage',
+    `${dir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,
+  );
 }

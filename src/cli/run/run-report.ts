@@ -1,7 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { RunCancelled } from '../../runs/control/control-files.ts';
 import type { Run } from '../../runs/create-run.ts';
-import { goneFailure } from '../../sink/run-gone.ts';
+import { goneFailure } from '../../sink/verdict-log/take-epoch.ts';
 import type { RunUi } from '../context.ts';
 import { interruptedFailure, resumeCommand } from './resume-command.ts';
 

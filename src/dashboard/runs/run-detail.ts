@@ -1,6 +1,6 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
-import { closedSummary } from '../../record/summary/closed-summary.ts';
+import { closedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { readRunRecord } from '../../runs/open-run.ts';

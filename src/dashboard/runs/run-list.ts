@@ -5,7 +5,7 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { closedSummary } from '../../record/summary/closed-summary.ts';
+import { closedSummary } from '../../record/summary/finished-summary.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';

@@ -1,7 +1,7 @@
 import { isRetryable } from '../../domain/item-error.ts';
 import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
-import { closedSummary } from '../../record/summary/closed-summary.ts';
+import { closedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { openRun } from '../../runs/open-run.ts';
 import type { FileToFix, ToFix } from '../api/runs.ts';

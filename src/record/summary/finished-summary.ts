@@ -1,5 +1,8 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathExists } from '../../files/folders.ts';
+import { lineHash } from '../log/chain-line.ts';
+import { lastLines } from '../log/last-lines.ts';
 import { readManifest } from '../manifest/manifest.ts';
 import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
@@ -19,6 +22,22 @@ export async function finishedSummary(runDir: string): Promise<Summary | null> {
       if ((await lstat(join(runDir, path))).size < bytes) return null;
     }
     return SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * summary.json of a run whose log ends with the line that the summary names, and that has a manifest. Cheaper than
+ * `finishedSummary`, for lists of runs: it reads no manifest, whose size is that of the corpus, and looks for no other
+ * file. Null for a run that is not finished, and for one of which this cannot be told so easily.
+ */
+export async function closedSummary(runDir: string): Promise<Summary | null> {
+  try {
+    const summary = SUMMARY.parse(JSON.parse((await readRunFile(runDir, RUN_FILES.summary)).toString()));
+    const last = (await lastLines(runDir, (await listEpochs(runDir)).at(-1)!)).at(-1);
+    const closed = last !== undefined && lineHash(last) === summary.chain_head;
+    return closed && (await pathExists(join(runDir, RUN_FILES.manifestHash))) ? summary : null;
   } catch {
     return null;
   }

@@ -4,7 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { FileTooLargeError, NotRegularFileError } from '../../files/open-file.ts';
 import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
-import { assertRunDirectory } from '../assert-run-directory.ts';
+import { assertRunDirectory } from '../read-record.ts';
 import type { Chain, Closing } from '../log/chain.ts';
 import { doesNotFollow, readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';

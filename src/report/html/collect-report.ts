@@ -14,7 +14,7 @@ import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
-import { assertRunDirectory } from '../../record/assert-run-directory.ts';
+import { assertRunDirectory } from '../../record/read-record.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';

@@ -1,11 +1,10 @@
-import { lstat } from 'node:fs';
+import { existsSync, lstat } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { createFile } from '../../files/create-file.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
-import { goneFailure } from '../run-gone.ts';
 
 /** Takes the next free epoch by creating its commits file exclusively: no two processes get the same one. */
 export async function takeNextEpoch(runDir: string): Promise<{ epoch: number; commits: FileHandle }> {
@@ -60,4 +59,22 @@ function isTaken(runDir: string, epoch: number): Promise<boolean> {
       else reject(error);
     });
   });
+}
+
+/** The failure to report when the run directory or its log disappeared during a run; null when both exist. */
+export function goneFailure(runDir: string, cause?: unknown): Failure | null {
+  if (!existsSync(join(runDir, RUN_FILES.run))) {
+    return new Failure(
+      'service',
+      `the run directory was deleted or moved during the run: ${runDir}; if it is elsewhere now, resume it there`,
+      { cause },
+    );
+  }
+  if (existsSync(join(runDir, RUN_FILES.log))) return null;
+  return new Failure(
+    'service',
+    `the verdict log was deleted or moved while it was being written: ${join(runDir, RUN_FILES.log)}; put it back and resume ` +
+      'the run, or start a new one',
+    { cause },
+  );
 }
