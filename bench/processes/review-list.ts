@@ -49,7 +49,7 @@ const loop = monitorEventLoopDelay({ resolution: 1 });
 loop.enable();
 const begun = performance.now();
 const indexes = new RunIndexes();
-const { index, release } = await indexes.patientLease(dir, signal);
+const index = await indexes.use(dir, signal, async (opened) => opened);
 const first = await index.page(ITEM_QUERY.parse({}), signal);
 const cold = performance.now() - begun;
 loop.disable();
@@ -73,6 +73,5 @@ const times: ReviewTimes = {
   blocked: loop.max / 1e6,
   indexMb: (await bytesIn(process.env['TMPDIR'])) / 1e6,
 };
-release();
 await indexes.close();
 standardOutput().line(JSON.stringify(times));

@@ -135,23 +135,10 @@ export class Database {
     }
   }
 
-  /** Runs a statement that may read files and takes as long as it takes. `progress` is called with 0 … 1. */
-  async load(
-    sql: string,
-    values: DuckDB.DuckDBValue[],
-    signal: AbortSignal,
-    progress: (share: number) => void = () => {},
-  ): Promise<void> {
+  /** Runs a statement that may read files and takes as long as it takes. */
+  async load(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): Promise<void> {
     const connection = this.#connections[0]!;
-    const watch = setInterval(() => {
-      const { percentage } = connection.progress;
-      if (percentage > 0) progress(Math.min(1, percentage / 100));
-    }, 100);
-    try {
-      await this.#track(interruptible(connection, connection.run(sql, values), signal));
-    } finally {
-      clearInterval(watch);
-    }
+    await this.#track(interruptible(connection, connection.run(sql, values), signal));
   }
 
   /** From here on no statement reads or writes other files, or changes these limits. */

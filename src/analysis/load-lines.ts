@@ -14,17 +14,16 @@ export async function loadLines(
   sql: string,
   path: string,
   signal: AbortSignal,
-  progress?: (share: number) => void,
 ): Promise<void> {
   try {
-    await database.load(sql, [path], signal, progress);
+    await database.load(sql, [path], signal);
   } catch (error) {
     signal.throwIfAborted();
     if (!isAboutLines(error)) throw error;
     const copy = join(database.folder, 'well-formed.jsonl');
     await writeWellFormedCopy(path, copy, signal);
     try {
-      await database.load(sql, [copy], signal, progress);
+      await database.load(sql, [copy], signal);
     } catch (cause) {
       signal.throwIfAborted();
       if (!isAboutLines(cause)) throw cause;

@@ -7,15 +7,13 @@ import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
 import { addContentRoutes, type ContentParts } from './routes/content-routes.ts';
 import { addItemRoutes, type ItemParts } from './routes/item-routes.ts';
-import { addLiveRoutes, type LiveParts } from './routes/live-routes.ts';
 import { addPageRoutes } from './routes/page-routes.ts';
-import { addReportRoute, type ReportParts } from './routes/report-route.ts';
 import { addReviewRoutes } from './routes/review-routes.ts';
 import { addRunRoutes, type RunParts } from './routes/run-routes.ts';
 import { addSessionRoutes, type SessionParts } from './routes/session-routes.ts';
 import { addAccessRules } from './session/access.ts';
 
-export interface AppParts extends SessionParts, RunParts, ReportParts, LiveParts, ItemParts, ContentParts {
+export interface AppParts extends SessionParts, RunParts, ItemParts, ContentParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one line for people about an error that nobody foresaw. */
@@ -61,8 +59,6 @@ export function createApp(parts: AppParts): Promise<AppSite> {
       addAccessRules(app, parts);
       addSessionRoutes(app, parts);
       addRunRoutes(app, parts);
-      addReportRoute(app, parts);
-      addLiveRoutes(app, parts);
       addItemRoutes(app, parts);
       addReviewRoutes(app, parts);
       addContentRoutes(app, parts);

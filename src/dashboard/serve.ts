@@ -37,7 +37,7 @@ export async function serve(
       ...options,
       ...{ pool, onFailure, beside: dashboard?.site ?? null },
     }).catch(async (error: unknown) => {
-      await dashboard?.close(stop);
+      await dashboard?.close();
       throw error;
     });
     const ended = AbortSignal.any([failed.signal, guards.died]);
@@ -48,7 +48,7 @@ export async function serve(
       if (!ending.aborted) await once(ending, 'abort');
     } finally {
       const atOnce = AbortSignal.any([stop, ended]);
-      await Promise.all([dashboard?.close(atOnce), gateway.close(atOnce)]);
+      await Promise.all([dashboard?.close(), gateway.close(atOnce)]);
     }
     ended.throwIfAborted();
     stop.throwIfAborted();

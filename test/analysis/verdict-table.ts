@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '../../src/analysis/database.ts';
 import { loadLines } from '../../src/analysis/load-lines.ts';
@@ -23,7 +24,11 @@ let shared: Promise<Database> | undefined;
 
 /** Makes the verdicts.parquet of a folder from its verdicts.jsonl. */
 export async function writeVerdictTable(dir: string, policy: Policy): Promise<void> {
-  const database = await (shared ??= Database.create(dir, LIMITS, 'in memory'));
+  const database = await (shared ??= Database.create(
+    mkdtempSync(join(tmpdir(), 'guardsweep-table-')),
+    LIMITS,
+    'in memory',
+  ));
   const lines = readFileSync(join(dir, 'verdicts.jsonl'), 'utf8').split('\n').filter(Boolean);
   const foreign = lines.flatMap((line) =>
     listForeignCategories((JSON.parse(line) as OutcomeLine).subcategory_scores),

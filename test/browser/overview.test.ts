@@ -9,6 +9,7 @@ import { useBrowser, type View } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
+import { Cli } from '../helpers/cli.ts';
 import { embeddedRun, openUnready, serveDashboard } from '../helpers/dashboard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
@@ -93,7 +94,6 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   const served = await serveDashboard({
     out: join(folder, 'runs'),
     roots: [folder],
-    guards: [address],
     openGuards: async (signal) => {
       const pool = await connectGuards([{ name: address, address }], ASKED, signal);
       return { pool, died: new AbortController().signal, close: () => pool.close() };
@@ -102,7 +102,7 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   const page = await browser.newPage();
   await openDashboard(page, served);
   await page.getByRole('region', { name: 'Health' }).getByText('ready').waitFor();
-  await served.fetch('/api/runs', { method: 'POST', body: { paths: ['comments.csv'] } });
+  new Cli(['enqueue', join(folder, 'comments.csv'), '--out', join(folder, 'runs'), '--guard', address]);
   const card = page.getByRole('listitem').filter({ hasText: 'Running' });
   await card.getByText(/^[1-9][0-9]?%, [0-9,]+ of 4,000 items/).waitFor({ timeout: 40_000 });
   await checkPage(page);

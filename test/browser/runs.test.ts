@@ -5,8 +5,9 @@ import { startGuardServer } from '../../src/guard-server/server.ts';
 import { useBrowser } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { serveDashboard } from '../helpers/dashboard.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
 
 const browser = useBrowser();
 
@@ -15,7 +16,7 @@ const answered = (status: number): RegExp => new RegExp(`Failed to load resource
 
 const ITEMS = 3000;
 
-it('a run is started, paused, continued, cancelled, resumed and watched to its end, with the keyboard alone', async () => {
+it('a run is paused, continued, cancelled and watched to its end, with the keyboard alone', async () => {
   let executionMs = 300;
   const guard = await startGuardServer({
     model: 'synthetic',
@@ -26,11 +27,8 @@ it('a run is started, paused, continued, cancelled, resumed and watched to its e
   const folder = await temporaryFolder();
   const rows = Array.from({ length: ITEMS }, (_, at) => `text number ${at}`);
   await writeFile(join(folder, 'texts.csv'), `text\n${rows.join('\n')}\n`);
-  const served = await serveDashboard({
-    out: join(folder, 'runs'),
-    roots: [folder],
-    guards: [guard.address],
-  });
+  const out = join(folder, 'runs');
+  const served = await serveDashboard({ out, roots: [folder] });
   const page = await browser.newPage({ reducedMotion: true });
   const press = async (name: string): Promise<void> => {
     await page.getByRole('button', { name, exact: true }).focus();
@@ -39,83 +37,69 @@ it('a run is started, paused, continued, cancelled, resumed and watched to its e
   const state = (words: string): Promise<void> =>
     page.locator('.page-title').getByText(words, { exact: true }).waitFor();
   const dialog = page.getByRole('dialog');
-  const focused = page.locator(':focus');
 
   await openDashboard(page, served);
   await page.getByRole('heading', { name: 'No run yet' }).waitFor();
+  await page.getByText('enqueue ./uploads').waitFor();
   await checkPage(page);
 
-  await page.keyboard.press('n');
-  const paths = page.getByLabel('What to judge');
-  await paths.and(focused).waitFor();
-  await checkPage(page);
-  await paths.fill('elsewhere.csv');
-  await press('Start');
-  await dialog.getByRole('alert').filter({ hasText: 'elsewhere.csv is not there' }).waitFor();
-  expect(await paths.getAttribute('aria-invalid')).toBe('true');
-  const expected = [answered(403), answered(400)];
-  await checkPage(page, { expected });
-  await paths.fill('texts.csv');
-  const name = page.getByLabel('Name');
-  await name.fill('Texts of today');
+  const args = [join(folder, 'texts.csv'), '--out', out, '--guard', guard.address, '--name', 'texts'];
+  const enqueued = new Cli(['enqueue', ...args]);
+  await page.getByRole('listitem').filter({ hasText: 'texts' }).getByText('Running').waitFor();
+  await page.keyboard.press('j');
   await page.keyboard.press('Enter');
-  await dialog.getByRole('alert').filter({ hasText: 'expected lower-case letters' }).waitFor();
-  expect(await name.getAttribute('aria-invalid')).toBe('true');
-  await name.fill('texts-of-today');
-  await page.keyboard.press('Enter');
-
-  const heading = page.getByRole('heading', { name: 'texts-of-today', exact: true, level: 1 });
-  await heading.waitFor();
-  await heading.and(focused).waitFor();
-  expect(await page.title()).toBe('texts-of-today · guardsweep');
+  const heading = page.getByRole('heading', { name: 'texts', exact: true, level: 1 });
+  await heading.and(page.locator(':focus')).waitFor();
+  expect(await page.title()).toBe('texts · guardsweep');
   await state('Running');
   await page.getByRole('progressbar').waitFor();
-  await checkPage(page, { expected });
+  await checkPage(page);
 
   await press('Pause');
   await state('Paused');
   await press('Continue');
   await state('Running');
+  await page.getByRole('link', { name: 'Review' }).click();
+  await page.getByRole('heading', { name: 'Not finished yet' }).waitFor();
+  await page.goBack();
   await press('Cancel');
   await dialog.waitFor();
-  await checkPage(page, { expected });
+  await checkPage(page);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   await press('Cancel');
   await press('Cancel the run');
   await state('Cancelled');
-  executionMs = 0;
-  await press('Resume');
-  await state('Finished');
+  await page
+    .getByRole('region', { name: 'Continue this run' })
+    .getByText(/resume /)
+    .waitFor();
+  await checkPage(page);
 
+  await enqueued.finished();
+  executionMs = 0;
+  await new Cli(['resume', await onlyRun(out)]).finished();
+  await state('Finished');
   const judged = page.getByRole('region', { name: 'Judged', exact: true });
   await judged.getByText(`of ${ITEMS.toLocaleString('en-US')} items`).waitFor();
   await page.getByText('Every item has a verdict.').waitFor();
-  await checkPage(page, { expected });
-
-  await page.getByRole('link', { name: 'guardsweep' }).click();
-  await page.getByRole('listitem').filter({ hasText: 'texts-of-today' }).getByText('Finished').waitFor();
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
-  await heading.waitFor();
+  await checkPage(page);
 });
 
 it('keys are shown, act on nothing while a dialog is open, and can be turned off', async () => {
-  const folder = await temporaryFolder();
-  const served = await serveDashboard({ out: join(folder, 'runs'), roots: [folder] });
+  const served = await serveDashboard({ out: await temporaryFolder() });
   const page = await browser.newPage();
   const dialog = page.getByRole('dialog');
   await openDashboard(page, served);
-  await page.getByRole('heading', { name: 'No run yet' }).waitFor();
   await page.keyboard.press('?');
-  await dialog.getByText('Start a run').waitFor();
+  await dialog.getByText('Next run').waitFor();
   await checkPage(page);
-  await page.keyboard.press('n');
-  expect(await page.getByLabel('What to judge').count()).toBe(0);
+  await page.keyboard.press('?');
+  expect(await dialog.count()).toBe(1);
   await page.getByLabel(/Single keys act/).uncheck();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
-  await page.keyboard.press('n');
+  await page.keyboard.press('?');
   expect(await dialog.count()).toBe(0);
 });
 

@@ -14,7 +14,7 @@ const ROWS = Array.from({ length: 140 }, (_, at) => `${at},2024-01-02\n`);
 const GERMAN = ['Grüße aus Köln', 'Ein schöner Tag für uns alle', 'Das war wirklich übertrieben'];
 const HEIC = Buffer.concat([Buffer.from('0000001c6674797068656963', 'hex'), Buffer.alloc(64)]);
 
-it('names each file that was not judged: why, how many rows it has, and what to do, which starts a run', async () => {
+it('names each file that was not judged: why, how many rows it has, and the command that judges it', async () => {
   const folder = await temporaryFolder();
   const uploads = join(folder, 'uploads');
   await mkdir(uploads);
@@ -34,49 +34,19 @@ it('names each file that was not judged: why, how many rows it has, and what to 
   const answer = await served.fetch(`/api/runs/${name}/to-fix`);
   const { listed } = (await answer.json()) as ToFix;
   expect(listed).toMatchObject([
-    { path: 'uploads/ids.csv', items: 140, needs: 'column', columns: ['id', 'when'] },
-    { path: 'uploads/old.csv', items: 1, needs: 'encoding', encoding: 'windows-1252' },
-    { path: 'uploads/photo.heic', items: 1, needs: null, command: null, advice: 'convert it to JPEG' },
+    { path: 'uploads/ids.csv', items: 140, columns: ['id', 'when'] },
+    { path: 'uploads/old.csv', items: 1, columns: [] },
+    { path: 'uploads/photo.heic', items: 1, command: null, advice: 'convert it to JPEG' },
   ]);
   expect(listed.slice(0, 2).map(({ command }) => command)).toEqual([
     expect.stringMatching(/enqueue .*uploads\/ids\.csv --text-column NAME$/),
     expect.stringMatching(/enqueue .*uploads\/old\.csv --encoding windows-1252$/),
   ]);
+  await list.getByText('Its columns: id, when').waitFor();
+  await list.getByText(/--encoding windows-1252$/).waitFor();
   await checkPage(page);
 
   // The content of a file that is not read says the same, and nothing of disks.
   await list.getByRole('link', { name: 'photo.heic' }).click();
   await page.getByText('What to do: convert it to JPEG').waitFor();
-  await page.goBack();
-
-  const old = list.getByRole('listitem').filter({ hasText: 'old.csv' });
-  await old.getByText('Judge it in a new run').click();
-  expect(await old.getByLabel('Encoding').inputValue()).toBe('windows-1252');
-  await checkPage(page);
-  await old.getByRole('button', { name: 'Start' }).click();
-  await page.waitForURL((url) => !url.pathname.includes(name));
-  await page.getByText('Every item has a verdict.').waitFor();
-  expect(await page.getByText('To fix').count()).toBe(0);
-});
-
-it('judges a table in a new run by the column that somebody names', async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'ids.csv'), `id,when\n${ROWS.join('')}`);
-  await guardsweep(['enqueue', 'uploads'], { cwd: folder });
-  const out = join(folder, 'runs');
-  const name = basename(await onlyRun(out));
-  const served = await serveDashboard({ out, roots: [folder] });
-  const page = await browser.newPage();
-  await page.goto(`${served.origin}/runs/${name}#token=${served.token}`);
-  const list = page.getByRole('region', { name: 'To fix' });
-  await list.getByText('Judge it in a new run').click();
-  await list.getByLabel('Column with the text').fill('none');
-  await list.getByRole('button', { name: 'Start' }).click();
-  await list.getByText(/has no column "none"; it has/).waitFor();
-  await list.getByLabel('Column with the text').fill('when');
-  await list.getByRole('button', { name: 'Start' }).click();
-  await page.waitForURL((url) => !url.pathname.includes(name));
-  await page.getByText('Every item has a verdict.').waitFor();
-  await page.getByText('of 140 items').first().waitFor();
 });

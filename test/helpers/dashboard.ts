@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
-import type { Health, LoggedIn, RunRow } from '../../src/dashboard/api/runs.ts';
+import { expect, onTestFinished } from 'vitest';
+import type { LoggedIn, RunList, RunRow } from '../../src/dashboard/api/runs.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import { serve } from '../../src/dashboard/serve.ts';
 import type { GuardEndpoint } from '../../src/guard/protocol/address.ts';
@@ -30,12 +29,14 @@ export interface ServedDashboard {
 }
 
 interface ServedOptions extends Partial<
-  Pick<DashboardOptions, 'roots' | 'guards' | 'guardPolicy' | 'redis' | 'env' | 'sessionLifetimeMs'>
+  Pick<DashboardOptions, 'roots' | 'redis' | 'env' | 'sessionLifetimeMs'>
 > {
   /** Folder of the runs. */
   readonly out: string;
   /** Of the environment; default: the server makes one. */
   readonly token?: string | null;
+  /** Default: a free one. */
+  readonly port?: number;
   readonly releaseToken?: string | null;
   readonly openGuards?: OpenGuards;
 }
@@ -51,11 +52,10 @@ export async function serveDashboard(options: ServedOptions): Promise<ServedDash
 export async function startDashboard({
   out,
   roots = [out],
-  guards = [],
-  guardPolicy = null,
   redis = null,
   env = process.env,
   token = null,
+  port = 0,
   releaseToken = null,
   openGuards,
   sessionLifetimeMs,
@@ -69,11 +69,11 @@ export async function startDashboard({
   const say = (line: string): void => void said.push(line);
   const serving = serve(
     {
-      ...{ host: '127.0.0.1', port: 0, token, judging: DEFAULT_JUDGING },
+      ...{ host: '127.0.0.1', port, token, judging: DEFAULT_JUDGING },
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
       openGuards: openGuards ?? openUnready([]),
       dashboard: {
-        ...{ out, roots, guards, guardPolicy, env, redis, releaseToken, program: [process.execPath, MAIN] },
+        ...{ out, roots, env, redis, releaseToken },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
       },
       stdout: {
@@ -139,7 +139,7 @@ export async function embeddedRun(
   return stdout.trimEnd().split('\n').at(-1)!;
 }
 
-/** The built command line, which is started for runs. */
+/** The built command line. */
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Guards that need not be ready, as `serve` opens them. */
@@ -151,79 +151,30 @@ export function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
   };
 }
 
-/** How long to wait for an event, in milliseconds: far more than any takes. */
-const GIVE_UP_MS = 30_000;
-
-/** The events of a dashboard, as its page follows them. */
-export interface FollowedEvents {
-  /** Resolves to the list of runs once it is as `looked` wants it. */
-  next(looked: (runs: readonly RunRow[]) => boolean): Promise<RunRow[]>;
-  /** The same for the services that runs depend on. */
-  health(looked: (health: Health) => boolean): Promise<Health>;
-  /** Resolves when the server has ended the stream. */
-  readonly ended: Promise<void>;
+/** The list of runs, once it is as wanted. */
+export async function listOnce(
+  { fetch }: Pick<ServedDashboard, 'fetch'>,
+  isWanted: (list: RunList) => boolean,
+): Promise<RunList> {
+  let list: RunList | null = null;
+  await expect
+    .poll(
+      async () => {
+        list = (await (await fetch('/api/runs')).json()) as RunList;
+        return isWanted(list) || list;
+      },
+      { timeout: 60_000, interval: 200 },
+    )
+    .toBe(true);
+  return list!;
 }
 
-/** Follows the events of a dashboard until the test is over. */
-export async function followEvents({
-  origin,
-  cookie,
-}: Pick<ServedDashboard, 'origin' | 'cookie'>): Promise<FollowedEvents> {
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const response = await fetch(`${origin}/api/events`, { headers: { cookie }, signal: stop.signal });
-  if (response.status !== 200) throw new Error(`events: ${response.status}`);
-  const runs = new Map<string, RunRow>();
-  const changed = new EventEmitter();
-  let isFirst = true;
-  let health: Health | null = null;
-  const take = (event: string, data: string): void => {
-    if (event === 'health') {
-      ({ health } = JSON.parse(data) as { health: Health });
-      changed.emit('health');
-      return;
-    }
-    const { complete, runs: rows } = JSON.parse(data) as { complete: boolean; runs: RunRow[] };
-    if (complete) runs.clear();
-    for (const row of rows) runs.set(row.run, row);
-    isFirst = false;
-    changed.emit('runs');
-  };
-  const read = async (): Promise<void> => {
-    let text = '';
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body!) {
-      text += decoder.decode(chunk as Uint8Array, { stream: true });
-      for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-        const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(text.slice(0, end)) ?? [];
-        text = text.slice(end + 2);
-        if (event !== undefined) take(event, data!);
-      }
-    }
-  };
-  const ended = read().catch((error: unknown) => {
-    if (!stop.signal.aborted) throw error;
-  });
-  const wait = async (kind: 'runs' | 'health', isSeen: () => boolean): Promise<void> => {
-    const giveUp = setTimeout(() => {
-      const last = JSON.stringify({ runs: [...runs.values()], health });
-      changed.emit('error', new Error(`no event was as expected; the last ones: ${last}`));
-    }, GIVE_UP_MS);
-    try {
-      while (!isSeen()) await once(changed, kind, { signal: stop.signal });
-    } finally {
-      clearTimeout(giveUp);
-    }
-  };
-  return {
-    ended,
-    next: async (looked) => {
-      await wait('runs', () => !isFirst && looked([...runs.values()]));
-      return [...runs.values()];
-    },
-    health: async (looked) => {
-      await wait('health', () => health !== null && looked(health));
-      return health!;
-    },
-  };
+/** The row of a run, once it is as wanted. */
+export async function rowOnce(
+  served: Pick<ServedDashboard, 'fetch'>,
+  run: string,
+  isWanted: (row: RunRow) => boolean,
+): Promise<RunRow> {
+  const isIn = ({ runs }: RunList): boolean => runs.some((row) => row.run === run && isWanted(row));
+  return (await listOnce(served, isIn)).runs.find((row) => row.run === run)!;
 }

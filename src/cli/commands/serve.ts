@@ -1,21 +1,5 @@
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import {
-  GUARD_TLS_SETTINGS,
-  type GuardTlsFiles,
-  guardTlsFilesOf,
-  readGuardTls,
-} from '../../config/keys/guard-tls.ts';
-import {
-  GATEWAY_TOKEN,
-  GUARD_CA_FILE,
-  GUARD_CERT_FILE,
-  GUARD_KEY_FILE,
-  GUARD_URL,
-  REDIS_URL,
-  RELEASE_TOKEN,
-} from '../../config/settings/entries/environment.ts';
+import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import {
   CONTENT_ROOT,
@@ -26,8 +10,7 @@ import {
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE } from '../../config/settings/entries/judging.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, given, valuesOf } from '../../config/settings/given.ts';
-import type { RedisAddress } from '../../config/values/redis-url.ts';
+import { type Flags, valuesOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { gatewayTokenOf, releaseTokenOf } from '../flags/server-access.ts';
@@ -79,8 +62,7 @@ export function serveCommand(context: CommandContext): Command {
       const guards = named ?? [];
       const token = gatewayTokenOf(host, env);
       const releaseToken = releaseTokenOf(env);
-      const tlsFiles = await guardTlsFilesOf(from);
-      const tls = await readGuardTls(tlsFiles, guards);
+      const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
@@ -95,9 +77,6 @@ export function serveCommand(context: CommandContext): Command {
         { guards, tls, guardPolicy, startWaitMs, waitsForGuards: !withDashboard, ...forServer },
         env,
       );
-      const program = [process.execPath, MAIN] as const;
-      const policyFile = given(GUARD_POLICY, from);
-      const envOfRuns = environmentOfRuns(env, { guards, redis, tlsFiles });
       await serve(
         {
           ...{ host, port, token, stdout },
@@ -105,41 +84,12 @@ export function serveCommand(context: CommandContext): Command {
           timeoutMs: REQUEST_TIMEOUT_MS,
           judging: { frames, longAudio },
           openGuards,
-          dashboard: withDashboard
-            ? {
-                ...{ out, roots, redis, guards, program, env: envOfRuns, releaseToken },
-                guardPolicy: policyFile && resolve(policyFile.folder, policyFile.texts[0].value),
-              }
-            : null,
+          dashboard: withDashboard ? { out, roots, redis, env, releaseToken } : null,
           say: (line) => stderr.line(`guardsweep: ${line}`),
         },
         interrupts,
       );
     });
-}
-
-const MAIN = createRequire(import.meta.url).resolve('#dist/src/cli/main.js');
-
-/** For the commands that are started for runs: what was given as flags, and no secret that they have no use for. */
-function environmentOfRuns(
-  env: NodeJS.ProcessEnv,
-  given: {
-    readonly guards: readonly string[];
-    readonly redis: RedisAddress | null;
-    readonly tlsFiles: GuardTlsFiles;
-  },
-): NodeJS.ProcessEnv {
-  const { ca, cert, key } = given.tlsFiles;
-  return {
-    ...env,
-    [GATEWAY_TOKEN.name]: '',
-    [RELEASE_TOKEN.name]: '',
-    [GUARD_URL.name]: given.guards.join(' '),
-    [REDIS_URL.name]: given.redis?.url ?? '',
-    [GUARD_CA_FILE.name]: ca?.path ?? '',
-    [GUARD_CERT_FILE.name]: cert?.path ?? '',
-    [GUARD_KEY_FILE.name]: key?.path ?? '',
-  };
 }
 
 const NEEDS_GUARD = 'the gateway needs a guard: name it with --guard or GUARD_URL (embedded: is one)';

@@ -107,14 +107,6 @@ export interface ItemPage {
   readonly total: number;
   readonly offset: number;
   readonly rows: readonly ItemRow[];
-  /** Whether the run has gone on since it was indexed. */
-  readonly stale: boolean;
-}
-
-/** While the run is being indexed for its first query, the answer to one is 202 with this. */
-export interface Indexing {
-  /** 0 … 1. */
-  readonly indexing: number;
 }
 
 /** Items by what can be filtered, each count with all other filters applied. Body of the request: an `ItemFilter`. */

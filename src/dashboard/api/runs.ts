@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Policy } from '../../domain/policy.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import type { Review, ReviewProgress } from '../../record/reviews/review.ts';
@@ -7,8 +6,10 @@ import type { ItemCode } from '../../domain/item-error.ts';
 /** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
 export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'unreadable';
 
-/** What can be asked of a run in its state. */
-export type RunAction = 'pause' | 'continue' | 'cancel' | 'resume' | 'retry';
+/** Requests that change what a run does. */
+export const RUN_ACTIONS = ['pause', 'continue', 'cancel'] as const;
+
+export type RunAction = (typeof RUN_ACTIONS)[number];
 
 /** A run as a row of the list of runs. */
 export interface RunRow {
@@ -50,6 +51,8 @@ export interface RunProgress {
 export interface RunDetail extends RunRow {
   /** Absolute path of the run directory. */
   readonly dir: string;
+  /** Shell command that continues the run, or retries what was not judged; null if there is nothing to do. */
+  readonly command: string | null;
   readonly pass: number;
   readonly sources: readonly string[];
   readonly policy: Policy;
@@ -69,6 +72,8 @@ export interface RunDetail extends RunRow {
     readonly by_modality: Readonly<Record<string, number>>;
     readonly chain_head: string;
   } | null;
+  /** Changes with every review. */
+  readonly version: string;
   /** How far people are with it. */
   readonly reviews: ReviewProgress;
   /** Whether its content may be read: the run was created by this user, and its sources are below a --root. */
@@ -78,8 +83,6 @@ export interface RunDetail extends RunRow {
 /** A file of which nothing was judged. */
 export interface FileToFix {
   readonly path: string;
-  /** Where it was when the run was created. */
-  readonly absolute: string;
   /** Its first item. */
   readonly seq: number;
   /** Items that it counts as: the rows of a table. */
@@ -88,14 +91,10 @@ export interface FileToFix {
   /** The error of its first item. */
   readonly why: string;
   readonly advice: string;
-  /** What to type; null: the file itself has to be changed. */
-  readonly command: string | null;
-  /** What a new run of it needs to be told; null: nothing would help. */
-  readonly needs: 'column' | 'encoding' | null;
-  /** The encoding that it is most likely in. */
-  readonly encoding: string | null;
-  /** The columns that a table has. */
+  /** Names of the columns of a table whose text column was not recognised. */
   readonly columns: readonly string[];
+  /** Shell command that judges it; null if the file itself must be changed. */
+  readonly command: string | null;
 }
 
 /** `GET /api/runs/:run/to-fix`: the files of which nothing was judged, up to 100 of them, those with the most items first. */
@@ -103,25 +102,6 @@ export interface ToFix {
   readonly files: number;
   readonly items: number;
   readonly listed: readonly FileToFix[];
-}
-
-/** A new run. */
-export const START_RUN = z.strictObject({
-  /** Files, folders or globs, or one job file; absolute, or relative to the first --root. */
-  paths: z.array(z.string().min(1).max(4096)).min(1).max(100),
-  name: z.string().min(1).max(64).nullable().default(null),
-  /** Path of a policy file; null: what the guard flags is blocked. */
-  policy: z.string().min(1).max(4096).nullable().default(null),
-  /** Columns to judge; null: recognised by name or by what they hold. */
-  text_columns: z.array(z.string().min(1).max(512)).min(1).max(20).nullable().default(null),
-  /** WHATWG label of the encoding; null: UTF-8, or what the file says. */
-  encoding: z.string().min(1).max(64).nullable().default(null),
-});
-
-export type StartRun = z.input<typeof START_RUN>;
-
-export interface Started {
-  readonly run: string;
 }
 
 /** The services that runs depend on. */
@@ -145,28 +125,14 @@ export interface Health {
   } | null;
 }
 
-/** An event of `GET /api/events`: the SSE `event` is its kind, `data` the rest as JSON. */
-export type DashboardEvent =
-  | {
-      readonly kind: 'runs';
-      /** All runs, the newest 1000 at most; or those that are new or have changed since the last event. */
-      readonly runs: readonly RunRow[];
-      /** Whether these are all. */
-      readonly complete: boolean;
-      /** Number of older runs in the folder, which are not listed. */
-      readonly older: number;
-    }
-  | { readonly kind: 'health'; readonly health: Health }
-  /** Reviews that were saved since the last event; those of a client that takes none are dropped. */
-  | {
-      readonly kind: 'reviews';
-      readonly reviews: readonly {
-        readonly run: string;
-        readonly review: Review;
-        /** Of the run, with this review. */
-        readonly progress: ReviewProgress;
-      }[];
-    };
+/** `GET /api/runs`: all runs, and the services that they depend on. */
+export interface RunList {
+  /** Newest first; at most 1000. */
+  readonly runs: readonly RunRow[];
+  /** Number of older runs, which are not listed. */
+  readonly older: number;
+  readonly health: Health;
+}
 
 /** The answer to a login. The cookie is set besides. */
 export interface LoggedIn {
@@ -177,9 +143,9 @@ export interface LoggedIn {
 /** What the page needs before anything else. */
 export interface Session {
   readonly version: string;
-  /** Folders that may be read. */
-  readonly roots: readonly string[];
-  /** Whether runs can be started and steered here. */
+  /** Shell command that starts a run. */
+  readonly start_command: string;
+  /** Whether runs can be paused, continued and cancelled here. */
   readonly may_control: boolean;
   /** Name of whoever is logged in, as reviews have it: the one they gave, else the user of the server's process. */
   readonly reviewer: string;

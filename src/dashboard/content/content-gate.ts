@@ -5,20 +5,20 @@ import { realPath } from '../../files/open-inside.ts';
 import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { ContentProblem } from '../api/items.ts';
+import { conversationTip } from '../index/conversation-tip.ts';
+import type { RunIndex } from '../index/run-index.ts';
+import type { RunIndexes } from '../index/run-indexes.ts';
+import type { ContentAccess } from '../runs/content-access.ts';
 import type { OpenedRun, OpenedRuns } from './opened-runs.ts';
 import { RestrictedContents } from './restricted-contents.ts';
-import type { AskRunItems, RunItems } from './run-items.ts';
 
-/** The folders that content may be read from. */
-interface ReadableFolders {
-  /** Whether a path, of which all links are resolved, is in one of them. */
-  containsReal(real: string): boolean;
-}
+/** Lines that are read at a time. */
+const READ_LINES = 256;
 
 interface GateParts {
   readonly runs: OpenedRuns;
-  readonly items: AskRunItems;
-  readonly roots: ReadableFolders;
+  readonly indexes: RunIndexes;
+  readonly access: ContentAccess;
   /** Aborted when the dashboard ends. */
   readonly closing: AbortSignal;
 }
@@ -48,7 +48,7 @@ interface CollectedContents {
 /** Decides whether the source of an item may be read, before anything of it is. */
 export class ContentGate {
   readonly #parts: GateParts;
-  readonly #restricted = new WeakMap<RunItems, CollectedContents>();
+  readonly #restricted = new WeakMap<RunIndex, CollectedContents>();
 
   constructor(parts: GateParts) {
     this.#parts = parts;
@@ -58,10 +58,8 @@ export class ContentGate {
   async admit(runDir: string, seq: number, signal: AbortSignal): Promise<Admitted | Refused | null> {
     const opened = await this.#parts.runs.open(runDir, signal);
     if (opened === null) return { problem: 'not_your_run' };
-    const known = await this.#parts.items(
-      runDir,
-      (items, stale) => this.#known(items, stale, { seq, opened, signal }),
-      signal,
+    const known = await this.#parts.indexes.use(runDir, signal, (index) =>
+      this.#known(index, { seq, opened, signal }),
     );
     if (known === null || 'problem' in known) return known;
     const problem = await this.#problemOf(known.source, opened.run.sources);
@@ -70,32 +68,27 @@ export class ContentGate {
 
   /** What the record says of an item. */
   async #known(
-    items: RunItems,
-    stale: boolean,
-    {
-      seq,
-      opened,
-      signal,
-    }: { readonly seq: number; readonly opened: OpenedRun; readonly signal: AbortSignal },
+    index: RunIndex,
+    { seq, opened, signal }: { seq: number; opened: OpenedRun; signal: AbortSignal },
   ): Promise<Admitted | Refused | null> {
-    const line = await items.line(seq, signal);
-    if (line === null) return null;
-    const restrictions = await items.restrictions(signal);
+    const { lines, reviews } = index;
+    const [line] = await lines.read([seq]);
+    if (line === undefined) return null;
+    const restrictions = await index.currentRestrictions(signal);
     if (restrictions.by(line) !== null) return { problem: 'restricted' };
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
-    const restricted = await abortable(this.#restrictedOf(items, sources, restrictions), signal);
-    const found = await items.foundByPeople(signal);
+    const restricted = await abortable(this.#restrictedOf(index, sources, restrictions), signal);
+    const found = await lines.read(reviews.seqs().filter((each) => reviews.isFoundRestricted(each)));
     const byPath = sourcesOf(found, sources);
     for (const each of found) restricted.add(each, byPath.get(each.source.path) ?? null);
     if (restricted.holds(line, source)) return { problem: 'restricted' };
-    if (line.error !== null && (stale || line.content_sha256 === null)) {
-      // By now it may have been judged again, and be restricted.
-      const what = stale ? 'judged' : 'read when it was to be judged';
-      return { problem: 'not_readable', message: `It could not be ${what}: ${line.error.message}.` };
+    if (line.error !== null && line.content_sha256 === null) {
+      const message = `It could not be read when it was to be judged: ${line.error.message}.`;
+      return { problem: 'not_readable', message };
     }
     if (source === null) return { problem: 'not_readable' };
-    const tippedBy = line.turn === null ? null : await items.tippedBy(line, signal);
+    const tippedBy = (await conversationTip(lines, line, signal))?.turn ?? null;
     const isRestricted = (request: ItemRequest): boolean =>
       restricted.holdsPartOf(request) || restrictions.holds(request);
     return { opened, line, source, isRestricted, tippedBy };
@@ -119,23 +112,23 @@ export class ContentGate {
         const { code } = error as NodeJS.ErrnoException;
         return code === 'ENOENT' || code === 'ENOTDIR' ? 'source_missing' : 'not_readable';
       }
-      if (!this.#parts.roots.containsReal(real)) return 'outside_root';
+      if (!this.#parts.access.containsReal(real)) return 'outside_root';
     }
     return null;
   }
 
   /** All requests share it, so that none of them aborts it. */
   #restrictedOf(
-    items: RunItems,
+    index: RunIndex,
     sources: readonly SourceSnapshot[],
     restrictions: Restrictions,
   ): Promise<RestrictedContents> {
     const { releases } = restrictions.reviews;
-    const known = this.#restricted.get(items);
+    const known = this.#restricted.get(index);
     if (known?.releases === releases) return known.contents;
-    const contents = collect(items, sources, restrictions, this.#parts.closing);
-    this.#restricted.set(items, { releases, contents });
-    contents.catch(() => this.#restricted.delete(items));
+    const contents = collect(index, sources, restrictions, this.#parts.closing);
+    this.#restricted.set(index, { releases, contents });
+    contents.catch(() => this.#restricted.delete(index));
     return contents;
   }
 }
@@ -151,17 +144,21 @@ function sourcesOf(
 }
 
 async function collect(
-  items: RunItems,
+  index: RunIndex,
   sources: readonly SourceSnapshot[],
   restrictions: Restrictions,
   signal: AbortSignal,
 ): Promise<RestrictedContents> {
   const contents = new RestrictedContents();
   let byPath: Map<string, SourceSnapshot> | null = null;
-  for await (const line of items.restricted(signal)) {
-    if (restrictions.by(line) === null) continue;
-    byPath ??= new Map(sources.map((source) => [source.path, source]));
-    contents.add(line, byPath.get(line.source.path) ?? null);
+  const seqs = await index.restricted(signal);
+  for (let from = 0; from < seqs.length; from += READ_LINES) {
+    signal.throwIfAborted();
+    for (const line of await index.lines.read(seqs.slice(from, from + READ_LINES))) {
+      if (restrictions.by(line) === null) continue;
+      byPath ??= new Map(sources.map((source) => [source.path, source]));
+      contents.add(line, byPath.get(line.source.path) ?? null);
+    }
   }
   return contents;
 }

@@ -16,15 +16,16 @@ import {
   readFileState,
 } from '../../moderate/media/hashed-bytes.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
-import { type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
+import { type ContentProblem, type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { type Admitted, ContentGate } from './content-gate.ts';
 import { decodedAudio, decodedImage, type DecodedMedia, type Look } from './decoded-media.ts';
+import type { RunIndexes } from '../index/run-indexes.ts';
+import type { ContentAccess } from '../runs/content-access.ts';
 import { OpenedRuns } from './opened-runs.ts';
+import { type MediaItem, RecentMedia } from './recent-media.ts';
 import { Reveals } from './reveals.ts';
-import type { AskRunItems } from './run-items.ts';
 import { shownRequest } from './shown-request.ts';
-import { type Unavailable, unavailable } from './unavailable.ts';
 
 /** Items that are read and decoded at a time. */
 const MAX_READINGS = 3;
@@ -38,14 +39,29 @@ const READING_TIME_MS = 120_000;
 /** How long a search goes on before it answers with what it has found. */
 const SEARCH_TIME_MS = 20_000;
 
+export type Unavailable = Extract<ItemContent, { kind: 'unavailable' }>;
+
+const MESSAGES: Readonly<Record<ContentProblem, string>> = {
+  restricted:
+    'This item, or one with the same content, may show children in sexual contexts. It is not shown.',
+  not_your_run: 'You did not create this run on this machine, so its sources are not read.',
+  outside_root: 'Its file is outside the folders that the dashboard may read (--root).',
+  source_missing: 'Its file no longer exists.',
+  source_changed: 'The source has changed since it was judged.',
+  not_readable: 'Its file cannot be read.',
+  decoding_failed: 'It cannot be decoded.',
+};
+
+/** Why there is nothing to show. `message` replaces the usual one; it holds our own words only. */
+function unavailable(reason: ContentProblem, message = MESSAGES[reason]): Unavailable {
+  return { kind: 'unavailable', reason, message };
+}
+
 const NO_MEDIA = unavailable('not_readable', 'It is neither an image nor a clip.');
 
 export interface ItemContentsOptions {
-  /** The folders that content may be read from. */
-  readonly roots: { containsReal(real: string): boolean };
-  readonly items: AskRunItems;
-  /** Path of this user's key, which marks the runs that may be read: see runKeyFile. */
-  readonly keyFile: string | null;
+  readonly access: ContentAccess;
+  readonly indexes: RunIndexes;
 }
 
 /** Who asks for content. */
@@ -74,9 +90,9 @@ export class ItemContents {
   });
   readonly #closing = new AbortController();
 
-  constructor({ roots, items, keyFile }: ItemContentsOptions) {
+  constructor({ access, indexes }: ItemContentsOptions) {
     const closing = this.#closing.signal;
-    this.#gate = new ContentGate({ runs: new OpenedRuns(keyFile), items, roots, closing });
+    this.#gate = new ContentGate({ runs: new OpenedRuns(access), indexes, access, closing });
   }
 
   /**
@@ -286,47 +302,4 @@ function notDecoded({ code, message }: ItemError): Unavailable {
   if (code === 'SOURCE_CHANGED') return unavailable('source_changed');
   if (code === 'UNREADABLE_SOURCE') return unavailable('not_readable');
   return unavailable('decoding_failed', `It cannot be decoded: ${message}.`);
-}
-
-const MAX_BYTES = 64 * 1024 * 1024;
-
-/** What an item takes beside its bytes: there may be many thumbnails. */
-const ITEM_BYTES = 4096;
-
-/** An item with media, decoded. */
-interface MediaItem {
-  readonly request: MediaRequest | EmbeddedImageRequest;
-  readonly media: DecodedMedia;
-}
-
-/**
- * Media that were decoded lately, in memory only: a page asks for what an item is and then for its bytes. At most 64 MB,
- * or one larger one.
- */
-class RecentMedia {
-  /** The least recently used first. */
-  readonly #items = new Map<string, MediaItem>();
-
-  get(key: string): MediaItem | null {
-    const item = this.#items.get(key);
-    if (item === undefined) return null;
-    this.add(key, item);
-    return item;
-  }
-
-  add(key: string, item: MediaItem): void {
-    this.#items.delete(key);
-    this.#items.set(key, item);
-    let bytes = 0;
-    for (const kept of this.#items.values()) bytes += bytesOf(kept);
-    for (const [oldest, kept] of this.#items) {
-      if (bytes <= MAX_BYTES || this.#items.size === 1) return;
-      this.#items.delete(oldest);
-      bytes -= bytesOf(kept);
-    }
-  }
-}
-
-function bytesOf({ request, media }: MediaItem): number {
-  return ITEM_BYTES + media.bytes.length + (isEmbedded(request) ? request.embedded.length : 0);
 }

@@ -8,8 +8,7 @@ import { readRunFile } from '../../record/read-run-file.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openRun } from '../../runs/open-run.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
-import { readRunKey } from '../../runs/trust/run-key.ts';
-import { isSealed } from '../../runs/trust/run-seal.ts';
+import type { ContentAccess } from '../runs/content-access.ts';
 
 /** A run whose sources may be read for this user. */
 export interface OpenedRun {
@@ -24,13 +23,12 @@ const MAX_RUNS = 4;
 
 /** The runs whose content was asked for lately. */
 export class OpenedRuns {
-  readonly #keyFile: string | null;
+  readonly #access: ContentAccess;
   /** By directory and hash of run.json; the least recently used first. */
   readonly #runs = new Map<string, OpenedRun>();
 
-  /** `keyFile`: path of this user's key, see runKeyFile. */
-  constructor(keyFile: string | null) {
-    this.#keyFile = keyFile;
+  constructor(access: ContentAccess) {
+    this.#access = access;
   }
 
   /**
@@ -58,8 +56,7 @@ export class OpenedRuns {
       if (error instanceof Failure) return false;
       throw error;
     }
-    const key = await readRunKey(this.#keyFile);
-    return key !== null && isSealed(dir, runJson, key);
+    return this.#access.isTrusted(dir, runJson);
   }
 }
 

@@ -18,14 +18,6 @@ const LINE_START_BYTES = 256;
 /** Read at once, in lines. */
 const READ_LINES = 256;
 
-interface ScanOptions {
-  /** Of all bytes of the file, in hex, as the manifest of its run has it; null for a file that no manifest lists. */
-  readonly sha256: string | null;
-  readonly signal: AbortSignal;
-  /** Called with the share that was read, 0 … 1. */
-  readonly progress: (share: number) => void;
-}
-
 /**
  * The outcome lines in a file of a run, by seq. The file stays open, so that whatever its path refers to later, lines are
  * those of the file that was scanned. Memory: a buffer of 4 MiB while it is scanned, and what LinePositions takes.
@@ -42,16 +34,16 @@ export class LinesBySeq {
   }
 
   /**
-   * Reads the whole file once. Failure('internal') when it has another hash, or a line does not begin as one of a run, or
-   * is out of order.
+   * Reads the whole file once. `sha256`: its hash in hex, null if it was verified already. Failure('internal') if it has
+   * another hash, or a line does not begin as one of a run, or is out of order.
    */
-  static async scan(path: string, options: ScanOptions): Promise<LinesBySeq> {
+  static async scan(path: string, sha256: string | null, signal: AbortSignal): Promise<LinesBySeq> {
     const file = await openFile(path, 'refuse');
     let positions: LinePositions | null = null;
     try {
       positions = await LinePositions.create();
       const lines = new LinesBySeq(file, positions);
-      await lines.#scan(options);
+      await lines.#scan(sha256, signal);
       return lines;
     } catch (error) {
       await positions?.close();
@@ -77,8 +69,7 @@ export class LinesBySeq {
     await this.#file.close();
   }
 
-  async #scan({ sha256, signal, progress }: ScanOptions): Promise<void> {
-    const { size } = await this.#file.stat();
+  async #scan(sha256: string | null, signal: AbortSignal): Promise<void> {
     const hash = createHash('sha256');
     const buffer = Buffer.allocUnsafe(MAX_LINE_BYTES);
     // The buffer begins with the line that is not complete yet.
@@ -105,7 +96,6 @@ export class LinesBySeq {
       buffer.copy(buffer, 0, start, filled);
       filled -= start;
       lineAt += start;
-      progress(Math.min(1, this.#bytes / size));
     }
     if (sha256 !== null && hash.digest('hex') !== sha256) {
       throw new Failure(

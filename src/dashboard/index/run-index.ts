@@ -1,51 +1,44 @@
-import { availableParallelism } from 'node:os';
 import type { z } from 'zod';
 import type {
   Facets,
   ITEM_QUERY,
   ItemFilter,
   ItemPage,
+  ItemRow,
   ScoreHistograms,
   ThresholdEffect,
   ThresholdQuery,
 } from '../api/items.ts';
-import { Database, type DatabaseLimits } from '../../analysis/database.ts';
-import { loadLines } from '../../analysis/load-lines.ts';
-import { ScoreColumns } from '../../analysis/score-columns.ts';
-import { VERDICTS_IN_TABLE, verdictsInLines } from '../../analysis/verdict-columns.ts';
+import type { Database } from '../../analysis/database.ts';
+import type { ScoreColumns } from '../../analysis/score-columns.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
 import type { Restriction } from '../../domain/restriction/restriction.ts';
+import { isCategoryName } from '../../domain/taxonomy.ts';
 import type { Review } from '../../record/reviews/review.ts';
 import { RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Reviews } from '../reviews/reviews.ts';
-import { allOf, conditionsOf } from './conditions.ts';
+import { allOf, conditionsOf, queryPage } from './conditions.ts';
 import { queryFacets } from './facets-query.ts';
-import { itemRow } from './item-row.ts';
-import { createItems, REVIEW_NUMBERS } from './items-table.ts';
+import { REVIEW_NUMBERS } from './items-table.ts';
 import { DashboardError } from '../errors.ts';
-import { LinesBySeq } from './lines-by-seq.ts';
-import { queryPage } from './page-query.ts';
+import type { LinesBySeq } from './lines-by-seq.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
-import { queryUnjudged, type UnjudgedFiles } from './unjudged-files.ts';
 
-interface BuildOptions {
+export interface RunIndexParts {
   readonly record: RunRecord;
   readonly runDir: string;
-  /** File of the outcomes. */
-  readonly path: string;
-  /** Of that file, in hex; null: there is nothing to check it against. */
-  readonly sha256: string | null;
-  /** Path of the verdicts.parquet of a finished run, which was checked; null: there is none. */
-  readonly table: string | null;
   readonly reviews: Reviews;
-  /** Private to this process, and empty but for what the index is made of. */
-  readonly folder: string;
-  readonly signal: AbortSignal;
-  /** 0 … 1. */
-  readonly progress: (share: number) => void;
+}
+
+/** Files without any verdict. */
+interface UnjudgedFiles {
+  readonly files: number;
+  readonly items: number;
+  /** The first item of each of those with the most items, and how many it has. */
+  readonly first: readonly { readonly seq: number; readonly items: number }[];
 }
 
 export interface IndexedItem {
@@ -56,12 +49,6 @@ export interface IndexedItem {
 
 /** Copies that one review covers. */
 const MAX_COPIES = 10_000;
-
-/** Loading takes most memory; queries of a million rows take a tenth. */
-const limits = (): DatabaseLimits => ({
-  ...{ memory: '384MB', connections: 2, queryTimeoutMs: 20_000, inOrder: false, keptMemory: null },
-  threads: Math.min(4, availableParallelism()),
-});
 
 /** The outcomes of a run, ready for the queries of a review list. What it shows of an item is read from its line. */
 export class RunIndex {
@@ -75,8 +62,8 @@ export class RunIndex {
   /** Updates of the column `review`, one after the other. */
   #updated: Promise<void> = Promise.resolve();
 
-  private constructor(
-    { record, runDir, reviews }: Pick<BuildOptions, 'record' | 'runDir' | 'reviews'>,
+  constructor(
+    { record, runDir, reviews }: RunIndexParts,
     lines: LinesBySeq,
     database: Database,
     scored: ScoreColumns,
@@ -91,48 +78,7 @@ export class RunIndex {
     this.#scored = scored;
   }
 
-  /**
-   * Scans and loads the file at the same time; there is no index before both have ended well. Rejects with the signal's
-   * reason, or with a Failure, as `LinesBySeq.scan` does.
-   */
-  static async build(options: BuildOptions): Promise<RunIndex> {
-    const { record, path, sha256, table, folder, signal } = options;
-    const progress = { scanned: 0, loaded: 0 };
-    const advance = (step: keyof typeof progress) => (share: number) => {
-      progress[step] = share;
-      options.progress((progress.scanned + progress.loaded) / 2);
-    };
-    const { policy } = record.config;
-    const database = await Database.create(folder, limits());
-    const unusable = new AbortController();
-    let lines: LinesBySeq | null = null;
-    try {
-      const either = AbortSignal.any([signal, unusable.signal]);
-      const scored =
-        table === null
-          ? ScoreColumns.ofTaxonomy([policy])
-          : await ScoreColumns.of(database, table, [policy], either);
-      const from = table === null ? verdictsInLines(policy) : VERDICTS_IN_TABLE;
-      const sql = createItems(policy, scored, from);
-      const loading =
-        table === null
-          ? loadLines(database, sql, path, either, advance('loaded'))
-          : database.load(sql, [table], either, advance('loaded'));
-      // Whether the file is the right one matters more than whether it was loaded.
-      loading.catch(() => undefined);
-      lines = await LinesBySeq.scan(path, { sha256, signal, progress: advance('scanned') });
-      await loading;
-      await database.lock();
-      return new RunIndex(options, lines, database, scored);
-    } catch (error) {
-      unusable.abort();
-      await database.close();
-      await lines?.close();
-      throw error;
-    }
-  }
-
-  async page(query: z.output<typeof ITEM_QUERY>, signal: AbortSignal): Promise<Omit<ItemPage, 'stale'>> {
+  async page(query: z.output<typeof ITEM_QUERY>, signal: AbortSignal): Promise<ItemPage> {
     await this.#readReviews(signal);
     await this.#restrictions.read(signal);
     const { total, seqs } = await queryPage(this.#database, query, signal);
@@ -200,9 +146,22 @@ export class RunIndex {
     return rows.map(([copy]) => Number(copy));
   }
 
-  /** The files of which nothing was judged; `limit` of them are named. */
-  unjudged(limit: number, signal: AbortSignal): Promise<UnjudgedFiles> {
-    return queryUnjudged(this.#database, limit, signal);
+  /** The files without any verdict; `limit` of them are listed. */
+  async unjudged(limit: number, signal: AbortSignal): Promise<UnjudgedFiles> {
+    const rows = await this.#database.query(
+      `WITH unjudged AS (
+         SELECT min(seq) AS seq, count(*) AS items FROM items GROUP BY path HAVING max(decision) < 0
+       )
+       SELECT seq::DOUBLE, items::DOUBLE, count(*) OVER ()::DOUBLE, (sum(items) OVER ())::DOUBLE
+       FROM unjudged ORDER BY items DESC, seq LIMIT ${limit}`,
+      [],
+      signal,
+    );
+    return {
+      files: Number(rows[0]?.[2] ?? 0),
+      items: Number(rows[0]?.[3] ?? 0),
+      first: rows.map(([seq, items]) => ({ seq: Number(seq), items: Number(items) })),
+    };
   }
 
   /** What is restricted, as the reviews and the other runs of the folder have it now. */
@@ -256,4 +215,35 @@ export class RunIndex {
     if (review === null) return REVIEW_NUMBERS.open;
     return review.agrees ? REVIEW_NUMBERS.agreed : REVIEW_NUMBERS.overturned;
   }
+}
+
+/** An outcome as a row of the review list; `reviews` are those of the item, oldest first. */
+function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: boolean): ItemRow {
+  const review = reviews.at(-1);
+  return {
+    seq: line.seq,
+    id: line.id,
+    path: line.source.path,
+    row: line.source.row,
+    part: line.part,
+    turn: line.turn,
+    modality: line.modality,
+    request_type: line.request_type,
+    decision: line.decision,
+    score: line.score,
+    categories: flaggedCategories(line),
+    error_code: line.error?.code ?? null,
+    restricted,
+    review:
+      review === undefined || review.decision === null
+        ? null
+        : { decision: review.decision, agrees: review.agrees },
+    reviews: reviews.length,
+  };
+}
+
+/** Most probable first; those without a score last. */
+function flaggedCategories({ subcategory_flags, subcategory_scores }: OutcomeLine): string[] {
+  const scoreOf = (key: string): number => (isCategoryName(key) ? (subcategory_scores?.[key] ?? -1) : -1);
+  return [...(subcategory_flags ?? [])].sort((a, b) => scoreOf(b) - scoreOf(a));
 }

@@ -43,12 +43,8 @@ export async function exportLabels(
     );
   }
   const { record } = await openFinishedVerdicts(runDir, signal);
-  const lines = await LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), {
-    // The verdicts are checked already.
-    sha256: null,
-    signal,
-    progress: () => undefined,
-  });
+  // The verdicts are verified already.
+  const lines = await LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), null, signal);
   try {
     const reviews = await Reviews.open({ dir: runDir, run: record.run });
     await reviews.readOn(signal);

@@ -6,8 +6,7 @@ import { DashboardError } from '../errors.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
 import { bodyOf } from '../body.ts';
 import type { DecodedMedia } from '../content/decoded-media.ts';
-import type { ItemContents, Viewer } from '../content/item-contents.ts';
-import type { Unavailable } from '../content/unavailable.ts';
+import type { ItemContents, Unavailable, Viewer } from '../content/item-contents.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
 
@@ -60,13 +59,9 @@ async function searchTexts(
   const { text, filter, from } = bodyOf(TEXT_SEARCH, request.body);
   const dir = await runs.find(request.params.run);
   const viewer = viewerOf(request, reply);
-  const { index, release } = await indexes.patientLease(dir, viewer.client);
-  let seqs: number[];
-  try {
-    seqs = await index.texts(filter, from, MAX_SEARCHED + 1, viewer.client);
-  } finally {
-    release();
-  }
+  const seqs = await indexes.use(dir, viewer.client, (index) =>
+    index.texts(filter, from, MAX_SEARCHED + 1, viewer.client),
+  );
   const left = seqs.length > MAX_SEARCHED ? seqs.pop()! : null;
   const hits = await contents.search(dir, { text, seqs }, viewer);
   if ('kind' in hits) throw new DashboardError('UNAVAILABLE', hits.message);

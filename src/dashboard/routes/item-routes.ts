@@ -1,14 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SEXUAL } from '../../domain/restriction/restriction.ts';
 import { describeRule } from '../../domain/words/decided-by-words.ts';
-import {
-  type Indexing,
-  ITEM_FILTER,
-  ITEM_QUERY,
-  type ItemDetail,
-  type ItemPage,
-  THRESHOLD_QUERY,
-} from '../api/items.ts';
+import { ITEM_FILTER, ITEM_QUERY, type ItemDetail, THRESHOLD_QUERY } from '../api/items.ts';
 import { bodyOf } from '../body.ts';
 import { conversationTip } from '../index/conversation-tip.ts';
 import type { RunIndex } from '../index/run-index.ts';
@@ -27,59 +20,44 @@ interface RunRoute {
 }
 
 /** The review list of a run: its items, what they can be filtered by, and what other thresholds would decide. */
-export function addItemRoutes(app: FastifyInstance, parts: ItemParts): void {
+export function addItemRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
+  const answer = async <T>(
+    { params }: FastifyRequest<RunRoute>,
+    reply: FastifyReply,
+    query: (index: RunIndex, signal: AbortSignal, dir: string) => Promise<T>,
+  ): Promise<T> => {
+    const dir = await runs.find(params.run);
+    const signal = whileOpen(reply);
+    return indexes.use(dir, signal, (index) => query(index, signal, dir));
+  };
+
   app.post<RunRoute>('/api/runs/:run/items', (request, reply) => {
     const query = bodyOf(ITEM_QUERY, request.body ?? {});
-    return answer(parts, request, reply, async (index, signal, stale): Promise<ItemPage> => {
-      return { ...(await index.page(query, signal)), stale };
-    });
+    return answer(request, reply, (index, signal) => index.page(query, signal));
   });
 
   app.post<RunRoute>('/api/runs/:run/facets', (request, reply) => {
     const filter = bodyOf(ITEM_FILTER, request.body ?? {});
-    return answer(parts, request, reply, (index, signal) => index.facets(filter, signal));
+    return answer(request, reply, (index, signal) => index.facets(filter, signal));
   });
 
   app.post<RunRoute>('/api/runs/:run/thresholds', (request, reply) => {
     const query = bodyOf(THRESHOLD_QUERY, request.body);
-    return answer(parts, request, reply, (index, signal) => index.thresholds(query, signal));
+    return answer(request, reply, (index, signal) => index.thresholds(query, signal));
   });
 
   app.get<RunRoute>('/api/runs/:run/scores', (request, reply) =>
-    answer(parts, request, reply, (index, signal) => index.scores(signal)),
+    answer(request, reply, (index, signal) => index.scores(signal)),
   );
 
   app.get<RunRoute>('/api/runs/:run/to-fix', (request, reply) =>
-    answer(parts, request, reply, async (index, signal) =>
-      toFix(index, await parts.runs.find(request.params.run), signal),
-    ),
+    answer(request, reply, (index, signal, dir) => toFix(index, dir, signal)),
   );
 
   app.get<ItemRoute>('/api/runs/:run/items/:seq', (request, reply) => {
     const seq = seqOf(request.params.seq);
-    return answer(parts, request, reply, (index, signal) => detailOf(index, seq, request.mayRelease, signal));
+    return answer(request, reply, (index, signal) => detailOf(index, seq, request.mayRelease, signal));
   });
-}
-
-/** What `query` finds, or 202 while the run is being indexed. */
-async function answer<T>(
-  { runs, indexes }: ItemParts,
-  { params }: FastifyRequest<RunRoute>,
-  reply: FastifyReply,
-  query: (index: RunIndex, signal: AbortSignal, stale: boolean) => Promise<T>,
-): Promise<T | FastifyReply> {
-  const dir = await runs.find(params.run);
-  const signal = whileOpen(reply);
-  const lease = await indexes.lease(dir, signal);
-  if ('indexing' in lease) {
-    const body: Indexing = { indexing: lease.indexing };
-    return reply.code(202).send(body);
-  }
-  try {
-    return await query(lease.index, signal, lease.stale);
-  } finally {
-    lease.release();
-  }
 }
 
 async function detailOf(

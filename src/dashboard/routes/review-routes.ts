@@ -12,8 +12,6 @@ import {
 } from '../api/reviews.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
-import type { LiveEvents } from '../events/live-events.ts';
-import type { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { labelFile } from '../reviews/label-files.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
@@ -42,28 +40,14 @@ const NOT_RELEASED = new DashboardError(
   'only an item that is restricted for Sexual Content can be released',
 );
 
-/** Items of one review of which open pages are told at once; they see the others when they ask again. */
-const MAX_TOLD = 100;
-
-export interface ReviewParts extends ItemParts {
-  readonly events: Pick<LiveEvents, 'reviewed'>;
-}
-
 /** What people decide on items, and files of it. A restricted item can be reviewed too: that shows nothing of it. */
-export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }: ReviewParts): void {
-  const tell = (run: string, reviews: ReviewHistory, seqs: readonly number[]): void => {
-    for (const seq of seqs.slice(0, MAX_TOLD)) {
-      events.reviewed({ run, review: reviews.of(seq).at(-1)!, progress: reviews.progress });
-    }
-  };
-
+export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
     const seq = seqOf(request.params.seq);
     const review = bodyOf(NEW_REVIEW, request.body);
     const dir = await runs.findOwn(request.params.run);
     const signal = whileOpen(reply);
-    const { index, release } = await indexes.patientLease(dir, signal);
-    try {
+    return indexes.use(dir, signal, async (index) => {
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
       const { line, restricted_by: restrictedBy } = item;
@@ -72,11 +56,8 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
       }
       const copies = await index.copiesOf(line, signal);
       const added = await index.reviews.add(line, review, request.session?.reviewer ?? null, copies);
-      tell(request.params.run, index.reviews, [seq, ...copies]);
       return { ...added, copies };
-    } finally {
-      release();
-    }
+    });
   });
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/release', async (request, reply): Promise<Released> => {
@@ -85,66 +66,60 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
     const dir = await runs.findOwn(request.params.run);
     if (!request.mayRelease) throw NO_RIGHT;
     const signal = whileOpen(reply);
-    const { index, release } = await indexes.patientLease(dir, signal);
-    try {
+    return indexes.use(dir, signal, async (index) => {
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
       if (item.restricted_by !== SEXUAL) throw NOT_RELEASED;
       await index.reviews.release(item.line, note.trim(), request.session?.reviewer ?? null);
       return { released: seq };
-    } finally {
-      release();
-    }
+    });
   });
 
   app.post<RunRoute>('/api/runs/:run/reviews', async (request, reply): Promise<SavedReviews> => {
     const { items, note } = bodyOf(NEW_REVIEWS, request.body);
-    const { run } = request.params;
     const by = request.session?.reviewer ?? userOfProcess();
-    const dir = await runs.findOwn(run);
+    const dir = await runs.findOwn(request.params.run);
     const signal = whileOpen(reply);
-    const { index, release } = await indexes.patientLease(dir, signal);
     const saved: Review[] = [];
     const left: number[] = [];
     /** Copies of items that were decided before them. */
     const covered = new Set<number>();
-    try {
-      for (const { seq, ...said } of items) {
-        if (covered.has(seq)) {
-          saved.push(index.reviews.of(seq).at(-1)!);
-          continue;
+    await indexes.use(dir, signal, async (index) => {
+      try {
+        for (const { seq, ...said } of items) {
+          if (covered.has(seq)) {
+            saved.push(index.reviews.of(seq).at(-1)!);
+            continue;
+          }
+          const item = await index.item(seq, signal);
+          if (item === null) throw noSuchItem();
+          // One by one, with a note about each: nobody decides on these in passing.
+          if (item.restricted_by !== null && said.decision !== null) {
+            left.push(seq);
+            continue;
+          }
+          const review = { ...said, note, categories: null };
+          const copies = await index.copiesOf(item.line, signal);
+          const added = await index.reviews
+            .add(item.line, review, request.session?.reviewer ?? null, copies)
+            .catch((error: unknown) => {
+              if (!(error instanceof ReviewedMeanwhile)) throw error;
+              // An earlier request may have decided a copy of it, and so this one.
+              const newest = index.reviews.of(seq).at(-1)!;
+              const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
+              return isSaid ? newest : null;
+            });
+          if (added === null) {
+            left.push(seq);
+            continue;
+          }
+          saved.push(added);
+          for (const copy of copies) covered.add(copy);
         }
-        const item = await index.item(seq, signal);
-        if (item === null) throw noSuchItem();
-        // One by one, with a note about each: nobody decides on these in passing.
-        if (item.restricted_by !== null && said.decision !== null) {
-          left.push(seq);
-          continue;
-        }
-        const review = { ...said, note, categories: null };
-        const copies = await index.copiesOf(item.line, signal);
-        const added = await index.reviews
-          .add(item.line, review, request.session?.reviewer ?? null, copies)
-          .catch((error: unknown) => {
-            if (!(error instanceof ReviewedMeanwhile)) throw error;
-            // An earlier request may have decided a copy of it, and so this one.
-            const newest = index.reviews.of(seq).at(-1)!;
-            const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
-            return isSaid ? newest : null;
-          });
-        if (added === null) {
-          left.push(seq);
-          continue;
-        }
-        saved.push(added);
-        for (const copy of copies) covered.add(copy);
-        tell(run, index.reviews, [seq, ...copies]);
+      } catch (error) {
+        if (saved.length === 0) throw error;
       }
-    } catch (error) {
-      if (saved.length === 0) throw error;
-    } finally {
-      release();
-    }
+    });
     return { saved, left };
   });
 
@@ -153,14 +128,14 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, events }:
     if (file === undefined) throw new DashboardError('NOT_FOUND', 'there is no such file');
     const dir = await runs.find(request.params.run);
     const signal = whileOpen(reply);
-    const { index, release } = await indexes.patientLease(dir, signal);
-    signal.addEventListener('abort', release, { once: true });
-    signal.throwIfAborted();
-    const restrictions = await index.currentRestrictions(signal);
-    const { lines, reviews } = index;
-    return reply
-      .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
-      .header('content-disposition', `attachment; filename="${file}"`)
-      .send(Readable.from(labelFile(file, { lines, reviews, restrictions }, signal)));
+    return indexes.use(dir, signal, async (index) => {
+      const restrictions = await index.currentRestrictions(signal);
+      const { lines, reviews } = index;
+      await reply
+        .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
+        .header('content-disposition', `attachment; filename="${file}"`)
+        .send(Readable.from(labelFile(file, { lines, reviews, restrictions }, signal)));
+      return reply;
+    });
   });
 }

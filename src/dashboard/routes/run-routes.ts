@@ -1,20 +1,21 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type RunAction, type RunDetail, type RunRow, START_RUN, type Started } from '../api/runs.ts';
-import { bodyOf } from '../body.ts';
+import { hash } from 'node:crypto';
+import { basename } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { clearMarker, setMarker } from '../../runs/control/control-files.ts';
+import { type Health, RUN_ACTIONS, type RunAction, type RunList } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
-import type { RunActions } from '../runs/run-control.ts';
+import type { ContentAccess } from '../runs/content-access.ts';
 import { runDetail } from '../runs/run-detail.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
-import type { RunList } from '../runs/run-list.ts';
-import type { Roots } from '../runs/roots.ts';
+import type { ListedRuns } from '../runs/run-list.ts';
+import type { RunReports } from '../runs/run-reports.ts';
 
 export interface RunParts {
   readonly runs: RunFolder;
-  readonly list: RunList;
-  readonly control: RunActions;
-  readonly roots: Roots;
-  /** Path of this user's key file, see runKeyFile. */
-  readonly keyFile: string | null;
+  readonly list: ListedRuns;
+  readonly health: () => Promise<Health>;
+  readonly reports: RunReports;
+  readonly access: ContentAccess;
   /** Aborts when the server shuts down. */
   readonly signal: AbortSignal;
 }
@@ -27,31 +28,72 @@ interface OfAction {
   Params: { run: string; action: string };
 }
 
-const ACTIONS: readonly RunAction[] = ['pause', 'continue', 'cancel', 'resume', 'retry'];
+const DONE: Readonly<Record<RunAction, string>> = {
+  pause: 'paused',
+  continue: 'continued',
+  cancel: 'cancelled',
+};
 
-/** `/api/runs`: lists, starts and steers runs. */
+/**
+ * A report is framed by our pages only, as a page of no origin: its script reaches neither the session nor the API. Its own
+ * policy, in the page, names its one script and style sheet by their hashes, and applies as well.
+ */
+const REPORT_POLICY = [
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+  'sandbox allow-scripts',
+].join('; ');
+
+/** `/api/runs`: lists runs, and pauses, continues and cancels them. Pages ask every two seconds for what has changed. */
 export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
-  const { runs, list, control, signal } = parts;
+  const { runs, list, health, access, reports, signal } = parts;
 
-  app.get('/api/runs', async (): Promise<readonly RunRow[]> => (await list.look(signal)).rows);
-
-  app.post('/api/runs', async ({ body }): Promise<Started> => {
-    return { run: await control.start(bodyOf(START_RUN, body)) };
+  app.get('/api/runs', async (request, reply) => {
+    const [{ rows, older }, services] = await Promise.all([list.look(signal), health()]);
+    return sendIfChanged(request, reply, { runs: rows, older, health: services } satisfies RunList);
   });
 
-  app.get<OfRun>('/api/runs/:run', async ({ params: { run } }): Promise<RunDetail> => {
+  app.get<OfRun>('/api/runs/:run', async (request, reply) => {
+    const { run } = request.params;
     const dir = await runs.find(run);
-    return runDetail(await list.current(run, signal), dir, parts, signal);
+    const current = await list.current(run, signal);
+    return sendIfChanged(request, reply, await runDetail(current, dir, access, signal));
   });
 
-  app.post<OfAction>('/api/runs/:run/actions/:action', async (request, reply) => {
-    await control.act(request.params.run, actionOf(request));
+  app.get<OfRun>('/runs/:run/report.html', async ({ params }, reply) => {
+    const html = await reports.html(await runs.find(params.run));
+    return reply.header('content-security-policy', REPORT_POLICY).type('text/html; charset=utf-8').send(html);
+  });
+
+  app.post<OfAction>('/api/runs/:run/actions/:action', async ({ params }, reply) => {
+    const { run } = params;
+    const action = RUN_ACTIONS.find((each) => each === params.action);
+    if (action === undefined) throw new DashboardError('NOT_FOUND', 'there is no such action');
+    if (!(await runs.isWritable())) {
+      const folder = basename(runs.path);
+      throw new DashboardError('FORBIDDEN', `runs cannot be changed here: ${folder} is not writable`);
+    }
+    const dir = await runs.findOwn(run);
+    const { row } = await list.current(run, signal);
+    if (!row.actions.includes(action))
+      throw new DashboardError('CONFLICT', `a run that is ${row.state} cannot be ${DONE[action]}`);
+    if (action === 'continue') await clearMarker(dir, 'paused');
+    else await setMarker(dir, action === 'pause' ? 'paused' : 'cancelled');
+    list.forget(run);
     return reply.code(202).send();
   });
 }
 
-function actionOf({ params: { action } }: FastifyRequest<OfAction>): RunAction {
-  const found = ACTIONS.find((each) => each === action);
-  if (found === undefined) throw new DashboardError('NOT_FOUND', 'there is no such action');
-  return found;
+/** Sends JSON, or 304 if the client has the same already. */
+function sendIfChanged(request: FastifyRequest, reply: FastifyReply, body: object): FastifyReply {
+  const json = JSON.stringify(body);
+  const etag = `"${hash('sha256', json, 'base64url')}"`;
+  reply.header('etag', etag);
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(json);
 }

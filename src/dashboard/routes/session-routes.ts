@@ -6,10 +6,9 @@ import type { LoggedIn, Session } from '../api/runs.ts';
 import { bodyOf } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
-import type { Roots } from '../runs/roots.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
+import { cliCommand } from '../runs/to-fix.ts';
 import { type AccessParts, rightsOf } from '../session/access.ts';
-import { beginning, ending, sessionIdOf } from '../session/session-cookie.ts';
 
 /** Of a request to log in, which anybody may send: many of them are held at a time. */
 const MAX_LOGIN_BYTES = 4096;
@@ -18,28 +17,24 @@ const LOGIN = z.strictObject({ token: z.string(), reviewer: REVIEWER.shape.name.
 
 export interface SessionParts extends AccessParts {
   readonly runs: RunFolder;
-  readonly roots: Roots;
 }
 
 /** `/api/session`: logging in and out, and what the pages need before anything else. */
 export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): void {
-  const { sessions, roots, runs } = parts;
+  const { sessions, runs } = parts;
   const version = toolVersion();
 
   const login = { config: { isPublic: true }, bodyLimit: MAX_LOGIN_BYTES };
   app.post('/api/session', login, async (request, reply): Promise<LoggedIn> => {
     const { token, reviewer } = bodyOf(LOGIN, request.body);
     const { mayRelease } = rightsOf(token, request, parts);
-    const { id, pageKey } = sessions.begin(reviewer, mayRelease);
-    reply.header('set-cookie', beginning(request.raw, id, sessions.lifetimeSeconds));
+    const { pageKey, cookie } = sessions.begin(request.raw, { reviewer, mayRelease });
+    reply.header('set-cookie', cookie);
     return { page_key: pageKey };
   });
 
   app.delete('/api/session', async (request, reply) => {
-    const id = sessionIdOf(request.raw);
-    if (id !== null) sessions.end(id);
-    reply.header('set-cookie', ending(request.raw));
-    return reply.code(204).send();
+    return reply.header('set-cookie', sessions.end(request.raw)).code(204).send();
   });
 
   app.post('/api/session/reviewer', async (request, reply) => {
@@ -52,6 +47,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
 
   app.get('/api/session', async ({ session }): Promise<Session> => {
     const reviewer = session?.reviewer ?? userOfProcess();
-    return { version, roots: roots.folders, may_control: await runs.isWritable(), reviewer };
+    const start_command = cliCommand('enqueue', './uploads');
+    return { version, start_command, may_control: await runs.isWritable(), reviewer };
   });
 }

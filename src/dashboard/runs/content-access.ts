@@ -1,43 +1,60 @@
-import { RUN_FILES } from '../../files/run-files.ts';
+import picomatch from 'picomatch';
 import type { RunRecord } from '../../config/run-config.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
+import { isInside, realPath } from '../../files/open-inside.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { readRunKey } from '../../runs/trust/run-key.ts';
 import { isSealed } from '../../runs/trust/run-seal.ts';
-import type { ContentProblem } from '../api/items.ts';
-import type { Roots } from './roots.ts';
 
-/** Why the content of a run may not be read; null: it may. */
-export type ContentRefusal = {
-  readonly reason: Extract<ContentProblem, 'not_your_run' | 'outside_root'>;
-  readonly message: string;
-} | null;
+/** Which content the dashboard may read. */
+export class ContentAccess {
+  /** With links resolved, as encoded paths. */
+  readonly #roots: readonly string[];
+  readonly #keyFile: string | null;
 
-interface AccessRules {
-  readonly roots: Roots;
-  /** Path of this user's key file, see runKeyFile. */
-  readonly keyFile: string | null;
-}
-
-/**
- * Whether the corpora of a run may be read for the dashboard: this user created the run on this machine, or has trusted
- * it, and all of them are in the folders that may be read. A run from elsewhere could name any file.
- */
-export async function contentRefusal(
-  dir: string,
-  { config }: RunRecord,
-  { roots, keyFile }: AccessRules,
-): Promise<ContentRefusal> {
-  const key = await readRunKey(keyFile);
-  const runJson = await readRunFile(dir, RUN_FILES.run);
-  if (key === null || !(await isSealed(dir, runJson, key))) {
-    return { reason: 'not_your_run', message: 'this run was not created by you on this machine' };
+  private constructor(roots: readonly string[], keyFile: string | null) {
+    this.#roots = roots;
+    this.#keyFile = keyFile;
   }
-  for (const { path } of config.sources) {
-    if (!(await roots.contains(path))) {
-      const message = `${escapeText(path)} is in no folder that the dashboard may read, or is gone: see --root`;
-      return { reason: 'outside_root', message };
+
+  /**
+   * `roots`: absolute folders that content may be read from. `keyFile`: path of this user's key file, see runKeyFile.
+   * Rejects with the system's error if a folder does not exist.
+   */
+  static async open(roots: readonly string[], keyFile: string | null): Promise<ContentAccess> {
+    return new ContentAccess(await Promise.all(roots.map(realPath)), keyFile);
+  }
+
+  /** Whether a path, with all links resolved, is inside a root. */
+  containsReal(real: string): boolean {
+    return this.#roots.some((folder) => isInside(real, folder));
+  }
+
+  /** Whether this user created the run on this machine, or trusts it. Any other run could name any file. */
+  async isTrusted(dir: string, runJson: Buffer): Promise<boolean> {
+    const key = await readRunKey(this.#keyFile);
+    return key !== null && isSealed(dir, runJson, key);
+  }
+
+  /** Why the sources of a run may not be read; null if they may. */
+  async refusal(dir: string, { config }: RunRecord): Promise<string | null> {
+    if (!(await this.isTrusted(dir, await readRunFile(dir, RUN_FILES.run))))
+      return 'this run was not created by you on this machine';
+    for (const { path } of config.sources) {
+      if (!(await this.#contains(path)))
+        return `${escapeText(path)} does not exist, or is outside the folders that the dashboard may read (--root)`;
     }
+    return null;
   }
-  return null;
+
+  /** Whether a file, folder or glob exists inside a root, once its links are resolved. */
+  async #contains(path: string): Promise<boolean> {
+    const named = await realPath(path).catch(() => null);
+    if (named !== null) return this.containsReal(named);
+    const { base, isGlob } = picomatch.scan(path);
+    const real = isGlob ? await realPath(base).catch(() => null) : null;
+    // Links below a glob are not followed out of its folder, see ingest/discover.
+    return real !== null && this.containsReal(real);
+  }
 }

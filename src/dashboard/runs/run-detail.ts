@@ -1,4 +1,5 @@
 import type { RunRecord } from '../../config/run-config.ts';
+import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { closedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
@@ -6,23 +7,19 @@ import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import type { RunDetail } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
-import { contentRefusal } from './content-access.ts';
-import type { Roots } from './roots.ts';
+import type { ContentAccess } from './content-access.ts';
 import type { CurrentRun } from './run-list.ts';
+import { runSignature } from './run-signature.ts';
+import { cliCommand } from './to-fix.ts';
 
 /** Sources that are named; a run may have any number. */
 const MAX_SOURCES = 100;
-
-interface DetailParts {
-  readonly roots: Roots;
-  readonly keyFile: string | null;
-}
 
 /** What the page of a run shows. CONFLICT when the run cannot be read. */
 export async function runDetail(
   { row, pass }: CurrentRun,
   dir: string,
-  parts: DetailParts,
+  access: ContentAccess,
   signal: AbortSignal,
 ): Promise<RunDetail> {
   const record = row.state === 'unreadable' ? null : await readRunRecord(dir);
@@ -30,17 +27,32 @@ export async function runDetail(
     throw new DashboardError('CONFLICT', `the run cannot be read: ${row.problem ?? 'it has changed'}`);
   }
   const summary = row.state === 'finished' ? await closedSummary(dir) : null;
+  // Before the reviews are read: one that is added in between changes it.
+  const version = await runSignature(dir);
   const { progress } = await ReviewHistory.read(dir, signal);
-  const refusal = await contentRefusal(dir, record, parts);
+  const reason = await access.refusal(dir, record);
   return {
     ...row,
     dir,
     ...configOf(record),
     pass,
     summary: summary && shownSummary(summary),
+    version,
     reviews: progress,
-    content: { readable: refusal === null, reason: refusal?.message ?? null },
+    command: nextCommand(row.state, dir, summary),
+    content: { readable: reason === null, reason },
   };
+}
+
+function nextCommand(state: RunDetail['state'], dir: string, summary: Summary | null): string | null {
+  if (state === 'stopped' || state === 'cancelled') return cliCommand('resume', dir);
+  return summary !== null && hasRetryable(summary) ? cliCommand('retry', dir) : null;
+}
+
+function hasRetryable({ by_error_code: byCode }: Summary): boolean {
+  // Errors with this code may be retryable, too; `retry` finds out.
+  if (byCode.UNREADABLE_SOURCE !== undefined) return true;
+  return Object.keys(byCode).some((code) => isRetryable({ code: code as ItemCode }));
 }
 
 function configOf({ config }: RunRecord): Pick<RunDetail, 'sources' | 'policy' | 'guards'> {

@@ -32,15 +32,13 @@ const RETRY_FACTOR = 10;
 /** The signature of a run that could not be read: that of no other. */
 const UNKNOWN = '';
 
-interface RunListOptions {
+interface ListedRunsOptions {
   readonly folder: RunFolder;
   /** The Redis of the fleet; `away`: it cannot be reached, null: there is none. */
   readonly link: () => RedisLink | 'away' | null;
-  /** Why a run that was started here has ended before it was finished; null: it has not. */
-  readonly problemOf: (run: string) => string | null;
 }
 
-export interface ListedRuns {
+interface Listed {
   /** Newest first. */
   readonly rows: readonly RunRow[];
   /** Older runs, which are not listed. */
@@ -62,22 +60,22 @@ interface Entry extends CurrentRun {
 }
 
 /** Lists the runs of a folder again and again, and reads only what has changed since the last time. */
-export class RunList {
-  readonly #options: RunListOptions;
+export class ListedRuns {
+  readonly #options: ListedRunsOptions;
   readonly #limit = pLimit(AT_A_TIME);
   /** Runs that are not in progress, and those that cannot be read. */
   readonly #entries = new Map<string, Entry>();
   readonly #watches = new Map<string, RunWatch>();
   /** Folders that hold no run, and when they were checked, by `performance.now()`. */
   readonly #noRuns = new Map<string, number>();
-  #looking: Promise<ListedRuns> | null = null;
+  #looking: Promise<Listed> | null = null;
 
-  constructor(options: RunListOptions) {
+  constructor(options: ListedRunsOptions) {
     this.#options = options;
   }
 
   /** Lists the runs. Calls at the same time share one look. Rejects when the folder cannot be read, and when aborted. */
-  look(signal: AbortSignal): Promise<ListedRuns> {
+  look(signal: AbortSignal): Promise<Listed> {
     this.#looking ??= this.#look(signal).finally(() => (this.#looking = null));
     return this.#looking;
   }
@@ -94,7 +92,7 @@ export class RunList {
     this.#noRuns.delete(run);
   }
 
-  async #look(signal: AbortSignal): Promise<ListedRuns> {
+  async #look(signal: AbortSignal): Promise<Listed> {
     const { folder } = this.#options;
     const names = await folder.names();
     const there = new Set(names);
@@ -177,7 +175,7 @@ export class RunList {
     const status = await watch.look(this.#options.link(), signal);
     const finished = status.state === 'finished' ? await finishedSummary(dir) : null;
     if (finished !== null) return { row: finishedRow(known, finished), pass: finished.pass };
-    return { row: openRow(known, status, this.#options.problemOf(run)), pass: status.pass };
+    return { row: openRow(known, status), pass: status.pass };
   }
 
   async #mayChange(dir: string): Promise<boolean> {

@@ -1,5 +1,4 @@
 import type { RunRecord } from '../../config/run-config.ts';
-import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import type { RunStatus } from '../../fleet/status/run-status.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { RunAction, RunProgress, RunRow, RunState } from '../api/runs.ts';
@@ -32,7 +31,7 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
     ...headOf(known),
     state: 'finished',
     problem: null,
-    actions: known.mayChange && hasRetryable(summary) ? ['retry'] : [],
+    actions: [],
     progress: {
       ...{ ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
       ...{ review: byDecision.review, block: byDecision.block },
@@ -43,14 +42,14 @@ export function finishedRow(known: KnownRun, summary: Summary): RunRow {
   };
 }
 
-/** A run that is not finished. `problem`: what is known of it besides its status. */
-export function openRow(known: KnownRun, status: RunStatus, problem: string | null): RunRow {
+/** A run that is not finished. */
+export function openRow(known: KnownRun, status: RunStatus): RunRow {
   const { planned, plan_closed, judged, review, block, errors, items_per_second, seconds_left } = status;
   const { by_category } = status;
   return {
     ...headOf(known),
     state: status.state,
-    problem: problem ?? status.stuck,
+    problem: status.stuck,
     actions: known.mayChange ? ACTIONS[status.state] : [],
     progress: {
       ...{ planned, plan_closed, judged, review, block, errors, by_category },
@@ -70,22 +69,16 @@ export function unreadableRow(run: string, problem: string): RunRow {
   };
 }
 
-/** What can be asked of a run that is not finished. */
+/** Actions on a run that is not finished. */
 const ACTIONS: Readonly<Record<RunState, readonly RunAction[]>> = {
   running: ['pause', 'cancel'],
   paused: ['continue', 'cancel'],
-  stopped: ['resume', 'cancel'],
-  cancelled: ['resume'],
+  stopped: ['cancel'],
+  cancelled: [],
   finished: [],
   unreadable: [],
 };
 
 function headOf({ run, record }: KnownRun): Pick<RunRow, 'run' | 'name' | 'created_at'> {
   return { run, name: record.config.name, created_at: record.created_at };
-}
-
-function hasRetryable({ by_error_code: byCode }: Summary): boolean {
-  // Errors with this code may be retryable, too; `retry` finds out.
-  if (byCode.UNREADABLE_SOURCE !== undefined) return true;
-  return Object.keys(byCode).some((code) => isRetryable({ code: code as ItemCode }));
 }

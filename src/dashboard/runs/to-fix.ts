@@ -1,4 +1,5 @@
 import { isRetryable } from '../../domain/item-error.ts';
+import type { OutcomeLine } from '../../domain/outcome.ts';
 import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
 import { closedSummary } from '../../record/summary/finished-summary.ts';
@@ -27,25 +28,38 @@ export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): 
     const { source, error } = lines.get(seq)!;
     if (error === null) return [];
     const { path } = source;
-    const at = absolute.get(path) ?? path;
-    const needs =
-      error.reason === 'no_text_column' ? 'column' : error.code === 'INVALID_ENCODING' ? 'encoding' : null;
-    const encoding = needs === 'encoding' ? encodingOf(path, summary) : null;
-    const flags = { column: ['--text-column', 'NAME'], encoding: ['--encoding', encoding ?? 'LABEL'] };
-    const rerun = needs && formatCliCommand('enqueue', [at, ...flags[needs]].map(shellWord), process.env);
-    const retry = isRetryable(error) ? formatCliCommand('retry', [shellWord(dir)], process.env) : null;
-    return [
-      {
-        ...{ path, absolute: at, seq, items: own, code: error.code, why: error.message },
-        ...{ advice: fileAdvice(path, error), command: rerun ?? retry, needs, encoding },
-        columns: needs === 'column' ? columnsOf(path, summary) : [],
-      },
-    ];
+    const why = { path, seq, items: own, code: error.code, why: error.message };
+    return [{ ...why, ...nextStep(error, { path, absolute: absolute.get(path) ?? path, dir, summary }) }];
   });
   return { files, items, listed };
 }
 
-function encodingOf(path: string, summary: Summary | null): string | null {
+interface FileInRun {
+  readonly path: string;
+  readonly absolute: string;
+  readonly dir: string;
+  readonly summary: Summary | null;
+}
+
+function nextStep(
+  error: NonNullable<OutcomeLine['error']>,
+  { path, absolute, dir, summary }: FileInRun,
+): Pick<FileToFix, 'advice' | 'columns' | 'command'> {
+  const advice = fileAdvice(path, error);
+  const enqueue = (...flags: string[]): string => cliCommand('enqueue', absolute, ...flags);
+  if (error.reason === 'no_text_column')
+    return { advice, columns: columnsOf(path, summary), command: enqueue('--text-column', 'NAME') };
+  if (error.code === 'INVALID_ENCODING')
+    return { advice, columns: [], command: enqueue('--encoding', likelyEncoding(path, summary) ?? 'LABEL') };
+  return { advice, columns: [], command: isRetryable(error) ? cliCommand('retry', dir) : null };
+}
+
+/** A command of ours, to be typed in a shell. */
+export function cliCommand(name: string, ...words: string[]): string {
+  return formatCliCommand(name, words.map(shellWord), process.env);
+}
+
+function likelyEncoding(path: string, summary: Summary | null): string | null {
   return summary?.other_encodings?.find(({ paths }) => paths.includes(path))?.encoding ?? null;
 }
 

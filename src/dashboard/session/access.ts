@@ -2,8 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bearerIn, isSameToken } from '../../http/bearer-token.ts';
 import { DashboardError } from '../errors.ts';
-import type { FailedLogins } from './failed-logins.ts';
-import { sessionIdOf } from './session-cookie.ts';
 import type { Session, Sessions } from './sessions.ts';
 
 declare module 'fastify' {
@@ -69,10 +67,8 @@ export function rightsOf(
   if (releaseToken !== null && isSameToken(given, releaseToken)) return { mayRelease: true };
   if (isSameToken(given, token)) return { mayRelease: false };
   const address = socket.remoteAddress ?? '';
-  if (!failedLogins.mayTry(address)) {
+  if (!failedLogins.note(address))
     throw new DashboardError('TOO_MANY_REQUESTS', 'too many wrong tokens: wait a minute');
-  }
-  failedLogins.note(address);
   throw new DashboardError('UNAUTHORIZED', 'the token is wrong');
 }
 
@@ -93,12 +89,35 @@ function assertFromPage({ headers }: FastifyRequest, bearer: string | null): voi
 /** A page of another port of this host has no Origin for some requests to read, but is sent with the cookie. */
 function sessionOf({ raw, method, headers }: FastifyRequest, { sessions }: AccessParts): Session {
   if (!OWN.has(headers['sec-fetch-site'])) throw OTHER_SITE;
-  const id = sessionIdOf(raw);
-  const session = id === null ? null : sessions.find(id);
+  const session = sessions.find(raw);
   if (session === null || !(READING.has(method) || hasPageKey(headers, session))) throw LOG_IN;
   return session;
 }
 
 function hasPageKey({ [PAGE_KEY_HEADER]: given }: IncomingHttpHeaders, { pageKey }: Session): boolean {
   return typeof given === 'string' && isSameToken(given, pageKey);
+}
+
+/** Wrong tokens that an address may send within the window. */
+const MAX_FAILURES = 10;
+const WINDOW_MS = 60_000;
+
+/** When there is one more, the oldest is forgotten. */
+const MAX_ADDRESSES = 4096;
+
+/** Counts wrong tokens by address: after 10, each further wrong one has to wait for the rest of the minute. */
+export class FailedLogins {
+  readonly #byAddress = new Map<string, { count: number; readonly since: number }>();
+
+  /** Counts a wrong token. False if there were too many within the minute. */
+  note(address: string): boolean {
+    const now = performance.now();
+    const known = this.#byAddress.get(address);
+    if (known !== undefined && now - known.since < WINDOW_MS) return ++known.count <= MAX_FAILURES;
+    this.#byAddress.delete(address);
+    this.#byAddress.set(address, { count: 1, since: now });
+    const [oldest] = this.#byAddress.keys();
+    if (this.#byAddress.size > MAX_ADDRESSES) this.#byAddress.delete(oldest!);
+    return true;
+  }
 }

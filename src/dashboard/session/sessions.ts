@@ -1,86 +1,84 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 
 /** A working day. */
 const LIFETIME_MS = 12 * 60 * 60 * 1000;
 
-/** The oldest ends when one more begins. */
+/** When one more begins, the oldest ends. */
 const MAX_SESSIONS = 256;
-
-const SECRET_BYTES = 32;
 
 /** Somebody who is logged in. */
 export interface Session {
   /**
-   * A second secret, which a page sends as a header. Browsers send cookies to every port of a host, so other servers there
-   * may learn the id.
+   * A second secret, which pages send as a header. Browsers send cookies to every port of a host, so other servers there
+   * may learn the cookie.
    */
   readonly pageKey: string;
   /** Whether they may release restricted items. */
   readonly mayRelease: boolean;
-  /** Name that whoever is logged in gave; null: none. */
+  /** Name that the person gave; null if none. */
   reviewer: string | null;
-  /** Aborts when the session expires or ends. */
-  readonly ended: AbortSignal;
 }
 
-interface Entry extends Session {
-  readonly ending: AbortController;
-  readonly timer: NodeJS.Timeout;
-}
-
-/** The sessions of a dashboard, by the hash of their ids: how long a search takes says nothing about an id. */
+/** The sessions of a dashboard, by the hash of the secret in their cookie: how long a search takes tells nothing about a secret. */
 export class Sessions {
   readonly #lifetimeMs: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #sessions = new Map<string, Session & { readonly endsAt: number }>();
 
   constructor(lifetimeMs = LIFETIME_MS) {
     this.#lifetimeMs = lifetimeMs;
   }
 
-  /** How long a session lasts, in seconds. */
-  get lifetimeSeconds(): number {
-    return Math.floor(this.#lifetimeMs / 1000);
+  /** Begins a session. Returns the key for its page, and the value of Set-Cookie. */
+  begin(
+    request: IncomingMessage,
+    session: Omit<Session, 'pageKey'>,
+  ): { readonly pageKey: string; readonly cookie: string } {
+    const [secret, pageKey] = [newSecret(), newSecret()];
+    this.#sessions.set(keyOf(secret), { ...session, pageKey, endsAt: performance.now() + this.#lifetimeMs });
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_SESSIONS) this.#sessions.delete(oldest!);
+    return { pageKey, cookie: formatCookie(request, secret, Math.floor(this.#lifetimeMs / 1000)) };
   }
 
-  /** Begins a session; its id is the secret of its cookie. */
-  begin(reviewer: string | null, mayRelease: boolean): { readonly id: string; readonly pageKey: string } {
-    const id = newSecret();
-    const pageKey = newSecret();
-    const key = keyOf(id);
-    const ending = new AbortController();
-    const timer = setTimeout(() => this.#end(key), this.#lifetimeMs);
-    timer.unref();
-    this.#entries.set(key, { pageKey, mayRelease, reviewer, ended: ending.signal, ending, timer });
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MAX_SESSIONS) this.#end(oldest!);
-    return { id, pageKey };
+  /** The session of a request; null if it has none, or its time is over. */
+  find(request: IncomingMessage): Session | null {
+    const found = this.#sessions.get(keyOf(secretIn(request)));
+    return found !== undefined && performance.now() < found.endsAt ? found : null;
   }
 
-  find(id: string): Session | null {
-    return this.#entries.get(keyOf(id)) ?? null;
+  /** Ends the session of a request. Returns the value of Set-Cookie that removes its cookie. */
+  end(request: IncomingMessage): string {
+    this.#sessions.delete(keyOf(secretIn(request)));
+    return formatCookie(request, '', 0);
   }
+}
 
-  end(id: string): void {
-    this.#end(keyOf(id));
-  }
+/**
+ * Browsers send the cookies of a host to all of its ports. The name has the port, so two dashboards on one machine do not
+ * log each other out.
+ */
+function cookieName({ socket }: IncomingMessage): string {
+  return `guardsweep-${socket.localPort}`;
+}
 
-  close(): void {
-    for (const key of [...this.#entries.keys()]) this.#end(key);
-  }
+/** Empty if the request has no such cookie: no session has that secret. */
+function secretIn(request: IncomingMessage): string {
+  const start = `${cookieName(request)}=`;
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? '';
+}
 
-  #end(key: string): void {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return;
-    this.#entries.delete(key);
-    clearTimeout(entry.timer);
-    entry.ending.abort();
-  }
+/** `Secure` if the page came over https, behind a proxy. */
+function formatCookie(request: IncomingMessage, value: string, seconds: number): string {
+  const secure = request.headers.origin?.startsWith('https:') === true ? '; Secure' : '';
+  return `${cookieName(request)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 function newSecret(): string {
-  return randomBytes(SECRET_BYTES).toString('base64url');
+  return randomBytes(32).toString('base64url');
 }
 
-function keyOf(id: string): string {
-  return createHash('sha256').update(id).digest('base64');
+function keyOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64');
 }

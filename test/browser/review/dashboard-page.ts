@@ -6,6 +6,8 @@ import type { HarmlessRun } from './harmless-run.ts';
 export interface OpenedDashboard {
   readonly page: Page;
   readonly served: ServedDashboard;
+  /** What the server was started with. */
+  readonly options: Parameters<typeof serveDashboard>[0];
   /** Path of the run in the API. */
   readonly api: string;
   /** Path of the run's pages. */
@@ -20,11 +22,12 @@ export async function openDashboard(
   view?: View,
   releaseToken: string | null = null,
 ): Promise<OpenedDashboard> {
-  const served = await serveDashboard({ out: run.out, roots: [run.out, run.corpus], releaseToken });
+  const options = { out: run.out, roots: [run.out, run.corpus], releaseToken };
+  const served = await serveDashboard(options);
   const page = await browser.newPage(view);
   const pages = `/runs/${encodeURIComponent(run.name)}`;
   await page.goto(`${served.origin}${pages}${at}#token=${releaseToken ?? served.token}`);
-  return { page, served, api: `/api${pages}`, pages };
+  return { page, served, options, api: `/api${pages}`, pages };
 }
 
 /** Decides on the selected item by a key, once its content is shown; on a restricted one with a confirmation and a note. */

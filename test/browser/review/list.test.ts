@@ -128,24 +128,6 @@ it('with the filter for open items, no item is skipped when the list moves on', 
   expect(await page.locator('.total').textContent()).toBe(total);
 });
 
-it('says that the run is being indexed, and that the list is behind the run', async () => {
-  const { page } = await openDashboard(browser, run(), '/overview');
-  let [asked, lists] = [0, 0];
-  await page.route('**/items', async (route) => {
-    if (++asked === 1) return route.fulfill({ status: 202, json: { indexing: 0.42 } });
-    const response = await route.fetch();
-    if (response.status() === 202) return route.fulfill({ response });
-    return route.fulfill({ json: { ...((await response.json()) as object), stale: ++lists === 1 } });
-  });
-  await page.goto(page.url().replace('/overview', '/review'));
-  await page.getByText('Indexing the run for its first use: 42%').waitFor();
-  await page.getByText('The run has gone on since this list was made').waitFor();
-  await checkPage(page);
-  await page.keyboard.press('r');
-  await listOf(page);
-  expect(await page.getByText('The run has gone on').count()).toBe(0);
-});
-
 it.each([
   ['on a phone', { size: 'phone' }, 'dashboard-review-phone'],
   ['in the dark', { scheme: 'dark' }, 'dashboard-review-dark'],

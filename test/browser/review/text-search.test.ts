@@ -5,7 +5,7 @@ import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
-import { listOf, openDashboard } from './dashboard-page.ts';
+import { openDashboard } from './dashboard-page.ts';
 
 const browser = useBrowser();
 
@@ -63,26 +63,4 @@ it('nothing is searched for somebody who may not read the contents of a run', as
   const path = `/api/runs/${basename(run.dir)}/text-search`;
   const answer = await served.fetch(path, { method: 'POST', body: { text: 'harbour' } });
   expect(await answer.json()).toEqual({ searched: 0, seqs: [], next: null });
-});
-
-it('shows the beginning of a text in its row when asked, and logs it', async () => {
-  const run = await harbour();
-  const { page } = await openDashboard(browser, run, '/review');
-  await listOf(page);
-  const row = page.locator('.item-row', { hasText: 'i3' });
-  await row.click();
-  await page.keyboard.press('e');
-  await row.getByText('HATE in the harbour <b>').waitFor();
-  await checkPage(page);
-  await page.keyboard.press('e');
-  await expect.poll(() => page.locator('.row-snippet').count()).toBe(0);
-  // A restricted one has none.
-  await page.locator('.item-row', { hasText: 'i2' }).click();
-  await page.keyboard.press('e');
-  await page.locator('.item-row', { hasText: 'i0' }).click();
-  await page.keyboard.press('e');
-  await page.locator('.row-snippet').waitFor();
-  expect(await page.locator('.row-snippet').count()).toBe(1);
-  const log = (await readFile(join(run.dir, 'review/reveals.jsonl'), 'utf8')).trimEnd().split('\n');
-  expect(log.map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual([3, 0]);
 });

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
-import { RunIndex } from '../../../src/dashboard/index/run-index.ts';
+import { openIndex } from '../../../src/dashboard/index/build-index.ts';
+import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../../src/domain/policy.ts';
+import { writeVerdictTable } from '../../analysis/verdict-table.ts';
 
 export const signal = new AbortController().signal;
 
@@ -18,16 +20,15 @@ export async function indexed(
   policy: Policy = DEFAULT_POLICY,
 ): Promise<RunIndex> {
   const dir = await mkdtemp(join(tmpdir(), 'guardsweep-indexed-'));
-  const path = join(dir, 'verdicts.jsonl');
   const folder = join(dir, 'index');
   await mkdir(folder);
   await writeFile(join(dir, 'run.json'), '{}');
-  await writeFile(path, lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join(''));
-  const index = await RunIndex.build({
-    record: { run: RUN, config: { policy } } as RunRecord,
-    reviews: await Reviews.open({ dir, run: RUN }),
-    ...{ runDir: folder, path, sha256: null, table: null, folder, signal, progress: () => undefined },
-  });
+  const text = lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join('');
+  await writeFile(join(dir, 'verdicts.jsonl'), text);
+  await writeVerdictTable(dir, policy);
+  const record = { run: RUN, config: { policy } } as RunRecord;
+  const reviews = await Reviews.open({ dir, run: RUN });
+  const index = await openIndex({ record, reviews, runDir: dir }, null, folder, signal);
   onTestFinished(async () => {
     await index.close();
     await rm(dir, { recursive: true });

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { RunDetail, RunRow, Started } from '../../../src/dashboard/api/runs.ts';
+import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
+import { Failure } from '../../../src/domain/failure.ts';
 import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { followEvents, serveDashboard } from '../../helpers/dashboard.ts';
+import { Cli, temporaryFolder } from '../../helpers/cli.ts';
+import { openUnready, rowOnce, serveDashboard, startDashboard } from '../../helpers/dashboard.ts';
+import { onlyRun } from '../../helpers/run-directory.ts';
 
-it('a run is started, paused, continued, cancelled and resumed, and every step is an event', async () => {
+it('a run of the command line is paused, continued and cancelled, and the page says how to go on', async () => {
   let executionMs = 300;
   const synthetic = { serviceTime: () => executionMs };
   const guard = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
@@ -15,42 +17,52 @@ it('a run is started, paused, continued, cancelled and resumed, and every step i
   const rows = Array.from({ length: 3000 }, (_, at) => `text number ${at}`);
   await writeFile(join(folder, 'texts.csv'), `text\n${rows.join('\n')}\n`);
   const out = join(folder, 'runs');
-  const served = await serveDashboard({ out, roots: [folder], guards: [guard.address] });
-  const events = await followEvents(served);
-  expect(await events.next(() => true)).toEqual([]);
-  const started = await served.fetch('/api/runs', {
-    method: 'POST',
-    body: { paths: ['texts.csv'], name: 'flow' },
-  });
-  expect([started.status, served.said]).toEqual([200, []]);
-  const { run } = (await started.json()) as Started;
+  const enqueued = new Cli(['enqueue', join(folder, 'texts.csv'), '--out', out, '--guard', guard.address]);
+  await expect.poll(() => onlyRun(out).catch(() => null), { timeout: 30_000 }).not.toBeNull();
+  const run = basename(await onlyRun(out));
+  const served = await serveDashboard({ out, roots: [folder] });
   const act = async (action: string): Promise<number> =>
     (await served.fetch(`/api/runs/${run}/actions/${action}`, { method: 'POST', body: {} })).status;
-  const until = (state: RunRow['state']): Promise<RunRow[]> =>
-    events.next((runs) => runs.some((row) => row.run === run && row.state === state));
+  const until = (state: RunRow['state']): Promise<RunRow> =>
+    rowOnce(served, run, (row) => row.state === state);
+  const detail = async (): Promise<RunDetail> =>
+    (await (await served.fetch(`/api/runs/${run}`)).json()) as RunDetail;
 
-  const report = async (): Promise<string> => (await served.fetch(`/runs/${run}/report.html`)).text();
   await until('running');
   expect(await act('pause')).toBe(202);
   await until('paused');
-  expect(await act('retry')).toBe(409);
+  expect(await act('pause')).toBe(409);
+  expect(await act('resume')).toBe(404);
   expect(await act('continue')).toBe(202);
   await until('running');
   expect(await act('cancel')).toBe(202);
-  await until('cancelled');
+  expect((await until('cancelled')).actions).toEqual([]);
+  expect((await detail()).command).toContain(`resume ${join(out, run)}`);
+  // Nothing is listed of a run that is not finished, but its counts.
+  const items = await served.fetch(`/api/runs/${run}/items`, { method: 'POST', body: {} });
+  expect([items.status, await items.text()]).toEqual([409, expect.stringContaining('not finished')]);
+
+  expect((await enqueued.finished()).status).toBe(130);
   executionMs = 0;
-  expect(await act('resume')).toBe(202);
-  const [row] = await until('finished');
-  expect(await report()).toContain('Moderation report');
-  expect(row).toMatchObject({
-    name: 'flow',
+  expect((await new Cli(['resume', join(out, run)]).finished()).status).toBe(0);
+  expect(await until('finished')).toMatchObject({
     progress: { planned: 3000, judged: 3000, errors: 0 },
     actions: [],
   });
-  const detail = (await (await served.fetch(`/api/runs/${run}`)).json()) as RunDetail;
-  expect(detail).toMatchObject({
+  expect(await detail()).toMatchObject({
     summary: { items: 3000 },
     content: { readable: true },
     guards: [guard.address],
+    command: null,
   });
+});
+
+it('an embedded guard that dies ends the server', async () => {
+  const died = new AbortController();
+  const served = await startDashboard({
+    out: await temporaryFolder(),
+    openGuards: async (signal, say) => ({ ...(await openUnready([])(signal, say)), died: died.signal }),
+  });
+  died.abort(new Failure('internal', 'the embedded guard died'));
+  await expect(served.close()).rejects.toThrow('the embedded guard died');
 });

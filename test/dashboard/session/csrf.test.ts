@@ -81,19 +81,12 @@ describe('requests that change something', () => {
   it('have a body that is JSON, as the request needs it', async () => {
     const { cookie, pageKey } = served;
     const headers = { cookie, 'x-page-key': pageKey, origin: own(), 'content-type': json };
-    const bodies = [
-      '',
-      '{',
-      'null',
-      '[]',
-      '{"paths":[]}',
-      '{"paths":["x"],"more":1}',
-      '{"paths":["\u{0}"],"name":5}',
-    ];
-    for (const body of [...bodies, '{"paths":["x"],"__proto__":{}}', `${'['.repeat(200_000)}`]) {
-      expect(await send('POST', '/api/runs', headers, body), body.slice(0, 40)).toBe('400 INVALID_REQUEST');
+    const path = '/api/session/reviewer';
+    const bodies = ['', '{', 'null', '[]', '{"name":""}', '{"name":"x","more":1}', '{"name":5}'];
+    for (const body of [...bodies, '{"name":"x","__proto__":{}}', `${'['.repeat(200_000)}`]) {
+      expect(await send('POST', path, headers, body), body.slice(0, 40)).toBe('400 INVALID_REQUEST');
     }
-    expect(await send('POST', '/api/runs', headers, ' '.repeat(1024 * 1024 + 1))).toBe('413 TOO_LARGE');
+    expect(await send('POST', path, headers, ' '.repeat(1024 * 1024 + 1))).toBe('413 TOO_LARGE');
   });
 
   it('no page of another port reads with our cookie, not even blindly', async () => {

@@ -7,7 +7,7 @@ import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
 import { crossed, effective, keysOf, modelOf, withLevel } from '../../../web/dashboard/thresholds/model.ts';
 import type { Key, Level, Model } from '../../../web/dashboard/thresholds/model.ts';
-import { policyYaml } from '../../../web/dashboard/thresholds/policy-yaml.ts';
+import { policyYaml } from '../../../web/dashboard/thresholds/model.ts';
 
 let folder: string;
 

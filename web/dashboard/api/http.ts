@@ -34,6 +34,8 @@ interface Options {
   /** Sent as JSON; the server wants one with whatever changes something. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** Tag of the answer that is known: one that is the same comes as 304, without a body. */
+  readonly etag?: string | null;
 }
 
 /** For a browser that keeps nothing; in others, all tabs have the same. */
@@ -55,7 +57,7 @@ export function onLoggedOut(listener: () => void): void {
 /** The answer to a request of the API. Throws an ApiError, or what `signal` was aborted with. */
 export async function request(
   path: string,
-  { method = 'GET', body, signal }: Options = {},
+  { method = 'GET', body, signal, etag = null }: Options = {},
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
   let response: Response;
@@ -63,6 +65,7 @@ export async function request(
     response = await fetch(path, {
       method,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(etag !== null && { headers: { 'if-none-match': etag } }),
       ...(body !== undefined && {
         body: JSON.stringify(body),
         headers: { 'content-type': 'application/json', 'x-page-key': kept('page-key') ?? pageKey ?? '' },
@@ -74,7 +77,7 @@ export async function request(
       ? new ApiError('TIMEOUT', 'The server did not answer in time.', 0)
       : new ApiError('UNREACHABLE', 'The server cannot be reached. Is guardsweep serve still running?', 0);
   }
-  if (response.ok) return response;
+  if (response.ok || response.status === 304) return response;
   const failure = await failureOf(response);
   if (response.status === 401) loggedOut.dispatchEvent(new Event('logged-out'));
   throw new ApiError(failure.code, failure.message, response.status, {

@@ -1,5 +1,4 @@
-import type { Indexing } from '../../../src/dashboard/api/items.ts';
-import type { RunAction, RunDetail, Started, StartRun, ToFix } from '../../../src/dashboard/api/runs.ts';
+import type { RunAction, ToFix } from '../../../src/dashboard/api/runs.ts';
 import { request, requestJson } from './http.ts';
 
 /** The path of a run in the API; `rest` begins with a slash. */
@@ -8,14 +7,8 @@ export const runApi = (run: string, rest = ''): string => `/api/runs/${encodeURI
 /** Of the page that shows a run's report. */
 export const reportPath = (run: string): string => `/runs/${encodeURIComponent(run)}/report.html`;
 
-export const runDetail = (run: string, signal: AbortSignal): Promise<RunDetail> =>
-  requestJson(runApi(run), { signal });
-
-export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix | Indexing> =>
+export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix> =>
   requestJson(runApi(run, '/to-fix'), { signal });
-
-export const startRun = (body: StartRun): Promise<Started> =>
-  requestJson('/api/runs', { method: 'POST', body });
 
 export const actOnRun = async (run: string, action: RunAction): Promise<void> => {
   await request(runApi(run, `/actions/${action}`), { method: 'POST', body: {} });

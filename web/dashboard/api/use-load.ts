@@ -1,47 +1,30 @@
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './http.ts';
 
-/** What is loaded: `value` stays while it is loaded again. */
 export interface Loaded<T> {
+  /** The last answer; of the key before, as long as `loading`. */
   readonly value: T | null;
   readonly error: ApiError | null;
   readonly loading: boolean;
-  readonly reload: () => void;
 }
 
 /** Loads when the component appears and whenever `key` changes, and aborts what is no longer wanted. */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
-  const [state, setState] = useState<{
-    key: string;
-    value: T | null;
-    error: ApiError | null;
-    loading: boolean;
-  }>({ key, value: null, error: null, loading: true });
-  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<{ key: string; value: T | null; error: ApiError | null }>({
+    ...{ key: '', value: null, error: null },
+  });
   useEffect(() => {
     const controller = new AbortController();
-    setState((before) => ({
-      key,
-      value: before.key === key ? before.value : null,
-      error: null,
-      loading: true,
-    }));
     load(controller.signal).then(
-      (value) => setState({ key, value, error: null, loading: false }),
+      (value) => setState({ key, value, error: null }),
       (error: unknown) => {
         if (controller.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
-        setState((before) => ({ ...before, error, loading: false }));
+        setState(({ value }) => ({ key, value, error }));
       },
     );
     return () => controller.abort();
-  }, [key, turn]);
-  const reload = useCallback(() => setTurn((before) => before + 1), []);
-  const current = state.key === key;
-  return {
-    value: current ? state.value : null,
-    error: current ? state.error : null,
-    loading: state.loading || !current,
-    reload,
-  };
+  }, [key]);
+  const loading = state.key !== key;
+  return { value: state.value, error: loading ? null : state.error, loading };
 }

@@ -1,18 +1,19 @@
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { followEvents } from '../api/events.ts';
 import { session } from '../api/session.ts';
 import { ItemPage } from '../item/item-page.tsx';
-import { LoginPage } from '../login/login-page.tsx';
-import { Unreachable } from '../login/unreachable.tsx';
+import { LoginPage, Unreachable } from '../login/login-page.tsx';
 import { RunPage } from '../runs/run-page.tsx';
 import { RunsPage } from '../runs/runs-page.tsx';
+import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Toasts } from '../ui/toast.tsx';
-import { ErrorBoundary } from './error-boundary.tsx';
 import { Header } from './header.tsx';
-import { navigate, route } from './router.ts';
+import { Link, navigate, route } from './router.tsx';
 import { pathOf, type Route } from './route.ts';
-import { UnknownPage } from './unknown-page.tsx';
+import { Page } from './page.tsx';
 
 export function App() {
   return (
@@ -51,9 +52,8 @@ function Content() {
   }
 }
 
-/** The pages of a session, with its events. */
+/** The pages of a session. */
 function Pages() {
-  useEffect(followEvents, []);
   useEffect(() => {
     if (route.value.page === 'login') navigate({ page: 'runs' }, { replace: true });
   }, [route.value]);
@@ -71,5 +71,35 @@ function PageOf({ route }: { readonly route: Route }) {
       return <ItemPage key={route.run} run={route.run} seq={route.seq} />;
     case 'unknown':
       return <UnknownPage />;
+  }
+}
+
+function UnknownPage() {
+  return (
+    <Page title="No such page">
+      <EmptyState icon="info" title="There is nothing here">
+        <p>The address may be incomplete, or from another version.</p>
+        <Link class="button button-primary" to={{ page: 'runs' }}>
+          All runs
+        </Link>
+      </EmptyState>
+    </Page>
+  );
+}
+
+/** Shows that a page failed, in place of the page. The error itself stays in the browser's console: it may quote content. */
+class ErrorBoundary extends Component<{ readonly children: ComponentChildren }, { failed: boolean }> {
+  override state = { failed: false };
+
+  static override getDerivedStateFromError = (): { failed: boolean } => ({ failed: true });
+
+  override render() {
+    if (!this.state.failed) return this.props.children;
+    return (
+      <Notice tone="block" title="This page failed">
+        <p>This is a bug in guardsweep. The run was not changed.</p>
+        <Button onClick={() => location.reload()}>Load the page again</Button>
+      </Notice>
+    );
   }
 }

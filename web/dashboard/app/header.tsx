@@ -1,14 +1,15 @@
+import { effect, signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import { connection, type Connection } from '../api/events.ts';
+import { reachable } from '../api/use-poll.ts';
 import { logOut, session } from '../api/session.ts';
 import { ApiError } from '../api/http.ts';
 import { Button } from '../ui/button.tsx';
-import { Icon, type IconName } from '../ui/icon.tsx';
+import { Icon } from '../ui/icon.tsx';
 import { toast } from '../ui/toast.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
-import { Link } from './link.tsx';
+import { Link } from './router.tsx';
 import { useShortcuts } from './shortcuts.ts';
-import { theme, THEMES } from './theme.ts';
+import { keep, kept } from './kept.ts';
 
 export function Header() {
   const [help, setHelp] = useState(false);
@@ -38,22 +39,28 @@ export function Header() {
   );
 }
 
-const CONNECTIONS: Readonly<Record<Connection, { readonly icon: IconName; readonly words: string }>> = {
-  closed: { icon: 'paused', words: 'Not live' },
-  connecting: { icon: 'reload', words: 'Connecting' },
-  live: { icon: 'live', words: 'Live' },
-  lost: { icon: 'alert', words: 'Connection lost, trying again' },
-};
-
-/** Whether what the page shows is what is. */
+/** Shows whether the page is up to date. */
 function ConnectionState() {
-  const { icon, words } = CONNECTIONS[connection.value];
   return (
-    <span class={`connection is-${connection.value}`} role="status">
-      <Icon name={icon} />
-      {words}
+    <span class={`connection ${reachable.value ? 'is-live' : 'is-lost'}`} role="status">
+      <Icon name={reachable.value ? 'live' : 'alert'} />
+      {reachable.value ? 'Live' : 'Connection lost, trying again'}
     </span>
   );
+}
+
+const THEMES = ['system', 'light', 'dark'] as const;
+
+/** What the user chose; kept in the browser. */
+const theme = signal(THEMES.find((name) => name === kept('theme')) ?? 'system');
+
+/** Gives the page the chosen theme, whenever it changes. */
+export function followTheme(): void {
+  effect(() => {
+    keep('theme', theme.value);
+    if (theme.value === 'system') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme.value;
+  });
 }
 
 const THEME_WORDS = { system: 'System', light: 'Light', dark: 'Dark' } as const;

@@ -57,6 +57,11 @@ export function pathOf(route: Route): string {
   }
 }
 
+/** The review list of a run, as lines or as tiles. */
+export function reviewRoute(run: string, grid: boolean): Route {
+  return { page: 'run', run, tab: 'review', ...(grid && { grid }) };
+}
+
 const runPath = (run: string): string => `/runs/${encodeURIComponent(run)}`;
 
 function decoded(part: string): string | null {

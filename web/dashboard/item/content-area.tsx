@@ -5,11 +5,10 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { messageOf, revealContent } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { Foreign, WholeForeign } from '../ui/foreign.tsx';
 import { localTime } from '../ui/format.ts';
 import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
-import { WholeForeign } from './whole-foreign.tsx';
 import { countReveal, maskTexts, noteLook, showTexts } from './reveals.ts';
 
 /** Whoever moves on before that sees, and is logged to have seen, nothing. */

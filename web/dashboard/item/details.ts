@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
-import { fetchDetail, indexed, messageOf } from '../review/review-api.ts';
+import { fetchDetail, messageOf } from '../review/review-api.ts';
 
 /** Details that are kept; the one that was fetched longest ago goes first. */
 const MAX_DETAILS = 20;
@@ -66,8 +66,7 @@ export class Details {
     this.#fetching.set(seq, controller);
     try {
       const { signal } = controller;
-      const ask = (): ReturnType<typeof fetchDetail> => fetchDetail(this.#run, seq, signal);
-      const detail = await indexed(ask, signal, () => undefined);
+      const detail = await fetchDetail(this.#run, seq, signal);
       this.#keep(seq, { kind: 'ready', detail });
     } catch (error) {
       if (!controller.signal.aborted) this.#keep(seq, { kind: 'failed', message: messageOf(error) });

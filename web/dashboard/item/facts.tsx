@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import { count, counted, localTime } from '../ui/format.ts';
-import { WholeForeign } from './whole-foreign.tsx';
+import { WholeForeign } from '../ui/foreign.tsx';
 import { coverageInWords } from './words.ts';
 
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {

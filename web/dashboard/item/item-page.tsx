@@ -2,16 +2,14 @@ import { useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { reviewerName } from '../api/session.ts';
-import { runDetail } from '../api/runs.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Link } from '../app/link.tsx';
+import { runApi } from '../api/runs.ts';
+import { usePoll } from '../api/use-poll.ts';
 import { Page } from '../app/page.tsx';
-import { navigate } from '../app/router.ts';
+import { Link, navigate } from '../app/router.tsx';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Deciding } from '../review/deciding.tsx';
 import { reviewingOf, type Reviewing } from '../review/reviewing.ts';
 import { Announced, SessionBar } from '../review/session-bar.tsx';
-import { UnsavedNotice } from '../review/unsaved-notice.tsx';
 import { Button } from '../ui/button.tsx';
 import { Foreign } from '../ui/foreign.tsx';
 import { count } from '../ui/format.ts';
@@ -22,7 +20,7 @@ import { ItemView } from './item-view.tsx';
 
 /** An item by itself. */
 export function ItemPage({ run: name, seq }: { readonly run: string; readonly seq: number }) {
-  const run = useLoad(name, (signal) => runDetail(name, signal));
+  const run = usePoll<RunDetail>(runApi(name));
   return (
     <Page
       title={`Item ${seq}`}
@@ -68,7 +66,6 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
 
   return (
     <div class="item-page">
-      <UnsavedNotice queue={reviewing.queue} />
       {listed && (
         <nav class="item-nav" aria-label="Items of the list">
           <Button icon="left" onClick={() => move(-1)} disabled={list.position.value === 0}>
@@ -96,7 +93,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
             reviews: detail.reviews.length,
           }}
           readable={run.content.readable}
-          review={reviewing.shownReview({ seq, review: saved })}
+          review={saved}
         />
       )}
       <SessionBar reviewing={reviewing} />

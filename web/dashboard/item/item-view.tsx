@@ -1,7 +1,7 @@
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { fileAdvice } from '../../../src/domain/words/file-kinds.ts';
-import { Link } from '../app/link.tsx';
+import { Link } from '../app/router.tsx';
 import { DecisionBadge } from '../ui/badge.tsx';
 import { Foreign } from '../ui/foreign.tsx';
 import { ContentArea } from './content-area.tsx';

@@ -1,8 +1,7 @@
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { Badge, DecisionBadge } from '../ui/badge.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { Foreign, WholeForeign } from '../ui/foreign.tsx';
 import { counted, localTime } from '../ui/format.ts';
-import { WholeForeign } from './whole-foreign.tsx';
 import { categoryLabel } from './words.ts';
 
 /** Reviews that are shown at once, and in all. */

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/http.ts';
 import { keep, kept } from '../app/kept.ts';
-import { logIn } from '../api/session.ts';
+import { logIn, openSession } from '../api/session.ts';
 import { Page } from '../app/page.tsx';
 import { Button } from '../ui/button.tsx';
 import { Field } from '../ui/field.tsx';
+import { Notice } from '../ui/notice.tsx';
 
 export function LoginPage() {
   const [token, setToken] = useState('');
@@ -62,6 +63,20 @@ export function LoginPage() {
           Log in
         </Button>
       </form>
+    </Page>
+  );
+}
+
+/** In place of all pages while the server does not answer. */
+export function Unreachable({ error }: { readonly error: ApiError }) {
+  return (
+    <Page title="No answer">
+      <Notice tone="block" title={error.message} role="alert">
+        <p>Start it with guardsweep serve, then try again.</p>
+        <Button icon="reload" onClick={() => void openSession()}>
+          Try again
+        </Button>
+      </Notice>
     </Page>
   );
 }

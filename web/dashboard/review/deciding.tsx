@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import type { ItemRow } from '../../../src/dashboard/api/items.ts';
 import type { NewReview } from '../../../src/dashboard/api/reviews.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { DecideBar } from '../item/decide-bar.tsx';
 import { decideUnseen, lookAt } from '../item/reveals.ts';
+import { Button } from '../ui/button.tsx';
 import { NoteDialog } from './note-dialog.tsx';
 import type { Judged, Reviewing } from './reviewing.ts';
 
@@ -21,22 +21,28 @@ interface DecidingProps {
 const LOOK_FIRST = 'Not taken: look at the content first, with Show content or s.';
 const NOTHING_TO_AGREE_WITH =
   'This item was not judged: there is nothing to agree with. Decide with 1, 2 or 3.';
+/** As much of a problem as is shown. */
+const MAX_PROBLEM = 300;
+
+const CHOICES = [
+  { decision: 'allow', word: 'Allow', key: '1' },
+  { decision: 'review', word: 'Review', key: '2' },
+  { decision: 'block', word: 'Block', key: '3' },
+] as const;
 
 /**
  * Deciding on the selected item, by keys or by buttons: not before it was viewed, and on a restricted item with a
  * confirmation and a note. Give it the seq as its key.
  */
 export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
-  const { run, queue } = reviewing;
-  /** Undefined: the dialog is closed. */
+  const { run } = reviewing;
+  /** Undefined if the dialog is closed. */
   const noting = useSignal<Decision | null | undefined>(undefined);
   const refused = useSignal('');
-  /** What others decide from now on is news. */
-  const known = useRef(item.reviews).current;
-  const isNews = item.reviews > Math.max(known, queue.lastSaved(item.seq));
+  const failed = reviewing.failed.value?.seq === item.seq ? reviewing.failed.value : null;
 
   const save = (made: NewReview & { readonly decision: Decision }): void =>
-    reviewing.decide(item, { ...made, seen: lookAt(run, item.seq) === true, after: known });
+    void reviewing.decide(item, { ...made, seen: lookAt(run, item.seq) === true });
   const mayDecide = (): boolean => {
     const may = item.restricted || !readable || decideUnseen.value.value || lookAt(run, item.seq) !== null;
     refused.value = may ? '' : LOOK_FIRST;
@@ -65,9 +71,9 @@ export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
   ]);
   return (
     <>
-      {isNews && (
-        <p class="decide-news" role="status">
-          Somebody has reviewed this item since it was shown: see Reviews.
+      {failed !== null && (
+        <p class="decide-news" role="alert">
+          Not saved: {escapeText(failed.why, MAX_PROBLEM)} Decide again to save it.
         </p>
       )}
       {refused.value !== '' && (
@@ -75,7 +81,28 @@ export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
           {refused.value}
         </p>
       )}
-      <DecideBar item={item} review={review} decide={decide} agree={agree} note={note} undo={undo} />
+      <div class="decide-bar" role="group" aria-label="Your decision">
+        {CHOICES.map(({ decision, word, key }) => (
+          <Button
+            key={decision}
+            class={`choice ${decision}`}
+            icon={decision}
+            aria-pressed={review?.decision === decision}
+            onClick={() => decide(decision)}
+          >
+            {word} <kbd>{key}</kbd>
+          </Button>
+        ))}
+        <Button onClick={agree} disabled={item.decision === null} icon="check">
+          Agree <kbd>a</kbd>
+        </Button>
+        <Button kind="quiet" class="button-small" onClick={note}>
+          Note <kbd>n</kbd>
+        </Button>
+        <Button kind="quiet" class="button-small" onClick={undo}>
+          Undo <kbd>u</kbd>
+        </Button>
+      </div>
       {noting.value !== undefined && (
         <NoteDialog
           item={item}

@@ -5,15 +5,13 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import type { Reviewing } from './reviewing.ts';
 import { idOf, Row, type RowProps } from './rows/row.tsx';
-import { useSnippets } from './rows/snippets.ts';
-import { RevealTile } from './rows/reveal-tile.tsx';
-import { Tile } from './rows/tile.tsx';
+import { RevealTile, Tile } from './rows/tile.tsx';
 
 interface ItemListProps {
   readonly reviewing: Reviewing;
   readonly rows: readonly ItemRow[];
   readonly open: (row: ItemRow) => void;
-  /** Whether a press on a row opens it, because nothing of it is shown beside the list. */
+  /** Whether a press on a row opens it, because nothing of it is shown next to the list. */
   readonly pressOpens: boolean;
   /** The run, if its items are shown as tiles. */
   readonly tilesOf: RunDetail | null;
@@ -25,7 +23,6 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
   const box = useRef<HTMLDivElement>(null);
   const first = list.page.value * PAGE_ROWS;
   const selected = rows[list.position.value - first];
-  const snippets = useSnippets(list.run, selected, first);
   const cleared = useSignal<ReadonlySet<number>>(new Set());
   // Whoever comes back to a page begins with blurred tiles again.
   useEffect(() => void (cleared.value = new Set()), [first]);
@@ -53,9 +50,8 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
 
   const option = (row: ItemRow, index: number): RowProps => ({
     row,
-    snippet: snippets.get(row.seq),
-    review: reviewing.shownReview(row),
-    saving: reviewing.queue.unsaved.value.get(row.seq)?.state ?? null,
+    saving: reviewing.saving.value === row.seq,
+    failed: reviewing.failed.value?.seq === row.seq,
     position: first + index,
     total: list.total.value ?? 0,
     selected: row === selected,

@@ -2,10 +2,12 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { filtersSet, NO_FILTER } from './place.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
+import { count } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
-import { Progress } from '../ui/progress.tsx';
-import { Skeleton } from '../ui/skeleton.tsx';
+import { FIRST_USE, Skeleton } from '../ui/skeleton.tsx';
 import { ItemList } from './item-list.tsx';
+import { PAGE_ROWS } from './item-pages.ts';
+import type { ReviewList } from './review-list.ts';
 import type { Reviewing } from './reviewing.ts';
 
 interface ListBodyProps {
@@ -34,15 +36,7 @@ export function ListBody({ reviewing, open, pressOpens, tilesOf }: ListBodyProps
       </Notice>
     );
   }
-  if (state.kind === 'indexing') {
-    return (
-      <div class="stack" role="status">
-        <p>Indexing the run for its first use: {Math.floor(state.share * 100)}%</p>
-        <Progress label="Indexing" share={state.share} />
-      </div>
-    );
-  }
-  if (rows === undefined) return <Skeleton lines={12} />;
+  if (rows === undefined) return <Skeleton lines={12} slow={FIRST_USE} />;
   if (rows.length === 0) {
     return (
       <EmptyState
@@ -55,16 +49,41 @@ export function ListBody({ reviewing, open, pressOpens, tilesOf }: ListBodyProps
       </EmptyState>
     );
   }
+  return <ItemList reviewing={reviewing} rows={rows} open={open} pressOpens={pressOpens} tilesOf={tilesOf} />;
+}
+
+/** Which items of the list are shown, and the way to others. */
+export function PageBar({ list }: { readonly list: ReviewList }) {
+  const total = list.total.value ?? 0;
+  const first = list.page.value * PAGE_ROWS;
+  if (total <= PAGE_ROWS) return null;
   return (
-    <>
-      {list.stale.value && (
-        <Notice tone="accent" role="status" title="The run has gone on since this list was made">
-          <Button onClick={() => list.refresh()}>
-            Refresh <kbd>r</kbd>
-          </Button>
-        </Notice>
-      )}
-      <ItemList reviewing={reviewing} rows={rows} open={open} pressOpens={pressOpens} tilesOf={tilesOf} />
-    </>
+    <nav class="page-bar" aria-label="Pages of the list">
+      <Button icon="left" disabled={first === 0} onClick={() => list.select(first - PAGE_ROWS)}>
+        <span class="hidden">Previous 100 items</span>
+      </Button>
+      <span>
+        {count(first + 1)} to {count(Math.min(first + PAGE_ROWS, total))} of {count(total)}
+      </span>
+      <Button
+        icon="right"
+        disabled={first + PAGE_ROWS >= total}
+        onClick={() => list.select(first + PAGE_ROWS)}
+      >
+        <span class="hidden">Next 100 items</span>
+      </Button>
+      <label>
+        Go to{' '}
+        <input
+          type="number"
+          min={1}
+          max={total}
+          onChange={(event) => {
+            const { valueAsNumber } = event.currentTarget;
+            if (!Number.isNaN(valueAsNumber)) list.select(Math.floor(valueAsNumber) - 1);
+          }}
+        />
+      </label>
+    </nav>
   );
 }

@@ -1,6 +1,5 @@
 import type {
   Facets,
-  Indexing,
   ItemContent,
   ItemDetail,
   ItemFilter,
@@ -21,28 +20,22 @@ import { runApi } from '../api/runs.ts';
 const post = <T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> =>
   requestJson<T>(path, { method: 'POST', body, signal });
 
-export const fetchItems = (
-  run: string,
-  query: ItemQuery,
-  signal: AbortSignal,
-): Promise<ItemPage | Indexing> => post(runApi(run, '/items'), query, signal);
+export const fetchItems = (run: string, query: ItemQuery, signal: AbortSignal): Promise<ItemPage> =>
+  post(runApi(run, '/items'), query, signal);
 
-export const fetchFacets = (
-  run: string,
-  filter: ItemFilter,
-  signal: AbortSignal,
-): Promise<Facets | Indexing> => post(runApi(run, '/facets'), filter, signal);
+export const fetchFacets = (run: string, filter: ItemFilter, signal: AbortSignal): Promise<Facets> =>
+  post(runApi(run, '/facets'), filter, signal);
 
-export const fetchScores = (run: string, signal: AbortSignal): Promise<ScoreHistograms | Indexing> =>
+export const fetchScores = (run: string, signal: AbortSignal): Promise<ScoreHistograms> =>
   requestJson(runApi(run, '/scores'), { signal });
 
 export const fetchEffect = (
   run: string,
   query: ThresholdQuery,
   signal: AbortSignal,
-): Promise<ThresholdEffect | Indexing> => post(runApi(run, '/thresholds'), query, signal);
+): Promise<ThresholdEffect> => post(runApi(run, '/thresholds'), query, signal);
 
-export const fetchDetail = (run: string, seq: number, signal: AbortSignal): Promise<ItemDetail | Indexing> =>
+export const fetchDetail = (run: string, seq: number, signal?: AbortSignal): Promise<ItemDetail> =>
   requestJson(runApi(run, `/items/${seq}`), { signal });
 
 export const postReview = (run: string, seq: number, review: NewReview): Promise<SavedReview> =>
@@ -51,6 +44,8 @@ export const postReview = (run: string, seq: number, review: NewReview): Promise
 /** Releases an item that is restricted for Sexual Content. */
 export const postRelease = (run: string, seq: number, note: string): Promise<unknown> =>
   post(runApi(run, `/items/${seq}/release`), { note });
+
+/** Decides on many items. */
 export const postReviews = (run: string, reviews: NewReviews): Promise<SavedReviews> =>
   post(runApi(run, '/reviews'), reviews);
 
@@ -76,25 +71,6 @@ export const fetchThumbnail = (
   revealed: boolean,
   signal: AbortSignal,
 ): Promise<Blob> => postForBlob(runApi(run, `/items/${seq}/thumbnail`), { revealed }, signal);
-
-/** From one question to the next while a run is indexed. */
-const INDEXING_POLL_MS = 400;
-
-/** Asks until the run is indexed. `onIndexing` is told how much of it is done, 0 … 1. */
-export async function indexed<T extends object>(
-  ask: () => Promise<T | Indexing>,
-  signal: AbortSignal,
-  onIndexing: (share: number) => void,
-): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    signal.throwIfAborted();
-    if (!('indexing' in answer)) return answer;
-    onIndexing(answer.indexing);
-    await new Promise((resolve) => setTimeout(resolve, INDEXING_POLL_MS));
-    signal.throwIfAborted();
-  }
-}
 
 /** What to tell of a request that failed; throws what is no failure of the server. */
 export function messageOf(error: unknown): string {

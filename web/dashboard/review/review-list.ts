@@ -3,13 +3,11 @@ import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/i
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { ItemPages, PAGE_ROWS } from './item-pages.ts';
 import { NO_FILTER, savedPlace, savePlace, type ItemSort } from './place.ts';
-import { fetchItems, indexed, messageOf } from './review-api.ts';
+import { fetchItems, messageOf } from './review-api.ts';
 
 /** `loading` is also the state while a page is fetched that was not kept. */
 export type ListState =
   | { readonly kind: 'loading' }
-  /** The run is being indexed for its first query; `share` of it is done. */
-  | { readonly kind: 'indexing'; readonly share: number }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ready' };
 
@@ -31,6 +29,7 @@ export class ReviewList {
    */
   readonly #gone = new Set<number>();
   readonly #fetching = new Map<number, AbortController>();
+  readonly #renewing = new AbortController();
 
   readonly filter = signal<ItemFilter>(NO_FILTER);
   readonly sort = signal<ItemSort>('severity');
@@ -38,7 +37,6 @@ export class ReviewList {
   readonly position = signal(0);
   /** Null until the first page is there. */
   readonly total = signal<number | null>(null);
-  readonly stale = signal(false);
   readonly state = signal<ListState>(LOADING);
 
   readonly page = computed(() => Math.floor(this.position.value / PAGE_ROWS));
@@ -106,8 +104,11 @@ export class ReviewList {
 
   /** Enters a review that was saved. */
   enter({ seq, number, decision, agrees }: Review): void {
-    const review = decision === null ? null : { decision, agrees };
-    this.#pages.enter(seq, review, number);
+    this.#enter(seq, decision === null ? null : { decision, agrees }, number);
+  }
+
+  #enter(seq: number, review: ItemRow['review'], reviews: number): void {
+    this.#pages.enter(seq, review, reviews);
     const position = this.#pages.positionOf(seq);
     if (position !== undefined) {
       if (this.#stays(review)) this.#gone.delete(position);
@@ -116,8 +117,22 @@ export class ReviewList {
     this.#changes.value++;
   }
 
+  /** Enters the reviews that the rows of the page have now; returns the seqs of those that have changed. */
+  async renew(limit: number): Promise<readonly number[]> {
+    const shown = this.rows.peek() ?? [];
+    const filter = { ...NO_FILTER, seqs: shown.map(({ seq }) => seq) };
+    const { signal } = this.#renewing;
+    // The page asks again soon, and says if the server cannot be reached.
+    const answer = await fetchItems(this.run, { filter, sort: 'corpus', limit }, signal).catch(() => null);
+    const before = new Map(shown.map(({ seq, reviews }) => [seq, reviews]));
+    const changed = answer?.rows.filter(({ seq, reviews }) => reviews > before.get(seq)!) ?? [];
+    batch(() => changed.forEach(({ seq, review, reviews }) => this.#enter(seq, review, reviews)));
+    return changed.map(({ seq }) => seq);
+  }
+
   /** Aborts what is being fetched. */
   stop(): void {
+    this.#renewing.abort();
     this.#abort();
   }
 
@@ -167,9 +182,7 @@ export class ReviewList {
       const gone = [...this.#gone].filter((position) => position < first).length;
       const range = { offset: first - gone, limit: PAGE_ROWS };
       const query = { filter: this.filter.value, sort: this.sort.value, ...range };
-      const ask = (): ReturnType<typeof fetchItems> => fetchItems(this.run, query, signal);
-      const answer = await indexed(ask, signal, (share) => (this.state.value = { kind: 'indexing', share }));
-      this.#arrived(page, answer);
+      this.#arrived(page, await fetchItems(this.run, query, signal));
     } catch (error) {
       if (signal.aborted) return;
       if (page === this.page.value) this.state.value = { kind: 'failed', message: messageOf(error) };
@@ -178,13 +191,12 @@ export class ReviewList {
     }
   }
 
-  #arrived(page: number, { rows, total, stale }: ItemPage): void {
+  #arrived(page: number, { rows, total }: ItemPage): void {
     this.#pages.keep(page, rows);
     batch(() => {
       this.#changes.value++;
       // In the order by review, they are at the end instead.
       this.total.value = total + (this.filter.value.review === 'any' ? 0 : this.#gone.size);
-      this.stale.value = stale;
       if (page === this.page.value) this.state.value = READY;
     });
     // The saved place may be beyond the end of what the filter finds by now.

@@ -1,8 +1,9 @@
 import { effect, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { reviewerName } from '../api/session.ts';
-import { navigate } from '../app/router.ts';
+import { Link, navigate } from '../app/router.tsx';
+import { reviewRoute } from '../app/route.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { ItemView } from '../item/item-view.tsx';
 import { BulkDialog } from './bulk/bulk-dialog.tsx';
@@ -11,16 +12,12 @@ import { Deciding } from './deciding.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
 import { hashOf, placeIn } from './filters/filter-link.ts';
 import { FilterPanel } from './filters/filter-panel.tsx';
-import { ListBody } from './list-body.tsx';
-import { PageBar } from './page-bar.tsx';
+import { ListBody, PageBar } from './list-body.tsx';
 import { NO_FILTER } from './place.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import { reviewingOf, type Reviewing } from './reviewing.ts';
-import { viewOf, Views } from './rows/views.tsx';
 import { Reviewed } from '../runs/reviewed.tsx';
 import { Announced, SessionBar } from './session-bar.tsx';
-import { UnsavedNotice } from './unsaved-notice.tsx';
-import { useWide } from './use-wide.ts';
 
 interface ReviewPageProps {
   readonly run: RunDetail;
@@ -30,7 +27,7 @@ interface ReviewPageProps {
   readonly grid: boolean;
 }
 
-/** The items of a run to be reviewed; where there is room, the selected one beside the list. */
+/** The items of a run to be reviewed; where there is room, the selected one is shown next to the list. */
 export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
   const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;
@@ -52,6 +49,7 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
     reviewing.grid = grid;
   }, [reviewing, grid]);
   const wide = useWide();
+  useEffect(() => void reviewing.renew(), [reviewing, run.version]);
   const filtering = useSignal(false);
   const deciding = useSignal(false);
   const search = useRef<HTMLInputElement>(null);
@@ -68,7 +66,7 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
     { keys: ['['], does: 'Previous 100 items', run: () => reviewing.move(-PAGE_ROWS), repeats: true },
     { keys: ['o'], does: 'Open the item; so does Enter in the list', run: open },
     { keys: ['f'], does: 'Filters', run: toggleFilters },
-    { keys: ['v'], does: 'List or grid', run: () => navigate(viewOf(run.run, !grid)) },
+    { keys: ['v'], does: 'List or grid', run: () => navigate(reviewRoute(run.run, !grid)) },
     { keys: ['/'], does: 'Search ids and paths', run: () => search.current?.focus() },
     { keys: ['r'], does: 'Ask for the list again', run: () => list.refresh() },
   ]);
@@ -84,7 +82,6 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
         views={<Views run={run.run} grid={grid} />}
         reviewed={<Reviewed run={run} />}
       />
-      <UnsavedNotice queue={reviewing.queue} />
       <BulkNotice bulk={reviewing.bulk} />
       {deciding.value && <BulkDialog reviewing={reviewing} close={() => (deciding.value = false)} />}
       <div class="review-columns">
@@ -93,7 +90,7 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
           <ListBody reviewing={reviewing} open={open} pressOpens={!wide} tilesOf={grid ? run : null} />
           <PageBar list={list} />
         </div>
-        {wide && <Beside reviewing={reviewing} run={run} />}
+        {wide && <SelectedItem reviewing={reviewing} run={run} />}
       </div>
       <SessionBar reviewing={reviewing} />
       <Announced reviewing={reviewing} />
@@ -101,8 +98,8 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
   );
 }
 
-/** The selected item beside the list. */
-function Beside({ reviewing, run }: { readonly reviewing: Reviewing; readonly run: RunDetail }) {
+/** The selected item, next to the list. */
+function SelectedItem({ reviewing, run }: { readonly reviewing: Reviewing; readonly run: RunDetail }) {
   const { list, details } = reviewing;
   const scrolled = useRef<HTMLDivElement>(null);
   const row = list.row.value;
@@ -122,8 +119,36 @@ function Beside({ reviewing, run }: { readonly reviewing: Reviewing; readonly ru
         reviewing={reviewing}
         item={row}
         readable={run.content.readable}
-        review={reviewing.shownReview(row)}
+        review={row.review}
       />
     </div>
   );
+}
+
+/** The choice between list and grid. */
+function Views({ run, grid }: { readonly run: string; readonly grid: boolean }) {
+  return (
+    <nav class="views" aria-label="View">
+      <Link to={reviewRoute(run, false)} aria-current={grid ? undefined : 'page'}>
+        List
+      </Link>
+      <Link to={reviewRoute(run, true)} aria-current={grid ? 'page' : undefined}>
+        Grid
+      </Link>
+    </nav>
+  );
+}
+
+const WIDE = '(min-width: 62rem)';
+
+/** Whether there is room for an item next to the list. */
+function useWide(): boolean {
+  const [wide, setWide] = useState(() => matchMedia(WIDE).matches);
+  useEffect(() => {
+    const media = matchMedia(WIDE);
+    const changed = (): void => setWide(media.matches);
+    media.addEventListener('change', changed);
+    return () => media.removeEventListener('change', changed);
+  }, []);
+  return wide;
 }

@@ -1,22 +1,20 @@
-import { batch, effect, signal, untracked } from '@preact/signals';
-import type { ItemRow } from '../../../src/dashboard/api/items.ts';
+import { batch, signal } from '@preact/signals';
 import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
-import { connection, liveReviews } from '../api/events.ts';
+import { ApiError } from '../api/http.ts';
 import { reviewerName } from '../api/session.ts';
-import type { Route } from '../app/route.ts';
+import { reviewRoute, type Route } from '../app/route.ts';
 import { Details } from '../item/details.ts';
+import { ENDING_WORDS } from '../ui/badge.tsx';
 import { Bulk } from './bulk/bulk.ts';
-import { fetchDetail, indexed, messageOf } from './review-api.ts';
+import { fetchDetail, messageOf, postReview } from './review-api.ts';
 import { ReviewList } from './review-list.ts';
-import { ReviewQueue } from './review-queue.ts';
-import { viewOf } from './rows/views.tsx';
 
-/** Decisions that can be undone. */
+/** Maximum number of decisions that can be undone. */
 const MAX_UNDO = 100;
 
-/** Whoever undoes waits for it, wherever they go. */
-const NEVER = new AbortController().signal;
+/** Items with changed reviews are asked for in one request of this many. */
+const MAX_RENEWED = 100;
 
 /** The item that somebody decides on. */
 export interface Judged {
@@ -25,106 +23,94 @@ export interface Judged {
   readonly decision: Decision | null;
   /** Whether its content is restricted. */
   readonly restricted: boolean;
-  /** Reviews that it has: the number of the last one. */
+  /** Number of reviews that the page shows. */
   readonly reviews: number;
 }
 
 interface Done {
   readonly seq: number;
-  readonly runDecision: Decision | null;
   readonly position: number;
-  /** Whether the item had a review before. */
-  readonly again: boolean;
+  /** The review before it, to be restored. */
+  readonly before: NewReview;
 }
+
+const OPEN: NewReview = { decision: null };
 
 /** Somebody's work on the items of one run: where they are, what they decide. It outlives the pages that show it. */
 export class Reviewing {
   readonly run: string;
+  /** Who decides. */
+  readonly reviewer = reviewerName();
   readonly list: ReviewList;
   readonly details: Details;
-  readonly queue: ReviewQueue;
   readonly bulk: Bulk;
   /** For screen readers: what happened last. */
   readonly announced = signal('');
-  /** Reviews that were made since the page was loaded. */
+  /** Number of reviews made since the page was loaded. */
   readonly made = signal(0);
+  /** The item whose review is being saved; null if none is. */
+  readonly saving = signal<number | null>(null);
+  /** The last review, if it was not saved. */
+  readonly failed = signal<{ readonly seq: number; readonly why: string } | null>(null);
   /** Whether the list is shown as tiles. */
   grid = false;
   readonly #done: Done[] = [];
-  #undoing: Promise<void> = Promise.resolve();
+  /** Whether the last decision was saved. */
+  #last: Promise<boolean> = Promise.resolve(true);
 
   constructor(run: string) {
     this.run = run;
     this.list = new ReviewList(run);
     this.details = new Details(run);
-    this.queue = new ReviewQueue(run, (review) => this.entered(review));
     this.bulk = new Bulk(run, {
-      saved: (reviews) => batch(() => reviews.forEach((review) => this.entered(review))),
+      saved: (reviews) => batch(() => reviews.forEach((review) => this.#enter(review))),
       end: () => this.list.refresh(),
     });
   }
 
   /** The list, as it was shown last. */
   get route(): Route {
-    return viewOf(this.run, this.grid);
+    return reviewRoute(this.run, this.grid);
   }
 
-  /** The review that the row of an item shows: one on its way, else the one that is saved. */
-  shownReview(row: Pick<ItemRow, 'seq' | 'review'>): ItemRow['review'] {
-    const unsaved = this.queue.unsaved.value.get(row.seq);
-    return unsaved === undefined ? row.review : unsaved.shown;
-  }
-
-  /** Enters a decision and goes on to the next item. */
-  decide(item: Pick<Judged, 'seq' | 'decision'>, review: NewReview & { readonly decision: Decision }): void {
-    if (this.queue.full) {
-      this.announced.value = 'Not taken: too many decisions wait to be saved.';
-      return;
-    }
-    this.#done.push({
-      seq: item.seq,
-      runDecision: item.decision,
-      position: this.list.position.value,
-      again: this.#reviewed(item.seq),
+  /** Saves a decision, then goes on to the next item. If it is not saved, the item stays selected. */
+  async decide(item: Judged, review: NewReview & { readonly decision: Decision }): Promise<void> {
+    const { position } = this.list;
+    const done = { seq: item.seq, position: position.value };
+    let before = OPEN;
+    this.#last = this.#save(item.seq, async () => {
+      const newest = (await this.#reviewsOf(item.seq)).at(-1);
+      if (newest !== undefined) before = asNewReview(newest);
+      return { ...review, after: item.reviews };
     });
+    if (!(await this.#last)) return;
+    this.#done.push({ ...done, before });
     if (this.#done.length > MAX_UNDO) this.#done.shift();
-    const agrees = review.decision === item.decision;
-    this.queue.save(item.seq, review, { decision: review.decision, agrees });
     this.made.value++;
-    this.#goOn(item.seq, `${capital(review.decision)}${agrees ? ', as the run decided' : ''}.`);
+    const agrees = review.decision === item.decision ? ', as the run decided' : '';
+    this.#goOn(item.seq, `${ENDING_WORDS[review.decision]}${agrees}.`);
   }
 
-  /**
-   * Takes back the decision that was made last, by another review that restores what was before, and selects its item. One
-   * after another: two may be of copies.
-   */
-  undo(): Promise<void> {
-    this.#undoing = this.#undoing.then(() => this.#undo());
-    return this.#undoing;
-  }
-
-  async #undo(): Promise<void> {
-    const last = this.#done.pop();
+  /** Takes back the last decision, by another review that restores the one before, and selects its item. */
+  async undo(): Promise<void> {
+    await this.#last;
+    const last = this.#done.at(-1);
     if (last === undefined) {
       this.announced.value = 'Nothing to undo.';
       return;
     }
     this.list.select(last.position);
-    await this.queue.settled();
-    if (this.queue.giveUpOn(last.seq)) {
-      this.announced.value = 'Undone: it had not been saved.';
-      return;
-    }
-    try {
-      const before = last.again ? await this.#reviewBefore(last.seq) : null;
-      const shown =
-        before === null ? null : { decision: before.decision, agrees: before.decision === last.runDecision };
-      this.queue.save(last.seq, { ...(before ?? { decision: null }), after: 0 }, shown);
-      this.announced.value =
-        before === null ? 'Undone: the item is open again.' : 'Undone: the review before holds again.';
-    } catch (error) {
-      this.announced.value = `Not undone: ${messageOf(error)}`;
-    }
+    const saved = await this.#save(last.seq, async () => {
+      const newest = (await this.#reviewsOf(last.seq)).at(-1);
+      if (newest?.by !== this.reviewer) throw overtaken(newest);
+      return { ...last.before, after: newest.number };
+    });
+    if (!saved) return;
+    this.#done.pop();
+    const isOpen = last.before.decision === null;
+    this.announced.value = isOpen
+      ? 'Undone: the item is open again.'
+      : 'Undone: the review before holds again.';
   }
 
   /** Selects another row of the list. */
@@ -135,9 +121,36 @@ export class Reviewing {
     }
   }
 
+  /** Shows what others have decided on the items of the page since. */
+  async renew(): Promise<void> {
+    for (const seq of await this.list.renew(MAX_RENEWED)) this.details.renew(seq);
+  }
+
   stop(): void {
     this.list.stop();
     this.details.clear();
+  }
+
+  /** Returns whether the review was saved; if not, `failed` says why. One at a time. */
+  async #save(seq: number, prepare: () => Promise<NewReview>): Promise<boolean> {
+    if (this.saving.value !== null) {
+      this.announced.value = 'Not taken: the review before it is still being saved.';
+      return false;
+    }
+    this.saving.value = seq;
+    this.failed.value = null;
+    try {
+      const { copies, ...saved } = await postReview(this.run, seq, await prepare());
+      batch(() => [seq, ...copies].forEach((each) => this.#enter({ ...saved, seq: each })));
+      return true;
+    } catch (error) {
+      const newer = error instanceof ApiError ? error.review : null;
+      if (newer !== null) this.#enter(newer);
+      this.failed.value = { seq, why: newer === null ? messageOf(error) : overtaken(newer).message };
+      return false;
+    } finally {
+      this.saving.value = null;
+    }
   }
 
   #goOn(seq: number, what: string): void {
@@ -148,59 +161,36 @@ export class Reviewing {
     this.announced.value = isSelected && !moved ? `${what} That was the last item.` : `${what} ${where}`;
   }
 
-  #reviewed(seq: number): boolean {
-    const unsaved = this.queue.unsaved.value.get(seq);
-    if (unsaved !== undefined) return unsaved.shown !== null;
-    const detail = this.details.of(seq);
-    if (detail.kind === 'ready') return (detail.detail.reviews.at(-1)?.decision ?? null) !== null;
-    return this.list.row.value?.seq === seq && this.list.row.value.review !== null;
+  async #reviewsOf(seq: number): Promise<readonly Review[]> {
+    const known = this.details.of(seq);
+    if (known.kind === 'ready') return known.detail.reviews;
+    return (await fetchDetail(this.run, seq)).reviews;
   }
 
-  /** The review before the last one of an item; null if the item was open then. */
-  async #reviewBefore(seq: number): Promise<(NewReview & { readonly decision: Decision }) | null> {
-    const { reviews } = await indexed(
-      () => fetchDetail(this.run, seq, NEVER),
-      NEVER,
-      () => undefined,
-    );
-    const before = reviews.at(-2);
-    if (before === undefined || before.decision === null) return null;
-    const { decision, categories, note, seen } = before;
-    return { decision, categories: categories === null ? null : [...categories], note, seen };
-  }
-
-  /** Shows a review that was saved, by anybody. */
-  entered(review: Review): void {
+  #enter(review: Review): void {
     this.list.enter(review);
     this.details.enter(review);
   }
 }
 
-function capital(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
+function asNewReview({ decision, categories, note, seen }: Review): NewReview {
+  if (decision === null) return OPEN;
+  return { decision, categories: categories === null ? null : [...categories], note, seen };
+}
+
+function overtaken(newer: Review | undefined): ApiError {
+  const { by = 'Somebody', decision = null } = newer ?? {};
+  const what = decision === null ? 'opened this item again' : `decided ${ENDING_WORDS[decision]}`;
+  return new ApiError('REVIEWED_MEANWHILE', `${by} ${what} after it was shown.`, 409);
 }
 
 let current: Reviewing | null = null;
 
-/** The work on a run; that on another run ends. */
+/** The work on a run. Work on another run, or under another name, ends. */
 export function reviewingOf(run: string): Reviewing {
-  // Decisions that wait to be saved belong to whoever made them.
-  if (current?.run !== run || current.queue.reviewer !== reviewerName()) {
+  if (current?.run !== run || current.reviewer !== reviewerName()) {
     current?.stop();
     current = new Reviewing(run);
   }
   return current;
-}
-
-/** Shows what others decide, and saves what waits whenever the server is there again. */
-export function followReviews(): void {
-  effect(() => {
-    const reviews = liveReviews.value;
-    untracked(() => {
-      for (const { run, review } of reviews) if (run === current?.run) current.entered(review);
-    });
-  });
-  effect(() => {
-    if (connection.value === 'live') untracked(() => current?.queue.retry());
-  });
 }

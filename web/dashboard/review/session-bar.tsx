@@ -6,7 +6,6 @@ import type { Reviewing } from './reviewing.ts';
 /** What was done and seen in this tab, the setting for texts, and the files of labels. */
 export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
   const labels = `/api/runs/${encodeURIComponent(reviewing.run)}/labels`;
-  const waiting = reviewing.queue.unsaved.value.size;
   return (
     <footer class="session-bar">
       <label>
@@ -26,7 +25,6 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
         Let me decide without looking
       </label>
       <ReviewerName />
-      {waiting > 0 && <span role="status">{counted(waiting, 'decision')} not saved yet</span>}
       <span class="hint">
         {counted(reviewing.made.value, 'decision')}, {counted(revealed.value, 'content')} shown in this tab
       </span>

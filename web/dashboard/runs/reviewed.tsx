@@ -1,10 +1,9 @@
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
-import { reviewProgress } from '../api/events.ts';
 import { count, counted } from '../ui/format.ts';
 
-/** How far people are with the flagged items of a run: done, left, overturned. Follows what is reviewed on this server. */
+/** How far people are with the flagged items of a run: done, left, overturned. */
 export function Reviewed({ run }: { readonly run: RunDetail }) {
-  const { flagged, reviewed, overturned } = reviewProgress.value.get(run.run) ?? run.reviews;
+  const { flagged, reviewed, overturned } = run.reviews;
   const all = run.by_decision === null ? null : run.by_decision.review + run.by_decision.block;
   const others = reviewed - flagged;
   return (

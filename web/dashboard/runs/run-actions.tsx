@@ -19,8 +19,6 @@ interface Words {
 const ACTIONS: Readonly<Record<RunAction, Words>> = {
   pause: { label: 'Pause', icon: 'paused', done: 'Pausing. What is being judged is finished first.' },
   continue: { label: 'Continue', icon: 'running', done: 'Continuing.' },
-  resume: { label: 'Resume', icon: 'running', done: 'Resuming where it stopped.' },
-  retry: { label: 'Judge failed items again', icon: 'reload', done: 'Judging the failed items again.' },
   cancel: { label: 'Cancel', icon: 'cancelled', done: 'Cancelling.' },
 };
 

@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
-import { Link } from '../app/link.tsx';
+import { Link } from '../app/router.tsx';
 import { Foreign } from '../ui/foreign.tsx';
 import { duration, localTime } from '../ui/format.ts';
 import { RunActions } from './run-actions.tsx';

@@ -1,18 +1,18 @@
-import { useEffect } from 'preact/hooks';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
-import { liveRuns } from '../api/events.ts';
-import { runDetail } from '../api/runs.ts';
-import { useLoad } from '../api/use-load.ts';
-import { Link } from '../app/link.tsx';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
+import { reportPath, runApi } from '../api/runs.ts';
+import { usePoll } from '../api/use-poll.ts';
+import { Link } from '../app/router.tsx';
 import { Page } from '../app/page.tsx';
 import { RUN_TABS, type RunTab } from '../app/route.ts';
 import { ReviewPage } from '../review/review-page.tsx';
 import { ThresholdsPage } from '../thresholds/thresholds-page.tsx';
 import { Button } from '../ui/button.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Overview } from './overview/overview.tsx';
-import { ReportTab } from './report-tab.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunStateBadge } from './run-state.tsx';
 
@@ -25,15 +25,7 @@ interface Props {
 
 /** A run, with what the server says of it as it goes on. */
 export function RunPage({ run: name, tab, flagged, grid }: Props) {
-  const { value, error, reload } = useLoad(name, (signal) => runDetail(name, signal));
-  const row = liveRuns.value?.find(({ run }) => run === name);
-  const ending = row === undefined ? null : `${row.state} ${row.not_judged}`;
-  const known = value === null ? null : `${value.state} ${value.not_judged}`;
-  useEffect(() => {
-    // What the row does not have: the summary of a run that has finished since it was loaded, even before it had a row.
-    if (ending !== null && known !== null && known !== ending) reload();
-  }, [ending, known === null]);
-  const run: RunDetail | null = value === null ? null : { ...value, ...row };
+  const { value: run, error, reload } = usePoll<RunDetail>(runApi(name));
 
   return (
     <Page
@@ -55,9 +47,7 @@ export function RunPage({ run: name, tab, flagged, grid }: Props) {
         </Notice>
       )}
       {run === null && error === null && <Skeleton lines={6} />}
-      {run !== null && value !== null && (
-        <Tab {...{ tab, run }} loaded={value} flagged={flagged === true} grid={grid === true} />
-      )}
+      {run !== null && <Tab {...{ tab, run }} flagged={flagged === true} grid={grid === true} />}
     </Page>
   );
 }
@@ -89,21 +79,48 @@ interface TabProps {
   readonly tab: RunTab;
   readonly flagged: boolean;
   readonly grid: boolean;
-  /** As it goes on. */
   readonly run: RunDetail;
-  /** As it was loaded, for what does not follow each change. */
-  readonly loaded: RunDetail;
 }
 
-function Tab({ tab, run, loaded, flagged, grid }: TabProps) {
+function Tab({ tab, run, flagged, grid }: TabProps) {
+  if (run.state !== 'finished' && tab !== 'overview') {
+    return (
+      <EmptyState icon="info" title="Not finished yet">
+        <p>
+          Report, review and thresholds are about finished runs. The overview counts what was judged so far.
+        </p>
+      </EmptyState>
+    );
+  }
   switch (tab) {
     case 'overview':
       return <Overview run={run} />;
     case 'report':
       return <ReportTab run={run} />;
     case 'review':
-      return <ReviewPage run={loaded} flagged={flagged} grid={grid} />;
+      return <ReviewPage run={run} flagged={flagged} grid={grid} />;
     case 'thresholds':
-      return <ThresholdsPage run={loaded} />;
+      return <ThresholdsPage run={run} />;
   }
+}
+
+/** The report of a finished run, in a frame without rights: nothing in it can reach this page. */
+function ReportTab({ run }: { readonly run: RunDetail }) {
+  const path = reportPath(run.run);
+  return (
+    <div class="report-tab">
+      <div class="report-tools">
+        <a class="button button-small" href={path} target="_blank" rel="noopener">
+          <Icon name="external" />
+          Open in a new tab
+        </a>
+      </div>
+      <iframe
+        class="report-frame"
+        src={path}
+        title={`Report of ${escapeText(run.name, 80)}`}
+        sandbox="allow-scripts"
+      />
+    </div>
+  );
 }

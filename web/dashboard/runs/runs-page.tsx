@@ -1,43 +1,45 @@
 import { useState } from 'preact/hooks';
-import { health, liveRuns, olderRuns } from '../api/events.ts';
+import type { RunList } from '../../../src/dashboard/api/runs.ts';
+import { usePoll } from '../api/use-poll.ts';
 import { session } from '../api/session.ts';
 import { Page } from '../app/page.tsx';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
+import { EmptyState } from '../ui/empty-state.tsx';
+import { Command } from '../ui/foreign.tsx';
 import { counted } from '../ui/format.ts';
+import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import { FirstRun } from './first-run.tsx';
 import { HealthStrip } from './health-strip.tsx';
 import { RunCard } from './run-card.tsx';
-import { StartRunDialog } from './start-run-dialog.tsx';
 
 /** Runs that are shown at first, and with each wish for more. */
 const SOME = 50;
 
 /** All runs, the newest first, as they go on. */
 export function RunsPage() {
-  const [starting, setStarting] = useState(false);
   const [some, setSome] = useState(SOME);
-  const runs = liveRuns.value;
-  const current = session.value;
-  const mayStart = current.state === 'open' && current.session.may_control;
-  const start = (): void => setStarting(true);
+  const { value: list, error } = usePoll<RunList>('/api/runs');
+  const runs = list?.runs ?? null;
   useShortcuts('Runs', [
     { keys: ['j'], does: 'Next run', run: () => step(1) },
     { keys: ['k'], does: 'Run before', run: () => step(-1) },
-    ...(mayStart ? [{ keys: ['n'], does: 'Start a run', run: start }] : []),
   ]);
-  const startButton = mayStart && (
-    <Button kind="primary" icon="plus" onClick={start}>
-      Start a run
-    </Button>
-  );
   return (
-    <Page title="Runs" actions={runs !== null && runs.length > 0 ? startButton : undefined}>
+    <Page title="Runs">
       <div class="stack">
-        {health.value !== null && <HealthStrip health={health.value} />}
-        {runs === null && <Skeleton lines={6} />}
-        {runs?.length === 0 && <FirstRun startButton={startButton} />}
+        {error !== null && <Notice tone="block" role="alert" title={error.message} />}
+        {list !== null && <HealthStrip health={list.health} />}
+        {list === null && error === null && <Skeleton lines={6} />}
+        {runs?.length === 0 && (
+          <EmptyState icon="shield" title="No run yet">
+            <p>
+              A run judges everything in the files and folders that you name, and keeps a verdict on each
+              item. It reads tables, chats, texts, images and audio.
+            </p>
+          </EmptyState>
+        )}
+        {runs !== null && <HowToStart />}
         {runs !== null && runs.length > 0 && (
           <ul class="stack run-list">
             {runs.slice(0, some).map((run) => (
@@ -48,12 +50,23 @@ export function RunsPage() {
         {runs !== null && runs.length > some && (
           <Button onClick={() => setSome(some + SOME)}>Show more of {counted(runs.length, 'run')}</Button>
         )}
-        {olderRuns.value > 0 && (
-          <p class="muted">{counted(olderRuns.value, 'older run is', 'older runs are')} not listed.</p>
+        {list !== null && list.older > 0 && (
+          <p class="muted">{counted(list.older, 'older run is', 'older runs are')} not listed.</p>
         )}
       </div>
-      {starting && <StartRunDialog onClose={() => setStarting(false)} />}
     </Page>
+  );
+}
+
+/** Runs are not started from here. */
+function HowToStart() {
+  const current = session.value;
+  if (current.state !== 'open') return null;
+  return (
+    <section aria-label="Start a run">
+      <p class="small">To start a run of a folder, a file or a job file, type in a terminal:</p>
+      <Command text={current.session.start_command} />
+    </section>
   );
 }
 

@@ -1,10 +1,12 @@
-import type { ThresholdEffect } from '../../../src/dashboard/api/items.ts';
+import { useRef } from 'preact/hooks';
+import type { ThresholdEffect, ThresholdQuery } from '../../../src/dashboard/api/items.ts';
 import { DECISIONS, type Decision } from '../../../src/domain/outcome.ts';
+import { useLoad } from '../api/use-load.ts';
+import { fetchEffect } from '../review/review-api.ts';
 import { DecisionBadge } from '../ui/badge.tsx';
 import { count, counted } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
-import type { KnownEffect } from './use-effect-of.ts';
 
 /** `+12`, `−3`, `0`. */
 function signed(difference: number): string {
@@ -12,13 +14,33 @@ function signed(difference: number): string {
   return difference > 0 ? `+${count(difference)}` : `−${count(-difference)}`;
 }
 
+/** From the last move of a slider to the request. */
+const SETTLE_MS = 100;
+
+interface EffectPanelProps {
+  readonly run: string;
+  /** Null while the thresholds are wrong: the effect of those before is shown. */
+  readonly query: ThresholdQuery | null;
+}
+
 /** How many items the thresholds would decide differently. */
-export function EffectPanel({ known: { effect, current, problem } }: { readonly known: KnownEffect }) {
+export function EffectPanel({ run, query }: EffectPanelProps) {
+  const asked = useRef(query ?? { thresholds: {} });
+  if (query !== null) asked.current = query;
+  const { value, error, loading } = useLoad(JSON.stringify([run, asked.current]), async (signal) => {
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    signal.throwIfAborted();
+    return fetchEffect(run, asked.current, signal);
+  });
   return (
     <section class="effect card" aria-labelledby="effect-title">
       <h2 id="effect-title">What would change</h2>
-      {problem !== null && <Notice tone="block" role="alert" title={problem} />}
-      {effect === null ? problem === null && <Skeleton /> : <Known effect={effect} current={current} />}
+      {error !== null && <Notice tone="block" role="alert" title={error.message} />}
+      {value === null ? (
+        error === null && <Skeleton />
+      ) : (
+        <Known effect={value} current={!loading && query !== null} />
+      )}
     </section>
   );
 }

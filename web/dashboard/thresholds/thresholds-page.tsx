@@ -3,37 +3,30 @@ import { useMemo } from 'preact/hooks';
 import type { ScoreHistograms } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useLoad } from '../api/use-load.ts';
-import { fetchScores, indexed } from '../review/review-api.ts';
+import { fetchScores } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
 import { count } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
-import { Progress } from '../ui/progress.tsx';
+import { FIRST_USE, Skeleton } from '../ui/skeleton.tsx';
 import { toast } from '../ui/toast.tsx';
 import { EffectPanel } from './effect-panel.tsx';
-import { crossed, hasThresholds, keysOf, modelOf, queryOf, withLevel, type Model } from './model.ts';
-import { policyYaml } from './policy-yaml.ts';
+import {
+  crossed,
+  hasThresholds,
+  keysOf,
+  modelOf,
+  policyYaml,
+  queryOf,
+  withLevel,
+  type Model,
+} from './model.ts';
 import { ThresholdRow } from './threshold-row.tsx';
-import { useEffectOf } from './use-effect-of.ts';
 
 /** Sliders for the thresholds of a run, and what others would decide. Nothing of the run changes. */
 export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
-  const indexing = useSignal<number | null>(null);
-  const scores = useLoad(run.run, (signal) =>
-    indexed(
-      () => fetchScores(run.run, signal),
-      signal,
-      (share) => (indexing.value = share),
-    ),
-  );
+  const scores = useLoad(run.run, (signal) => fetchScores(run.run, signal));
   if (scores.error !== null) return <Notice tone="block" role="alert" title={scores.error.message} />;
-  if (scores.value === null) {
-    return (
-      <div class="stack">
-        <p>{indexing.value === null ? 'Reading the scores …' : 'Indexing the run for its first use …'}</p>
-        <Progress label="Indexing" share={indexing.value} />
-      </div>
-    );
-  }
+  if (scores.value === null) return <Skeleton slow={FIRST_USE} />;
   return <Sliders run={run} scores={scores.value} />;
 }
 
@@ -42,7 +35,6 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
   const initial = useMemo(() => modelOf(run.policy, categories), [run.run, categories]);
   const model = useSignal<Model>(initial);
   const wrong = crossed(model.value);
-  const known = useEffectOf(run.run, wrong.length > 0 ? null : queryOf(model.value));
   return (
     <div class="thresholds-page">
       <div class="threshold-rows">
@@ -84,7 +76,7 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
         </table>
       </div>
       <div class="effect-column">
-        <EffectPanel known={known} />
+        <EffectPanel run={run.run} query={wrong.length > 0 ? null : queryOf(model.value)} />
         <PolicyFile model={model.value} run={run} wrong={wrong.length > 0} />
         <Button disabled={model.value === initial} onClick={() => (model.value = initial)} icon="reload">
           Reset to the run's policy

@@ -1,4 +1,7 @@
+import { useState } from 'preact/hooks';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
+import { Button } from './button.tsx';
+import { count } from './format.ts';
 
 /** Longest name that is held at all: in the title of one that is cut. */
 const MAX_TITLE = 1000;
@@ -18,5 +21,31 @@ export function Foreign({ text, max = 80, code = false }: Props) {
     <bdi class={code ? 'foreign code' : 'foreign'} title={title}>
       {escapeText(text, max)}
     </bdi>
+  );
+}
+
+/** A shell command to copy into a terminal. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <p>
+      <code class="command">
+        <Foreign text={text} max={2000} />
+      </code>
+    </p>
+  );
+}
+
+/** The same, with a button that shows all of it if it is long. */
+export function WholeForeign({ text, max = 200 }: { readonly text: string; readonly max?: number }) {
+  const [whole, setWhole] = useState(false);
+  return (
+    <>
+      <Foreign text={text} max={whole ? text.length : max} />
+      {text.length > max && (
+        <Button kind="quiet" class="whole" onClick={() => setWhole(!whole)}>
+          {whole ? 'Show less' : `Show all ${count(text.length)} characters`}
+        </Button>
+      )}
+    </>
   );
 }

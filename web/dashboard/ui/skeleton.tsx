@@ -1,11 +1,30 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** Whoever waits for longer is told why. */
+const SLOW_MS = 1500;
+
+interface SkeletonProps {
+  readonly lines?: number;
+  /** Why it takes so long, if it does. */
+  readonly slow?: string;
+}
+
 /** Stands where something is being loaded. */
-export function Skeleton({ lines = 3 }: { readonly lines?: number }) {
+export function Skeleton({ lines = 3, slow }: SkeletonProps) {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div class="skeleton" role="status">
-      <span class="hidden">Loading</span>
+      {isSlow && slow !== undefined ? <p>{slow}</p> : <span class="hidden">Loading</span>}
       {Array.from({ length: lines }, (_, line) => (
         <div key={line} class="skeleton-line" aria-hidden="true" />
       ))}
     </div>
   );
 }
+
+/** For what needs the index of a run. */
+export const FIRST_USE = 'The run is being read for its first use. A million items take some seconds.';

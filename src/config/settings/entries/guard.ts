@@ -36,7 +36,7 @@ export const WORKER_GUARD = setting({
 /** The guard of the gateway, for which the same holds. The dashboard works without. */
 export const GATEWAY_GUARD = setting({
   ...guard,
-  unset: 'none: the API answers 503, and runs that the dashboard starts use `embedded:`',
+  unset: 'none: the API answers 503',
   example: 'grpc://127.0.0.1:8001',
 });
 

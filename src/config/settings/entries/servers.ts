@@ -115,7 +115,7 @@ export const GATEWAY_HOST = setting({
 
 export const CONTENT_ROOT = setting({
   flag: '--root',
-  help: 'folder that the dashboard may read content from; corpora elsewhere are neither shown nor judged for it',
+  help: 'folder that the dashboard may read content from; content elsewhere is not shown',
   kind: list('dir', 'a folder', (texts, { folder }) => parseFolders(texts, folder)),
   default: '.',
   shown: 'the current folder',

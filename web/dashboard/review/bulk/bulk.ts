@@ -3,7 +3,7 @@ import type { ItemFilter, ItemRow } from '../../../../src/dashboard/api/items.ts
 import type { NewReviews, Review } from '../../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../../src/domain/outcome.ts';
 import { lookAt } from '../../item/reveals.ts';
-import { fetchItems, indexed, messageOf, postReviews } from '../review-api.ts';
+import { fetchItems, messageOf, postReviews } from '../review-api.ts';
 
 /** Items that can be decided at once. */
 export const MAX_AT_ONCE = 5000;
@@ -33,11 +33,7 @@ export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSi
     const open: ItemFilter = { ...filter, review: 'open' };
     for (let offset = 0; offset === 0 || offset < Math.min(total, MAX_AT_ONCE); offset += PAGE) {
       const query = { filter: open, sort: 'corpus', offset, limit: PAGE } as const;
-      const page = await indexed(
-        () => fetchItems(run, query, signal),
-        signal,
-        () => undefined,
-      );
+      const page = await fetchItems(run, query, signal);
       total = page.total;
       for (const row of page.rows) found.set(row.seq, row);
     }

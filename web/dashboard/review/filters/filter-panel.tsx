@@ -9,8 +9,9 @@ import { Foreign } from '../../ui/foreign.tsx';
 import { count } from '../../ui/format.ts';
 import { Histogram } from '../histogram.tsx';
 import type { ReviewList } from '../review-list.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { fetchFacets } from '../review-api.ts';
 import { TextSearch } from './text-search.tsx';
-import { useFacets } from './use-facets.ts';
 
 interface Choice<T extends string> {
   readonly value: T;
@@ -66,7 +67,10 @@ const REVIEWS = [
 
 /** Filters with the number of items that each would find. */
 export function FilterPanel({ list, close }: { readonly list: ReviewList; readonly close: () => void }) {
-  const { facets, problem } = useFacets(list.run, list.filter.value);
+  const filter = list.filter.value;
+  const { value: facets, error } = useLoad(JSON.stringify([list.run, filter]), (signal) =>
+    fetchFacets(list.run, filter, signal),
+  );
   const panel = useRef<HTMLElement>(null);
   useEffect(() => panel.current?.querySelector('input')?.focus(), [facets === null]);
   return (
@@ -80,7 +84,7 @@ export function FilterPanel({ list, close }: { readonly list: ReviewList; readon
         close();
       }}
     >
-      {problem !== null && <p role="alert">The filters could not be counted: {problem}</p>}
+      {error !== null && <p role="alert">The filters could not be counted: {error.message}</p>}
       {facets !== null && <Groups list={list} facets={facets} />}
       {facets !== null && <TextSearch list={list} />}
     </aside>

@@ -1,6 +1,5 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
 import { categoryLabel, probability } from '../../item/words.ts';
-import { shownText } from '../../item/text-content.tsx';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
 import { Foreign } from '../../ui/foreign.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -12,10 +11,9 @@ export const idOf = (row: ItemRow): string => `row-${row.seq}`;
 
 export interface RowProps {
   readonly row: ItemRow;
-  /** The beginning of its text, if somebody asked for it. */
-  readonly snippet: string | undefined;
-  readonly review: ItemRow['review'];
-  readonly saving: 'saving' | 'failed' | null;
+  /** Whether its review is being saved, or was not saved. */
+  readonly saving: boolean;
+  readonly failed: boolean;
   readonly position: number;
   readonly total: number;
   readonly selected: boolean;
@@ -38,7 +36,7 @@ export function optionOf({ row, position, total, selected, press, open }: RowPro
 
 /** An item as a line of the list. */
 export function Row(props: RowProps) {
-  const { row, snippet, review, saving } = props;
+  const { row } = props;
   return (
     <div {...optionOf(props)} class="item-row">
       <span class="row-decision">
@@ -55,10 +53,9 @@ export function Row(props: RowProps) {
         · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
         {row.row !== null && `:${row.row}`}
         {row.turn !== null && ` turn ${row.turn}`}
-        {snippet !== undefined && <q class="row-snippet">{shownText(snippet)}</q>}
       </span>
       <span class="row-review">
-        <ReviewState review={review} saving={saving} />
+        <ReviewState {...props} />
       </span>
     </div>
   );
@@ -92,9 +89,14 @@ export function Why({ row }: { readonly row: ItemRow }) {
   );
 }
 
-/** The review of an item as it is on its way. */
-export function ReviewState({ review, saving }: Pick<RowProps, 'review' | 'saving'>) {
-  if (saving === 'failed')
+/** The review of an item, or how far its saving is. */
+export function ReviewState({
+  row: { review },
+  saving,
+  failed,
+}: Pick<RowProps, 'row' | 'saving' | 'failed'>) {
+  if (saving) return <span class="reviewed saving">saving …</span>;
+  if (failed)
     return (
       <Badge tone="block" icon="alert">
         not saved
@@ -102,7 +104,7 @@ export function ReviewState({ review, saving }: Pick<RowProps, 'review' | 'savin
     );
   if (review === null) return null;
   return (
-    <span class={`reviewed ${saving ?? ''}`}>
+    <span class="reviewed">
       <Icon name={review.agrees ? 'check' : review.decision} />
       {review.agrees ? 'agreed' : review.decision}
     </span>

@@ -1,6 +1,10 @@
+import type { Signal } from '@preact/signals';
+import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import { useShortcuts } from '../../app/shortcuts.ts';
 import { probability } from '../../item/words.ts';
 import { DecisionBadge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Foreign } from '../../ui/foreign.tsx';
 import { optionOf, ReviewState, type RowProps, Why } from './row.tsx';
 import { hasThumbnail, Kind, Thumbnail } from './thumbnail.tsx';
@@ -13,7 +17,7 @@ interface TileProps extends RowProps {
 
 /** An item as a tile of the grid: an image as a blurred thumbnail, anything else as what it is. */
 export function Tile({ run, clear, ...props }: TileProps) {
-  const { row, review, saving } = props;
+  const { row } = props;
   return (
     <div {...optionOf(props)} class="tile">
       <span class="tile-picture">
@@ -34,8 +38,39 @@ export function Tile({ run, clear, ...props }: TileProps) {
         <Foreign text={row.id} max={60} />
       </span>
       <span class="tile-review">
-        <ReviewState review={review} saving={saving} />
+        <ReviewState {...props} />
       </span>
+    </div>
+  );
+}
+
+interface RevealTileProps {
+  /** The selected item. */
+  readonly row: ItemRow | undefined;
+  readonly run: RunDetail;
+  /** Items whose thumbnails are shown without blur. */
+  readonly cleared: Signal<ReadonlySet<number>>;
+}
+
+/** Shows the thumbnail of the selected item without blur, or blurs it again. */
+export function RevealTile({ row, run, cleared }: RevealTileProps) {
+  const possible = row !== undefined && hasThumbnail(run, row);
+  const isClear = row !== undefined && cleared.value.has(row.seq);
+  const toggle = (): void => {
+    if (!possible) return;
+    const next = new Set(cleared.value);
+    if (!next.delete(row.seq)) next.add(row.seq);
+    cleared.value = next;
+  };
+  useShortcuts('Grid', [
+    { keys: ['t'], does: 'Show the thumbnail clearly, which is logged, or blur it again', run: toggle },
+  ]);
+  return (
+    <div class="reveal-tile">
+      <Button class="button-small" onClick={toggle} disabled={!possible}>
+        {isClear ? 'Blur the thumbnail again' : 'Show the thumbnail clearly'} <kbd>t</kbd>
+      </Button>
+      <span class="hint">This is logged, and counts as viewed.</span>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { Link } from '../../app/link.tsx';
+import { Link } from '../../app/router.tsx';
 import { counted } from '../../ui/format.ts';
 import { Reviewed } from '../reviewed.tsx';
 import { Icon } from '../../ui/icon.tsx';

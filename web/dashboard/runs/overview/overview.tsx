@@ -1,4 +1,5 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import { Command } from '../../ui/foreign.tsx';
 import { RunProblem } from '../run-problem.tsx';
 import { Accounting } from './accounting.tsx';
 import { Categories } from './categories.tsx';
@@ -18,6 +19,13 @@ export function Overview({ run }: { readonly run: RunDetail }) {
   return (
     <div class="stack">
       <RunProblem problem={run.problem} />
+      {run.command !== null && (
+        <section class="card" aria-labelledby="go-on">
+          <h2 id="go-on">{run.state === 'finished' ? 'Judge failed items again' : 'Continue this run'}</h2>
+          <p>In a terminal:</p>
+          <Command text={run.command} />
+        </section>
+      )}
       {(summary === null || run.state !== 'finished') && (
         <>
           <ProgressPanel run={run} />

@@ -1,0 +1,44 @@
+import { signal, type ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { pathOf, routeOf, type Route } from './route.ts';
+
+const current = signal<Route>(routeOf(location.pathname));
+
+/** The page that is shown. */
+export const route: ReadonlySignal<Route> = current;
+
+/** Goes to a page. `replace`: without a step in the browser's history. */
+export function navigate(to: Route, { replace = false } = {}): void {
+  const path = pathOf(to);
+  if (replace) history.replaceState(null, '', path);
+  else if (path !== location.pathname) history.pushState(null, '', path);
+  current.value = to;
+}
+
+/** Follows the browser's back and forward buttons. */
+export function followHistory(): void {
+  addEventListener('popstate', () => {
+    current.value = routeOf(location.pathname);
+  });
+}
+
+interface LinkProps {
+  readonly to: Route;
+  readonly class?: string;
+  readonly 'aria-current'?: 'page' | undefined;
+  readonly children: ComponentChildren;
+}
+
+/** A link to a page of ours: followed without loading, unless it is to open in another tab or window. */
+export function Link({ to, children, ...rest }: LinkProps) {
+  const follow = (event: MouseEvent): void => {
+    if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    navigate(to);
+  };
+  return (
+    <a {...rest} href={pathOf(to)} onClick={follow}>
+      {children}
+    </a>
+  );
+}
