@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { type AppSite, openApp } from '../http/app.ts';
 import { readBody } from '../http/read-body.ts';
-import { DashboardError, knownErrorOf } from './errors.ts';
+import { DashboardError, toDashboardError } from './errors.ts';
 import { parseBody } from './body.ts';
 import type { WebFiles } from './pages/web-files.ts';
 import { addContentRoutes, type ContentParts } from './routes/content-routes.ts';
@@ -16,11 +16,11 @@ import { addAccessRules } from './session/access.ts';
 export interface AppParts extends SessionParts, RunParts, ItemParts, ContentParts {
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
-  /** Takes one line for people about an error that nobody foresaw. */
+  /** Takes one human-readable line about an unexpected error. */
   readonly say: (line: string) => void;
 }
 
-/** Of a request: a filter with many corpora is the largest. */
+/** Maximum size of a request body. A filter with many corpora is the largest. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 const COMMON_HEADERS = {
@@ -36,7 +36,7 @@ export function createApp(parts: AppParts): Promise<AppSite> {
   return openApp({
     bodyLimit: MAX_BODY_BYTES,
     errorOf: (error, request) => {
-      const known = knownErrorOf(error);
+      const known = toDashboardError(error);
       if (known === null) {
         // A message that is not ours could quote content.
         const kind = error instanceof Error ? error.constructor.name : typeof error;

@@ -14,8 +14,8 @@ export function parseBody(bytes: Buffer): unknown {
   }
 }
 
-/** The body of a request as its schema says. INVALID_REQUEST names the first key that does not fit. */
-export function bodyOf<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
+/** Validates the body of a request. INVALID_REQUEST names the first key that does not fit. */
+export function parseRequestBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
   const key = String(parsed.error.issues[0]?.path[0] ?? '');

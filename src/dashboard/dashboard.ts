@@ -27,16 +27,16 @@ export interface DashboardOptions {
   readonly roots: readonly string[];
   /** Opens the dashboard; null: a random one that is made now. */
   readonly token: string | null;
-  /** Opens it too, with the right to release restricted items; null: nobody has it. */
+  /** Opens it too, with the right to release restricted items; null if nobody has that right. */
   readonly releaseToken: string | null;
   readonly pool: Pick<GuardPool, 'status'>;
-  /** The Redis of the fleet; null: none. */
+  /** The Redis of the fleet; null if there is none. */
   readonly redis: RedisAddress | null;
   /** Names the folder of this user's key. */
   readonly env: NodeJS.ProcessEnv;
   /** How long a session lasts, in milliseconds. Default: 12 h. */
   readonly sessionLifetimeMs?: number;
-  /** Takes one line for people. */
+  /** Takes one human-readable line. */
   readonly say: (line: string) => void;
 }
 

@@ -24,7 +24,7 @@ const STATUS = {
 
 export type DashboardCode = keyof typeof STATUS;
 
-/** An answer other than what was asked for. The message is for people, and never quotes content. */
+/** An error answer. Its message is human-readable and never quotes content. */
 export class DashboardError extends Error {
   override readonly name = 'DashboardError';
   readonly code: DashboardCode;
@@ -63,8 +63,8 @@ const BY_KIND: Readonly<Record<Failure['kind'], DashboardCode>> = {
   internal: 'INTERNAL',
 };
 
-/** The answer to any error; null for one that nobody foresaw, whose own message may quote content. */
-export function knownErrorOf(error: unknown): DashboardError | null {
+/** Converts a known error to an answer; null for any other error, whose message may quote content. */
+export function toDashboardError(error: unknown): DashboardError | null {
   if (error instanceof DashboardError) return error;
   if (error === BAD_PATH) return new DashboardError('NOT_FOUND', BAD_PATH.message);
   if (error instanceof HttpError)

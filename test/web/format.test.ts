@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunProgress } from '../../src/dashboard/api/runs.ts';
 import { doneShare, paceWords, progressWords } from '../../web/dashboard/runs/progress-words.ts';
-import { counted, duration, percent } from '../../web/dashboard/ui/format.ts';
+import { formatCount, duration, percent } from '../../web/dashboard/ui/format.ts';
 
 describe('numbers of the dashboard', () => {
   it.each([
@@ -27,7 +27,7 @@ describe('numbers of the dashboard', () => {
   });
 
   it('have the right noun', () => {
-    expect([counted(1, 'item'), counted(1234, 'item')]).toEqual(['1 item', '1,234 items']);
+    expect([formatCount(1, 'item'), formatCount(1234, 'item')]).toEqual(['1 item', '1,234 items']);
   });
 });
 

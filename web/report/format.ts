@@ -6,7 +6,7 @@ export function number(value: number): string {
 }
 
 /** `1 item`, `2,000 items`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${number(count)} ${count === 1 ? one : many}`;
 }
 

@@ -16,7 +16,7 @@ const share = z.number().min(0).max(1);
 /** Items that a search in texts finds at most. */
 export const MAX_HITS = 1000;
 
-/** Which items of a run. Lists: any of these; an empty list: all. */
+/** Selects items of a run. A list selects items with any of its values; an empty list selects all. */
 export const ITEM_FILTER = z.strictObject({
   /** `error`: items that were not judged. */
   decisions: z
@@ -37,7 +37,7 @@ export const ITEM_FILTER = z.strictObject({
   /** Part of an id or a path, in any case. */
   search: z.string().max(200).default(''),
   review: z.enum(['any', 'open', 'agreed', 'overturned']).default('any'),
-  /** Only these items, such as those in whose texts something was found; null: all. */
+  /** Only these items, such as the hits of a text search; null for all. */
   seqs: z.array(z.int().min(0)).max(MAX_HITS).nullable().default(null),
 });
 
@@ -61,7 +61,7 @@ export type ItemQuery = z.input<typeof ITEM_QUERY>;
 
 /** Body of `POST /api/runs/:run/text-search`: what to look for in the texts of the items that pass a filter. */
 export const TEXT_SEARCH = z.strictObject({
-  /** Found in any case, as it is. */
+  /** Matched literally, ignoring case. */
   text: z.string().min(2).max(200),
   filter: ITEM_FILTER.prefault({}),
   /** The first item to search. */
@@ -75,7 +75,7 @@ export interface TextHits {
   /** Items whose texts were searched, in corpus order. */
   readonly searched: number;
   readonly seqs: readonly number[];
-  /** Where to search on, after so many hits or so long; null: everything was searched. */
+  /** First item not searched, because there were too many hits or it took too long; null if everything was searched. */
   readonly next: number | null;
 }
 
@@ -96,7 +96,7 @@ export interface ItemRow {
   readonly error_code: string | null;
   /** Its content is not shown. */
   readonly restricted: boolean;
-  /** The last review; null: none, or it was taken back. */
+  /** The last review; null if there is none, or it was taken back. */
   readonly review: { readonly decision: Decision; readonly agrees: boolean } | null;
   /** Number of its reviews, with those that were taken back: the number of the last one. */
   readonly reviews: number;
@@ -123,7 +123,7 @@ export interface Facets {
   readonly scores: readonly number[];
 }
 
-/** `GET /api/runs/:run/items/:seq`: everything the record says of an item but its snippet. Holds no content. */
+/** `GET /api/runs/:run/items/:seq`: the whole record of an item, without its snippet and content. */
 export interface ItemDetail {
   readonly line: OutcomeLine;
   /** `decided_by` in words. */
@@ -131,9 +131,9 @@ export interface ItemDetail {
   readonly restricted: boolean;
   /** Category of the restriction. */
   readonly restricted_by: CategoryKey | null;
-  /** Whether whoever asks may release it. */
+  /** Whether the client may release it. */
   readonly may_release: boolean;
-  /** Who released its content; null if nobody did. */
+  /** Release of its content; null if nobody released it. */
   readonly released: Release | null;
   readonly reviews: readonly Review[];
   /** Other items with the same content, which are decided with it. */
@@ -160,9 +160,9 @@ export type ItemContent =
   | {
       readonly kind: 'conversation';
       readonly turns: readonly { readonly role: string; readonly text: string }[];
-      /** Number of the first of `turns` in the conversation, from 1: of a long one, the turns before it are left out. */
+      /** Number of the first of `turns` in the conversation, from 1. Earlier turns of a long conversation are left out. */
       readonly first_turn: number;
-      /** Of the turn that the verdict is about, or that tipped the conversation: its number; null if it is not known. */
+      /** Number of the turn that the verdict is about, or that tipped the conversation; null if it is not known. */
       readonly tipped_at: number | null;
       readonly cut: boolean;
     }
@@ -174,12 +174,12 @@ export type ItemContent =
     }
   | {
       readonly kind: 'audio';
-      /** Length of the sound that can be played: of a longer clip, the window that decided. */
+      /** Length of the sound that can be played. Only the window that decided can be played of a longer clip. */
       readonly seconds: number;
       /** Loudest sample of each of up to 600 equal pieces of it, 0 … 1. */
       readonly peaks: readonly number[];
       readonly transcript: string | null;
-      /** Where in the clip that window begins, in seconds; null if the clip was judged in one piece. */
+      /** Start of that window in the clip, in seconds; null if the clip was judged in one piece. */
       readonly worst_at: number | null;
       /** Length of the clip. */
       readonly clip_seconds: number;
@@ -190,7 +190,7 @@ export type ItemContent =
 /** Body of `POST /api/runs/:run/items/:seq/thumbnail`. A revealed one is logged as a reveal; others are strongly blurred. */
 export const THUMBNAIL = z.strictObject({ revealed: z.boolean().default(false) });
 
-/** The part of a text that decided, in UTF-16 code units. Of a pair: in its response. */
+/** The part of the text, or of the response of a pair, that decided: in UTF-16 code units. */
 export interface MarkedSpan {
   readonly from: number;
   readonly to: number;
@@ -205,7 +205,7 @@ export type ContentProblem =
   | 'not_readable'
   | 'decoding_failed';
 
-/** Of `default`, our categories, and those of other taxonomies. */
+/** Thresholds of `default`, our categories, and those of other taxonomies. */
 const MAX_THRESHOLDS = 1 + CATEGORY_KEYS.length + MAX_FOREIGN_CATEGORIES;
 
 /** Body of `POST /api/runs/:run/thresholds`. Thresholds of the run's policy that are not named stay. */
@@ -220,7 +220,7 @@ export const THRESHOLD_QUERY = z.strictObject({
 
 export type ThresholdQuery = z.input<typeof THRESHOLD_QUERY>;
 
-/** What other thresholds would decide, over all verdicts of the run. */
+/** Decisions that other thresholds would make on all verdicts of the run. */
 export interface ThresholdEffect {
   readonly now: Readonly<Record<Decision, number>>;
   readonly then: Readonly<Record<Decision, number>>;

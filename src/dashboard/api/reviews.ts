@@ -10,10 +10,10 @@ export type { Release, Review, ReviewProgress } from '../../record/reviews/revie
 export const NEW_REVIEW = z.strictObject({
   /** Null takes back what was decided before: the item is open again. */
   decision: z.enum(DECISIONS).nullable(),
-  /** Categories that the person finds; null: not said. */
+  /** Categories that the person finds; null if the person names none. */
   categories: z.array(z.enum(CATEGORY_KEYS)).max(CATEGORY_KEYS.length).nullable().default(null),
   note: z.string().max(2000).default(''),
-  /** Whether the content of the item was shown to whoever decides. */
+  /** Whether the content of the item was shown to the reviewer. */
   seen: z.boolean().default(false),
   /**
    * `number` of the last review of the item that the reviewer knows, 0 for none. If there is a newer one, the answer is 409

@@ -37,8 +37,9 @@ export interface RunProgress {
   /** Whether `planned` is final. */
   readonly plan_closed: boolean;
   readonly judged: number;
-  /** Of them, those to review and to block. */
+  /** Committed verdicts with the decision `review`. */
   readonly review: number;
+  /** Committed verdicts with the decision `block`. */
   readonly block: number;
   readonly errors: number;
   /** Verdicts by flagged category so far; one verdict may count in several. */
@@ -62,7 +63,7 @@ export interface RunDetail extends RunRow {
   readonly summary: {
     readonly items: number;
     readonly verdicts: number;
-    /** Those of guards whose scores are 0 or 1. */
+    /** Verdicts of guards whose scores are 0 or 1. */
     readonly binary_scores: number;
     readonly errors: number;
     readonly restricted: number;
@@ -80,7 +81,7 @@ export interface RunDetail extends RunRow {
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }
 
-/** A file of which nothing was judged. */
+/** A file without any verdict. */
 export interface FileToFix {
   readonly path: string;
   /** Its first item. */
@@ -97,7 +98,7 @@ export interface FileToFix {
   readonly command: string | null;
 }
 
-/** `GET /api/runs/:run/to-fix`: the files of which nothing was judged, up to 100 of them, those with the most items first. */
+/** `GET /api/runs/:run/to-fix`: the files without any verdict, those with the most items first; at most 100. */
 export interface ToFix {
   readonly files: number;
   readonly items: number;
@@ -140,14 +141,14 @@ export interface LoggedIn {
   readonly page_key: string;
 }
 
-/** What the page needs before anything else. */
+/** Data that pages need before anything else. */
 export interface Session {
   readonly version: string;
   /** Shell command that starts a run. */
   readonly start_command: string;
   /** Whether runs can be paused, continued and cancelled here. */
   readonly may_control: boolean;
-  /** Name of whoever is logged in, as reviews have it: the one they gave, else the user of the server's process. */
+  /** Name of the person in reviews: the one they gave, else the user of the server's process. */
   readonly reviewer: string;
 }
 

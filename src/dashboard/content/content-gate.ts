@@ -28,7 +28,7 @@ export interface Admitted {
   readonly opened: OpenedRun;
   readonly line: OutcomeLine;
   readonly source: SourceSnapshot;
-  /** Whether a part of a content must not be shown. */
+  /** Whether part of the content must not be shown. */
   readonly isRestricted: (request: ItemRequest) => boolean;
   readonly tippedBy: number | null;
 }
@@ -66,7 +66,7 @@ export class ContentGate {
     return problem === null ? known : { problem };
   }
 
-  /** What the record says of an item. */
+  /** Decides by the record of an item. */
   async #known(
     index: RunIndex,
     { seq, opened, signal }: { seq: number; opened: OpenedRun; signal: AbortSignal },
@@ -117,7 +117,7 @@ export class ContentGate {
     return null;
   }
 
-  /** All requests share it, so that none of them aborts it. */
+  /** All requests share it, so none of them aborts it. */
   #restrictedOf(
     index: RunIndex,
     sources: readonly SourceSnapshot[],

@@ -44,7 +44,7 @@ export async function decodedImage(
   return { type: 'image/png', bytes: png, width, height };
 }
 
-/** Ends decoding once the wanted window is there. */
+/** Ends decoding once the wanted window is decoded. */
 class Enough extends Error {}
 
 /** The window of a clip that decided: at most 300 s as the guard heard them. An ItemError says why there is none. */

@@ -64,11 +64,11 @@ export interface ItemContentsOptions {
   readonly indexes: RunIndexes;
 }
 
-/** Who asks for content. */
+/** A person who asks for content. */
 export interface Viewer {
   /** Aborts when they go away. */
   readonly client: AbortSignal;
-  /** Name that they gave; null: none. */
+  /** Name that they gave; null if none. */
   readonly reviewer: string | null;
 }
 
@@ -264,7 +264,7 @@ export class ItemContents {
       const before = await readFileState(handle);
       const changed = await checkPlanned(handle, file, signal);
       const decoded = changed ?? (await decodedAudio(handle, line, decoding));
-      // The decoder opened the file anew after it was hashed.
+      // The decoder opened the file again after it was hashed.
       return (await readFileState(handle)) === before ? decoded : changedFileError();
     } finally {
       await handle.close();

@@ -21,7 +21,7 @@ export interface OpenedRun {
 /** Each holds the list of its sources. */
 const MAX_RUNS = 4;
 
-/** The runs whose content was asked for lately. */
+/** Runs whose content was asked for recently. */
 export class OpenedRuns {
   readonly #access: ContentAccess;
   /** By directory and hash of run.json; the least recently used first. */

@@ -5,7 +5,7 @@ import { ReviewFile } from '../reviews/review-file.ts';
 /** Runs whose file is kept open for appending. */
 const MAX_FILES = 16;
 
-/** Logs what people are shown of which item: `review/reveals.jsonl` in the run directory. It holds no content. */
+/** Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. It holds no content. */
 export class Reveals {
   /** By run directory; the least recently used first. */
   readonly #files = new Map<string, Promise<ReviewFile>>();

@@ -14,7 +14,7 @@ const CONNECT_WITHIN_MS = 5000;
 /** Timeout for what Redis is asked, in milliseconds. */
 const ANSWER_WITHIN_MS = 2000;
 
-/** The Redis of a fleet, which need not be there: connects in the background, and again after a failure. */
+/** Connects to the Redis of a fleet in the background, and again after a failure. */
 export class FleetLink {
   readonly #address: RedisAddress;
   readonly #closing = new AbortController();

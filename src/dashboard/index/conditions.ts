@@ -5,7 +5,7 @@ import type { ITEM_QUERY, ItemFilter } from '../api/items.ts';
 import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
 import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
 
-/** What can be filtered, apart from the search. Of each there are counts. */
+/** Filters that are counted: all but the search. */
 export const DIMENSIONS = [
   'decision',
   'category',

@@ -126,7 +126,7 @@ function parsed(text: Buffer | null): OutcomeLine {
 function noOutcome(cause?: unknown): Failure {
   return new Failure(
     'internal',
-    'the outcomes of the run have a line that is no outcome, or is out of order',
+    'the outcomes of the run have a line that is not an outcome, or is out of order',
     {
       cause,
     },

@@ -59,7 +59,7 @@ export class RunIndex {
   readonly #database: Database;
   readonly #scored: ScoreColumns;
   #scores: ScoreHistograms | null = null;
-  /** Updates of the column `review`, one after the other. */
+  /** Updates of the column `review`, one at a time. */
   #updated: Promise<void> = Promise.resolve();
 
   constructor(
@@ -108,7 +108,7 @@ export class RunIndex {
     return queryFacets(this.#database, filter, signal);
   }
 
-  /** What the run's policy with other thresholds would decide. INVALID_REQUEST for a category of which the run knows nothing. */
+  /** Decisions of the run's policy with other thresholds. INVALID_REQUEST for a category without any score in the run. */
   async thresholds({ thresholds }: ThresholdQuery, signal: AbortSignal): Promise<ThresholdEffect> {
     const isKnown = new Set<string>(['default', ...this.#scored.names]);
     const other = Object.keys(thresholds).find((name) => !isKnown.has(name));
@@ -164,7 +164,7 @@ export class RunIndex {
     };
   }
 
-  /** What is restricted, as the reviews and the other runs of the folder have it now. */
+  /** Restrictions by the policy, the reviews and the other runs of the folder, as of now. */
   async currentRestrictions(signal: AbortSignal): Promise<Restrictions> {
     await this.reviews.readOn(signal);
     await this.#restrictions.read(signal);

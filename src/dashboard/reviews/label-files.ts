@@ -10,7 +10,7 @@ export type LabelFile = (typeof LABEL_FILES)[number];
 
 const BATCH = 256;
 
-/** What labels are made from. */
+/** Input for labels. */
 interface Labelled {
   readonly lines: LinesBySeq;
   readonly reviews: Reviews;
@@ -48,7 +48,7 @@ interface LabelLine {
   /** Null: whether the item is hazardous at all. */
   readonly category: CategoryKey | null;
   readonly label: boolean;
-  /** Who decided, and whether they were shown the content. */
+  /** Name of the reviewer, and whether the content was shown to them. */
   readonly by: string;
   readonly seen: boolean;
 }

@@ -7,7 +7,7 @@ import { type REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
 import { hasReviews, openReviewChain } from '../../record/reviews/review-history.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 
-/** What every line of a file in `review` says. */
+/** Keys of every line of a file in `review`. */
 export interface ReviewFileEntry extends Readonly<Record<string, unknown>> {
   readonly schema: 1;
   readonly run: string;

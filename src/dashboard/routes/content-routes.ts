@@ -4,11 +4,11 @@ import { type ItemContent, TEXT_SEARCH, type TextHits, THUMBNAIL } from '../api/
 import type { ApiFailure } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
-import { bodyOf } from '../body.ts';
+import { parseRequestBody } from '../body.ts';
 import type { DecodedMedia } from '../content/decoded-media.ts';
 import type { ItemContents, Unavailable, Viewer } from '../content/item-contents.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
-import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
+import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 
 /** Texts that one search looks at, at most. */
 const MAX_SEARCHED = 100_000;
@@ -44,7 +44,7 @@ export function addContentRoutes(app: FastifyInstance, { runs, contents, indexes
   });
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/thumbnail', async (request, reply) => {
-    const { revealed } = bodyOf(THUMBNAIL, request.body ?? {});
+    const { revealed } = parseRequestBody(THUMBNAIL, request.body ?? {});
     const { dir, seq } = await placeOf(request, runs);
     const look = revealed ? 'thumbnail' : 'blurred';
     return sendMedia(reply, await contents.media(dir, seq, viewerOf(request, reply), look));
@@ -56,7 +56,7 @@ async function searchTexts(
   reply: FastifyReply,
   { runs, contents, indexes }: ContentParts,
 ): Promise<TextHits> {
-  const { text, filter, from } = bodyOf(TEXT_SEARCH, request.body);
+  const { text, filter, from } = parseRequestBody(TEXT_SEARCH, request.body);
   const dir = await runs.find(request.params.run);
   const viewer = viewerOf(request, reply);
   const seqs = await indexes.use(dir, viewer.client, (index) =>
@@ -80,7 +80,7 @@ function sendMedia(reply: FastifyReply, media: DecodedMedia | Unavailable | null
 }
 
 function viewerOf({ session }: Pick<FastifyRequest, 'session'>, reply: FastifyReply): Viewer {
-  return { client: whileOpen(reply), reviewer: session?.reviewer ?? null };
+  return { client: clientAbortSignal(reply), reviewer: session?.reviewer ?? null };
 }
 
 interface ItemPlace {
@@ -89,7 +89,7 @@ interface ItemPlace {
 }
 
 async function itemOf(request: FastifyRequest<ItemRoute>, runs: RunFolder): Promise<ItemPlace> {
-  bodyOf(NOTHING, request.body);
+  parseRequestBody(NOTHING, request.body);
   return placeOf(request, runs);
 }
 

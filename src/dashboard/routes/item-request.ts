@@ -6,7 +6,7 @@ export interface ItemRoute {
   Params: { run: string; seq: string };
 }
 
-/** The seq in a path. NOT_FOUND when it is none. */
+/** Parses the seq in a path. NOT_FOUND if it is not one. */
 export function seqOf(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw noSuchItem();
   return Number(text);
@@ -16,8 +16,8 @@ export function noSuchItem(): DashboardError {
   return new DashboardError('NOT_FOUND', 'there is no such item');
 }
 
-/** Aborted when the client goes away before it was answered. */
-export function whileOpen({ raw }: FastifyReply): AbortSignal {
+/** Aborts when the client goes away before it was answered. */
+export function clientAbortSignal({ raw }: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const abort = (): void => gone.abort(new DashboardError('UNAVAILABLE', 'the client is gone'));
   if (raw.closed) abort();

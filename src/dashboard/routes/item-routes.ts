@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SEXUAL } from '../../domain/restriction/restriction.ts';
 import { describeRule } from '../../domain/words/decided-by-words.ts';
 import { ITEM_FILTER, ITEM_QUERY, type ItemDetail, THRESHOLD_QUERY } from '../api/items.ts';
-import { bodyOf } from '../body.ts';
+import { parseRequestBody } from '../body.ts';
 import { conversationTip } from '../index/conversation-tip.ts';
 import type { RunIndex } from '../index/run-index.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
 import { toFix } from '../runs/to-fix.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
-import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
+import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 
 export interface ItemParts {
   readonly runs: RunFolder;
@@ -27,22 +27,22 @@ export function addItemRoutes(app: FastifyInstance, { runs, indexes }: ItemParts
     query: (index: RunIndex, signal: AbortSignal, dir: string) => Promise<T>,
   ): Promise<T> => {
     const dir = await runs.find(params.run);
-    const signal = whileOpen(reply);
+    const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, (index) => query(index, signal, dir));
   };
 
   app.post<RunRoute>('/api/runs/:run/items', (request, reply) => {
-    const query = bodyOf(ITEM_QUERY, request.body ?? {});
+    const query = parseRequestBody(ITEM_QUERY, request.body ?? {});
     return answer(request, reply, (index, signal) => index.page(query, signal));
   });
 
   app.post<RunRoute>('/api/runs/:run/facets', (request, reply) => {
-    const filter = bodyOf(ITEM_FILTER, request.body ?? {});
+    const filter = parseRequestBody(ITEM_FILTER, request.body ?? {});
     return answer(request, reply, (index, signal) => index.facets(filter, signal));
   });
 
   app.post<RunRoute>('/api/runs/:run/thresholds', (request, reply) => {
-    const query = bodyOf(THRESHOLD_QUERY, request.body);
+    const query = parseRequestBody(THRESHOLD_QUERY, request.body);
     return answer(request, reply, (index, signal) => index.thresholds(query, signal));
   });
 

@@ -10,12 +10,12 @@ import {
   type SavedReview,
   type SavedReviews,
 } from '../api/reviews.ts';
-import { bodyOf } from '../body.ts';
+import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import { labelFile } from '../reviews/label-files.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
-import { type ItemRoute, noSuchItem, seqOf, whileOpen } from './item-request.ts';
+import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 import type { ItemParts } from './item-routes.ts';
 
 interface RunRoute {
@@ -40,13 +40,13 @@ const NOT_RELEASED = new DashboardError(
   'only an item that is restricted for Sexual Content can be released',
 );
 
-/** What people decide on items, and files of it. A restricted item can be reviewed too: that shows nothing of it. */
+/** Reviews of items, and files of labels. A restricted item can be reviewed too, without being shown. */
 export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
     const seq = seqOf(request.params.seq);
-    const review = bodyOf(NEW_REVIEW, request.body);
+    const review = parseRequestBody(NEW_REVIEW, request.body);
     const dir = await runs.findOwn(request.params.run);
-    const signal = whileOpen(reply);
+    const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, async (index) => {
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
@@ -62,10 +62,10 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/release', async (request, reply): Promise<Released> => {
     const seq = seqOf(request.params.seq);
-    const { note } = bodyOf(NEW_RELEASE, request.body);
+    const { note } = parseRequestBody(NEW_RELEASE, request.body);
     const dir = await runs.findOwn(request.params.run);
     if (!request.mayRelease) throw NO_RIGHT;
-    const signal = whileOpen(reply);
+    const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, async (index) => {
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
@@ -76,10 +76,10 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
   });
 
   app.post<RunRoute>('/api/runs/:run/reviews', async (request, reply): Promise<SavedReviews> => {
-    const { items, note } = bodyOf(NEW_REVIEWS, request.body);
+    const { items, note } = parseRequestBody(NEW_REVIEWS, request.body);
     const by = request.session?.reviewer ?? userOfProcess();
     const dir = await runs.findOwn(request.params.run);
-    const signal = whileOpen(reply);
+    const signal = clientAbortSignal(reply);
     const saved: Review[] = [];
     const left: number[] = [];
     /** Copies of items that were decided before them. */
@@ -127,7 +127,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
     const file = LABEL_FILES.find((name) => name === request.params.file);
     if (file === undefined) throw new DashboardError('NOT_FOUND', 'there is no such file');
     const dir = await runs.find(request.params.run);
-    const signal = whileOpen(reply);
+    const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, async (index) => {
       const restrictions = await index.currentRestrictions(signal);
       const { lines, reviews } = index;

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { toolVersion } from '../../config/tool-version.ts';
 import { REVIEWER } from '../api/reviews.ts';
 import type { LoggedIn, Session } from '../api/runs.ts';
-import { bodyOf } from '../body.ts';
+import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { cliCommand } from '../runs/to-fix.ts';
 import { type AccessParts, rightsOf } from '../session/access.ts';
 
-/** Of a request to log in, which anybody may send: many of them are held at a time. */
+/** Maximum size of a login, which anybody may send: many of them are held at a time. */
 const MAX_LOGIN_BYTES = 4096;
 
 const LOGIN = z.strictObject({ token: z.string(), reviewer: REVIEWER.shape.name.nullable().default(null) });
@@ -26,7 +26,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
 
   const login = { config: { isPublic: true }, bodyLimit: MAX_LOGIN_BYTES };
   app.post('/api/session', login, async (request, reply): Promise<LoggedIn> => {
-    const { token, reviewer } = bodyOf(LOGIN, request.body);
+    const { token, reviewer } = parseRequestBody(LOGIN, request.body);
     const { mayRelease } = rightsOf(token, request, parts);
     const { pageKey, cookie } = sessions.begin(request.raw, { reviewer, mayRelease });
     reply.header('set-cookie', cookie);
@@ -38,7 +38,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
   });
 
   app.post('/api/session/reviewer', async (request, reply) => {
-    const { name } = bodyOf(REVIEWER, request.body);
+    const { name } = parseRequestBody(REVIEWER, request.body);
     // A program sends the token with each request, and has no session to keep a name in.
     if (request.session === null) throw new DashboardError('CONFLICT', 'only a session has a name');
     request.session.reviewer = name;

@@ -7,7 +7,7 @@ import { readRunFile } from '../../record/read-run-file.ts';
 import { readRunKey } from '../../runs/trust/run-key.ts';
 import { isSealed } from '../../runs/trust/run-seal.ts';
 
-/** Which content the dashboard may read. */
+/** Decides which content the dashboard may read. */
 export class ContentAccess {
   /** With links resolved, as encoded paths. */
   readonly #roots: readonly string[];

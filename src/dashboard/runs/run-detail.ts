@@ -15,7 +15,7 @@ import { cliCommand } from './to-fix.ts';
 /** Sources that are named; a run may have any number. */
 const MAX_SOURCES = 100;
 
-/** What the page of a run shows. CONFLICT when the run cannot be read. */
+/** Collects the data of a run's page. CONFLICT if the run cannot be read. */
 export async function runDetail(
   { row, pass }: CurrentRun,
   dir: string,

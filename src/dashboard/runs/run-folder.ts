@@ -36,7 +36,7 @@ export class RunFolder {
     return dir;
   }
 
-  /** The same for a run that is written to: FORBIDDEN unless this user alone can write in it. */
+  /** Like `find`, for a run to write to: FORBIDDEN unless only this user can write in it. */
   async findOwn(name: string): Promise<string> {
     const dir = await this.find(name);
     try {

@@ -34,7 +34,7 @@ const UNKNOWN = '';
 
 interface ListedRunsOptions {
   readonly folder: RunFolder;
-  /** The Redis of the fleet; `away`: it cannot be reached, null: there is none. */
+  /** The Redis of the fleet; `away` if it cannot be reached, null if there is none. */
   readonly link: () => RedisLink | 'away' | null;
 }
 
@@ -53,7 +53,7 @@ export interface CurrentRun {
 }
 
 interface Entry extends CurrentRun {
-  /** What changes when the run does. */
+  /** `runSignature` of the run. */
   readonly signature: string;
   /** By `performance.now()`. */
   checkedAt: number;

@@ -27,7 +27,7 @@ export class RunReports {
     this.#closing = closing;
   }
 
-  /** The report of a run as it is now. Rejects as `collectReport` does. */
+  /** The current report of a run. Rejects as `collectReport` does. */
   async html(dir: string): Promise<string> {
     const kept = this.#kept.get(dir);
     const signature = await runSignature(dir);

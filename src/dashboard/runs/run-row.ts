@@ -3,7 +3,7 @@ import type { RunStatus } from '../../fleet/status/run-status.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { RunAction, RunProgress, RunRow, RunState } from '../api/runs.ts';
 
-/** What is known of a run, whatever its state. */
+/** Facts about a run in any state. */
 export interface KnownRun {
   /** Name of its directory. */
   readonly run: string;

@@ -11,7 +11,7 @@ import type { RunIndex } from '../index/run-index.ts';
 /** Files that are named. */
 const MAX_FILES = 100;
 
-/** The files of a run of which nothing was judged, and what would have them judged. */
+/** Lists the files of a run without any verdict, each with the command that judges it. */
 export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): Promise<ToFix> {
   const { files, items, first } = await index.unjudged(MAX_FILES, signal);
   if (first.length === 0) return { files, items, listed: [] };

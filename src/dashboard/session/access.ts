@@ -12,7 +12,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null on public routes, and for programs that send the token with each request. */
     session: Session | null;
-    /** Whether whoever asks may release restricted items. */
+    /** Whether the client may release restricted items. */
     mayRelease: boolean;
   }
 }
@@ -20,7 +20,7 @@ declare module 'fastify' {
 export interface AccessParts {
   /** Opens the dashboard. */
   readonly token: string;
-  /** Opens it too, with the right to release restricted items; null: nobody has it. */
+  /** Opens it too, with the right to release restricted items; null if nobody has that right. */
   readonly releaseToken: string | null;
   readonly sessions: Sessions;
   readonly failedLogins: FailedLogins;
@@ -28,10 +28,10 @@ export interface AccessParts {
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Of requests that are not only for reading; for what it is, see Session. */
+/** Header of requests that change something, see Session.pageKey. */
 const PAGE_KEY_HEADER = 'x-page-key';
 
-/** What browsers say of requests that a page of ours makes, and of those that a person does. */
+/** `Sec-Fetch-Site` of requests by our pages, by a person in the address bar, and by programs. */
 const OWN: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
 
 const OTHER_SITE = new DashboardError('FORBIDDEN', 'requests from other sites are refused');
@@ -57,13 +57,13 @@ export function addAccessRules(app: FastifyInstance, parts: AccessParts): void {
   });
 }
 
-/** What a token gives the right to. Throws unless it is one of ours; says so once the client has tried too many. */
+/** Rights of a token. Throws if it is wrong; TOO_MANY_REQUESTS after too many wrong ones. */
 export function rightsOf(
   given: string,
   { socket }: Pick<FastifyRequest, 'socket'>,
   { token, releaseToken, failedLogins }: AccessParts,
 ): { readonly mayRelease: boolean } {
-  // Whoever has it is let in: others behind the same proxy, or on the same machine, may have tried wrong ones.
+  // The right token is never refused: others behind the same proxy, or on the same machine, may have tried wrong ones.
   if (releaseToken !== null && isSameToken(given, releaseToken)) return { mayRelease: true };
   if (isSameToken(given, token)) return { mayRelease: false };
   const address = socket.remoteAddress ?? '';
@@ -74,7 +74,7 @@ export function rightsOf(
 
 /**
  * Browsers send Origin with every such request, and a page of another site can send this content type only after asking.
- * A program with the token in a header is no browser that was tricked.
+ * A request with the token in a header does not come from a browser that was tricked.
  */
 function assertFromPage({ headers }: FastifyRequest, bearer: string | null): void {
   if (headers.origin === undefined && bearer === null) {

@@ -1,11 +1,11 @@
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
-import { keep, kept } from '../app/kept.ts';
+import { loadPreference, savePreference } from '../app/preferences.ts';
 
 /** Longest wait for an answer. */
 const TIMEOUT_MS = 60_000;
 
-/** An answer that is not 2xx, or none at all (`UNREACHABLE`). Message: for people, of our own words. */
+/** An answer that is not 2xx, or none at all (`UNREACHABLE`). The message is human-readable, and our own. */
 export class ApiError extends Error {
   readonly code: string;
   /** HTTP status; 0 if there was no answer. */
@@ -44,7 +44,7 @@ let pageKey: string | null = null;
 /** Sends this key, which the server gave with the session, from now on. */
 export function setPageKey(key: string): void {
   pageKey = key;
-  keep('page-key', key);
+  savePreference('page-key', key);
 }
 
 const loggedOut = new EventTarget();
@@ -68,7 +68,10 @@ export async function request(
       ...(etag !== null && { headers: { 'if-none-match': etag } }),
       ...(body !== undefined && {
         body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json', 'x-page-key': kept('page-key') ?? pageKey ?? '' },
+        headers: {
+          'content-type': 'application/json',
+          'x-page-key': loadPreference('page-key') ?? pageKey ?? '',
+        },
       }),
     });
   } catch {
@@ -86,7 +89,7 @@ export async function request(
   });
 }
 
-/** The JSON of an answer. The server is of the same build, so that its types are taken for granted. */
+/** The JSON of an answer. The server is from the same build, so its types are trusted. */
 export async function requestJson<T>(path: string, options?: Options): Promise<T> {
   const response = await request(path, options);
   return (await response.json()) as T;

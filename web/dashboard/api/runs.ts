@@ -4,7 +4,7 @@ import { request, requestJson } from './http.ts';
 /** The path of a run in the API; `rest` begins with a slash. */
 export const runApi = (run: string, rest = ''): string => `/api/runs/${encodeURIComponent(run)}${rest}`;
 
-/** Of the page that shows a run's report. */
+/** Path of a run's report. */
 export const reportPath = (run: string): string => `/runs/${encodeURIComponent(run)}/report.html`;
 
 export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix> =>

@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { LoggedIn, Session } from '../../../src/dashboard/api/runs.ts';
-import { keep, kept } from '../app/kept.ts';
+import { loadPreference, savePreference } from '../app/preferences.ts';
 import { ApiError, onLoggedOut, request, requestJson, setPageKey } from './http.ts';
 
 /** `unknown`: not yet asked for. */
@@ -18,7 +18,7 @@ onLoggedOut(() => {
   current.value = { state: 'logged-out' };
 });
 
-/** Takes a token out of the address bar, `#token=…`, so that it is neither shown nor kept in the history. */
+/** Takes a token out of the address bar, `#token=…`, so it is neither shown nor kept in the history. */
 function tokenInAddress(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get('token');
   if (token !== null) history.replaceState(null, '', location.pathname);
@@ -38,7 +38,7 @@ export async function openSession(): Promise<void> {
 }
 
 async function beginSession(token: string): Promise<void> {
-  const body = { token, reviewer: kept('reviewer') };
+  const body = { token, reviewer: loadPreference('reviewer') };
   const { page_key } = await requestJson<LoggedIn>('/api/session', { method: 'POST', body });
   setPageKey(page_key);
 }
@@ -49,10 +49,10 @@ export async function logIn(token: string): Promise<void> {
   current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
 }
 
-/** Names whoever is logged in, in reviews from now on and at the next login with this browser. */
+/** Sets the reviewer's name from now on, and for the next login with this browser. */
 export async function nameReviewer(name: string): Promise<void> {
   await request('/api/session/reviewer', { method: 'POST', body: { name } });
-  keep('reviewer', name.trim());
+  savePreference('reviewer', name.trim());
   current.value = { state: 'open', session: await requestJson<Session>('/api/session') };
 }
 
@@ -61,7 +61,7 @@ export async function logOut(): Promise<void> {
   current.value = { state: 'logged-out' };
 }
 
-/** The name of whoever is logged in, as reviews have it. */
+/** The reviewer's name. */
 export function reviewerName(): string {
   return current.value.state === 'open' ? current.value.session.reviewer : '';
 }

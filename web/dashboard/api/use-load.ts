@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from './http.ts';
 
 export interface Loaded<T> {
-  /** The last answer; of the key before, as long as `loading`. */
+  /** The last answer. While `loading`, it is the answer for the key before. */
   readonly value: T | null;
   readonly error: ApiError | null;
   readonly loading: boolean;

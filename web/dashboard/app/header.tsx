@@ -9,7 +9,7 @@ import { toast } from '../ui/toast.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
 import { Link } from './router.tsx';
 import { useShortcuts } from './shortcuts.ts';
-import { keep, kept } from './kept.ts';
+import { loadPreference, savePreference } from './preferences.ts';
 
 export function Header() {
   const [help, setHelp] = useState(false);
@@ -51,13 +51,13 @@ function ConnectionState() {
 
 const THEMES = ['system', 'light', 'dark'] as const;
 
-/** What the user chose; kept in the browser. */
-const theme = signal(THEMES.find((name) => name === kept('theme')) ?? 'system');
+/** The user's choice; kept in the browser. */
+const theme = signal(THEMES.find((name) => name === loadPreference('theme')) ?? 'system');
 
 /** Gives the page the chosen theme, whenever it changes. */
 export function followTheme(): void {
   effect(() => {
-    keep('theme', theme.value);
+    savePreference('theme', theme.value);
     if (theme.value === 'system') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme.value;
   });

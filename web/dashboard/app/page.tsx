@@ -14,10 +14,10 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** Whether a page was shown before, so that this one was navigated to. */
+/** Whether a page was shown before this one. */
 let navigated = false;
 
-/** A page with its heading. Whoever comes from another page finds the focus on the heading, as after a load. */
+/** A page with its heading. After navigation, the heading has the focus, as after a load. */
 export function Page({ title, beside, actions, above, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   const name = escapeText(title, 80);

@@ -1,8 +1,8 @@
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { keep, kept } from './kept.ts';
+import { loadPreference, savePreference } from './preferences.ts';
 
-/** What a key does on the page that is shown. Keys as in `KeyboardEvent.key`. */
+/** An action of the page on a key. Keys as in `KeyboardEvent.key`. */
 export interface Shortcut {
   readonly keys: readonly string[];
   /** In words, for the help. */
@@ -19,18 +19,18 @@ interface Group {
 
 const registered = signal<readonly Group[]>([]);
 
-/** Those of the pages that are shown, for the help. */
+/** Shortcuts of the visible pages, for the help. */
 export const shortcutGroups: ReadonlySignal<readonly Group[]> = registered;
 
 /** Whether single keys act at all: they get in the way of speech input. */
-export const shortcutsOn = signal(kept('shortcuts') !== 'off');
+export const shortcutsOn = signal(loadPreference('shortcuts') !== 'off');
 
-/** Lets keys act as long as the component is there. `title` heads them in the help. */
+/** Registers shortcuts while the component exists. `title` heads them in the help. */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
   const latest = useRef(shortcuts);
   latest.current = shortcuts;
   const words = shortcuts.map(({ keys, does }) => `${keys.join()} ${does}`).join('\n');
-  // Before the page is painted: whoever sees it can press its keys.
+  // Before the page is painted: its keys work as soon as it is visible.
   useLayoutEffect(() => {
     const group: Group = {
       title,
@@ -51,7 +51,7 @@ const TYPED_INTO =
 
 /** Lets the keys of the page that is shown act. */
 export function followKeys(): void {
-  effect(() => keep('shortcuts', shortcutsOn.value ? 'on' : 'off'));
+  effect(() => savePreference('shortcuts', shortcutsOn.value ? 'on' : 'off'));
   addEventListener('keydown', pressed);
 }
 

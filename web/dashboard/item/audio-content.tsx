@@ -13,7 +13,7 @@ interface AudioContentProps {
   readonly content: Extract<ItemContent, { kind: 'audio' }>;
 }
 
-/** Of full: nobody is startled. */
+/** Fraction of full volume, low enough to startle nobody. */
 const FIRST_VOLUME = 0.4;
 
 const HEIGHT = 60;

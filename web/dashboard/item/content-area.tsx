@@ -3,15 +3,15 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ItemContent, ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { messageOf, revealContent } from '../review/review-api.ts';
+import { apiErrorMessage, revealContent } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
-import { Foreign, WholeForeign } from '../ui/foreign.tsx';
+import { UntrustedText, WholeUntrustedText } from '../ui/untrusted-text.tsx';
 import { localTime } from '../ui/format.ts';
 import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
 import { countReveal, maskTexts, noteLook, showTexts } from './reveals.ts';
 
-/** Whoever moves on before that sees, and is logged to have seen, nothing. */
+/** Moving on before that shows and logs nothing. */
 const SETTLE_MS = 250;
 
 /**
@@ -49,7 +49,7 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
     } catch (error) {
       if (controller.signal.aborted) return;
       noteLook(run.run, line.seq, false);
-      state.value = { kind: 'failed', message: messageOf(error) };
+      state.value = { kind: 'failed', message: apiErrorMessage(error) };
     }
   };
   const hide = (): void => {
@@ -85,9 +85,9 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
       </header>
       {detail.released !== null && (
         <p class="hint">
-          Released by <Foreign text={detail.released.by} max={60} />,{' '}
+          Released by <UntrustedText text={detail.released.by} max={60} />,{' '}
           <time dateTime={detail.released.at}>{localTime(detail.released.at)}</time>:{' '}
-          <WholeForeign text={detail.released.note} />
+          <WholeUntrustedText text={detail.released.note} />
         </p>
       )}
       {restricted ? (

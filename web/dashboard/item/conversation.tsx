@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
-import { Foreign } from '../ui/foreign.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { shownText } from './text-content.tsx';
 
 type ConversationContent = Extract<ItemContent, { kind: 'conversation' }>;
@@ -37,7 +37,7 @@ export function Conversation({
               class={`turn ${Object.hasOwn(SIDES, role) ? SIDES[role] : 'other'} ${counts ? 'counts' : ''}`}
             >
               <p class="role">
-                {turn}. <Foreign text={role} max={40} />
+                {turn}. <UntrustedText text={role} max={40} />
                 {counts && (
                   <strong> · {tipped ? 'this turn tipped it' : 'the verdict is about this turn'}</strong>
                 )}

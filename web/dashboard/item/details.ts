@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
-import { fetchDetail, messageOf } from '../review/review-api.ts';
+import { fetchDetail, apiErrorMessage } from '../review/review-api.ts';
 
 /** Details that are kept; the one that was fetched longest ago goes first. */
 const MAX_DETAILS = 20;
@@ -11,7 +11,7 @@ export type Detail =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'ready'; readonly detail: ItemDetail };
 
-/** What the record says about recently viewed items, and of the next one. */
+/** Records of recently viewed items and the next one. */
 export class Details {
   readonly #run: string;
   readonly #fetching = new Map<number, AbortController>();
@@ -21,7 +21,7 @@ export class Details {
     this.#run = run;
   }
 
-  /** What is known of an item. Fetch it with `want`. */
+  /** Detail of an item, if it was fetched with `want`. */
   of(seq: number): Detail {
     return this.#kept.value.get(seq) ?? { kind: 'loading' };
   }
@@ -69,7 +69,7 @@ export class Details {
       const detail = await fetchDetail(this.#run, seq, signal);
       this.#keep(seq, { kind: 'ready', detail });
     } catch (error) {
-      if (!controller.signal.aborted) this.#keep(seq, { kind: 'failed', message: messageOf(error) });
+      if (!controller.signal.aborted) this.#keep(seq, { kind: 'failed', message: apiErrorMessage(error) });
     } finally {
       if (this.#fetching.get(seq) === controller) this.#fetching.delete(seq);
     }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
-import { count, counted, localTime } from '../ui/format.ts';
-import { WholeForeign } from '../ui/foreign.tsx';
+import { count, formatCount, localTime } from '../ui/format.ts';
+import { WholeUntrustedText } from '../ui/untrusted-text.tsx';
 import { coverageInWords } from './words.ts';
 
 function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
@@ -13,7 +13,7 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
   );
 }
 
-/** What the record says of an item besides its scores. */
+/** The record of an item, except its scores. */
 export function Facts({ detail }: { readonly detail: ItemDetail }) {
   const { line } = detail;
   const { source, stream } = line;
@@ -23,10 +23,10 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
       <summary>Record</summary>
       <dl>
         <Fact name="Id">
-          <WholeForeign text={line.id} />
+          <WholeUntrustedText text={line.id} />
         </Fact>
         <Fact name="Path">
-          <WholeForeign text={source.path} />
+          <WholeUntrustedText text={source.path} />
         </Fact>
         {source.row !== null && (
           <Fact name="Record">
@@ -36,14 +36,14 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
         )}
         {line.part !== null && (
           <Fact name="Part">
-            <WholeForeign text={line.part} />
+            <WholeUntrustedText text={line.part} />
           </Fact>
         )}
         {line.turn !== null && <Fact name="Turn">{line.turn}</Fact>}
         <Fact name="Judged as">{kind === '' ? 'nothing' : kind}</Fact>
         {line.coverage !== null && <Fact name="Coverage">{coverageInWords(line.coverage)}</Fact>}
         {detail.copies > 0 && (
-          <Fact name="Same content">{counted(detail.copies, 'other item')}: one decision is for all</Fact>
+          <Fact name="Same content">{formatCount(detail.copies, 'other item')}: one decision is for all</Fact>
         )}
         {line.reused_from !== null && (
           <Fact name="Judged in">
@@ -51,7 +51,7 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
               'this run, as an earlier item with the same content'
             ) : (
               <>
-                the earlier run <WholeForeign text={line.reused_from} />
+                the earlier run <WholeUntrustedText text={line.reused_from} />
               </>
             )}
           </Fact>
@@ -71,7 +71,7 @@ export function Facts({ detail }: { readonly detail: ItemDetail }) {
           </Fact>
         )}
         <Fact name="Guard">
-          {line.endpoint === null ? 'none answered' : <WholeForeign text={line.endpoint} />}
+          {line.endpoint === null ? 'none answered' : <WholeUntrustedText text={line.endpoint} />}
         </Fact>
         <Fact name="Fingerprint">
           {line.fingerprint === null ? 'none' : <code class="hash">{line.fingerprint}</code>}

@@ -11,7 +11,7 @@ import { Deciding } from '../review/deciding.tsx';
 import { reviewingOf, type Reviewing } from '../review/reviewing.ts';
 import { Announced, SessionBar } from '../review/session-bar.tsx';
 import { Button } from '../ui/button.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { count } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -27,7 +27,7 @@ export function ItemPage({ run: name, seq }: { readonly run: string; readonly se
       above={
         <nav class="breadcrumb" aria-label="Where you are">
           <Link to={reviewingOf(name).route}>
-            <Icon name="left" /> Review list of <Foreign text={name} max={60} />
+            <Icon name="left" /> Review list of <UntrustedText text={name} max={60} />
           </Link>
         </nav>
       }

@@ -3,7 +3,7 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { fileAdvice } from '../../../src/domain/words/file-kinds.ts';
 import { Link } from '../app/router.tsx';
 import { DecisionBadge } from '../ui/badge.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { ContentArea } from './content-area.tsx';
 import type { Detail } from './details.ts';
 import { Facts } from './facts.tsx';
@@ -53,7 +53,7 @@ function Verdict({ detail }: { readonly detail: ItemDetail }) {
   return (
     <header class="verdict">
       <h2>
-        <Foreign text={line.id} max={80} />
+        <UntrustedText text={line.id} max={80} />
       </h2>
       <p>
         <DecisionBadge decision={line.decision} />
@@ -62,7 +62,7 @@ function Verdict({ detail }: { readonly detail: ItemDetail }) {
       </p>
       {line.error !== null && (
         <p class="error">
-          <code>{line.error.code}</code> <Foreign text={line.error.message} max={500} />{' '}
+          <code>{line.error.code}</code> <UntrustedText text={line.error.message} max={500} />{' '}
           <span class="hint">
             What to do: {fileAdvice(line.source.path, line.error)}.
             {line.error.retryable && ' A retry judges it again.'}

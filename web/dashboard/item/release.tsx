@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { messageOf, postRelease } from '../review/review-api.ts';
+import { apiErrorMessage, postRelease } from '../review/review-api.ts';
 import { reviewingOf } from '../review/reviewing.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 
-/** As the API takes it. */
+/** Limit of the API. */
 const MAX_NOTE = 2000;
 
 /** Releases an item that is restricted for Sexual Content, with a note. */
@@ -25,7 +25,7 @@ export function Release({ run, seq }: { readonly run: string; readonly seq: numb
       details.renew(seq);
       list.refresh();
     } catch (error) {
-      failed.value = messageOf(error);
+      failed.value = apiErrorMessage(error);
     }
   };
   if (!isOpen.value) return <Button onClick={() => (isOpen.value = true)}>Release …</Button>;

@@ -14,7 +14,7 @@ export function Restricted({ run, detail }: { readonly run: string; readonly det
         {category === 'sexual_content'
           ? 'The policy catches it for Sexual Content, and its guard gave no score for Child Sexual Exploitation: it may be either. '
           : category === null
-            ? 'It is, or is part of, a content that is restricted elsewhere in this run. '
+            ? 'It is, or is part of, content that is restricted elsewhere in this run. '
             : `It is flagged for ${categoryLabel(category)}. `}
         {mayBeReleased
           ? 'Nothing of it is read or sent to this page, unless somebody with the right to do so releases it with a note.'

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** How somebody looks at contents in this tab. Nothing of a content is kept. */
+/** How somebody looks at contents in this tab. No content is kept. */
 
 const REVEALED = 'guardsweep.revealed';
 
@@ -9,7 +9,7 @@ const MAX_LOOKS = 10_000;
 
 const looks = new Map<string, boolean>();
 
-/** Notes that somebody asked for a content: whether it was shown, or there is nothing to show. */
+/** Notes that somebody asked for content: whether it was shown, or there is nothing to show. */
 export function noteLook(run: string, seq: number, shown: boolean): void {
   const key = `${run} ${seq}`;
   looks.set(key, shown || looks.get(key) === true);
@@ -17,7 +17,7 @@ export function noteLook(run: string, seq: number, shown: boolean): void {
   if (looks.size > MAX_LOOKS) looks.delete(oldest!);
 }
 
-/** Whether a content was shown on this page; null if nobody has asked for it. */
+/** Whether content was shown on this page; null if nobody has asked for it. */
 export const lookAt = (run: string, seq: number): boolean | null => looks.get(`${run} ${seq}`) ?? null;
 
 /** Contents that were shown in this tab. */

@@ -1,14 +1,14 @@
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { Badge, DecisionBadge } from '../ui/badge.tsx';
-import { Foreign, WholeForeign } from '../ui/foreign.tsx';
-import { counted, localTime } from '../ui/format.ts';
+import { UntrustedText, WholeUntrustedText } from '../ui/untrusted-text.tsx';
+import { formatCount, localTime } from '../ui/format.ts';
 import { categoryLabel } from './words.ts';
 
 /** Reviews that are shown at once, and in all. */
 const LATEST = 3;
 const MAX_SHOWN = 100;
 
-/** What people decided on an item, the latest first. */
+/** Reviews of an item, the latest first. */
 export function Reviews({ reviews }: { readonly reviews: readonly Review[] }) {
   if (reviews.length === 0) return <p class="hint">No review yet.</p>;
   const shown = reviews.slice(-MAX_SHOWN).toReversed();
@@ -22,7 +22,7 @@ export function Reviews({ reviews }: { readonly reviews: readonly Review[] }) {
       </ol>
       {earlier.length > 0 && (
         <details>
-          <summary>{counted(earlier.length, 'earlier review')}</summary>
+          <summary>{formatCount(earlier.length, 'earlier review')}</summary>
           <ol class="reviews">
             {earlier.map((review, index) => (
               <One key={reviews.length - LATEST - index} review={review} counts={false} />
@@ -47,7 +47,8 @@ function One({ review, counts }: { readonly review: Review; readonly counts: boo
           </>
         )}{' '}
         <span class="hint">
-          <Foreign text={review.by} max={60} />, <time dateTime={review.at}>{localTime(review.at)}</time>
+          <UntrustedText text={review.by} max={60} />,{' '}
+          <time dateTime={review.at}>{localTime(review.at)}</time>
           {review.decision !== null && (review.seen ? ' · content shown' : ' · content not shown')}
           {counts && review.decision !== null && ' · counts'}
         </span>
@@ -61,7 +62,7 @@ function One({ review, counts }: { readonly review: Review; readonly counts: boo
       )}
       {review.note !== '' && (
         <p class="note">
-          <WholeForeign text={review.note} />
+          <WholeUntrustedText text={review.note} />
         </p>
       )}
     </li>

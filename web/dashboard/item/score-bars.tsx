@@ -2,7 +2,7 @@ import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { Policy, Thresholds } from '../../../src/domain/policy.ts';
 import { CATEGORIES, isCategoryKey } from '../../../src/domain/taxonomy.ts';
 import { Badge } from '../ui/badge.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { probability } from './words.ts';
 
 interface BarProps {
@@ -100,7 +100,7 @@ export function ScoreBars({ line, policy }: { readonly line: OutcomeLine; readon
           Also flagged, outside the taxonomy:{' '}
           {unknown.slice(0, 20).map((flag) => (
             <Badge key={flag}>
-              <Foreign text={flag} max={60} />
+              <UntrustedText text={flag} max={60} />
             </Badge>
           ))}
         </p>

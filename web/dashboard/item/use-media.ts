@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { fetchMedia, messageOf } from '../review/review-api.ts';
+import { fetchMedia, apiErrorMessage } from '../review/review-api.ts';
 
 export type Media =
   | { readonly kind: 'idle' }
@@ -25,7 +25,7 @@ export function useMedia(run: string, seq: number, wanted: boolean, fetch: Fetch
         setMedia({ kind: 'ready', url });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setMedia({ kind: 'failed', message: messageOf(error) });
+        if (!controller.signal.aborted) setMedia({ kind: 'failed', message: apiErrorMessage(error) });
       },
     );
     return () => {

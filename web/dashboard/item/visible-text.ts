@@ -15,7 +15,7 @@ export function visibleText(text: string): string {
     );
 }
 
-/** A text with its letters and digits replaced, of which only the shape is left. */
+/** Replaces letters and digits, so only the shape of the text is left. */
 export function maskedText(text: string): string {
   return text.replaceAll(/[\p{L}\p{N}\p{M}\p{Emoji_Presentation}]/gu, '•');
 }

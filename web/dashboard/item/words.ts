@@ -38,7 +38,7 @@ export function coverageInWords({ unit, judged, total, worst_at }: Coverage): st
   return `${share}${where}`;
 }
 
-/** What somebody can do when content cannot be shown. */
+/** Advice when content cannot be shown. */
 export const ADVICE: Readonly<Record<Exclude<ContentProblem, 'restricted'>, string>> = {
   not_your_run: 'Ask the person who made this run, or have them start the dashboard themselves.',
   outside_root: 'Start the dashboard with --root and the folder that holds these files.',

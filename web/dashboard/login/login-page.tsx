@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/http.ts';
-import { keep, kept } from '../app/kept.ts';
+import { loadPreference, savePreference } from '../app/preferences.ts';
 import { logIn, openSession } from '../api/session.ts';
 import { Page } from '../app/page.tsx';
 import { Button } from '../ui/button.tsx';
@@ -9,7 +9,7 @@ import { Notice } from '../ui/notice.tsx';
 
 export function LoginPage() {
   const [token, setToken] = useState('');
-  const [name, setName] = useState(kept('reviewer') ?? '');
+  const [name, setName] = useState(loadPreference('reviewer') ?? '');
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -18,7 +18,7 @@ export function LoginPage() {
     setBusy(true);
     setError(null);
     try {
-      if (name.trim() !== '') keep('reviewer', name.trim());
+      if (name.trim() !== '') savePreference('reviewer', name.trim());
       await logIn(token.trim());
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;

@@ -4,14 +4,14 @@ import { nameReviewer, reviewerName } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 
 /** Under which name reviews are made here, and a way to change it. */
 export function ReviewerName() {
   const [open, setOpen] = useState(false);
   return (
     <span>
-      Reviewing as <Foreign text={reviewerName()} max={64} />{' '}
+      Reviewing as <UntrustedText text={reviewerName()} max={64} />{' '}
       <Button kind="quiet" class="button-small" onClick={() => setOpen(true)}>
         Change name
       </Button>

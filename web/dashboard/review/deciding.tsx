@@ -21,7 +21,7 @@ interface DecidingProps {
 const LOOK_FIRST = 'Not taken: look at the content first, with Show content or s.';
 const NOTHING_TO_AGREE_WITH =
   'This item was not judged: there is nothing to agree with. Decide with 1, 2 or 3.';
-/** As much of a problem as is shown. */
+/** Maximum number of characters of a problem to show. */
 const MAX_PROBLEM = 300;
 
 const CHOICES = [

@@ -24,7 +24,7 @@ export function ItemList({ reviewing, rows, open, pressOpens, tilesOf }: ItemLis
   const first = list.page.value * PAGE_ROWS;
   const selected = rows[list.position.value - first];
   const cleared = useSignal<ReadonlySet<number>>(new Set());
-  // Whoever comes back to a page begins with blurred tiles again.
+  // Tiles are blurred again when somebody comes back to a page.
   useEffect(() => void (cleared.value = new Set()), [first]);
 
   useLayoutEffect(() => {

@@ -6,7 +6,7 @@ export const PAGE_ROWS = 100;
 /** Pages that are kept; the one that was used longest ago goes first. */
 const MAX_PAGES = 8;
 
-/** The pages of a list that were fetched lately. */
+/** Recently fetched pages of a list. */
 export class ItemPages {
   readonly #pages = new Map<number, readonly ItemRow[]>();
 
@@ -29,7 +29,7 @@ export class ItemPages {
     return this.#pages.get(Math.floor(position / PAGE_ROWS))?.[position % PAGE_ROWS];
   }
 
-  /** Where an item is in the list; undefined if its page is not kept. */
+  /** Position of an item in the list; undefined if its page is not kept. */
   positionOf(seq: number): number | undefined {
     for (const [page, rows] of this.#pages) {
       const index = rows.findIndex((row) => row.seq === seq);

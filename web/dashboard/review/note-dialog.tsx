@@ -8,12 +8,12 @@ import { Field } from '../ui/field.tsx';
 import { ENDING_WORDS } from '../ui/badge.tsx';
 import type { Judged } from './reviewing.ts';
 
-/** As the API takes it. */
+/** Limit of the API. */
 export const MAX_NOTE = 2000;
 
 interface NoteDialogProps {
   readonly item: Judged;
-  /** Chosen at first; null: none. */
+  /** Initial choice; null if none. */
   readonly decision: Decision | null;
   readonly save: (review: NewReview & { readonly decision: Decision }) => void;
   readonly close: () => void;

@@ -2,11 +2,11 @@ import type { ItemFilter, ItemQuery } from '../../../src/dashboard/api/items.ts'
 
 export type ItemSort = NonNullable<ItemQuery['sort']>;
 
-/** Where somebody is in the review list of a run. */
+/** A place in the review list of a run. */
 export interface Place {
   readonly filter: ItemFilter;
   readonly sort: ItemSort;
-  /** Of the selected row, from 0. */
+  /** Position of the selected row, from 0. */
   readonly position: number;
 }
 
@@ -39,7 +39,7 @@ export function savedPlace(run: string): Place {
     if (saved === null || !Number.isSafeInteger(saved.position) || typeof saved.sort !== 'string') {
       return FIRST_PLACE;
     }
-    // What is in a filter of another build is for the server to refuse.
+    // The server refuses a filter of another build.
     return { ...saved, filter: { ...NO_FILTER, ...saved.filter } };
   } catch {
     return FIRST_PLACE;

@@ -73,7 +73,7 @@ export const fetchThumbnail = (
 ): Promise<Blob> => postForBlob(runApi(run, `/items/${seq}/thumbnail`), { revealed }, signal);
 
 /** What to tell of a request that failed; throws what is no failure of the server. */
-export function messageOf(error: unknown): string {
+export function apiErrorMessage(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   throw error;
 }

@@ -3,7 +3,7 @@ import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/i
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { ItemPages, PAGE_ROWS } from './item-pages.ts';
 import { NO_FILTER, savedPlace, savePlace, type ItemSort } from './place.ts';
-import { fetchItems, messageOf } from './review-api.ts';
+import { fetchItems, apiErrorMessage } from './review-api.ts';
 
 /** `loading` is also the state while a page is fetched that was not kept. */
 export type ListState =
@@ -33,7 +33,7 @@ export class ReviewList {
 
   readonly filter = signal<ItemFilter>(NO_FILTER);
   readonly sort = signal<ItemSort>('severity');
-  /** Of the selected row, from 0. */
+  /** Position of the selected row, from 0. */
   readonly position = signal(0);
   /** Null until the first page is there. */
   readonly total = signal<number | null>(null);
@@ -185,7 +185,7 @@ export class ReviewList {
       this.#arrived(page, await fetchItems(this.run, query, signal));
     } catch (error) {
       if (signal.aborted) return;
-      if (page === this.page.value) this.state.value = { kind: 'failed', message: messageOf(error) };
+      if (page === this.page.value) this.state.value = { kind: 'failed', message: apiErrorMessage(error) };
     } finally {
       if (this.#fetching.get(page) === controller) this.#fetching.delete(page);
     }

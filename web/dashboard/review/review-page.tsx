@@ -16,7 +16,7 @@ import { ListBody, PageBar } from './list-body.tsx';
 import { NO_FILTER } from './place.ts';
 import { PAGE_ROWS } from './item-pages.ts';
 import { reviewingOf, type Reviewing } from './reviewing.ts';
-import { Reviewed } from '../runs/reviewed.tsx';
+import { Reviewed } from '../runs/run-state.tsx';
 import { Announced, SessionBar } from './session-bar.tsx';
 
 interface ReviewPageProps {

@@ -7,7 +7,7 @@ import { reviewRoute, type Route } from '../app/route.ts';
 import { Details } from '../item/details.ts';
 import { ENDING_WORDS } from '../ui/badge.tsx';
 import { Bulk } from './bulk/bulk.ts';
-import { fetchDetail, messageOf, postReview } from './review-api.ts';
+import { fetchDetail, apiErrorMessage, postReview } from './review-api.ts';
 import { ReviewList } from './review-list.ts';
 
 /** Maximum number of decisions that can be undone. */
@@ -146,7 +146,7 @@ export class Reviewing {
     } catch (error) {
       const newer = error instanceof ApiError ? error.review : null;
       if (newer !== null) this.#enter(newer);
-      this.failed.value = { seq, why: newer === null ? messageOf(error) : overtaken(newer).message };
+      this.failed.value = { seq, why: newer === null ? apiErrorMessage(error) : overtaken(newer).message };
       return false;
     } finally {
       this.saving.value = null;

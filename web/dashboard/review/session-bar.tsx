@@ -1,6 +1,6 @@
 import { ReviewerName } from '../login/reviewer-name.tsx';
 import { decideUnseen, revealed, showTexts } from '../item/reveals.ts';
-import { counted } from '../ui/format.ts';
+import { formatCount } from '../ui/format.ts';
 import type { Reviewing } from './reviewing.ts';
 
 /** What was done and seen in this tab, the setting for texts, and the files of labels. */
@@ -26,7 +26,8 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
       </label>
       <ReviewerName />
       <span class="hint">
-        {counted(reviewing.made.value, 'decision')}, {counted(revealed.value, 'content')} shown in this tab
+        {formatCount(reviewing.made.value, 'decision')}, {formatCount(revealed.value, 'content')} shown in
+        this tab
       </span>
       <span class="exports">
         Labels: <a href={`${labels}/labels.jsonl`}>JSON Lines</a>{' '}

@@ -1,7 +1,7 @@
 import type { Health } from '../../../src/dashboard/api/runs.ts';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
-import { Foreign } from '../ui/foreign.tsx';
-import { count, counted } from '../ui/format.ts';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
+import { count, formatCount } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 
 const MAX_PROBLEM = 200;
@@ -29,8 +29,8 @@ function GuardHealth({ guard }: { readonly guard: Health['guards'][number] }) {
     <li class={ready ? 'tone-allow' : 'tone-block'}>
       <Icon name={ready ? 'check' : 'alert'} />
       <span>
-        Guard <Foreign code text={endpoint} max={60} /> {words}
-        {inFlight !== null && <span class="muted">, {counted(inFlight, 'request')} in flight</span>}
+        Guard <UntrustedText code text={endpoint} max={60} /> {words}
+        {inFlight !== null && <span class="muted">, {formatCount(inFlight, 'request')} in flight</span>}
       </span>
     </li>
   );
@@ -46,15 +46,18 @@ function FleetHealth({ fleet }: { readonly fleet: NonNullable<Health['fleet']> }
       <li class={sound ? 'tone-allow' : 'tone-block'}>
         <Icon name={sound ? 'check' : 'alert'} />
         <span>
-          Fleet over <Foreign code text={redis} max={60} />{' '}
-          {connected ? `${counted(workers, 'worker')}, ${counted(sinks, 'sink')}` : 'Redis cannot be reached'}
+          Fleet over <UntrustedText code text={redis} max={60} />{' '}
+          {connected
+            ? `${formatCount(workers, 'worker')}, ${formatCount(sinks, 'sink')}`
+            : 'Redis cannot be reached'}
         </span>
       </li>
       {busy.map(({ queue, waiting, active }) => (
         <li key={queue} class="tone-neutral">
           <Icon name="info" />
           <span>
-            Queue <Foreign code text={queue} max={40} /> {count(waiting)} waiting, {count(active)} being done
+            Queue <UntrustedText code text={queue} max={40} /> {count(waiting)} waiting, {count(active)} being
+            done
           </span>
         </li>
       ))}

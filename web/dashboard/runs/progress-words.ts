@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
-import { count, counted, duration, rate } from '../ui/format.ts';
+import { count, formatCount, duration, rate } from '../ui/format.ts';
 
 /** Items of the pass that are done: judged, or ended in an error. */
 export const doneItems = ({ judged, errors }: RunRow['progress']): number => judged + errors;
@@ -16,10 +16,10 @@ export function progressWords({ progress }: Pick<RunRow, 'progress'>): string {
   const share = doneShare(progress);
   const parts = [
     share === null
-      ? `${count(doneItems(progress))} of ${counted(planned, 'item')} found so far`
+      ? `${count(doneItems(progress))} of ${formatCount(planned, 'item')} found so far`
       : `${Math.floor(100 * share)}%`,
   ];
-  if (share !== null) parts.push(`${count(doneItems(progress))} of ${counted(planned, 'item')}`);
+  if (share !== null) parts.push(`${count(doneItems(progress))} of ${formatCount(planned, 'item')}`);
   if (errors > 0) parts.push(`${count(errors)} not judged`);
   return parts.join(', ');
 }

@@ -1,11 +1,13 @@
 import type { RunRow } from '../../../src/dashboard/api/runs.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { Link } from '../app/router.tsx';
-import { Foreign } from '../ui/foreign.tsx';
+import { DecisionBar } from '../ui/decision-bar.tsx';
+import { UntrustedText } from '../ui/untrusted-text.tsx';
 import { duration, localTime } from '../ui/format.ts';
+import { Progress } from '../ui/progress.tsx';
+import { doneShare, paceWords, progressWords } from './progress-words.ts';
 import { RunActions } from './run-actions.tsx';
-import { RunProblem } from './run-problem.tsx';
-import { RunProgress } from './run-progress.tsx';
-import { RunStateBadge } from './run-state.tsx';
+import { RunProblem, RunStateBadge } from './run-state.tsx';
 
 /** A run in the list of runs. */
 export function RunCard({ run }: { readonly run: RunRow }) {
@@ -14,10 +16,10 @@ export function RunCard({ run }: { readonly run: RunRow }) {
       <div class="run-card-head">
         <h2>
           {run.state === 'unreadable' ? (
-            <Foreign text={run.name} />
+            <UntrustedText text={run.name} />
           ) : (
             <Link to={{ page: 'run', run: run.run, tab: 'overview' }}>
-              <Foreign text={run.name} />
+              <UntrustedText text={run.name} />
             </Link>
           )}
         </h2>
@@ -33,8 +35,35 @@ export function RunCard({ run }: { readonly run: RunRow }) {
             {run.seconds !== null && `, took ${duration(run.seconds)}`}
           </span>
         )}
-        <Foreign code text={run.run} />
+        <UntrustedText code text={run.run} />
       </p>
     </li>
+  );
+}
+
+/** How far a run is, or how its items ended. */
+export function RunProgress({ run }: { readonly run: RunRow }) {
+  const { by_decision: decisions, not_judged: unjudged } = run;
+  if (run.state === 'unreadable') return null;
+  if (decisions !== null && run.state === 'finished') {
+    return (
+      <DecisionBar
+        label={`How the items of ${escapeText(run.name, 80)} ended`}
+        endings={{ ...decisions, unjudged: unjudged ?? 0 }}
+      />
+    );
+  }
+  return (
+    <div class="run-progress">
+      <Progress
+        label={`Progress of ${escapeText(run.name, 80)}`}
+        share={doneShare(run.progress)}
+        still={run.state !== 'running'}
+      />
+      <p class="small numbers">
+        {progressWords(run)}
+        <span class="muted">{paceWords(run) !== '' && ` · ${paceWords(run)}`}</span>
+      </p>
+    </div>
   );
 }

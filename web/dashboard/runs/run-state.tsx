@@ -1,6 +1,8 @@
-import type { RunState } from '../../../src/dashboard/api/runs.ts';
+import type { RunDetail, RunRow, RunState } from '../../../src/dashboard/api/runs.ts';
+import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
-import type { IconName } from '../ui/icon.tsx';
+import { count, formatCount } from '../ui/format.ts';
+import { Icon, type IconName } from '../ui/icon.tsx';
 
 const STATES: Readonly<
   Record<RunState, { readonly words: string; readonly icon: IconName; readonly tone: Tone }>
@@ -19,5 +21,33 @@ export function RunStateBadge({ state }: { readonly state: RunState }) {
     <Badge tone={tone} icon={icon}>
       {words}
     </Badge>
+  );
+}
+
+const MAX_PROBLEM = 300;
+
+/** Why a run does not go on, or cannot be read. */
+export function RunProblem({ problem }: Pick<RunRow, 'problem'>) {
+  if (problem === null) return null;
+  return (
+    <p class="run-problem">
+      <Icon name="alert" />
+      <span>{escapeText(problem, MAX_PROBLEM)}</span>
+    </p>
+  );
+}
+
+/** How far people are with the flagged items of a run: done, left, overturned. */
+export function Reviewed({ run }: { readonly run: RunDetail }) {
+  const { flagged, reviewed, overturned } = run.reviews;
+  const all = run.by_decision === null ? null : run.by_decision.review + run.by_decision.block;
+  const others = reviewed - flagged;
+  return (
+    <span class="numbers">
+      {count(flagged)}
+      {all !== null && ` of ${count(all)}`} flagged reviewed
+      {all !== null && `, ${count(Math.max(0, all - flagged))} left`}
+      {others > 0 && `, ${formatCount(others, 'other')}`}, {count(overturned)} overturned
+    </span>
   );
 }

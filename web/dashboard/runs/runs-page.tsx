@@ -6,8 +6,8 @@ import { Page } from '../app/page.tsx';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
-import { Command } from '../ui/foreign.tsx';
-import { counted } from '../ui/format.ts';
+import { Command } from '../ui/untrusted-text.tsx';
+import { formatCount } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { HealthStrip } from './health-strip.tsx';
@@ -48,10 +48,10 @@ export function RunsPage() {
           </ul>
         )}
         {runs !== null && runs.length > some && (
-          <Button onClick={() => setSome(some + SOME)}>Show more of {counted(runs.length, 'run')}</Button>
+          <Button onClick={() => setSome(some + SOME)}>Show more of {formatCount(runs.length, 'run')}</Button>
         )}
         {list !== null && list.older > 0 && (
-          <p class="muted">{counted(list.older, 'older run is', 'older runs are')} not listed.</p>
+          <p class="muted">{formatCount(list.older, 'older run is', 'older runs are')} not listed.</p>
         )}
       </div>
     </Page>

@@ -4,7 +4,7 @@ import { DECISIONS, type Decision } from '../../../src/domain/outcome.ts';
 import { useLoad } from '../api/use-load.ts';
 import { fetchEffect } from '../review/review-api.ts';
 import { DecisionBadge } from '../ui/badge.tsx';
-import { count, counted } from '../ui/format.ts';
+import { count, formatCount } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
@@ -50,7 +50,7 @@ function Known({ effect, current }: { readonly effect: ThresholdEffect; readonly
   return (
     <div class={current ? '' : 'outdated'} aria-busy={!current}>
       <p class="changed" role="status">
-        {changed === 0 ? 'No item would change.' : `${counted(changed, 'item')} would change.`}
+        {changed === 0 ? 'No item would change.' : `${formatCount(changed, 'item')} would change.`}
       </p>
       <table>
         <caption class="hidden">Items by decision, before and after</caption>
@@ -84,8 +84,8 @@ function Known({ effect, current }: { readonly effect: ThresholdEffect; readonly
       {changed > 0 && <Moves changes={effect.changes} />}
       {effect.unknown > 0 && (
         <p class="muted small">
-          {counted(effect.unknown, 'verdict')} {effect.unknown === 1 ? 'has' : 'have'} no score for a category
-          that has a threshold: with one, more might change.
+          {formatCount(effect.unknown, 'verdict')} {effect.unknown === 1 ? 'has' : 'have'} no score for a
+          category that has a threshold: with one, more might change.
         </p>
       )}
     </div>

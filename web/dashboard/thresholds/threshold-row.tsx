@@ -2,7 +2,7 @@ import { useId } from 'preact/hooks';
 import { categoryLabel } from '../item/words.ts';
 import { Histogram } from '../review/histogram.tsx';
 import { Button } from '../ui/button.tsx';
-import { count, counted } from '../ui/format.ts';
+import { count, formatCount } from '../ui/format.ts';
 import { effective, type Key, type Level, type Model, ownLevels } from './model.ts';
 
 interface ThresholdRowProps {
@@ -96,7 +96,7 @@ function LevelControl({ title, level, own, fallback, isDefault, bins, change }: 
         max={1}
         step={STEP}
         value={value ?? 1}
-        aria-valuetext={`${own === null ? without : own}${reached === null ? '' : `, ${counted(reached, 'score')} at or above`}`}
+        aria-valuetext={`${own === null ? without : own}${reached === null ? '' : `, ${formatCount(reached, 'score')} at or above`}`}
         onInput={(event) => take(event.currentTarget)}
       />
       <input

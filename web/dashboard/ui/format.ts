@@ -6,7 +6,7 @@ const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 
 export const count = (value: number): string => COUNT.format(value);
 
 /** `12,345 items`, `1 item`. */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
+export const formatCount = (value: number, one: string, many = `${one}s`): string =>
   `${COUNT.format(value)} ${value === 1 ? one : many}`;
 
 /** At most three significant digits: `12.3`. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { notJudgedByCause } from '../../../src/domain/words/not-judged.ts';
 import type { GroupRow, ReportData } from '../../../src/report/html/report-data.ts';
-import { categoryLabel, counted, number, percent } from '../format.ts';
+import { categoryLabel, formatCount, number, percent } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 
 /** Categories, and causes of errors, that are named here; the sections below have all of them. */
@@ -52,15 +52,15 @@ function checked({ summary, corpora, modalities, trial }: ReportData): string {
   const kinds = modalities.map(({ name, items }) => `${number(items)} ${name}`).join(', ');
   const of = modalities.length > 1 ? ` (${kinds})` : '';
   const from = corpora.length > 1 ? ` from ${sources(corpora)}` : '';
-  const by = models > 0 ? `, by ${counted(models, 'model')}` : '';
+  const by = models > 0 ? `, by ${formatCount(models, 'model')}` : '';
   const part = trial === null ? '' : ' This was a trial: the corpus holds more.';
-  return `${number(summary.verdicts)} of ${counted(summary.items, 'item')}${of}${from}${by}.${part}`;
+  return `${number(summary.verdicts)} of ${formatCount(summary.items, 'item')}${of}${from}${by}.${part}`;
 }
 
 /** The last row may stand for all the others. */
 function sources(corpora: readonly GroupRow[]): string {
   const isCut = corpora.at(-1)?.name === null;
-  return isCut ? `more than ${corpora.length - 1} sources` : counted(corpora.length, 'source');
+  return isCut ? `more than ${corpora.length - 1} sources` : formatCount(corpora.length, 'source');
 }
 
 function Found({ data: { summary, categories } }: { readonly data: ReportData }): JSX.Element {
@@ -84,7 +84,7 @@ function Found({ data: { summary, categories } }: { readonly data: ReportData })
       ))}
       {most.length > 0 && '.'}
       {summary.restricted > 0 &&
-        ` ${counted(summary.restricted, 'item')} may show children in sexual contexts.`}
+        ` ${formatCount(summary.restricted, 'item')} may show children in sexual contexts.`}
     </>
   );
 }
@@ -94,16 +94,16 @@ function NotKnown({ data: { summary } }: { readonly data: ReportData }): JSX.Ele
   const lines: string[] = [];
   if (items > verdicts) {
     lines.push(
-      `${counted(items - verdicts, 'item has', 'items have')} no verdict (${percent(items - verdicts, items)})`,
+      `${formatCount(items - verdicts, 'item has', 'items have')} no verdict (${percent(items - verdicts, items)})`,
     );
   }
-  if (partial > 0) lines.push(`${counted(partial, 'item was', 'items were')} judged in part only`);
+  if (partial > 0) lines.push(`${formatCount(partial, 'item was', 'items were')} judged in part only`);
   if (whole.earlier_turns > 0) {
-    const turns = counted(whole.earlier_turns, 'earlier turn', 'earlier turns');
+    const turns = formatCount(whole.earlier_turns, 'earlier turn', 'earlier turns');
     lines.push(`${turns} of conversations that were judged as a whole`);
   }
   const left = Object.values(summary.skipped).reduce((sum, count) => sum + count, 0);
-  if (left > 0) lines.push(`${counted(left, 'file was', 'files were')} left out`);
+  if (left > 0) lines.push(`${formatCount(left, 'file was', 'files were')} left out`);
   if (lines.length === 0) return <>Nothing: every item has a verdict.</>;
   return <>{lines.join('; ')}.</>;
 }
@@ -113,10 +113,10 @@ function reviewed({ reviews, summary }: ReportData): string {
   const { flagged, reviewed: done, overturned } = reviews;
   const all = summary.by_decision.review + summary.by_decision.block;
   if (done === 0) return 'Nobody has reviewed these decisions yet.';
-  const others = done > flagged ? ` and ${counted(done - flagged, 'other item')}` : '';
+  const others = done > flagged ? ` and ${formatCount(done - flagged, 'other item')}` : '';
   const left = number(Math.max(0, all - flagged));
   return (
-    `People have reviewed ${number(flagged)} of ${counted(all, 'flagged item')}${others}, and overturned ` +
+    `People have reviewed ${number(flagged)} of ${formatCount(all, 'flagged item')}${others}, and overturned ` +
     `${number(overturned)}. ${left} flagged are left. No other number in this report changes with that.`
   );
 }
@@ -144,14 +144,14 @@ function NextSteps({ data }: { readonly data: ReportData }): JSX.Element {
   const causes = notJudgedByCause(summary).sort((a, b) => b.items - a.items);
   const retryable = causes.reduce((sum, cause) => sum + (cause.retryable ? cause.items : 0), 0);
   if (summary.status === 'finished' && retryable > 0) {
-    step(`Try ${counted(retryable, 'item')} again`, `guardsweep retry ${run}`);
+    step(`Try ${formatCount(retryable, 'item')} again`, `guardsweep retry ${run}`);
   }
   for (const { items, full } of causes.filter((cause) => !cause.retryable).slice(0, MOST_NAMED)) {
-    step(`${counted(items, 'item')} not judged: ${full}`);
+    step(`${formatCount(items, 'item')} not judged: ${full}`);
   }
   if (again !== null) step('Judge more, with the other flags of this run', again);
   const open = block + review - reviews.flagged;
-  if (open > 0) step(`Review ${counted(open, 'flagged item')}`, 'guardsweep serve');
+  if (open > 0) step(`Review ${formatCount(open, 'flagged item')}`, 'guardsweep serve');
   if (summary.restricted > 0)
     step('Handle the restricted items that restricted.csv lists as your law requires');
   return steps.length === 0 ? <>Nothing is left to do.</> : <ol>{steps}</ol>;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { CoverageRow, ReportData } from '../../../src/report/html/report-data.ts';
-import { counted, number, percent } from '../format.ts';
+import { formatCount, number, percent } from '../format.ts';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
@@ -41,8 +41,8 @@ export function Coverage({ data: { coverage, summary } }: { readonly data: Repor
       />
       {conversations > 0 && (
         <p>
-          {counted(conversations, 'conversation was', 'conversations were')} judged as a whole;{' '}
-          {counted(turns, 'earlier turn has', 'earlier turns have')} no verdict of their own.{' '}
+          {formatCount(conversations, 'conversation was', 'conversations were')} judged as a whole;{' '}
+          {formatCount(turns, 'earlier turn has', 'earlier turns have')} no verdict of their own.{' '}
           <code>--audit every-turn</code> judges them.
         </p>
       )}

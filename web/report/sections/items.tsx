@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData, ReportItem } from '../../../src/report/html/report-data.ts';
-import { categoryLabel, counted, milliseconds, number, score } from '../format.ts';
+import { categoryLabel, formatCount, milliseconds, number, score } from '../format.ts';
 import { ItemId, ItemPlace } from '../parts/item-place.tsx';
 import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
@@ -85,8 +85,8 @@ function Restricted({ data: { summary } }: { readonly data: ReportData }): JSX.E
     <>
       <h3>Restricted</h3>
       <p>
-        {counted(summary.restricted, 'item', 'items')} may show children in sexual contexts. This report does
-        not name them. <code>restricted.csv</code> in the run directory says where they are.
+        {formatCount(summary.restricted, 'item', 'items')} may show children in sexual contexts. This report
+        does not name them. <code>restricted.csv</code> in the run directory says where they are.
       </p>
     </>
   );

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { counted, number, percent } from '../format.ts';
+import { formatCount, number, percent } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
 import { ShareBar } from '../parts/share-bar.tsx';
@@ -56,8 +56,8 @@ export function Outcome({ data }: { readonly data: ReportData }): JSX.Element {
         </div>
       </div>
       <p class="sum">
-        {counted(items, 'item')} = {number(by.block)} block + {number(by.review)} review + {number(by.allow)}{' '}
-        allow + {number(errors)} errors
+        {formatCount(items, 'item')} = {number(by.block)} block + {number(by.review)} review +{' '}
+        {number(by.allow)} allow + {number(errors)} errors
         {open > 0 && ` + ${number(open)} without an outcome`}
       </p>
       <LeftOut data={data} />
@@ -86,17 +86,19 @@ function Counts({ rows }: { readonly rows: readonly CountRow[] }): JSX.Element {
 function besides({ summary, trial }: ReportData): string[] {
   const lines: string[] = [];
   const { partial, judged_as_whole: whole, empty_sources: empty, skipped } = summary;
-  if (partial > 0) lines.push(`${counted(partial, 'verdict is', 'verdicts are')} on a part of the item only`);
+  if (partial > 0)
+    lines.push(`${formatCount(partial, 'verdict is', 'verdicts are')} on a part of the item only`);
   if (whole.earlier_turns > 0) {
     lines.push(
-      `${counted(whole.earlier_turns, 'earlier turn', 'earlier turns')} of ${counted(whole.conversations, 'conversation')} without a verdict of their own`,
+      `${formatCount(whole.earlier_turns, 'earlier turn', 'earlier turns')} of ${formatCount(whole.conversations, 'conversation')} without a verdict of their own`,
     );
   }
   const left = Object.values(skipped).reduce((sum, count) => sum + count, 0);
-  if (left > 0) lines.push(`${counted(left, 'file was', 'files were')} left out`);
-  if (empty.count > 0) lines.push(`${counted(empty.count, 'file holds', 'files hold')} no items`);
+  if (left > 0) lines.push(`${formatCount(left, 'file was', 'files were')} left out`);
+  if (empty.count > 0) lines.push(`${formatCount(empty.count, 'file holds', 'files hold')} no items`);
   const unselected = summary.trial?.records_not_selected ?? null;
-  if (unselected !== null) lines.push(`${counted(unselected, 'record is', 'records are')} not in the trial`);
+  if (unselected !== null)
+    lines.push(`${formatCount(unselected, 'record is', 'records are')} not in the trial`);
   else if (trial !== null) lines.push('the records that are not in the trial were not counted');
   if (lines.length === 0) lines.push('nothing was left out');
   return lines;

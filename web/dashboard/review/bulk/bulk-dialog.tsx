@@ -7,7 +7,7 @@ import { DecisionBar } from '../../ui/decision-bar.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ENDING_WORDS } from '../../ui/badge.tsx';
 import { Field } from '../../ui/field.tsx';
-import { count, counted } from '../../ui/format.ts';
+import { count, formatCount } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { type BulkChoice, type BulkItems, bulkItems, chosenFor, MAX_AT_ONCE } from './bulk.ts';
@@ -22,7 +22,7 @@ interface BulkDialogProps {
 /** A decision on all open items of the list: what it would change comes first, then a confirmation. */
 export function BulkDialog({ reviewing, close }: BulkDialogProps) {
   const { list, run } = reviewing;
-  // What was previewed is decided, whatever the list finds by then.
+  // The items of the preview are decided, even if the list changes in between.
   const { value, error } = useLoad(run, (signal) => bulkItems(run, list.filter.peek(), signal));
   const choice = useSignal<BulkChoice | null>(null);
   const note = useSignal('');
@@ -53,7 +53,7 @@ export function BulkDialog({ reviewing, close }: BulkDialogProps) {
             onClick={submit}
             disabled={chosen === null || !confirmed.value || rows.length === 0}
           >
-            Decide on {counted(rows.length, 'item')}
+            Decide on {formatCount(rows.length, 'item')}
           </Button>
         </>
       }
@@ -114,7 +114,7 @@ export function BulkDialog({ reviewing, close }: BulkDialogProps) {
   );
 }
 
-/** Which items it is about, and which it leaves alone. */
+/** Items that are decided, and items that are left alone. */
 function Preview({ items: { rows, restricted, beyond } }: { readonly items: BulkItems }) {
   const ended = (ending: string): number => rows.filter(({ decision }) => decision === ending).length;
   const unjudged = rows.filter(({ decision }) => decision === null).length;
@@ -124,7 +124,7 @@ function Preview({ items: { rows, restricted, beyond } }: { readonly items: Bulk
         <strong>
           {rows.length === 0
             ? 'No open item of the list can be decided here.'
-            : counted(rows.length, 'open item')}
+            : formatCount(rows.length, 'open item')}
         </strong>
         {rows.length > 0 && '. What the run decided on them:'}
       </p>
@@ -136,23 +136,23 @@ function Preview({ items: { rows, restricted, beyond } }: { readonly items: Bulk
       )}
       <p class="hint">
         Items that are reviewed already stay as they are.
-        {restricted > 0 && ` ${counted(restricted, 'restricted item')} must be decided one by one.`}
+        {restricted > 0 && ` ${formatCount(restricted, 'restricted item')} must be decided one by one.`}
         {beyond > 0 &&
-          ` ${counted(beyond, 'more open item')} in the list: at most ${count(MAX_AT_ONCE)} are decided at once.`}
+          ` ${formatCount(beyond, 'more open item')} in the list: at most ${count(MAX_AT_ONCE)} are decided at once.`}
       </p>
     </div>
   );
 }
 
 function confirmationOf(items: number, unseen: number): string {
-  const decide = `I decide on ${counted(items, 'item')}`;
+  const decide = `I decide on ${formatCount(items, 'item')}`;
   if (unseen === 0) return decide;
   return `${decide}, ${unseen === items ? 'all' : count(unseen)} of them without looking; labels will say so`;
 }
 
-/** What a decision changes, in words. */
+/** Effect of a decision in words. */
 function effectOf(rows: BulkItems['rows'], choice: BulkChoice): string {
   const agreed = rows.filter((row) => row.decision === chosenFor(row, choice)).length;
   const overturned = rows.length - agreed;
-  return `Agrees with the run on ${counted(agreed, 'item')}, overturns it on ${counted(overturned, 'item')}.`;
+  return `Agrees with the run on ${formatCount(agreed, 'item')}, overturns it on ${formatCount(overturned, 'item')}.`;
 }

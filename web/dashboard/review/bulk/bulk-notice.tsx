@@ -1,5 +1,5 @@
 import { Button } from '../../ui/button.tsx';
-import { count, counted } from '../../ui/format.ts';
+import { count, formatCount } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Progress } from '../../ui/progress.tsx';
 import type { Bulk } from './bulk.ts';
@@ -14,21 +14,23 @@ export function BulkNotice({ bulk }: { readonly bulk: Bulk }) {
       <Notice tone="accent" title={undoing ? 'Undoing' : 'Saving'}>
         <Progress label={undoing ? 'Undoing' : 'Saving'} share={done / of} />
         <p class="numbers">
-          {count(done)} of {counted(of, 'item')}
+          {count(done)} of {formatCount(of, 'item')}
         </p>
       </Notice>
     );
   }
   const { kind, items, left, problem } = state;
   const title =
-    kind === 'saved' ? `${counted(items, 'item')} decided` : `Undone: ${counted(items, 'item')} open again`;
+    kind === 'saved'
+      ? `${formatCount(items, 'item')} decided`
+      : `Undone: ${formatCount(items, 'item')} open again`;
   return (
     <Notice
       tone={problem === null ? 'allow' : 'block'}
       role={problem === null ? 'status' : 'alert'}
       title={title}
     >
-      {left > 0 && <p>{counted(left, 'item')} left alone: reviewed or restricted meanwhile.</p>}
+      {left > 0 && <p>{formatCount(left, 'item')} left alone: reviewed or restricted meanwhile.</p>}
       {problem !== null && <p>The others are as they were: {problem}</p>}
       {kind === 'saved' && items > 0 && (
         <>

@@ -3,22 +3,22 @@ import type { ItemFilter, ItemRow } from '../../../../src/dashboard/api/items.ts
 import type { NewReviews, Review } from '../../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../../src/domain/outcome.ts';
 import { lookAt } from '../../item/reveals.ts';
-import { fetchItems, messageOf, postReviews } from '../review-api.ts';
+import { fetchItems, apiErrorMessage, postReviews } from '../review-api.ts';
 
 /** Items that can be decided at once. */
 export const MAX_AT_ONCE = 5000;
 
-/** As the API gives and takes them. */
+/** Limits of the API. */
 const PAGE = 500;
 const MAX_REVIEWS = 200;
 
-/** What a bulk decision decides: one thing for all, or what the run decided on each. */
+/** One decision for all items, or the decision of the run for each. */
 export type BulkChoice = Decision | 'agree';
 
-/** Which items a bulk decision would be about, in corpus order. */
+/** Items of a bulk decision, in corpus order. */
 export interface BulkItems {
   readonly rows: readonly ItemRow[];
-  /** Of the items that were looked through, restricted ones: each takes a decision of its own. */
+  /** Number of restricted items among those looked through: each must be decided by itself. */
   readonly restricted: number;
   /** Open items beyond those. */
   readonly beyond: number;
@@ -43,7 +43,7 @@ export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSi
   return { rows, restricted: all.length - rows.length, beyond: Math.max(0, total - all.length) };
 }
 
-/** What a choice decides on an item; null: nothing, as it was not judged. */
+/** The decision of a choice on an item; null if there is none because the item was not judged. */
 export const chosenFor = (row: ItemRow, choice: BulkChoice): Decision | null =>
   choice === 'agree' ? row.decision : choice;
 
@@ -62,7 +62,7 @@ export type BulkState =
       readonly items: number;
       /** Items that were left alone, because they were reviewed or restricted meanwhile. */
       readonly left: number;
-      /** Why it ended early; null: it did not. */
+      /** Why it ended early; null if it did not. */
       readonly problem: string | null;
     };
 
@@ -71,7 +71,7 @@ export class Bulk {
   readonly #run: string;
   readonly #onSaved: (reviews: readonly Review[]) => void;
   readonly #onEnd: () => void;
-  /** What the last one has saved. */
+  /** Reviews saved by the last bulk decision. */
   #saved: Review[] = [];
 
   readonly state = signal<BulkState>({ kind: 'none' });
@@ -116,7 +116,7 @@ export class Bulk {
         this.#onSaved(answer.saved);
       }
     } catch (error) {
-      problem = messageOf(error);
+      problem = apiErrorMessage(error);
     } finally {
       this.#saved = saved;
       this.state.value = { kind: undoing ? 'undone' : 'saved', items: saved.length, left, problem };

@@ -14,10 +14,10 @@ const SORTS: readonly (readonly [ItemSort, string])[] = [
   ['corpus', 'In corpus order'],
 ];
 
-/** From the last key to the search. */
+/** Delay from the last key to the search. */
 const TYPING_MS = 250;
 
-/** As the API takes it. */
+/** Limit of the API. */
 const MAX_SEARCH = 200;
 
 interface FilterBarProps {

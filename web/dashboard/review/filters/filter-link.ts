@@ -22,7 +22,7 @@ export function hashOf(filter: ItemFilter, sort: ItemSort): string {
   return parts.size === 0 ? '' : `#${parts.toString().replaceAll('%2C', ',')}`;
 }
 
-/** What an address asks for; null: nothing. What it may ask for is for the server to say. */
+/** Filter and order in an address; null if there are none. The server validates them. */
 export function placeIn(hash: string): { readonly filter: ItemFilter; readonly sort: ItemSort } | null {
   if (hash.length < 2 || hash.length > MAX_CHARS) return null;
   const parts = new URLSearchParams(hash.slice(1));

@@ -5,7 +5,7 @@ import { CATEGORY_KEYS } from '../../../../src/domain/taxonomy.ts';
 import { MODALITIES } from '../../../../src/domain/request.ts';
 import { ITEM_CODES } from '../../../../src/domain/item-error.ts';
 import { categoryLabel } from '../../item/words.ts';
-import { Foreign } from '../../ui/foreign.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { count } from '../../ui/format.ts';
 import { Histogram } from '../histogram.tsx';
 import type { ReviewList } from '../review-list.ts';
@@ -26,7 +26,7 @@ interface GroupProps<T extends string> {
   readonly choose: (chosen: T[]) => void;
 }
 
-/** Choices of which any may be chosen; those that would find nothing are left out, unless they are chosen. */
+/** A group of checkboxes. Choices that would find nothing are left out, unless they are chosen. */
 function Group<T extends string>({ title, choices, chosen, choose }: GroupProps<T>) {
   const shown = choices.filter(({ value, items }) => items > 0 || chosen.includes(value));
   if (shown.length === 0) return null;
@@ -151,7 +151,7 @@ function Groups({ list, facets }: { readonly list: ReviewList; readonly facets: 
         title="Corpus"
         choices={facets.corpora.map(({ corpus, items }) => ({
           value: corpus,
-          label: <Foreign text={corpus} max={60} />,
+          label: <UntrustedText text={corpus} max={60} />,
           items,
         }))}
         chosen={filter.corpora}

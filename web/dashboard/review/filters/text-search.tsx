@@ -2,11 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { TextHits } from '../../../../src/dashboard/api/items.ts';
 import { Button } from '../../ui/button.tsx';
-import { count, counted } from '../../ui/format.ts';
-import { messageOf, searchTexts } from '../review-api.ts';
+import { count, formatCount } from '../../ui/format.ts';
+import { apiErrorMessage, searchTexts } from '../review-api.ts';
 import type { ReviewList } from '../review-list.ts';
 
-/** As the API takes them. */
+/** Limit of the API. */
 const MAX_HITS = 1000;
 
 /** Finds items by what is in their texts, among those that pass the other filters. What was looked for is kept nowhere. */
@@ -30,7 +30,7 @@ export function TextSearch({ list }: { readonly list: ReviewList }) {
       state.value = 'idle';
       list.ask({ filter: { ...filter, seqs } });
     } catch (error) {
-      state.value = signal.aborted ? 'idle' : { failed: messageOf(error) };
+      state.value = signal.aborted ? 'idle' : { failed: apiErrorMessage(error) };
     }
   };
   const isFiltered = list.filter.value.seqs !== null;
@@ -69,7 +69,7 @@ export function TextSearch({ list }: { readonly list: ReviewList }) {
           {state.value === 'idle' &&
             isFiltered &&
             found.value !== null &&
-            `${counted(found.value.seqs.length, 'hit')} in ${count(found.value.searched)} texts.`}
+            `${formatCount(found.value.seqs.length, 'hit')} in ${count(found.value.searched)} texts.`}
         </p>
         {state.value === 'idle' && isFiltered && (
           <>

@@ -1,7 +1,7 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
 import { categoryLabel, probability } from '../../item/words.ts';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
-import { Foreign } from '../../ui/foreign.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 /** Categories that a row names; of more, how many. */
@@ -48,9 +48,9 @@ export function Row(props: RowProps) {
       </span>
       <span class="row-place">
         <span class="row-id">
-          <Foreign text={row.id} max={80} />
+          <UntrustedText text={row.id} max={80} />
         </span>{' '}
-        · {row.modality ?? 'file'} · <Foreign text={endOf(row.path)} max={120} />
+        · {row.modality ?? 'file'} · <UntrustedText text={endOf(row.path)} max={120} />
         {row.row !== null && `:${row.row}`}
         {row.turn !== null && ` turn ${row.turn}`}
       </span>
@@ -80,7 +80,7 @@ export function Why({ row }: { readonly row: ItemRow }) {
       {row.categories.slice(0, MAX_CATEGORIES).map((key, index) => (
         <span key={key}>
           {index > 0 && ', '}
-          <Foreign text={categoryLabel(key)} max={40} />
+          <UntrustedText text={categoryLabel(key)} max={40} />
         </span>
       ))}
       {more > 0 && ` and ${more} more`}

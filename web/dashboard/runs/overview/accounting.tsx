@@ -2,7 +2,7 @@ import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
 import { ITEM_ADVICE } from '../../../../src/domain/words/item-advice.ts';
 import { ITEM_CODES } from '../../../../src/domain/item-error.ts';
 import { DecisionBar } from '../../ui/decision-bar.tsx';
-import { count, counted } from '../../ui/format.ts';
+import { count, formatCount } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 
 export type Summary = NonNullable<RunDetail['summary']>;
@@ -20,14 +20,14 @@ export function Accounting({ summary, decisions }: Props) {
       <section class="card half" aria-labelledby="judged">
         <h2 id="judged">Judged</h2>
         <p class="figure">
-          {count(verdicts)} <span>of {counted(items, 'item')}</span>
+          {count(verdicts)} <span>of {formatCount(items, 'item')}</span>
         </p>
         {decisions !== null && <DecisionBar label="Decisions on the judged items" endings={decisions} />}
       </section>
       <section class="card half" aria-labelledby="not-judged">
         <h2 id="not-judged">Not judged</h2>
         <p class={`figure ${errors > 0 ? 'is-unjudged' : ''}`}>
-          {count(errors)} <span>of {counted(items, 'item')}</span>
+          {count(errors)} <span>of {formatCount(items, 'item')}</span>
         </p>
         {errors === 0 ? (
           <p class="with-icon tone-allow">

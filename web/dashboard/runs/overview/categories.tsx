@@ -1,8 +1,8 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
 import { categoryLabel } from '../../item/words.ts';
-import { count, counted, percent } from '../../ui/format.ts';
+import { count, formatCount, percent } from '../../ui/format.ts';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Foreign } from '../../ui/foreign.tsx';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import type { Summary } from './accounting.tsx';
 
 /** Categories outside the taxonomy that are shown by name. */
@@ -29,10 +29,10 @@ export function Categories({ summary, decisions }: Props) {
     <section class="stack" aria-labelledby="categories">
       <h2 id="categories">Categories</h2>
       <p class="muted">
-        {flagged !== null && `Of ${counted(flagged, 'item')} to review or block. `}
+        {flagged !== null && `Of ${formatCount(flagged, 'item')} to review or block. `}
         An item can be in several categories.
         {summary.restricted > 0 &&
-          ` The content of ${counted(summary.restricted, 'item')} is restricted (restricted.csv lists them).`}
+          ` The content of ${formatCount(summary.restricted, 'item')} is restricted (restricted.csv lists them).`}
       </p>
       <DataTable
         caption="Items by category"
@@ -40,7 +40,7 @@ export function Categories({ summary, decisions }: Props) {
         rows={rows}
         rowKey={({ key }) => key}
         columns={[
-          { key: 'label', header: 'Category', cell: ({ label }) => <Foreign text={label} max={60} /> },
+          { key: 'label', header: 'Category', cell: ({ label }) => <UntrustedText text={label} max={60} /> },
           {
             key: 'bar',
             header: <span class="hidden">Share</span>,

@@ -1,10 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import type { Policy, Thresholds } from '../../../../src/domain/policy.ts';
+import { CATEGORIES } from '../../../../src/domain/taxonomy.ts';
 import { escapeText } from '../../../../src/domain/text/escape-text.ts';
-import { Foreign } from '../../ui/foreign.tsx';
-import { counted, duration, localTime } from '../../ui/format.ts';
+import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { formatCount, duration, localTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { PolicyWords } from './policy-words.tsx';
 
 /** Sources and guards that are listed; the report has all. */
 const MAX_LISTED = 10;
@@ -52,11 +53,11 @@ export function Facts({ run }: { readonly run: RunDetail }) {
           )}
         </Fact>
         <Fact name="Directory">
-          <Foreign code text={run.dir} max={MAX_PATH} />
+          <UntrustedText code text={run.dir} max={MAX_PATH} />
         </Fact>
         {summary !== null && (
           <Fact name="Chain head">
-            <Foreign code text={summary.chain_head} max={MAX_PATH} />
+            <UntrustedText code text={summary.chain_head} max={MAX_PATH} />
             <p class="small muted">
               Note it elsewhere: <code>guardsweep verify</code> compares the record with it (
               <code>--head</code>).
@@ -82,12 +83,48 @@ function List({ values }: { readonly values: readonly string[] }) {
     <ul>
       {values.slice(0, MAX_LISTED).map((value) => (
         <li key={value}>
-          <Foreign code text={value} max={MAX_PATH} />
+          <UntrustedText code text={value} max={MAX_PATH} />
         </li>
       ))}
       {values.length > MAX_LISTED && (
-        <li class="muted">and {counted(values.length - MAX_LISTED, 'other')}</li>
+        <li class="muted">and {formatCount(values.length - MAX_LISTED, 'other')}</li>
       )}
     </ul>
   );
+}
+
+/** A policy in words. */
+export function PolicyWords({ policy }: { readonly policy: Policy }) {
+  const { thresholds, allowFlagged, allowPartial } = policy;
+  return (
+    <ul>
+      {thresholds === null ? (
+        <li>none: what the guard flags is blocked</li>
+      ) : (
+        <>
+          {thresholds.default !== undefined && <li>Every score: {thresholdWords(thresholds.default)}</li>}
+          {CATEGORIES.map(({ key, label }) => {
+            const own = thresholds[key];
+            return (
+              own !== undefined && (
+                <li key={key}>
+                  {label}: {thresholdWords(own)}
+                </li>
+              )
+            );
+          })}
+        </>
+      )}
+      {allowFlagged && <li>A flag of the guard alone does not raise a decision.</li>}
+      {allowPartial && <li>Items that were judged in part may be allowed.</li>}
+    </ul>
+  );
+}
+
+function thresholdWords({ review, block }: Thresholds): string {
+  const parts = [
+    review === undefined ? null : `review from ${review}`,
+    block === undefined ? null : `block from ${block}`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? 'no threshold' : parts.join(', ');
 }

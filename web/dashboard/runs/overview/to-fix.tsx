@@ -2,8 +2,8 @@ import type { FileToFix, RunDetail } from '../../../../src/dashboard/api/runs.ts
 import { filesToFix } from '../../api/runs.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Link } from '../../app/router.tsx';
-import { Command, Foreign } from '../../ui/foreign.tsx';
-import { count, counted } from '../../ui/format.ts';
+import { Command, UntrustedText } from '../../ui/untrusted-text.tsx';
+import { count, formatCount } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 
 /** The files of which nothing was judged: why, how many items they have, and what would have them judged. */
@@ -16,7 +16,7 @@ export function ToFix({ run }: { readonly run: RunDetail }) {
     <section class="card to-fix" aria-labelledby="to-fix">
       <h2 id="to-fix">To fix</h2>
       <p>
-        Nothing was judged of {counted(files, 'file')} with {counted(items, 'item')}.
+        Nothing was judged of {formatCount(files, 'file')} with {formatCount(items, 'item')}.
         {listed.length < files && ` The ${count(listed.length)} with the most items:`}
       </p>
       <ul>
@@ -34,12 +34,12 @@ function File({ run, file }: { readonly run: RunDetail; readonly file: FileToFix
     <li>
       <h3>
         <Link to={{ page: 'item', run: run.run, seq }}>
-          <Foreign text={path} max={120} />
+          <UntrustedText text={path} max={120} />
         </Link>{' '}
-        <span class="hint">{counted(items, 'item')}</span>
+        <span class="hint">{formatCount(items, 'item')}</span>
       </h3>
       <p>
-        <span class="code">{code}</span> <Foreign text={why} max={300} />
+        <span class="code">{code}</span> <UntrustedText text={why} max={300} />
       </p>
       <p>What to do: {advice}.</p>
       {columns.length > 0 && (
@@ -48,7 +48,7 @@ function File({ run, file }: { readonly run: RunDetail; readonly file: FileToFix
           {columns.map((name, index) => (
             <span key={name}>
               {index > 0 && ', '}
-              <Foreign text={name} max={60} />
+              <UntrustedText text={name} max={60} />
             </span>
           ))}
         </p>

@@ -2,7 +2,7 @@
 type Choice = 'theme' | 'shortcuts' | 'page-key' | 'reviewer';
 
 /** A choice made before; null if there is none, or the browser keeps nothing. */
-export function kept(choice: Choice): string | null {
+export function loadPreference(choice: Choice): string | null {
   try {
     return localStorage.getItem(`guardsweep.${choice}`);
   } catch {
@@ -10,7 +10,7 @@ export function kept(choice: Choice): string | null {
   }
 }
 
-export function keep(choice: Choice, value: string): void {
+export function savePreference(choice: Choice, value: string): void {
   try {
     localStorage.setItem(`guardsweep.${choice}`, value);
   } catch {

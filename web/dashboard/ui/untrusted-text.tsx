@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** A string from a record or a file system: control and bidirectional characters are escaped, its length is bounded. */
-export function Foreign({ text, max = 80, code = false }: Props) {
+export function UntrustedText({ text, max = 80, code = false }: Props) {
   const title = text.length > max ? escapeText(text, MAX_TITLE) : undefined;
   return (
     <bdi class={code ? 'foreign code' : 'foreign'} title={title}>
@@ -29,18 +29,18 @@ export function Command({ text }: { readonly text: string }) {
   return (
     <p>
       <code class="command">
-        <Foreign text={text} max={2000} />
+        <UntrustedText text={text} max={2000} />
       </code>
     </p>
   );
 }
 
 /** The same, with a button that shows all of it if it is long. */
-export function WholeForeign({ text, max = 200 }: { readonly text: string; readonly max?: number }) {
+export function WholeUntrustedText({ text, max = 200 }: { readonly text: string; readonly max?: number }) {
   const [whole, setWhole] = useState(false);
   return (
     <>
-      <Foreign text={text} max={whole ? text.length : max} />
+      <UntrustedText text={text} max={whole ? text.length : max} />
       {text.length > max && (
         <Button kind="quiet" class="whole" onClick={() => setWhole(!whole)}>
           {whole ? 'Show less' : `Show all ${count(text.length)} characters`}
