@@ -12,12 +12,14 @@ import type { Moderator } from '../../moderate/moderator.ts';
 import type { Delivery } from '../../queue/redis/redis-queue.ts';
 import { parseNote, type ShardNote } from './shard-note.ts';
 
-/** After this many deaths of workers, a shard is judged item by item. */
+/** After this many deaths of workers, a shard is judged piece by piece. */
 const DEATHS_OF_SHARD = 2;
+/** Items per piece. After a death, the items of the piece are judged one by one. */
+const PIECE_ITEMS = 64;
 /** An item at which this many workers died in a row, with nothing else in the process, is not judged again. */
 const DEATHS_OF_ITEM = 2;
 /**
- * Judged before each suspect. While no guard is ready, the worker waits in this request before it notes the item, so that
+ * Judged before each piece. While no guard is ready, the worker waits in this request before it notes the items, so that
  * killing it during a long wait blames no item.
  */
 const HARMLESS: GuardRequest = {
@@ -51,7 +53,7 @@ export class ShardModerator {
   }
 
   /**
-   * Judges a shard; item by item if workers died with it, or if judging it as a whole fails for a reason of our own. Rejects
+   * Judges a shard; piece by piece if workers died with it, or if judging it as a whole fails for a reason of our own. Rejects
    * on abort, and when no guard is ready for too long.
    */
   async moderate(shard: DeliveredShard, delivery: Delivery, signal: AbortSignal): Promise<ShardResult> {
@@ -62,7 +64,7 @@ export class ShardModerator {
         if (signal.aborted || error instanceof Failure) throw error;
       }
     }
-    return this.#isolation.run('alone', signal, () => this.#judgeItemByItem(shard, delivery, signal));
+    return this.#isolation.run('alone', signal, () => this.#judgeByPieces(shard, delivery, signal));
   }
 
   #judge(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult> {
@@ -77,38 +79,49 @@ export class ShardModerator {
     return `${this.#options.worker}-${this.#sessions++}`;
   }
 
-  /** Begins with the item at which a worker died, because a note holds one item. */
-  async #judgeItemByItem(
-    shard: DeliveredShard,
-    delivery: Delivery,
-    signal: AbortSignal,
-  ): Promise<ShardResult> {
+  /** Begins with the piece at which a worker died, item by item, because a note holds one piece. */
+  async #judgeByPieces(shard: DeliveredShard, delivery: Delivery, signal: AbortSignal): Promise<ShardResult> {
     const noted = afterDeath(parseNote(delivery.note));
-    const { current: suspect, deaths, fatal } = noted;
+    const { current: suspects, deaths, fatal } = noted;
     const outcomes = new Map<number, Outcome>();
     const fingerprints = collectReusedFingerprints(shard.items);
     const canaries = new Set<CanaryCheck>();
     const open = shard.items.filter((item): item is JudgedItem => item.settled === null);
-    const note = (current: number | null, until: AbortSignal): Promise<void> =>
-      delivery.setNote(
-        JSON.stringify({ ...noted, current, deaths: current === suspect ? deaths : 0 }),
-        until,
+    for (const { seq } of open.filter((item) => fatal.includes(item.seq))) {
+      outcomes.set(seq, failed(`${DEATHS_OF_ITEM} workers in a row died while judging this item`));
+    }
+    const rest = open.filter(({ seq }) => !fatal.includes(seq));
+    const note = (current: readonly number[], until: AbortSignal): Promise<void> => {
+      const isSuspect = suspects.length === 1 && current.length === 1 && current[0] === suspects[0];
+      return delivery.setNote(JSON.stringify({ ...noted, current, deaths: isSuspect ? deaths : 0 }), until);
+    };
+    /** Returns whether the piece was judged; if not, for a reason of our own. */
+    const judge = async (items: readonly JudgedItem[]): Promise<boolean> => {
+      await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
+      await note(
+        items.map(({ seq }) => seq),
+        signal,
       );
+      const result = await this.#judgePiece({ ...shard, items }, signal);
+      if (result === null) return false;
+      items.forEach(({ seq }, at) => outcomes.set(seq, result.outcomes[at]!));
+      for (const fingerprint of result.fingerprints) fingerprints.set(fingerprint.id, fingerprint);
+      for (const check of result.canaries ?? []) canaries.add(check);
+      return true;
+    };
+    const one = async (item: JudgedItem): Promise<void> => {
+      if (await judge([item])) return;
+      outcomes.set(item.seq, failed('the worker failed while judging this item'));
+    };
     try {
-      for (const item of open.sort((a, b) => Number(b.seq === suspect) - Number(a.seq === suspect))) {
-        if (fatal.includes(item.seq)) {
-          outcomes.set(item.seq, failed(`${DEATHS_OF_ITEM} workers in a row died while judging this item`));
-          continue;
-        }
-        await this.#options.judge.judge([HARMLESS], { session: this.#session(), signal });
-        await note(item.seq, signal);
-        const result = await this.#judgeItem({ ...shard, items: [item] }, signal);
-        outcomes.set(item.seq, result?.outcomes[0] ?? failed('the worker failed while judging this item'));
-        for (const fingerprint of result?.fingerprints ?? []) fingerprints.set(fingerprint.id, fingerprint);
-        for (const check of result?.canaries ?? []) canaries.add(check);
+      for (const item of rest.filter(({ seq }) => suspects.includes(seq))) await one(item);
+      const others = rest.filter(({ seq }) => !suspects.includes(seq));
+      for (let from = 0; from < others.length; from += PIECE_ITEMS) {
+        const piece = others.slice(from, from + PIECE_ITEMS);
+        if (!(await judge(piece))) for (const item of piece) await one(item);
       }
     } finally {
-      await note(null, AbortSignal.timeout(CLEAR_MS)).catch(() => {});
+      await note([], AbortSignal.timeout(CLEAR_MS)).catch(() => {});
     }
     return {
       shard,
@@ -119,7 +132,7 @@ export class ShardModerator {
   }
 
   /** Null when it failed for a reason of our own. */
-  async #judgeItem(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult | null> {
+  async #judgePiece(shard: DeliveredShard, signal: AbortSignal): Promise<ShardResult | null> {
     try {
       return await this.#judge(shard, signal);
     } catch (error) {
@@ -132,10 +145,10 @@ export class ShardModerator {
 /** The note with the death of the worker that left it counted. */
 function afterDeath(note: ShardNote): ShardNote {
   const { current, fatal } = note;
-  if (current === null) return note;
+  if (current.length !== 1) return note;
   const deaths = note.deaths + 1;
   if (deaths < DEATHS_OF_ITEM) return { ...note, deaths };
-  return { ...note, current: null, deaths: 0, fatal: [...fatal, current] };
+  return { ...note, current: [], deaths: 0, fatal: [...fatal, ...current] };
 }
 
 function failed(message: string): Outcome {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 const NOTE = z.object({
   /** Workers that lacked media files of the shard. */
   lacking: z.array(z.string()),
-  /** The item that is judged with nothing else in the process. */
-  current: z.int().nullable(),
-  /** Workers that have died at this item so far. */
+  /** The items that are judged with nothing else in the process. */
+  current: z.array(z.int()),
+  /** Workers that have died at this item so far; 0 when there are several. */
   deaths: z.int(),
   /** The items that are not judged again. */
   fatal: z.array(z.int()),
@@ -19,6 +19,6 @@ export function parseNote(text: string | null): ShardNote {
   try {
     return NOTE.parse(JSON.parse(text ?? ''));
   } catch {
-    return { lacking: [], current: null, deaths: 0, fatal: [] };
+    return { lacking: [], current: [], deaths: 0, fatal: [] };
   }
 }
