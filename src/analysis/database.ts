@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { constants, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type * as DuckDB from '@duckdb/node-api';
 import { Failure } from '../domain/failure.ts';
 import { DIRECTORY_MODE } from '../files/create-file.ts';
 import { WaitList } from '../flow/wait-list.ts';
+import { loadDuckDB, translateError } from './duckdb.ts';
 
 /** What a query may spill to disk. */
 const MAX_SPILLED = '16GB';
@@ -218,19 +218,6 @@ export class Database {
   }
 }
 
-/**
- * Loads DuckDB, whose native library has 70 MB: with the first database, or before, where there is time. Failure('service')
- * on a platform for which it has no build.
- */
-export async function loadDuckDB(): Promise<typeof DuckDB> {
-  try {
-    // An import would first parse all its modules for their names, which takes as long as to load them.
-    return createRequire(import.meta.url)('@duckdb/node-api') as typeof DuckDB;
-  } catch (cause) {
-    throw new Failure('service', 'this needs DuckDB, which has no build for this platform', { cause });
-  }
-}
-
 /** Settles when the query has ended. Rejects with the signal's reason if that was why. */
 async function interruptible<T>(
   connection: DuckDB.DuckDBConnection,
@@ -248,35 +235,9 @@ async function interruptible<T>(
     return await work;
   } catch (error) {
     signal.throwIfAborted();
-    throw translated(error);
+    throw translateError(error);
   } finally {
     signal.removeEventListener('abort', interrupt);
     clearInterval(repeat);
   }
-}
-
-const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(constants.errno).map(([name, errno]) => [errno, name]),
-);
-
-/**
- * One of DuckDB's errors, which are JSON, as the rest of the program knows it: with the system's error behind it, if there is
- * one; Failure('service') when the query has not enough memory or disk space for what it spills.
- */
-function translated(error: unknown): unknown {
-  let said: { exception_type?: string; errno?: string };
-  try {
-    said = JSON.parse((error as Error).message) as typeof said;
-  } catch {
-    return error;
-  }
-  if (said.exception_type === 'Out of Memory') {
-    return new Failure('service', 'a query ran out of memory, or of disk space for temporary data', {
-      cause: error,
-    });
-  }
-  const errno = Number(said.errno);
-  if (!(errno > 0)) return error;
-  const code = ERROR_NAMES.get(errno) ?? 'EIO';
-  return Object.assign(new Error(`DuckDB: ${code}`, { cause: error }), { code, errno: -errno });
 }

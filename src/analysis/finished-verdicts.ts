@@ -1,10 +1,9 @@
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
-import { assertRunDirectory } from '../record/read-record.ts';
-import type { Manifest } from '../record/manifest/manifest.ts';
-import { readRecord } from '../record/read-record.ts';
-import { checkedManifest } from './checked-manifest.ts';
+import { readManifest, type Manifest } from '../record/manifest/manifest.ts';
+import { assertRunDirectory, readRecord } from '../record/read-record.ts';
+import { checkHashes, checkListing } from '../record/verify/verify-files.ts';
 
 /** A finished run whose configuration and outcomes are those that its manifest lists. */
 export interface FinishedVerdicts {
@@ -29,4 +28,24 @@ export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Pr
   if (record.run !== manifest.run)
     throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
   return { dir, record, manifest };
+}
+
+/**
+ * The manifest of a finished run, checked against its own hash, and the files of the run against it: those in `read` by
+ * their hashes, the others by their sizes. Failure('internal') for a run that is not finished and for a record that does
+ * not hold.
+ */
+export async function checkedManifest(
+  dir: string,
+  read: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Manifest> {
+  const manifest = await readManifest(dir);
+  await checkListing(dir, manifest);
+  const files = manifest.files.filter(({ path }) => read.has(path));
+  if (files.length !== read.size) {
+    throw new Failure('internal', `${RUN_FILES.manifest} does not list the files of a record`);
+  }
+  await checkHashes(dir, { ...manifest, files }, signal);
+  return manifest;
 }

@@ -9,7 +9,7 @@ import { measureLabels, type LabelResult, type Wanted } from './labels/measure-l
 import type { Label } from './labels/read-labels.ts';
 import type { LineFile } from './line-file.ts';
 import { ScoreColumns } from './score-columns.ts';
-import { judgedVerdicts } from './judged-verdicts.ts';
+import { judgedVerdicts } from './policy-sql.ts';
 import { DECISION_NUMBER, verdictsInTable } from './verdict-columns.ts';
 import { decidedBy, floorRules, isFlagged, ownCategories, severityOf, thresholdRules } from './policy-sql.ts';
 

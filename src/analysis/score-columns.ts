@@ -9,7 +9,7 @@ import {
   type ForeignCategory,
 } from '../domain/taxonomy.ts';
 import type { Database } from './database.ts';
-import { sqlText } from './sql-text.ts';
+import { sqlText } from './duckdb.ts';
 import { VERDICTS_IN_TABLE } from './verdict-columns.ts';
 
 /**

@@ -6,7 +6,7 @@ import {
   type Restriction,
 } from '../domain/restriction/restriction.ts';
 import { CATEGORY_KEYS, isForeignCategory, type CategoryName } from '../domain/taxonomy.ts';
-import { sqlText } from './sql-text.ts';
+import { sqlText } from './duckdb.ts';
 
 /** Longest outcome line, in bytes: ids have 512 characters at most, paths some thousand. */
 export const MAX_LINE_BYTES = 4 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import type { CleanExport } from '../config/after-finish.ts';
 import type { SourceConfig } from '../config/run-config.ts';
 import { exportRun } from '../report/export/export-run.ts';
-import { exportStatus } from '../report/export/export-status.ts';
-import { openFinishedRun } from '../report/export/finished-record.ts';
-import { assertFree, destinationOf } from '../report/export/output/destination.ts';
+import { exportStatus } from '../report/export/reasons.ts';
+import { openFinishedRun } from '../report/export/export-run.ts';
+import { assertFree, destinationOf } from '../report/export/destination.ts';
 
 /** The clean rows that `exportClean` asked for. */
 export interface CleanRows {

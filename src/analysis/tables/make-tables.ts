@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { flaggedCsv, RUN_FILES } from '../../files/run-files.ts';
 import { Database } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
-import { sqlText } from '../sql-text.ts';
+import { sqlText } from '../duckdb.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { cellMacro } from './formulas.ts';
 import {

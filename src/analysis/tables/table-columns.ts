@@ -1,7 +1,7 @@
 import { replaysGenerations, type RunConfig } from '../../config/run-config.ts';
 import { CATEGORIES, CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
 import { NO_RULE, RULES_IN_WORDS, RULE_LABELS } from '../../domain/words/decided-by-words.ts';
-import { sqlText } from '../sql-text.ts';
+import { sqlText } from '../duckdb.ts';
 import { STREAM_KEYS } from '../verdict-columns.ts';
 
 /** A column of a table, over the columns of verdicts.parquet. */

@@ -78,9 +78,9 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
         const keyFile = runKeyFile(context.env);
         await admitRun(runDir, { keyFile, trusted: trustRun, work: 'export', say, signal });
         const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([
-          import('../../report/export/finished-record.ts'),
           import('../../report/export/export-run.ts'),
-          import('../../report/export/export-status.ts'),
+          import('../../report/export/export-run.ts'),
+          import('../../report/export/reasons.ts'),
         ]);
         const finished = await openFinishedRun(runDir, signal);
         if (clean !== null) {
@@ -103,7 +103,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
 
 async function assertApart(clean: string | null, annotate: string | null): Promise<void> {
   if (clean === null || annotate === null) return;
-  const { destinationOf } = await import('../../report/export/output/destination.ts');
+  const { destinationOf } = await import('../../report/export/destination.ts');
   if (destinationOf(clean).rejected !== destinationOf(annotate).rejected) return;
   throw new Failure('usage', '--clean and --annotate need names that differ in more than the extension');
 }

@@ -37,7 +37,7 @@ export function reportCommand(context: CommandContext): Command {
       const [{ LineFile }, { collectReport }, { renderReport }] = await Promise.all([
         import('../../analysis/line-file.ts'),
         import('../../report/html/collect-report.ts'),
-        import('../../report/html/render-report.ts'),
+        import('../../report/html/write-report.ts'),
       ]);
       const html = await renderReport(await collectReport(runDir, signal));
       const file = await LineFile.create(out);

@@ -10,7 +10,7 @@ export async function assertExportable(
   corpora: readonly SourceConfig[],
 ): Promise<void> {
   if (exportClean === null) return;
-  const { assertFree, destinationOf } = await import('../../report/export/output/destination.ts');
+  const { assertFree, destinationOf } = await import('../../report/export/destination.ts');
   await assertFree(destinationOf(exportClean.out), corpora);
 }
 
@@ -21,9 +21,9 @@ export async function exportCleanRows(
   ui: FeedUi,
 ): Promise<number> {
   const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([
-    import('../../report/export/finished-record.ts'),
     import('../../report/export/export-run.ts'),
-    import('../../report/export/export-status.ts'),
+    import('../../report/export/export-run.ts'),
+    import('../../report/export/reasons.ts'),
   ]);
   const signal = ui.interrupts.drain;
   const finished = await openFinishedRun(runDir, signal);

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { checkedManifest } from '../../analysis/checked-manifest.ts';
 import { Database, type DatabaseLimits } from '../../analysis/database.ts';
+import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { VERDICTS_IN_TABLE } from '../../analysis/verdict-columns.ts';
 import { Failure } from '../../domain/failure.ts';

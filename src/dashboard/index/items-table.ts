@@ -1,5 +1,5 @@
 import type { Policy } from '../../domain/policy.ts';
-import { judgedVerdicts } from '../../analysis/judged-verdicts.ts';
+import { judgedVerdicts } from '../../analysis/policy-sql.ts';
 import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
 import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';

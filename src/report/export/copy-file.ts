@@ -5,9 +5,9 @@ import type { SidecarSnapshot } from '../../ingest/sources/sources-file.ts';
 import { fileBytes, matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { openPlace, locateSidecar } from '../../ingest/sources/file-place.ts';
 import { noRows, type RowCounts } from './left-out.ts';
-import type { OutputFile, WrittenFile } from './output/output-file.ts';
+import type { OutputFile, WrittenFile } from './output.ts';
 import type { JudgedSource, SourceExport } from './source-export.ts';
-import { SourceRefused } from './source-refused.ts';
+import { SourceRefused } from './reasons.ts';
 
 /** Copies a file that is one item. SourceRefused if it is not the one that was judged. */
 export async function copyFile(

@@ -9,10 +9,10 @@ import { LineRecords } from './layouts/line-records.ts';
 import type { Addition, RecordsWriter } from './layouts/records-writer.ts';
 import type { RowCounts } from './left-out.ts';
 import type { RowModeration } from './moderation.ts';
-import type { OutputFile } from './output/output-file.ts';
+import type { OutputFile } from './output.ts';
 import { type KeptRow, RowDecisions } from './row-decisions.ts';
 import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
-import { SourceRefused } from './source-refused.ts';
+import { SourceRefused } from './reasons.ts';
 
 /** Copies the rows of a source. SourceRefused if it is not the one that was judged. */
 export async function copyRows(

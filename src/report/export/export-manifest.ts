@@ -1,5 +1,5 @@
 import type { Policy } from '../../domain/policy.ts';
-import type { OutputFile, WrittenFile } from './output/output-file.ts';
+import type { OutputFile, WrittenFile } from './output.ts';
 
 /** What an export was made from and how. */
 interface ExportOrigin {

@@ -1,24 +1,55 @@
+import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import { placeInCorpus } from '../../ingest/sources/file-place.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../../ingest/sources/sources-file.ts';
+import { checkedManifest } from '../../analysis/finished-verdicts.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import type { Manifest } from '../../record/manifest/manifest.ts';
+import { readRunFile } from '../../record/read-run-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Run } from '../../runs/create-run.ts';
+import { openRun } from '../../runs/open-run.ts';
 import { ExportManifest } from './export-manifest.ts';
 import { exportSource } from './export-source.ts';
 import type { ExportKind, JudgedSource, SourceExport } from './source-export.ts';
-import type { FinishedRun } from './finished-record.ts';
 import { addRows, countRejected, LeftOut, noRows, type RowCounts } from './left-out.ts';
-import { assertFree, destinationOf } from './output/destination.ts';
-import type { WrittenFile } from './output/output-file.ts';
-import { OutputPlace } from './output/output-place.ts';
-import type { Keeping, Reason } from './reasons.ts';
-import { SourceRefused, type SourceReason } from './source-refused.ts';
+import { assertFree, destinationOf } from './destination.ts';
+import { OutputPlace, type WrittenFile } from './output.ts';
+import { SourceRefused, type Keeping, type Reason, type SourceReason } from './reasons.ts';
 import { VerdictCursor } from './verdict-cursor.ts';
 
 /** Refused sources that a result names. */
 const MAX_NAMED = 20;
+
+/** A finished run whose record was checked as far as an export relies on it. */
+export interface FinishedRun {
+  readonly run: Run;
+  readonly manifest: Manifest;
+  /** SHA-256 of manifest.json, in hex. */
+  readonly manifestSha256: string;
+}
+
+/** What an export reads of a record. */
+const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN_FILES.verdicts]);
+
+/**
+ * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
+ * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is no run
+ * directory, Failure('internal') for a run that is not finished and for a record that failed verification.
+ */
+export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
+  const run = await openRun(runDir, signal);
+  const manifest = await checkedManifest(run.dir, READ, signal);
+  if (manifest.run !== run.record.run || manifest.sources.length !== run.sources.length) {
+    throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
+  }
+  const manifestSha256 = createHash('sha256')
+    .update(await readRunFile(run.dir, RUN_FILES.manifest))
+    .digest('hex');
+  return { run, manifest, manifestSha256 };
+}
 
 export interface ExportOptions {
   readonly what: ExportKind;

@@ -9,10 +9,9 @@ import { CorruptGzip } from '../../ingest/sources/file-bytes.ts';
 import { copyCaption, copyFile } from './copy-file.ts';
 import { copyRows } from './copy-rows.ts';
 import { noRows, type RowCounts } from './left-out.ts';
-import type { OutputFile, WrittenFile } from './output/output-file.ts';
-import { fileReasons, type ReasonLine, restrictedReasons } from './reasons.ts';
+import type { OutputFile, WrittenFile } from './output.ts';
+import { fileReasons, type ReasonLine, restrictedReasons, SourceRefused } from './reasons.ts';
 import type { ExportedSource, JudgedSource, SourceExport } from './source-export.ts';
-import { SourceRefused } from './source-refused.ts';
 
 /**
  * Exports one source: its rows, or the file if that is one item. Rejects with SourceRefused if nothing of it may be

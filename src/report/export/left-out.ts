@@ -1,5 +1,5 @@
 import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
-import type { OutputFile } from './output/output-file.ts';
+import type { OutputFile } from './output.ts';
 import { mainReason, type Reason, type ReasonLine } from './reasons.ts';
 
 /** Rows by what became of them. A file that is one item counts as a row. */

@@ -2,7 +2,7 @@ import type { Item } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import { isFields, type RecordContent } from '../../formats/record.ts';
-import type { SourceReason } from './source-refused.ts';
+import type { ExportResult } from './export-run.ts';
 
 /**
  * Why a row is left out, the most severe first. `restricted`: see domain/restriction/restriction.ts; it says nothing of what was found.
@@ -25,8 +25,64 @@ const ROW_REASONS = [
 
 export type RowReason = (typeof ROW_REASONS)[number];
 
+/**
+ * Why nothing of a source is exported:
+ * - `source_changed`: it is not the file that the run read
+ * - `source_unreadable`: it cannot be read to its end
+ * - `read_differently`: this version does not find the records that the run judged
+ * - `header`: a stray quote is in the header of the table
+ * - `row_too_large`: a row was too large to find the rows behind it again
+ * - `list_of_files`: a manifest lists other files, which may be left out
+ * - `whole_file`: a file that is one item has no place for an annotation
+ * - `name`: its path cannot be a path in the output folder
+ */
+export type SourceReason =
+  | 'source_changed'
+  | 'source_unreadable'
+  | 'read_differently'
+  | 'header'
+  | 'row_too_large'
+  | 'list_of_files'
+  | 'whole_file'
+  | 'name';
+
+/** Nothing of a source is exported. */
+export class SourceRefused extends Error {
+  override readonly name = 'SourceRefused';
+  readonly reason: SourceReason;
+
+  constructor(reason: SourceReason, options?: ErrorOptions) {
+    super(reason, options);
+    this.reason = reason;
+  }
+}
+
 /** Why something is left out, as it is counted. */
 export type Reason = RowReason | SourceReason;
+
+/** Reasons that have nothing to do with what was judged: a decision, or the layout of a source. */
+const JUDGED: ReadonlySet<Reason> = new Set([
+  'restricted',
+  'block',
+  'reviewed',
+  'review',
+  'partial',
+  'not_selected',
+  'around',
+  'no_object',
+  'list_of_files',
+  'whole_file',
+]);
+
+/** Exit status of an export: 5 if something was left out because it was not judged, or because its source changed. */
+export function exportStatus({ by_reason, sources }: ExportResult, allowErrors: boolean): 0 | 5 {
+  const reasons = [
+    ...(Object.keys(by_reason) as Reason[]),
+    ...sources.refused_paths.map(({ reason }) => reason),
+  ];
+  const isWhole = reasons.every((reason) => JUDGED.has(reason) || (allowErrors && reason === 'error'));
+  return isWhole ? 0 : 5;
+}
 
 /** One reason for a row, in the list of what was left out. Holds no content. */
 export interface ReasonLine {

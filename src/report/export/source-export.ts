@@ -2,8 +2,8 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import type { LeftOut, RowCounts } from './left-out.ts';
 import type { Keeping } from './reasons.ts';
-import type { WrittenFile } from './output/output-file.ts';
-import type { OutputPlace } from './output/output-place.ts';
+import type { WrittenFile } from './output.ts';
+import type { OutputPlace } from './output.ts';
 import type { VerdictCursor } from './verdict-cursor.ts';
 
 /**

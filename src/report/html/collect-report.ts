@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkedManifest } from '../../analysis/checked-manifest.ts';
+import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { Database } from '../../analysis/database.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { verdictsInTable } from '../../analysis/verdict-columns.ts';

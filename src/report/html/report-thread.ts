@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure, type FailureKind } from '../../domain/failure.ts';
 import { collectReport } from './collect-report.ts';
-import { renderReport } from './render-report.ts';
+import { renderReport } from './write-report.ts';
 
 /** A Failure is sent in parts: structured cloning drops its kind. */
 export type ReportAnswer =

@@ -6,7 +6,7 @@ import { pathExists } from '../../files/folders.ts';
 import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
-import { loadReportRuntime, renderReport } from './render-report.ts';
+import type { ReportData } from './report-data.ts';
 
 /** The epoch in the name of its temporary file: lower than any, so that the next writer removes what a crash left. */
 const BEFORE_ALL = 0;
@@ -55,5 +55,33 @@ export async function reportWhenFinished(
     if (signal.aborted) return 'the report was not written: interrupted; guardsweep report writes it';
     const why = error instanceof Failure ? error.message : 'an unexpected error';
     return `the report was not written: ${why}`;
+  }
+}
+
+/** What the build makes of `web/report`. */
+interface ReportRuntime {
+  readonly renderReport: (data: ReportData) => string;
+}
+
+const RUNTIME = '#report-runtime/report.js';
+
+/** Renders a report as one HTML file that loads nothing. Failure('internal') if the package is incomplete. */
+export async function renderReport(data: ReportData): Promise<string> {
+  const runtime = await loadReportRuntime();
+  return runtime.renderReport(data);
+}
+
+/** Loads what `renderReport` needs; large, so it is loaded while something else is waited for. */
+async function loadReportRuntime(): Promise<ReportRuntime> {
+  try {
+    return (await import(RUNTIME)) as ReportRuntime;
+  } catch (cause) {
+    throw new Failure(
+      'internal',
+      'the part that renders reports is missing: build or install the package again',
+      {
+        cause,
+      },
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { loadDuckDB } from '../../analysis/database.ts';
+import { loadDuckDB } from '../../analysis/duckdb.ts';
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
 import { checkKey } from '../../domain/canary/canary-check.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderReport } from '../../../src/report/html/render-report.ts';
+import { renderReport } from '../../../src/report/html/write-report.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';

@@ -1,5 +1,5 @@
 import type { ReadRecord } from '../../../formats/record.ts';
-import { SourceRefused } from '../source-refused.ts';
+import { SourceRefused } from '../reasons.ts';
 import {
   isWhiteSpace,
   stretchOf,

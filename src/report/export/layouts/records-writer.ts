@@ -1,7 +1,7 @@
 import type { ReadRecord } from '../../../formats/record.ts';
 import type { RereadSource } from '../../../ingest/reread/reread-source.ts';
-import type { OutputFile } from '../output/output-file.ts';
-import { SourceRefused } from '../source-refused.ts';
+import type { OutputFile } from '../output.ts';
+import { SourceRefused } from '../reasons.ts';
 
 /** Where text is added to a record: in place of its text from `at` up to `upTo`. */
 interface Insertion {

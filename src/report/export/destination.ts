@@ -1,12 +1,12 @@
 import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 import picomatch from 'picomatch';
-import type { SourceConfig } from '../../../config/run-config.ts';
-import { Failure } from '../../../domain/failure.ts';
-import { encodePath, decodePath } from '../../../domain/file-path.ts';
-import { escapeText } from '../../../domain/text/escape-text.ts';
-import { isInside, realPath } from '../../../files/open-inside.ts';
-import { findEnclosingRunDirectory } from '../../../files/folders.ts';
+import type { SourceConfig } from '../../config/run-config.ts';
+import { Failure } from '../../domain/failure.ts';
+import { encodePath, decodePath } from '../../domain/file-path.ts';
+import { escapeText } from '../../domain/text/escape-text.ts';
+import { isInside, realPath } from '../../files/open-inside.ts';
+import { findEnclosingRunDirectory } from '../../files/folders.ts';
 
 /** Where an export is put: the corpus, and two files beside it. Absolute paths. */
 export interface Destination {
@@ -34,11 +34,7 @@ export async function assertFree(
   destination: Destination,
   sources: readonly Pick<SourceConfig, 'path'>[],
 ): Promise<void> {
-  for (const path of Object.values(destination) as string[]) {
-    if ((await lstat(path).catch(() => null)) !== null) {
-      throw refused(path, 'exists: remove it, or name another place');
-    }
-  }
+  for (const path of Object.values(destination) as string[]) await assertNothingAt(path);
   const { out } = destination;
   const folder = dirname(out);
   const found = await stat(folder).catch(() => null);
@@ -56,6 +52,12 @@ export async function assertFree(
       );
     }
   }
+}
+
+/** Failure('usage') if there is something at a path. */
+export async function assertNothingAt(path: string): Promise<void> {
+  if ((await lstat(path).catch(() => null)) === null) return;
+  throw refused(path, 'exists: remove it, or name another place');
 }
 
 function refused(path: string, why: string): Failure {

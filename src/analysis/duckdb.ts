@@ -1,0 +1,48 @@
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import type * as DuckDB from '@duckdb/node-api';
+import { Failure } from '../domain/failure.ts';
+
+/**
+ * Loads DuckDB, whose native library has 70 MB: with the first database, or before, where there is time. Failure('service')
+ * on a platform for which it has no build.
+ */
+export async function loadDuckDB(): Promise<typeof DuckDB> {
+  try {
+    // An import would first parse all its modules for their names, which takes as long as to load them.
+    return createRequire(import.meta.url)('@duckdb/node-api') as typeof DuckDB;
+  } catch (cause) {
+    throw new Failure('service', 'this needs DuckDB, which has no build for this platform', { cause });
+  }
+}
+
+const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.errno).map(([name, errno]) => [errno, name]),
+);
+
+/**
+ * One of DuckDB's errors, which are JSON, as the rest of the program knows it: with the system's error behind it, if there is
+ * one; Failure('service') when the query has not enough memory or disk space for what it spills.
+ */
+export function translateError(error: unknown): unknown {
+  let said: { exception_type?: string; errno?: string };
+  try {
+    said = JSON.parse((error as Error).message) as typeof said;
+  } catch {
+    return error;
+  }
+  if (said.exception_type === 'Out of Memory') {
+    return new Failure('service', 'a query ran out of memory, or of disk space for temporary data', {
+      cause: error,
+    });
+  }
+  const errno = Number(said.errno);
+  if (!(errno > 0)) return error;
+  const code = ERROR_NAMES.get(errno) ?? 'EIO';
+  return Object.assign(new Error(`DuckDB: ${code}`, { cause: error }), { code, errno: -errno });
+}
+
+/** A string as a literal in SQL. */
+export function sqlText(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
