@@ -7,7 +7,7 @@ import { DIRECTORY_MODE } from '../files/create-file.ts';
 import { WaitList } from '../flow/wait-list.ts';
 import { loadDuckDB, translateError } from './duckdb.ts';
 
-/** What a query may spill to disk. */
+/** Limit on the temporary data that a query spills to disk. */
 const MAX_SPILLED = '16GB';
 /** An interruption that comes before its query begins has no effect, so it is repeated. */
 const INTERRUPT_EVERY_MS = 20;
@@ -37,7 +37,7 @@ const ONE_BY_ONE: DatabaseLimits = {
   ...{ queryTimeoutMs: null, inOrder: false, keptMemory: '1MB' },
 };
 
-/** For what is written in the order in which it is read. */
+/** Keeps the order in which rows are read. */
 const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true, keptMemory: '64MB' };
 
 /**
@@ -71,8 +71,7 @@ export class Database {
   }
 
   /**
-   * `folder` is private to this process; tables are kept there, or in memory. Failure('service') on a platform for which
-   * DuckDB has no build.
+   * `folder` is private to this process; tables are kept there, or in memory. Failure('service') on a platform without a DuckDB build.
    */
   static async create(
     folder: string,

@@ -41,7 +41,7 @@ interface DiffSide {
   readonly items: number;
   /** Items whose content is not in the other run, or there less often. */
   readonly only_here: number;
-  /** Items that failed when they were read, so that they have no content to pair them by. */
+  /** Items that failed when they were read: they have no content to pair them by. */
   readonly without_content: number;
 }
 
@@ -71,15 +71,15 @@ export interface DiffResult {
 }
 
 export interface DiffOptions {
-  /** Takes every pair that differs in more than its scores; null: none is written. */
+  /** Receives every pair that differs in more than its scores. */
   readonly out: LineFile | null;
   readonly signal: AbortSignal;
 }
 
 /**
- * Compares two finished runs by content: an item is paired with one of the same content in the other run, wherever it is there.
- * Of contents that are there several times, the first item of each run are a pair, then the second, and so on, in order of
- * decision and score.
+ * Compares two finished runs by content: pairs an item with one of the same content in the other run, wherever that one is.
+ * Where a content occurs several times, the first items of both runs are paired, then the second ones, and so on, in order
+ * of decision and score.
  */
 export function diffRuns(
   runA: FinishedVerdicts,
@@ -131,12 +131,12 @@ export function diffRuns(
 
 type Query = (sql: string) => Promise<number[][]>;
 
-/** What to read the verdicts of both runs from. */
+/** Table expressions for the verdicts of both runs. */
 type Tables = Readonly<Record<'a' | 'b', string>>;
 
 /**
  * The pairs by their seqs, and how they differ; their other columns are read where they are needed. Contents are compared by a
- * hash of 128 bits, which is quicker to sort and join than a text.
+ * 128-bit hash, which sorts and joins faster than a string.
  */
 function pairsTable(tables: Tables): string {
   const items = (table: string): string => `(

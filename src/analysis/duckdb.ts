@@ -5,7 +5,7 @@ import { Failure } from '../domain/failure.ts';
 
 /**
  * Loads DuckDB, whose native library has 70 MB: with the first database, or before, where there is time. Failure('service')
- * on a platform for which it has no build.
+ * on a platform without a build of it.
  */
 export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {

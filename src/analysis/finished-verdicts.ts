@@ -13,12 +13,12 @@ export interface FinishedVerdicts {
   readonly manifest: Manifest;
 }
 
-/** What is read of a record: checked by hash, everything else by size. */
+/** Files that are read, and so checked by hash; the others are checked by size. */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.verdictsParquet]);
 
 /**
  * Opens a finished run to read its outcomes. Checks the manifest against its hash, and what is read against the manifest.
- * Failure('usage') for a path that is no run directory, Failure('internal') for a run that is not finished and for a record
+ * Failure('usage') for a path that is not a run directory, Failure('internal') for an unfinished run and for a record
  * that fails verification.
  */
 export async function openFinishedVerdicts(dir: string, signal: AbortSignal): Promise<FinishedVerdicts> {

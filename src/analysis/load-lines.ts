@@ -6,8 +6,8 @@ import { RUN_FILES } from '../files/run-files.ts';
 import type { Database } from './database.ts';
 
 /**
- * Runs a statement that reads a file of outcome lines, its parameter 1. Where the file holds halves of surrogate pairs, which
- * are no text to DuckDB, it reads a copy with U+FFFD in their place. Failure('internal') for lines that are no outcomes.
+ * Runs a statement that reads a file of outcome lines, its parameter 1. If the file holds lone surrogates,
+ * which DuckDB rejects, it reads a copy with U+FFFD in their place. Failure('internal') for lines that are not outcomes.
  */
 export async function loadLines(
   database: Database,
@@ -37,11 +37,11 @@ function isAboutLines(error: unknown): boolean {
   return !(error instanceof Failure) && (error as NodeJS.ErrnoException).errno === undefined;
 }
 
-/** An escape of half of a surrogate pair, not preceded by a backslash that escapes its own. */
+/** An escape of a lone surrogate, not preceded by a backslash that escapes its own. */
 // linear: a match begins only where no backslash is before it, so a run of them is gone through once.
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
-/** Writes the lines of a file with U+FFFD in the place of halves of surrogate pairs, so that they are text. */
+/** Writes the lines of a file with U+FFFD in place of lone surrogates. */
 async function writeWellFormedCopy(from: string, to: string, signal: AbortSignal): Promise<void> {
   const file = await createTemporary(to);
   try {

@@ -106,8 +106,8 @@ const KNOWN_FLAGS = CATEGORY_KEYS.map(
 
 /**
  * Verdicts (`from`: as verdict-columns.ts has them) with the columns that a policy is about, see above: flagged categories, what was
- * judged in part, and the scores by category. Few items are flagged, so that what is about flags is a CASE: unlike AND, it is not
- * worked out for the others.
+ * judged in part, and the scores by category. Few items are flagged, and a CASE, unlike AND,
+ * is not evaluated for the others.
  */
 export function judgedVerdicts(from: string, scored: ScoreColumns): string {
   const foreign = `lambda flag: regexp_full_match(flag, '${FOREIGN_CATEGORY}')`;

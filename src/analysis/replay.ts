@@ -35,7 +35,7 @@ export interface ChangedItem {
   readonly decided_by: string | null;
 }
 
-/** What another policy makes of the scores of a run. */
+/** The decisions of another policy on the scores of a run. */
 export interface ReplayResult {
   readonly run: string;
   readonly items: number;
@@ -63,14 +63,14 @@ export interface ReplayOptions {
   /** Null: nothing is compared with labels. */
   readonly labels: readonly Label[] | null;
   readonly wanted: Wanted;
-  /** Takes every changed item; null: they are only counted. */
+  /** Receives every changed item; with null, they are only counted. */
   readonly out: LineFile | null;
   readonly signal: AbortSignal;
 }
 
 /**
  * Decides again on the verdicts of a finished run, from the recorded scores. Failure('internal') for a file with lines
- * that are no outcomes.
+ * that are not outcomes.
  */
 export function replay(run: FinishedVerdicts, options: ReplayOptions): Promise<ReplayResult> {
   return Database.temporary(async (database) => {
@@ -110,7 +110,7 @@ function outcomesView(policy: Policy, scored: ScoreColumns, table: string): stri
     FROM ${judgedVerdicts(verdictsInTable(table), scored)}`;
 }
 
-/** What is counted of a run, in one query: it decides on each verdict once. */
+/** The counts of a run, from one query that decides on each verdict once. */
 interface Counted {
   items: number;
   verdicts: number;
@@ -126,7 +126,7 @@ async function counts(
   signal: AbortSignal,
 ): Promise<Counted> {
   const own = ownCategories(after, scored);
-  /** What an item counts for in the review queue. */
+  /** Names under which an item counts in the review queue. */
   const queues = [...scored.names, OTHER_CATEGORIES, WITHOUT_CATEGORY];
   const conditions = [
     ...queueConditions(before, scored).map((condition) => `before = 1 AND ${condition}`),

@@ -34,7 +34,7 @@ export class ScoreColumns {
     this.names = [...CATEGORY_KEYS, ...[...all].sort()];
   }
 
-  /** Of verdicts.parquet at a path, and of the policies that are to decide on them: the last one's taxonomy counts. */
+  /** The score columns of verdicts.parquet at a path, for policies that will decide on it; the taxonomy of the last one applies. */
   static async of(
     database: Database,
     table: string,
@@ -50,7 +50,7 @@ export class ScoreColumns {
     return new ScoreColumns(scored, flagged.slice(0, MAX_FOREIGN_CATEGORIES), policies);
   }
 
-  /** Where no verdict has a score in a foreign category. */
+  /** For verdicts without scores in foreign categories. */
   static ofTaxonomy(policies: readonly Policy[]): ScoreColumns {
     return new ScoreColumns([], [], policies);
   }
@@ -63,7 +63,7 @@ export class ScoreColumns {
     return this.names.map((_, index) => `s${index}`);
   }
 
-  /** The columns over those of verdicts.parquet: -1 for no score, so that it reaches no threshold. */
+  /** The columns over those of verdicts.parquet: -1, which reaches no threshold, for no score. */
   get expressions(): readonly string[] {
     return this.names.map((name, at) => `${this.#scoreOf(name)} AS s${at}`);
   }
@@ -90,7 +90,7 @@ export class ScoreColumns {
     return known.length === 1 ? known[0]! : `greatest(${known.join(', ')})`;
   }
 
-  /** Those that verdicts.parquet has columns of, by name, with null for no score. */
+  /** The categories that are columns of verdicts.parquet, where null means no score. */
   get inTable(): readonly CategoryName[] {
     return this.names.filter((name) => this.#isInTable(name));
   }

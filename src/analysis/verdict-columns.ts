@@ -51,14 +51,14 @@ export const STREAM_KEYS = [
 ] as const;
 
 /**
- * The columns of verdicts.parquet in order, each with its expression over an outcome line. All may be null, so that a reader
- * finds the same types in every run; `restricted_by` depends on the run's policy and is behind them.
+ * The columns of verdicts.parquet in order, each with its expression over an outcome line. All are nullable: a reader finds
+ * the same types in every run; `restricted_by` depends on the run's policy and is behind them.
  */
 /** Stands for a column by category. */
 const SCORES = ['', ''] as const;
 
 const COLUMNS: readonly (readonly [name: string, expression: string])[] = [
-  // The first one, so that a walk over a corpus finds the name of the run at the beginning of the file.
+  // The first column: a walk over a corpus finds the name of the run at the beginning of the file.
   ...(['run', 'seq', 'id'] as const).map((key) => [key, key] as const),
   ...(['path', 'row', 'line'] as const).map((key) => [key, `source."${key}"`] as const),
   ['file_sha256', 'source.sha256'],
@@ -104,10 +104,10 @@ export function verdictsInLines(policy: Policy, foreign: readonly string[] = [])
   )`;
 }
 
-/** What verdicts.parquet holds. Parameter 1: its path. */
+/** The rows of verdicts.parquet. Parameter 1: its path. */
 export const VERDICTS_IN_TABLE = `read_parquet($1, hive_partitioning = false)`;
 
-/** The same where there are no parameters, as in a view. */
+/** The rows of verdicts.parquet, for statements without parameters, such as views. */
 export function verdictsInTable(path: string): string {
   return VERDICTS_IN_TABLE.replace('$1', () => sqlText(path));
 }

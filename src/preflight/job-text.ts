@@ -22,7 +22,7 @@ const KEPT = {
 interface JobTextOptions {
   /** Absolute folder of the job file, which its paths are relative to. */
   readonly folder: string;
-  /** What the user gave. */
+  /** Flags and environment that the user gave. */
   readonly from: Sources;
 }
 

@@ -45,9 +45,9 @@ interface ItemCounts {
   readonly not_judged: Readonly<Partial<Record<ItemCode, number>>>;
 }
 
-/** What one source of a run holds. */
+/** The content of one source of a run. */
 export interface SourceForecast extends ItemCounts {
-  /** As the user named it. */
+  /** The path that the user gave. */
   readonly source: string;
   readonly files: number;
   readonly bytes: number;
@@ -164,8 +164,8 @@ async function readFiles(
     estimated,
     kinds,
     tables: [...tables.values()],
-    to_judge: rounded(toJudge) as Record<Lane, number>,
-    not_judged: rounded(notJudged),
+    to_judge: roundCounts(toJudge) as Record<Lane, number>,
+    not_judged: roundCounts(notJudged),
   };
 }
 
@@ -193,7 +193,7 @@ async function recognise(
   }
 }
 
-/** Items of a file. Of a large table only the beginning is read; `scale` is the size of the file relative to that. */
+/** Counts the items of a file. Only the beginning of a large table is read; `scale` is the size of the file relative to that. */
 async function countItems(
   source: SourceSnapshot,
   config: RunConfig,
@@ -237,7 +237,7 @@ async function lastSpeed(
   return null;
 }
 
-function rounded(counts: ReadonlyMap<string, number>): Record<string, number> {
+function roundCounts(counts: ReadonlyMap<string, number>): Record<string, number> {
   return Object.fromEntries([...counts].map(([key, count]) => [key, Math.round(count)]));
 }
 

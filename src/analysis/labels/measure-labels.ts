@@ -22,7 +22,7 @@ export interface AtThreshold {
   readonly f1: number | null;
 }
 
-/** What is asked of a threshold. */
+/** Minimums that a threshold should reach. */
 export interface Wanted {
   readonly precision: number | null;
   readonly recall: number | null;
@@ -34,12 +34,12 @@ export interface ScoreResult {
   readonly score: string;
   /** Verdicts by label. */
   readonly labelled: { readonly true: number; readonly false: number };
-  /** Those without a score for the category. No threshold finds them, as in a run. */
+  /** Labelled verdicts without a score for the category. No threshold finds them, as in a run. */
   readonly without_score: { readonly true: number; readonly false: number };
   readonly curve: readonly AtThreshold[];
-  /** Of thresholds with equal F1 the one with the highest precision; null if there is no score. */
+  /** If several thresholds have the best F1, the one with the highest precision; null if there is no score. */
   readonly best_f1: AtThreshold | null;
-  /** The same of the thresholds that reach what is wanted; null if none does, or nothing is wanted. */
+  /** The best of the thresholds that reach the minimums; null if none does, or there are no minimums. */
   readonly wanted: AtThreshold | null;
 }
 
@@ -107,7 +107,7 @@ async function writeLabels(path: string, labels: readonly Label[]): Promise<void
   try {
     for (let from = 0; from < labels.length; from += LABELS_PER_WRITE) {
       const texts = labels.slice(from, from + LABELS_PER_WRITE).map((label, index) => {
-        // Halves of surrogate pairs, which are no text to DuckDB, become U+FFFD.
+        // Lone surrogates, which DuckDB rejects, become U+FFFD.
         const id = label.id && Buffer.from(label.id).toString();
         return `${JSON.stringify({ ...label, id, number: from + index })}\n`;
       });
@@ -118,7 +118,7 @@ async function writeLabels(path: string, labels: readonly Label[]): Promise<void
   }
 }
 
-/** The labels, each once: of equal and contradicting ones the first. Parameter 1: their file. */
+/** The labels without repetitions: if labels are equal or contradict each other, the first one stays. Parameter 1: their file. */
 const LABELS = `
   CREATE TABLE labels AS
   SELECT id, content, part, category, min(number) AS number, arg_min(label, number) AS label,

@@ -23,7 +23,7 @@ const LABEL = z.object({
   label: z.boolean(),
 });
 
-/** What a value has to be, by its key. */
+/** Expected values, by key. */
 const EXPECTED = {
   id: 'a text',
   content_sha256: '64 hexadecimal digits in lower case',
@@ -33,15 +33,15 @@ const EXPECTED = {
 } as const satisfies Record<keyof Label, string>;
 
 /**
- * What people found about an item, by its id or its content: whether it is hazardous, or belongs to a category. `part`: of
- * this part of it only.
+ * A person's finding about an item, named by its id or its content: whether it is hazardous, or belongs to a category. With
+ * a `part`, it is about that part only.
  */
 export type Label = z.infer<typeof LABEL>;
 
 /**
  * Reads labels from a CSV table or JSON Lines: `label` (true or false), `id` or `content_sha256`, and optionally `part` and
- * `category`. Failure('usage') names the first row that is no label; a file without
- * labels is refused too.
+ * `category`. Failure('usage') names the first row that is not a label; a file without labels is also
+ * refused.
  */
 export async function readLabels(path: string): Promise<Label[]> {
   const labels = recordsIn(path, await bytesOf(path)).map(labelOf);
@@ -87,7 +87,7 @@ function labelOf({ row, content }: SourceRecord): Label {
   throw new Failure('usage', `--labels: row ${row} ${what}`);
 }
 
-/** A text; null if there is none. Anything else is returned as it is, and refused. */
+/** A string; null for an empty one. Other types are returned unchanged, and then refused. */
 function textOf(fields: Fields, name: string): unknown {
   const value = fields.get(name) ?? null;
   if (value === '') return null;

@@ -35,7 +35,7 @@ const PATTERNS = {
   leadingControl: new RegExp(LEADING_CONTROL, 'u'),
 };
 
-/** Puts an apostrophe before every sign of a text that a spreadsheet could take for the beginning of a formula. */
+/** Puts an apostrophe before every sign that a spreadsheet could take for the beginning of a formula. */
 export function inertText(text: string): string {
   const marked = PATTERNS.sign.test(text)
     ? text.replace(PATTERNS.first, "$1$2'$3").replace(PATTERNS.firstInWords, "$1'$2$3")
@@ -44,8 +44,8 @@ export function inertText(text: string): string {
 }
 
 /**
- * `cell(text)` as a macro: the same, in quotation marks where RFC 4180 wants them. Most texts have no character that matters, so
- * that one test is all they cost. DuckDB's patterns differ in how they name a character only.
+ * `cell(text)` as a macro: the same, in quotation marks where RFC 4180 wants them. Most strings have no character that matters, and
+ * cost one test. DuckDB's patterns differ in how they name a character only.
  */
 export function cellMacro(separator: string): string {
   const quoted = `"\\r\\n${separator}`;

@@ -107,7 +107,7 @@ class Tables {
     this.#rows.set(RUN_FILES.verdictsParquet, await this.#count('true'));
   }
 
-  /** `from`: rows of verdicts.parquet, and how many. Each line is made as one text, which is written as it is. */
+  /** `from`: rows of verdicts.parquet, and how many. Each line is built as one string and written unchanged. */
   async #makeCsv(name: string, columns: readonly TableColumn[], from: string, rows: number): Promise<void> {
     const { create, config } = this.#input;
     const separator = config.output.csvSeparator;
@@ -161,8 +161,8 @@ class Tables {
   }
 
   /**
-   * Runs a statement about verdicts.parquet with little memory, of which sorting takes what it gets, and with more where rows are
-   * so long that it does not suffice.
+   * Runs a statement about verdicts.parquet with little memory, because sorting takes all it gets; if that does not suffice for
+   * very long rows, runs it again with more.
    */
   async #run(sql: string): Promise<void> {
     const { signal } = this.#input;
@@ -190,7 +190,7 @@ function ranked(after: number, to: number): string {
   return `(FROM ${VERDICTS_IN_TABLE} JOIN ranks USING (seq) WHERE rank > ${after} AND rank <= ${to} ORDER BY rank)`;
 }
 
-/** What cells are written with: RFC 4180, and numbers as JSON has them where that is short. */
+/** The macros that write cells: as RFC 4180 says, with numbers as in JSON where that is short. */
 function macros(separator: string): string {
   return `${cellMacro(separator)}
     CREATE OR REPLACE TEMP MACRO plain(number) AS

@@ -18,7 +18,7 @@ export interface FlaggedColumn extends TableColumn {
   readonly title: string;
   /** In characters. */
   readonly width: number;
-  /** Null: as it is. */
+  /** Null: unchanged. */
   readonly format: 'score' | 'time' | null;
 }
 
@@ -88,7 +88,7 @@ const IN_WORDS = `
        THEN 'Flagged by the guard for ' || regexp_replace(decided_by, ' flagged$', '')`,
   ].join(' ')} ELSE decided_by END`;
 
-/** Of categories outside the taxonomy the names that the guard gave. A map would be built anew for every flag. */
+/** Categories outside the taxonomy keep the names that the guard gave. A CASE, because DuckDB would build a map for every flag. */
 const CATEGORY_NAMES = `
   CASE WHEN coalesce(len(subcategory_flags), 0) = 0 THEN 'No category' ELSE array_to_string(list_transform(subcategory_flags,
     lambda key: CASE key ${CATEGORIES.map(({ key, label }) => `WHEN '${key}' THEN ${sqlText(label)}`).join(' ')} ELSE key END), '; ') END`;

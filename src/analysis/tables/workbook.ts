@@ -75,8 +75,8 @@ const PARTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a workbook with the most severe of a run's flagged items piece by piece, so that neither memory nor the event loop
- * holds all of it. Numbers and times are such; texts are texts, whatever they begin with, and nothing is a link.
+ * Writes a workbook with the most severe of a run's flagged items piece by piece: memory stays small and the event
+ * loop free. Numbers and times are such; texts are texts, whatever they begin with, and nothing is a link.
  */
 export async function writeWorkbook(
   columns: readonly FlaggedColumn[],

@@ -51,7 +51,7 @@ async function copyText(
     for (const { record, items } of batch) {
       const decided = decisions.of({ record, items });
       const moderation = decided instanceof Promise ? await decided : decided;
-      // The bytes of a bad record, and of what is around the records, are passed over with what is between rows.
+      // The bytes of a bad record, and of a wrapper, are skipped like those between rows.
       if (record.error !== null || record.span === undefined) continue;
       const addition = moderation === null ? null : additionTo(record, records, what, moderation);
       if (moderation !== null && addition !== null) writer.keep(record, addition.added);
@@ -109,7 +109,7 @@ function headerAddition({ layout, reader }: RereadRecords, what: ExportKind): Ad
   return headerCells(headerOf(reader), layout, what.key);
 }
 
-/** What is added to a row that is kept: nothing to a clean one. Null if an annotation has no place in it. */
+/** The addition to a row that is kept: none to a clean one. Null if an annotation has no place in it. */
 function additionTo(
   record: ReadRecord,
   { layout, reader }: RereadRecords,

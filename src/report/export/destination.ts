@@ -8,7 +8,7 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import { isInside, realPath } from '../../files/open-inside.ts';
 import { findEnclosingRunDirectory } from '../../files/folders.ts';
 
-/** Where an export is put: the corpus, and two files beside it. Absolute paths. */
+/** Absolute paths of an export: the corpus, and two files beside it. */
 export interface Destination {
   readonly out: string;
   readonly rejected: string;

@@ -1,7 +1,7 @@
 import type { Policy } from '../../domain/policy.ts';
 import type { OutputFile, WrittenFile } from './output.ts';
 
-/** What an export was made from and how. */
+/** The run that an export was made from, and its policy. */
 interface ExportOrigin {
   readonly run: string;
   /** SHA-256 of the manifest of the run. */

@@ -31,13 +31,13 @@ export interface FinishedRun {
   readonly manifestSha256: string;
 }
 
-/** What an export reads of a record. */
+/** Files of the record that an export reads. */
 const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN_FILES.verdicts]);
 
 /**
  * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
- * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is no run
- * directory, Failure('internal') for a run that is not finished and for a record that failed verification.
+ * that an export reads by their hashes, the others by their sizes. Failure('usage') for a directory that is not a run
+ * directory, Failure('internal') for an unfinished run and for a record that failed verification.
  */
 export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
   const run = await openRun(runDir, signal);
@@ -58,7 +58,7 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
 }
 
-/** What an export wrote. */
+/** The result of an export. */
 export interface ExportResult {
   readonly run: string;
   readonly kind: ExportKind['kind'];
@@ -75,7 +75,7 @@ export interface ExportResult {
     readonly written: number;
     /** Files written as UTF-8 whose sources have other encodings. */
     readonly converted: number;
-    /** Sources of which nothing could be exported. */
+    /** Sources that could not be exported. */
     readonly refused: number;
     /** The first of these. */
     readonly refused_paths: readonly { readonly path: string; readonly reason: SourceReason }[];
@@ -179,7 +179,7 @@ interface SourceWritten {
   readonly isConverted: boolean;
 }
 
-/** What was written of a source: null for nothing; the reason for which it was refused. Adds its rows to `total`. */
+/** Exports a source, and adds its rows to `total`. Returns null if nothing was written, or the reason why it was refused. */
 async function exportOrRefuse(
   judged: JudgedSource,
   to: SourceExport,
@@ -202,7 +202,7 @@ async function exportOrRefuse(
   }
 }
 
-/** The captions to copy with their files: those that are no sources themselves, where there is a folder for them. */
+/** The captions to copy with their files, if the export is a folder: those that are not sources themselves. */
 function ownCaptions(
   { sources }: Run,
   isFolder: boolean,

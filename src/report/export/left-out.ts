@@ -24,7 +24,7 @@ export function countRejected(counts: RowCounts, reason: Reason, rows: number): 
   counts.byReason.set(reason, (counts.byReason.get(reason) ?? 0) + rows);
 }
 
-/** Where a row is: the file as a whole has neither row nor line. */
+/** Location of a row; null for the file as a whole. */
 export interface RowPlace {
   readonly row: number | null;
   readonly line: number | null;
@@ -46,7 +46,7 @@ export class LeftOut {
     this.#add({ path, row, line, reasons });
   }
 
-  /** A source of which nothing is exported, whatever was written of it before. */
+  /** Lists a source that is not exported, although rows of it may have been written before. */
   async source({ path }: SourceSnapshot, reason: Reason): Promise<void> {
     this.#add({ path, row: null, line: null, reasons: [{ reason }] });
     await this.drain();

@@ -2,7 +2,7 @@ import type { Item } from '../../domain/item.ts';
 import { DECISIONS, type Decision, type OutcomeLine } from '../../domain/outcome.ts';
 import { unjudged } from './reasons.ts';
 
-/** What is known of one item. */
+/** The moderation of one item. */
 interface ItemModeration {
   readonly id: string;
   readonly part: string | null;
@@ -15,14 +15,14 @@ interface ItemModeration {
   readonly error: string | null;
 }
 
-/** What an annotation says of a row. */
+/** The annotation of a row. */
 export interface RowModeration extends Omit<ItemModeration, 'id' | 'part' | 'turn'> {
-  /** Of a row with several items. */
+  /** Only for a row with several items. */
   readonly items?: readonly ItemModeration[];
 }
 
 /**
- * What a run found in a row: the severest decision on its items and what gave it, the highest score, and all categories.
+ * The moderation of a row: the severest decision on its items and its rule, the highest score, and all categories.
  * The decision is null if an item was not judged and no other is worse than `allow`.
  */
 export function moderationOf(items: readonly Item[], lines: readonly OutcomeLine[]): RowModeration {

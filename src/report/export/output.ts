@@ -86,7 +86,7 @@ export class OutputFile {
     await this.#handle.close();
   }
 
-  /** What is compressed is a gzip member of its own: several are one file (RFC 1952). */
+  /** Each compressed write is a gzip member; several members are one file (RFC 1952). */
   async #flush(): Promise<void> {
     const bytes = this.#waiting.take();
     const stored = this.#isCompressed ? await compress(bytes) : bytes;
@@ -130,8 +130,8 @@ export class OutputPlace {
 
   /**
    * Creates the file for a source, at its path (in the recorded form) below the output folder, or in place of that: then
-   * its name, and not `isCompressed`, says whether rows are compressed. A null `isCompressed`: the file is copied as it is
-   * stored. SourceRefused for a path that leads out of the folder or that cannot be made.
+   * its name, and not `isCompressed`, says whether rows are compressed. With a null `isCompressed`, the stored bytes are
+   * copied. SourceRefused for a path that leads out of the folder or that cannot be made.
    */
   async create(path: string, isCompressed: boolean | null): Promise<OutputFile> {
     if (!this.#isFolder) {

@@ -7,7 +7,7 @@ import type { ExportResult } from './export-run.ts';
 /**
  * Why a row is left out, the most severe first. `restricted`: see domain/restriction/restriction.ts; it says nothing of what was found.
  * `reviewed`: a person blocks it, or finds a category in it. `partial`: a verdict does not cover all of an item. `not_judged`: an item
- * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is no row.
+ * has no outcome, or its content is not what was judged. `not_selected`: a trial passed it over. `around`: what surrounds an array of records is not a row.
  * `no_object`: the record is not an object, so that nothing can be added to it.
  */
 const ROW_REASONS = [
@@ -103,7 +103,7 @@ export function mainReason(reasons: readonly ReasonLine[]): RowReason {
   return ROW_REASONS.find((name) => reasons.some(({ reason }) => reason === name))!;
 }
 
-/** What decides whether rows are kept. */
+/** The rules for keeping rows. */
 export interface Keeping {
   readonly restrictions: Pick<Restrictions, 'by' | 'holds' | 'holdsItem' | 'isAnyListed' | 'reviews'>;
   readonly keepReview: boolean;
@@ -200,7 +200,7 @@ function lineReasons(line: OutcomeLine, keeping: Keeping): ReasonLine[] {
   return reasons;
 }
 
-/** What a person finds against an item; null if nothing. Without a review, or with `allow` and no category, nothing. */
+/** A person's finding against an item; null without a review, and for `allow` without a category. */
 function findingOn(
   { seq }: OutcomeLine,
   { restrictions, keepReview }: Keeping,

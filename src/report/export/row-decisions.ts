@@ -6,7 +6,7 @@ import { type RowModeration, moderationOf } from './moderation.ts';
 import { type ReasonLine, restrictedReasons, rowReasons } from './reasons.ts';
 import type { SourceExport } from './source-export.ts';
 
-/** A row that is kept; `value` is what an annotation says of it, null for a clean export. */
+/** A row that is kept; `value` is its annotation, null for a clean export. */
 export interface KeptRow {
   readonly value: RowModeration | null;
 }

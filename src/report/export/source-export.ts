@@ -7,14 +7,14 @@ import type { OutputPlace } from './output.ts';
 import type { VerdictCursor } from './verdict-cursor.ts';
 
 /**
- * What is exported: `clean`, the rows that are allowed (with `keepReview` also those to be reviewed) as they are, or
+ * The kind of an export: `clean`, the rows that are allowed (with `keepReview` also those to be reviewed), unchanged, or
  * `annotate`, all rows with what the run found, under `key`. Neither writes a restricted row.
  */
 export type ExportKind =
   | { readonly kind: 'clean'; readonly keepReview: boolean; readonly ignoreReviews: boolean }
   | { readonly kind: 'annotate'; readonly key: string };
 
-/** What sources are exported from and to. */
+/** Everything that the export of a source needs. */
 export interface SourceExport {
   readonly what: ExportKind;
   readonly cursor: VerdictCursor;
@@ -34,11 +34,11 @@ export interface JudgedSource {
   readonly config: SourceConfig;
   /** SHA-256 of the file as it was judged; null if the run could not tell. */
   readonly sha256: string | null;
-  /** The text that was judged with the file and is no source itself; null if there is none. */
+  /** The text that was judged with the file and is not a source itself; null if there is none. */
   readonly caption: SidecarSnapshot | null;
 }
 
-/** What became of a source. */
+/** The result of exporting a source. */
 export interface ExportedSource {
   readonly counts: RowCounts;
   /** Null if nothing of it was written. */

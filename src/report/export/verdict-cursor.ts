@@ -35,14 +35,14 @@ export class VerdictCursor {
     return this.#next();
   }
 
-  /** Rows whose lines were taken or passed over; a file that is one item counts as a row. */
+  /** Rows whose lines were taken or skipped; a file that is one item counts as a row. */
   get rows(): number {
     return this.#rows;
   }
 
   /**
    * The lines of a row, empty if it has none; a null `row` asks for those of a file that is one item. Lines of earlier
-   * rows are passed over. A promise only if the file has to be read for it: most rows need not wait. Failure('internal')
+   * rows are skipped. A promise only if the file has to be read for it: most rows need not wait. Failure('internal')
    * for a decision that is not what the run's policy gives.
    */
   linesOf(path: string, row: number | null): readonly OutcomeLine[] | Promise<readonly OutcomeLine[]> {
@@ -69,7 +69,7 @@ export class VerdictCursor {
     return false;
   }
 
-  /** Passes over the rest of a source; returns whether a line of it is of the file as a whole. */
+  /** Skips the rest of a source; returns whether a line of it is of the file as a whole. */
   async passSource(path: string): Promise<{ readonly hasFileLine: boolean }> {
     let hasFileLine = false;
     for (let line = await this.peek(); line?.source.path === path; line = await this.peek()) {

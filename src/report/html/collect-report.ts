@@ -76,7 +76,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
       const counts = new OutcomeCounts(database, scored, signal);
       const listed = new ListedItems({ database, scored }, restrictions, signal);
 
-      // Of most reports, DuckDB takes longer to plan the queries than to answer them.
+      // For most reports, DuckDB takes longer to plan the queries than to answer them.
       const [severe, uncertain, slow, categories, corpora, modalities, scores, coverage, latencyOf, rate] =
         await Promise.all([
           ...([listed.severe(), listed.uncertain(), listed.slow()] as const),
@@ -177,7 +177,7 @@ function canaryRow({ endpoint, fingerprint, modality, at, answers }: CanaryCheck
 }
 
 /**
- * `file:` URLs of sources, by their path in the run. A path that is no text has none. Failure('internal') when the list
+ * `file:` URLs of sources, by their path in the run. A path that is not UTF-8 has none. Failure('internal') when the list
  * of sources is damaged.
  */
 async function sourceFiles(

@@ -15,13 +15,13 @@ const MAX_LOOKED_AT = 200;
 /** Largest verdicts.jsonl of either run that is compared item by item: some 200,000 items. */
 const MAX_COMPARED_BYTES = 200 * 1024 * 1024;
 
-/** Names of run directories begin with the time at which they were made. */
+/** Names of run directories begin with their creation time. */
 const RUN_NAME = /^\d{8}T\d{6}Z-/;
 
 /**
  * The latest finished run before this one, in the same folder, that has the same name and the same sources. Item by item
- * it is compared only with a finished run, and only if both are small enough. Null when there is none: a neighbour that
- * cannot be read is passed over.
+ * it is compared only with a finished run, and only if both are small enough. Null when there is none. Skips runs that
+ * cannot be read.
  */
 export async function comparePrevious(
   runDir: string,

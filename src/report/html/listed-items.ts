@@ -20,12 +20,12 @@ const MAX_LOOKED_AT = 10_000;
 const UNRESTRICTED = `restricted_by IS NULL AND (turn IS NULL OR (path, "row") NOT IN (
   SELECT (path, "row") FROM outcomes WHERE restricted_by IS NOT NULL AND turn IS NOT NULL AND "row" IS NOT NULL))`;
 
-/** A file of which nothing was judged, by its first item. */
+/** A file without any verdict, by its first item. */
 export interface UnjudgedFile {
   readonly first: ListedItem;
   readonly code: ItemCode;
   readonly reason: ItemErrorReason | undefined;
-  /** What it counts as: the rows of a table. */
+  /** Its items, such as the rows of a table. */
   readonly items: number;
 }
 
@@ -72,7 +72,7 @@ export class ListedItems {
     return this.#first(MAX_EXAMPLES, `error_code = '${code}'`, 'seq');
   }
 
-  /** The files of which nothing was judged, those with the most items first. */
+  /** The files without any verdict, those with the most items first. */
   async unjudgedFiles(): Promise<UnjudgedFile[]> {
     const rows = await this.#database.query(
       `SELECT min(seq)::DOUBLE AS seq, arg_min(error_code, seq), arg_min_null(error_reason, seq), count(*)::DOUBLE AS items FROM outcomes
@@ -91,7 +91,7 @@ export class ListedItems {
     });
   }
 
-  /** The first items of an order that nothing restricts, nor another turn of their conversation. */
+  /** The first items in an order, without those that are restricted, or that have a restricted turn in their conversation. */
   async #first(count: number, condition: string, order: string): Promise<ListedItem[]> {
     for (let limit = count; ; limit *= 10) {
       const rows = await this.#rows(`${UNRESTRICTED} AND ${condition}`, `${order}, seq`, limit);

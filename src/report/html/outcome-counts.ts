@@ -31,7 +31,7 @@ export const JUDGED_HERE = 'reused_from IS NULL';
 
 type Query = (sql: string) => Promise<readonly Row[]>;
 
-/** What a report counts of the outcomes of a run: `outcomes`, with the columns of verdicts.parquet. */
+/** The counts of a report, from the view `outcomes`, which has the columns of verdicts.parquet. */
 export class OutcomeCounts {
   readonly #query: Query;
   readonly #scored: ScoreColumns;
@@ -209,7 +209,7 @@ export class OutcomeCounts {
     };
   }
 
-  /** What this run judged over time, in at most so many bins; null if it judged nothing. */
+  /** The items that this run judged over time, in a bounded number of bins; null if it judged none. */
   async rate(): Promise<RateOverTime | null> {
     const second = 'floor(epoch(moderated_at))';
     const [range] = await this.#query(

@@ -21,7 +21,7 @@ export interface ReportData {
   /** SHA-256 of manifest.json. */
   readonly manifestSha256: string;
   readonly summary: Summary;
-  /** Which part of the corpora was judged, as a sentence; null: everything. */
+  /** The part of the corpora that was judged, as a sentence; null if everything was. */
   readonly trial: string | null;
   /** The command that would judge more of the sources; null if no flag would help. */
   readonly again: string | null;
@@ -32,12 +32,12 @@ export interface ReportData {
   readonly canaryChecks: readonly CanaryRow[];
   /** In taxonomy order, then categories outside it, then `null`: no category. Each verdict is in one row. */
   readonly categories: readonly CategoryRow[];
-  /** In the order of the sources; at most 100, of which the last may be all others. */
+  /** In the order of the sources; at most 100; the last one may stand for all others. */
   readonly corpora: readonly GroupRow[];
   readonly modalities: readonly GroupRow[];
   readonly scores: ScoreSpread;
   readonly errors: readonly ErrorRow[];
-  /** The files of which nothing was judged, those with the most items first; at most 20. */
+  /** The files without any verdict, those with the most items first; at most 20. */
   readonly toFix: readonly FileRow[];
   readonly coverage: readonly CoverageRow[];
   readonly guards: readonly GuardRow[];
@@ -54,7 +54,7 @@ export interface ReportData {
   /** Longest latency first. */
   readonly slow: readonly ReportItem[];
   readonly previous: PreviousRun | null;
-  /** What people decided in the dashboard. */
+  /** The decisions of people in the dashboard. */
   readonly reviews: ReviewProgress;
   /** The final files, with `file:` URLs. */
   readonly files: readonly { readonly name: string; readonly url: string }[];
@@ -91,7 +91,7 @@ export interface GroupRow {
   readonly review: number;
   readonly block: number;
   readonly errors: number;
-  /** Of the verdicts, those on a part of the item only. */
+  /** Verdicts on a part of the item only. */
   readonly partial: number;
 }
 
@@ -122,7 +122,7 @@ export interface FileRow {
   /** Its first item. */
   readonly item: ReportItem;
   readonly code: ItemCode;
-  /** What it counts as: the rows of a table. */
+  /** Its items, such as the rows of a table. */
   readonly items: number;
   readonly advice: string;
 }
@@ -144,7 +144,7 @@ export interface GuardRow {
   readonly kind: Summary['guards'][number]['kind'];
   readonly fingerprint: string | null;
   readonly verdicts: number;
-  /** Of the verdicts of this run, to about 10%; null if they are all of earlier runs. */
+  /** Latency of the verdicts that this run made, to about 10%; null if all were reused. */
   readonly latency: { readonly p50: number; readonly p95: number; readonly max: number } | null;
 }
 

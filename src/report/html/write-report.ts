@@ -8,7 +8,7 @@ import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
 import type { ReportData } from './report-data.ts';
 
-/** The epoch in the name of its temporary file: lower than any, so that the next writer removes what a crash left. */
+/** The epoch in the name of its temporary file: lower than any, so the next writer removes what a crash left. */
 const BEFORE_ALL = 0;
 
 /**
@@ -18,7 +18,7 @@ const BEFORE_ALL = 0;
  */
 export async function writeReport(runDir: string, signal: AbortSignal): Promise<string> {
   await assertOwnRun(runDir);
-  // It loads while DuckDB counts.
+  // The renderer loads while DuckDB counts.
   const [data] = await Promise.all([collectReport(runDir, signal), loadReportRuntime()]);
   const html = await renderReport(data);
   const path = join(runDir, RUN_FILES.report);
@@ -40,7 +40,7 @@ export async function writeReport(runDir: string, signal: AbortSignal): Promise<
 }
 
 /**
- * Writes the report of a run that was just finished. A report is no part of the record, so that nothing fails when it
+ * Writes the report of a run that was just finished. A report is not part of the record, and nothing fails when it
  * cannot be written: returns a line that says so, or where it is; null if there is one already, of a run to which nothing was added.
  */
 export async function reportWhenFinished(
@@ -58,7 +58,7 @@ export async function reportWhenFinished(
   }
 }
 
-/** What the build makes of `web/report`. */
+/** The module that the build makes from `web/report`. */
 interface ReportRuntime {
   readonly renderReport: (data: ReportData) => string;
 }

@@ -9,7 +9,7 @@ import {
   type RecordsWriter,
 } from './records-writer.ts';
 
-/** What is written around elements: what the source has there if it has this form, else `instead`. */
+/** Text around elements: that of the source if it has this form, else `instead`. */
 interface Part {
   readonly form: RegExp;
   readonly instead: string;
@@ -33,7 +33,7 @@ const ARRAY: Parts = {
   closing: { form: /^\s*\][\s\u001a]*$/, instead: ']' },
 };
 
-/** Of an object around the array only the array is written. */
+/** An object around the array is left out. */
 const WRAPPED: Parts = {
   none: NOTHING,
   opening: { form: NOTHING, instead: '[' },
@@ -49,7 +49,7 @@ const VALUES: Parts = {
 };
 
 /**
- * Elements of a JSON array, or JSON values one after another. Elements are written as they are, with what is before them
+ * Elements of a JSON array, or JSON values one after another. Elements are written unchanged, with what is before them
  * in the source; the result is valid whichever are left out.
  */
 export class ElementRecords implements RecordsWriter {
@@ -86,7 +86,7 @@ export class ElementRecords implements RecordsWriter {
     else this.#write({ form: none, instead: opening.instead + closing.instead }, rest);
   }
 
-  /** What is before a record; before the first one, it is the opening. */
+  /** The text before a record; before the first one, it is the opening. */
   #before({ span }: ReadRecord): Buffer | null {
     const isBegun = this.#isBegun;
     this.#begin();

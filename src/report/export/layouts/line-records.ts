@@ -24,7 +24,7 @@ export class LineRecords implements RecordsWriter {
   /** Whether a row was dropped last that ends with CR: an LF behind it is part of its line break. */
   #isAfterDroppedCr = false;
 
-  /** `headerAddition` is called once the header is known; null: nothing is added, or there is no header. */
+  /** `headerAddition` is called once the header is known; it returns null if nothing is added, or there is no header. */
   constructor(copying: Copying, headerAddition: () => Addition | null) {
     this.#copying = copying;
     this.#headerAddition = headerAddition;

@@ -10,12 +10,12 @@ interface Insertion {
   readonly upTo: number;
 }
 
-/** Adds text to a record, of which it takes the text. */
+/** Says what to insert into the text of a record. */
 export type Addition = (record: Buffer) => Insertion;
 
-/** Adds records of a source to a file in its own layout, in order, as they are. Its caller drains the file. */
+/** Adds records of a source to a file in its own layout, in order and unchanged. Its caller drains the file. */
 export interface RecordsWriter {
-  /** Writes a record, with an addition or as it is. */
+  /** Writes a record, with an addition or unchanged. */
   keep(record: ReadRecord, addition: Addition | null): void;
   /** Leaves a record out. */
   drop(record: ReadRecord): void;
@@ -23,7 +23,7 @@ export interface RecordsWriter {
   end(): void;
 }
 
-/** What records are copied from and to. */
+/** Source and destination of the records. */
 export interface Copying {
   readonly source: RereadSource;
   readonly out: OutputFile;
@@ -53,10 +53,10 @@ export function addStretch({ out }: Copying, text: Buffer, addition: Addition | 
   out.add(text.subarray(added.upTo));
 }
 
-/** White space as readers pass over it between records, with the end-of-file character of DOS (Ctrl-Z). */
+/** White space that readers skip between records, and the end-of-file character of DOS (Ctrl-Z). */
 const BLANK = /^[\s\ufeff\u001a]*$/u;
 
-/** Whether there is nothing but white space in a text. */
+/** Whether a text is blank. */
 export function isWhiteSpace(text: Buffer): boolean {
   return text.length === 0 || BLANK.test(text.toString());
 }
