@@ -146,7 +146,7 @@ function jobFileNotice(
     `guards: ${guards}`,
     `run directory in ${quoteName(config.output.dir)}`,
   ];
-  if (guardTls.cert !== null) parts.push(`presents the certificate in ${quoteName(guardTls.cert.path)}`);
+  if (guardTls.cert !== null) parts.push(`presents the certificate in ${quoteName(guardTls.cert.value)}`);
   if (exportClean !== null) parts.push(`writes clean rows to ${quoteName(exportClean.out)}`);
   if (headFile !== null) parts.push(`notes heads in ${quoteName(headFile)}`);
   if (onFinish.length > 0) parts.push(`then runs ${named(onFinish, ' ')}`);

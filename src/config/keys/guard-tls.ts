@@ -1,8 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { usageError } from '../usage-error.ts';
+import { usageError, type WithOrigin } from '../usage-error.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard.ts';
 import { type Sources, valuesOf } from '../settings/given.ts';
-import type { NamedFile } from '../settings/kinds.ts';
 import { overTls } from '../values/guard-url.ts';
 import { readKeyFile } from './key-file.ts';
 
@@ -25,9 +24,9 @@ export const GUARD_TLS_SETTINGS = { guardCa: GUARD_CA, guardCert: GUARD_CERT, gu
 
 /** The files that these settings name; null: none. */
 export interface GuardTlsFiles {
-  readonly ca: NamedFile | null;
-  readonly cert: NamedFile | null;
-  readonly key: NamedFile | null;
+  readonly ca: WithOrigin<string> | null;
+  readonly cert: WithOrigin<string> | null;
+  readonly key: WithOrigin<string> | null;
 }
 
 /** Reads no file. */
@@ -39,8 +38,7 @@ export async function guardTlsFilesOf(from: Sources): Promise<GuardTlsFiles> {
 /**
  * Reads and checks the files for TLS connections to `guards`. Failure('usage') when one is unreadable or not what it should
  * be, when every user can read the key, when the key is not that of the certificate or one of the two is missing, and when a
- * flag or a job file names a file although no guard is reached over TLS. Files that the environment names are not read in
- * that case: it holds for all processes of a machine. Never quotes a key.
+ * flag or a job file names a file although no guard is reached over TLS. Never quotes a key.
  */
 export async function readGuardTls(
   { ca, cert, key }: GuardTlsFiles,
@@ -55,21 +53,21 @@ export async function readGuardTls(
   if (cert === null) throw usageError(key!.place, 'name its certificate as well, with --guard-cert');
   if (key === null) throw usageError(cert.place, 'name its private key as well, with --guard-key');
   const chain = await certificatesIn(cert);
-  const pem = await readKeyFile(key.path, { place: key.place, maxBytes: MAX_BYTES, secret: true });
+  const pem = await readKeyFile(key.value, { place: key.place, maxBytes: MAX_BYTES, secret: true });
   if (!new X509Certificate(chain).checkPrivateKey(privateKeyIn(pem, key))) {
-    throw usageError(key.place, `${key.path} is not the key of the certificate in ${cert.path}`);
+    throw usageError(key.place, `${key.value} is not the key of the certificate in ${cert.value}`);
   }
   return { ...trusted, cert: chain, key: pem };
 }
 
 /** Failure('usage') with this reason when a flag or a job file names one of the files. */
 export function refuseGuardTls({ ca, cert, key }: GuardTlsFiles, reason: string): void {
-  const chosen = [ca, cert, key].find((file) => file !== null && !file.fromEnvironment);
+  const chosen = ca ?? cert ?? key;
   if (chosen) throw usageError(chosen.place, reason);
 }
 
 /** The text of a PEM file of certificates. */
-async function certificatesIn({ path, place }: NamedFile): Promise<string> {
+async function certificatesIn({ value: path, place }: WithOrigin<string>): Promise<string> {
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   const [, ...certificates] = pem.split(CERTIFICATE_BEGIN);
   try {
@@ -81,7 +79,7 @@ async function certificatesIn({ path, place }: NamedFile): Promise<string> {
   return pem;
 }
 
-function privateKeyIn(pem: string, { path, place }: NamedFile): KeyObject {
+function privateKeyIn(pem: string, { value: path, place }: WithOrigin<string>): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { usageError, oneOf, quoteForMessage } from '../usage-error.ts';
+import { usageError, oneOf, quoteForMessage, type WithOrigin } from '../usage-error.ts';
 import { parseDuration, parseRate } from '../values/quantities.ts';
-import type { Kind, Text, Texts, Variable, Where } from './setting.ts';
+import type { Kind, Text, Texts, Where } from './setting.ts';
 
 const TEXT_SHAPE = z.string().min(1);
 
@@ -33,22 +33,11 @@ export const anyText = (unit: string): Kind<string> => single(unit, ({ value }) 
 export const path = (unit: string): Kind<string> =>
   single(unit, ({ value }, { folder }) => resolve(folder, value));
 
-/** A file, and what named it. */
-export interface NamedFile {
-  /** Absolute. */
-  readonly path: string;
-  /** `--guard-key`, `GUARD_KEY_FILE`, `job.yaml:3:10: guardKey`. */
-  readonly place: string;
-  readonly fromEnvironment: boolean;
-}
-
-/** A file that is read later. `variable` is the one that may name it. */
-export const namedFile = (variable: Variable): Kind<NamedFile> =>
-  single('file', ({ value, place }, { folder }) => ({
-    path: resolve(folder, value),
-    place,
-    fromEnvironment: place === variable.name,
-  }));
+/** A file that is read later; its value is the absolute path. */
+export const FILE: Kind<WithOrigin<string>> = single('file', ({ value, place }, { folder }) => ({
+  value: resolve(folder, value),
+  place,
+}));
 
 export const choice = <W extends string>(unit: string, words: readonly W[]): Kind<W> =>
   single(unit, (text) => oneOf(words, text), z.enum(words));

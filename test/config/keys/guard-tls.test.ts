@@ -18,12 +18,12 @@ beforeAll(async () => {
 
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-async function read(flags: Flags, env: NodeJS.ProcessEnv = {}, guards = ['grpcs://gpu-1:8001']) {
-  return readGuardTls(await guardTlsFilesOf({ flags, env, cwd }), guards);
+async function read(flags: Flags, guards = ['grpcs://gpu-1:8001']) {
+  return readGuardTls(await guardTlsFilesOf({ flags, env: {}, cwd }), guards);
 }
 
 describe('the files for TLS connections to guards', () => {
-  it('are named by flags, relative to the working directory, or by the environment', async () => {
+  it('are named by flags, relative to the working directory', async () => {
     const flags = { guardCa: 'certificate.pem', guardCert: 'client.pem', guardKey: 'client.key' };
     const expected = {
       ca: authority.certificate.toString(),
@@ -31,12 +31,6 @@ describe('the files for TLS connections to guards', () => {
       key: client.key.toString(),
     };
     expect(await read(flags)).toEqual(expected);
-    const env = {
-      GUARD_CA_FILE: authority.path,
-      GUARD_CERT_FILE: client.path,
-      GUARD_KEY_FILE: client.keyPath,
-    };
-    expect(await read({}, env)).toEqual(expected);
     expect(await read({ guardCa: 'certificate.pem' })).toEqual({ ca: expected.ca });
     expect(await read({})).toEqual({});
   });
@@ -48,24 +42,21 @@ describe('the files for TLS connections to guards', () => {
     expect(await read(flags)).toMatchObject({ ca: chain, cert: chain });
   });
 
-  it('are a mistake where no guard is reached over TLS, unless only the environment names them', async () => {
+  it('are a mistake where no guard is reached over TLS', async () => {
     const guards = ['embedded:', 'grpc://gpu-1:8001', 'http://gpu-1:9000'];
-    await expect(read({ guardCa: 'certificate.pem' }, {}, guards)).rejects.toMatchObject({
+    await expect(read({ guardCa: 'certificate.pem' }, guards)).rejects.toMatchObject({
       kind: 'usage',
       message: '--guard-ca: no guard is reached over TLS, such as grpcs://host:8001',
     });
-    expect(await read({}, { GUARD_CA_FILE: 'nowhere.pem' }, guards)).toEqual({});
-    expect(await read({ guardCa: 'certificate.pem' }, {}, [...guards, 'https://a.example'])).toHaveProperty(
-      'ca',
-    );
+    expect(await read({ guardCa: 'certificate.pem' }, [...guards, 'https://a.example'])).toHaveProperty('ca');
   });
 
   it('name a certificate and its key, or neither', async () => {
     await expect(read({ guardCert: 'client.pem' })).rejects.toThrow(
       '--guard-cert: name its private key as well, with --guard-key',
     );
-    await expect(read({}, { GUARD_KEY_FILE: client.keyPath })).rejects.toThrow(
-      'GUARD_KEY_FILE: name its certificate as well, with --guard-cert',
+    await expect(read({ guardKey: client.keyPath })).rejects.toThrow(
+      '--guard-key: name its certificate as well, with --guard-cert',
     );
     await expect(read({ guardCert: 'client.pem', guardKey: 'certificate.key' })).rejects.toThrow(
       /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,

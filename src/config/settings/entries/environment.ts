@@ -20,21 +20,6 @@ export const OPENAI_API_KEY: Variable = {
   help: 'key for openai+https://api.openai.com, and for no other host',
 };
 
-export const GUARD_CA_FILE: Variable = {
-  name: 'GUARD_CA_FILE',
-  help: 'PEM file with the only authorities trusted for guards over TLS, if --guard-ca is not given',
-};
-
-export const GUARD_CERT_FILE: Variable = {
-  name: 'GUARD_CERT_FILE',
-  help: 'PEM file with the certificate presented to guards over TLS, if --guard-cert is not given',
-};
-
-export const GUARD_KEY_FILE: Variable = {
-  name: 'GUARD_KEY_FILE',
-  help: 'PEM file with the private key of that certificate, if --guard-key is not given',
-};
-
 export const REDIS_URL: Variable = {
   name: 'REDIS_URL',
   help: 'Redis of the fleet, with its password, if --redis is not given',
@@ -96,9 +81,6 @@ export const ENVIRONMENT: readonly Variable[] = [
   GUARD_API_KEY,
   { name: 'GUARD_API_KEY__<HOST>', help: 'key for one host instead' },
   OPENAI_API_KEY,
-  GUARD_CA_FILE,
-  GUARD_CERT_FILE,
-  GUARD_KEY_FILE,
   REDIS_URL,
   REDIS_PREFIX,
   FLEET_KEY,

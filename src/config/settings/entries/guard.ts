@@ -3,9 +3,9 @@ import { canaryChoice } from '../../job-file/canary-file.ts';
 import { readGuardPolicy } from '../../job-file/guard-policy-file.ts';
 import { parseFingerprintId } from '../../values/hashes.ts';
 import { EMBEDDED_GUARD, parseGuardUrls } from '../../values/guard-url.ts';
-import { list, namedFile, single } from '../kinds.ts';
+import { FILE, list, single } from '../kinds.ts';
 import { setting } from '../setting.ts';
-import { GUARD_CA_FILE, GUARD_CERT_FILE, GUARD_KEY_FILE, GUARD_URL } from './environment.ts';
+import { GUARD_URL } from './environment.ts';
 
 const guard = {
   flag: '--guard',
@@ -78,10 +78,9 @@ const KEY_NOTE = 'relative to the job file';
 export const GUARD_CA = setting({
   flag: '--guard-ca',
   key: 'guardCa',
-  variable: GUARD_CA_FILE,
   help: 'trust only guards whose certificate is signed by an authority in this PEM file',
   keyNote: KEY_NOTE,
-  kind: namedFile(GUARD_CA_FILE),
+  kind: FILE,
   unset: 'the authorities that Node trusts',
   example: '/etc/guardsweep/ca.pem',
 });
@@ -89,10 +88,9 @@ export const GUARD_CA = setting({
 export const GUARD_CERT = setting({
   flag: '--guard-cert',
   key: 'guardCert',
-  variable: GUARD_CERT_FILE,
   help: 'client certificate (PEM) for guards that require one (mTLS)',
   keyNote: KEY_NOTE,
-  kind: namedFile(GUARD_CERT_FILE),
+  kind: FILE,
   unset: 'none',
   example: '/etc/guardsweep/client.pem',
 });
@@ -100,10 +98,9 @@ export const GUARD_CERT = setting({
 export const GUARD_KEY = setting({
   flag: '--guard-key',
   key: 'guardKey',
-  variable: GUARD_KEY_FILE,
   help: 'private key of --guard-cert: a PEM file that is not world-readable',
   keyNote: KEY_NOTE,
-  kind: namedFile(GUARD_KEY_FILE),
+  kind: FILE,
   unset: 'none',
   example: '/etc/guardsweep/client.key',
 });
