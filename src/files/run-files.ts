@@ -16,8 +16,6 @@ export const RUN_FILES = {
   batchOutput: 'batch_output.jsonl',
   batchErrors: 'batch_errors.jsonl',
   errors: 'errors.jsonl',
-  /** Conversations that were judged at every turn. */
-  conversations: 'conversations.jsonl',
   summary: 'summary.json',
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',

@@ -2,8 +2,8 @@ import { ITEM_CODES, ITEM_ERROR_REASONS, type ItemCode, type ItemErrorReason } f
 import type { Decision } from '../domain/outcome.ts';
 import { MODALITIES } from '../domain/request.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
+import type { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
 import { NO_MODEL, SHARE_STEPS, splitKey, type ShardTally } from './shard-tally.ts';
-import type { ConversationCounts, ConversationTally } from './summary/conversation-counts.ts';
 import { streamCounts, type StreamCounts } from './summary/stream-counts.ts';
 
 /** A guard, and one of the models that it judged with. */
@@ -27,6 +27,17 @@ export interface WholeConversations {
   readonly conversations: number;
   /** Their turns before the last one, system turns included: none of these has a verdict of its own. */
   readonly earlier_turns: number;
+}
+
+/** Sums of CACHE_USAGE over the turns whose verdict has it. */
+export interface CacheCounts {
+  readonly message_hits: number;
+  readonly message_misses: number;
+  readonly token_hits: number;
+  readonly token_misses: number;
+  readonly writes: number;
+  readonly l1_evictions: number;
+  readonly l2_evictions: number;
 }
 
 export type DecisionCounts = Readonly<Record<Decision, number>>;
@@ -82,23 +93,21 @@ export interface Counts {
   readonly without_generation?: number;
   /** Absent in a run without generations. */
   readonly streams?: StreamCounts;
-  /** Absent in a run without conversations that were judged at every turn. */
-  readonly conversations?: ConversationCounts;
+  /** Absent in a run without cache statistics of conversations that were judged at every turn. */
+  readonly cache?: CacheCounts;
 }
 
 /** Sums by key; a key without an outcome is left out. */
 type Sums = Readonly<Record<string, number | undefined>>;
 
 /** The counts of a run by the sums over all shards. */
-export function countsOf({ by }: ShardTally, conversationTally: ConversationTally): Counts {
+export function countsOf({ by }: ShardTally): Counts {
   const decided = decisionsOf(by.decision);
   const categories = categoriesOf(by.category);
   const streams = streamCounts(by.with?.generation ?? 0, {
     caution: sharesOf(by.caution),
     flag: sharesOf(by.flag),
   });
-  const cache = by.with?.cache_usage === undefined ? null : ordered<number>(by.cache, []);
-  const conversations = conversationTally.counts(cache);
   const errors = sumOf(by.code);
   const verdicts = sumOf(by.decision);
   const withoutGeneration = by.reason?.no_generation ?? 0;
@@ -136,7 +145,7 @@ export function countsOf({ by }: ShardTally, conversationTally: ConversationTall
     without_text_column: by.reason?.no_text_column ?? 0,
     ...(withoutGeneration > 0 && { without_generation: withoutGeneration }),
     ...(streams && { streams }),
-    ...(conversations && { conversations }),
+    ...(by.with?.cache_usage !== undefined && { cache: cacheCounts(by.cache) }),
   };
 }
 
@@ -172,6 +181,19 @@ function categoriesOf(sums: Sums = {}): Record<string, DecisionCounts> {
     categories.set(category, counts);
   }
   return ordered(Object.fromEntries(categories), CATEGORY_KEYS);
+}
+
+function cacheCounts(sums: Sums = {}): CacheCounts {
+  const of = (name: (typeof CACHE_USAGE_ORDER)[number]): number => sums[name] ?? 0;
+  return {
+    message_hits: of('messageHits'),
+    message_misses: of('messageMisses'),
+    token_hits: of('tokenHits'),
+    token_misses: of('tokenMisses'),
+    writes: of('writes'),
+    l1_evictions: of('l1Evictions'),
+    l2_evictions: of('l2Evictions'),
+  };
 }
 
 function sharesOf(sums: Sums = {}): (readonly [share: number, generations: number])[] {

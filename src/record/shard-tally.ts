@@ -48,7 +48,6 @@ const COUNTED = {
       'partial',
       'threshold_unapplied',
       'generation',
-      'turn',
       'cache_usage',
       'batch_part',
     ]),

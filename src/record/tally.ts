@@ -13,7 +13,6 @@ import { fileExtension, OTHER_FILES } from '../domain/words/file-kinds.ts';
 import { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
 import { countsOf, type Counts } from './counts.ts';
 import { isOfBatch } from './outcomes/batch-results.ts';
-import type { ConversationLine } from './outcomes/conversations.ts';
 import { replayDecision } from './outcomes/outcome-line.ts';
 import {
   DIMENSIONS,
@@ -25,7 +24,6 @@ import {
   type ShardCounts,
   type ShardTally,
 } from './shard-tally.ts';
-import { ConversationTally } from './summary/conversation-counts.ts';
 
 /** Max extensions counted separately: file names can be anything. */
 const MAX_EXTENSIONS = 100;
@@ -60,7 +58,6 @@ export class Tally {
   #review = 0;
   #block = 0;
   readonly #by = new Map<Dimension, Map<string, number>>();
-  readonly #conversations = new ConversationTally();
 
   /** Counts an outcome; with the sign -1, takes it back. */
   add(line: OutcomeLine, ruling: Ruling, sign: 1 | -1 = 1): void {
@@ -72,7 +69,6 @@ export class Tally {
     if (line.reused_from !== null) {
       this.#count('reused', ofModel(line.fingerprint, line.reused_from), sign);
     }
-    if (line.turn !== null) this.#count('with', 'turn', sign);
     if (isOfBatch(line)) this.#count('with', 'batch_part', sign);
     if (line.error !== null) this.#countError(line, line.error, sign);
     if (line.decision !== null) this.#countVerdict(line, line.decision, ruling, sign);
@@ -89,10 +85,6 @@ export class Tally {
       if (counts === undefined) continue;
       for (const key of Object.keys(counts)) this.#count(dimension, key as never, counts[key]!);
     }
-  }
-
-  addConversation(conversation: ConversationLine): void {
-    this.#conversations.add(conversation);
   }
 
   shardCounts(): ShardCounts {
@@ -114,7 +106,7 @@ export class Tally {
 
   /** The sums over all outcomes. */
   counts(): Counts {
-    return countsOf(this.shardTally(), this.#conversations);
+    return countsOf(this.shardTally());
   }
 
   #countError(line: OutcomeLine, error: NonNullable<OutcomeLine['error']>, sign: number): void {

@@ -25,9 +25,27 @@ it('the recipes for DuckDB give a clean run the types of a flagged one, and join
     rejected: 'I will kill you all with a bomb',
   };
   await writeFile(join(folder, 'pairs.jsonl'), `${JSON.stringify(pair)}\n`);
-  await guardsweep(['enqueue', 'comments.csv', 'pairs.jsonl', '--guard', 'embedded:', '--out', 'runs'], {
-    cwd: folder,
+  const talk = (id: string, ...texts: string[]) => ({
+    id,
+    messages: texts.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
   });
+  const talks = [talk('calm', 'hello', 'hi'), talk('c#1', 'hello', ROWS[1]!, 'please calm down', ' ')];
+  await writeFile(join(folder, 'chats.jsonl'), talks.map((each) => `${JSON.stringify(each)}\n`).join(''));
+  await guardsweep(
+    [
+      'enqueue',
+      'comments.csv',
+      'pairs.jsonl',
+      'chats.jsonl',
+      '--audit',
+      'every-turn',
+      '--guard',
+      'embedded:',
+      '--out',
+      'runs',
+    ],
+    { cwd: folder },
+  );
   const lines = await outcomes(await onlyRun(join(folder, 'runs')));
   const write = async (some: typeof lines): Promise<void> => {
     await mkdir(join(folder, 'run'), { recursive: true });
@@ -40,7 +58,7 @@ it('the recipes for DuckDB give a clean run the types of a flagged one, and join
   const blocks = [...(await readFile(DOCUMENT, 'utf8')).matchAll(/```sql\n(.*?)```/gs)].map(
     ([, sql]) => sql!,
   );
-  const [view, byId, byRow, sides] = blocks as [string, string, string, string];
+  const [view, byId, byRow, sides, conversations] = blocks as [string, string, string, string, string];
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   try {
     await connection.run(`SET TimeZone = 'UTC'; SET file_search_path = '${folder}'`);
@@ -57,6 +75,10 @@ it('the recipes for DuckDB give a clean run the types of a flagged one, and join
       ROWS.map((text, index) => [text, lines[index]!.decision, lines[index]!.score]),
     );
     expect(await rowsOf(connection, sides)).toEqual([['pairs.jsonl', '1', 'allow', 'block']]);
+    expect(await rowsOf(connection, conversations)).toEqual([
+      ['chats.jsonl', '1', 'calm', '2', '2', 'allow', null],
+      ['chats.jsonl', '2', 'c#1', '4', '3', 'block', 2],
+    ]);
 
     await write(lines.filter(({ decision }) => decision === 'allow'));
     await connection.run(view);

@@ -5,7 +5,6 @@ import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { MANIFEST } from '../../src/record/manifest/manifest.ts';
-import { CONVERSATION } from '../../src/record/outcomes/conversations.ts';
 import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
 import { SUMMARY } from '../../src/record/summary/summary-schema.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -22,7 +21,6 @@ function published(name: string, schema: z.ZodType): Schema {
 
 const SCHEMAS = {
   'outcome-line': published('outcome-line', OUTCOME),
-  conversation: published('conversation', CONVERSATION),
   summary: published('summary', SUMMARY),
   manifest: published('manifest', MANIFEST),
 };
@@ -65,7 +63,6 @@ describe('the files of a run', () => {
     const lines = [
       ['verdicts.jsonl', 'outcome-line'],
       ['errors.jsonl', 'outcome-line'],
-      ['conversations.jsonl', 'conversation'],
     ] as const;
     for (const [file, name] of lines) {
       const isValid = ajv.compile(SCHEMAS[name]);
@@ -89,7 +86,7 @@ async function mixedRun(): Promise<string> {
   const turn = (role: string, content: unknown) => ({ role, content });
   const records = [
     { id: 'calm', messages: [turn('user', 'hello'), turn('assistant', 'hi')] },
-    { id: 'tipped', messages: [turn('user', 'hello'), turn('tool', 'I will kill you with a pipe bomb')] },
+    { id: 'flagged', messages: [turn('user', 'hello'), turn('tool', 'I will kill you with a pipe bomb')] },
     { id: 'pair', prompt: 'Q', chosen: 'a good answer', rejected: 'I hate you all' },
     { id: 'blank', text: ' ' },
     { id: 'image', messages: [turn('user', [{ type: 'image' }])] },

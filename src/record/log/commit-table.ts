@@ -15,7 +15,7 @@ export interface CommittedRange {
 }
 
 /** What of a shard is made from its lines when the run is finished. */
-export const HAS = { errors: 1, turns: 2, batchParts: 4 } as const;
+export const HAS = { errors: 1, batchParts: 2 } as const;
 
 const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
 
@@ -104,12 +104,7 @@ export class CommitTable {
 }
 
 function hasOf({ by }: ShardTally): number {
-  const { turn, batch_part: part } = by.with ?? {};
-  return (
-    (by.code === undefined ? 0 : HAS.errors) |
-    (turn === undefined ? 0 : HAS.turns) |
-    (part === undefined ? 0 : HAS.batchParts)
-  );
+  return (by.code === undefined ? 0 : HAS.errors) | (by.with?.batch_part === undefined ? 0 : HAS.batchParts);
 }
 
 function tallyCheck(tally: ShardTally): Buffer {

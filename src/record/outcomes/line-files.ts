@@ -1,7 +1,6 @@
 import { RUN_FILES } from '../../files/run-files.ts';
 import { HAS } from '../log/commit-table.ts';
 import { BatchResults, type BatchLine } from './batch-results.ts';
-import { Conversations, type ConversationLine } from './conversations.ts';
 import type { Piece } from './committed-lines.ts';
 
 /** Where the text of a file goes. */
@@ -10,14 +9,13 @@ export interface TextTarget {
 }
 
 /**
- * Makes the files of lines from the outcomes of a run: verdicts.jsonl, a copy of the committed bytes; errors.jsonl,
- * conversations.jsonl and the results of batch requests, for which only the shards are parsed that have such outcomes.
+ * Makes the files of lines from the outcomes of a run: verdicts.jsonl, a copy of the committed bytes; errors.jsonl and the
+ * results of batch requests, for which only the shards are parsed that have such outcomes.
  */
 export class LineFiles {
   readonly #create: (name: string) => Promise<TextTarget>;
   readonly #files = new Map<string, TextTarget>();
   readonly #rows = new Map<string, number>();
-  readonly #conversations = new Conversations();
   readonly #batch = new BatchResults();
 
   private constructor(create: (name: string) => Promise<TextTarget>) {
@@ -37,30 +35,18 @@ export class LineFiles {
     return Object.fromEntries(this.#rows);
   }
 
-  /** To be called in corpus order. Returns the conversations that ended. */
-  async add(piece: Piece): Promise<readonly ConversationLine[]> {
+  /** To be called in corpus order. */
+  async add(piece: Piece): Promise<void> {
     await this.#files.get(RUN_FILES.verdicts)!.write([piece.bytes]);
     this.#count(RUN_FILES.verdicts, piece.count);
     const has = (bit: number): boolean => (piece.shard.range.has & bit) !== 0;
     if (has(HAS.errors)) await this.#write(RUN_FILES.errors, piece.errors());
     if (has(HAS.batchParts)) await this.#addBatch(piece.lines().map((line) => this.#batch.add(line)));
-    return this.#addConversations(
-      has(HAS.turns)
-        ? piece.lines().map((line) => this.#conversations.add(line))
-        : [this.#conversations.end()],
-    );
   }
 
-  /** To be called once, after the last outcome. Returns the conversation that ended. */
-  async end(): Promise<ConversationLine[]> {
+  /** To be called once, after the last outcome. */
+  async end(): Promise<void> {
     await this.#addBatch([this.#batch.end()]);
-    return this.#addConversations([this.#conversations.end()]);
-  }
-
-  async #addConversations(ended: readonly (ConversationLine | null)[]): Promise<ConversationLine[]> {
-    const found = ended.filter((line) => line !== null);
-    if (found.length > 0) await this.#write(RUN_FILES.conversations, found);
-    return found;
   }
 
   async #addBatch(lines: readonly (BatchLine | null)[]): Promise<void> {

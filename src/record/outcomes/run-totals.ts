@@ -9,7 +9,7 @@ import { HAS } from '../log/commit-table.ts';
 import type { Counts } from '../counts.ts';
 import { NO_RULING, rulingOn, Tally } from '../tally.ts';
 import { committedLines, type CommittedShard, type Piece } from './committed-lines.ts';
-import type { ConversationLine } from './conversations.ts';
+import type { LineFiles } from './line-files.ts';
 import { isComplete, type PlanOutline } from './plan-outline.ts';
 
 export interface RunOutcomesInput {
@@ -20,12 +20,6 @@ export interface RunOutcomesInput {
   readonly signal: AbortSignal;
   /** Called with each shard once, before its outcomes. */
   readonly check?: (shard: CommittedShard, accounts: CorpusAccounts | null) => void;
-}
-
-/** What takes the outcomes of a run, in corpus order, and finds its conversations: `LineFiles`. */
-interface OutcomesTaker {
-  add(piece: Piece): Promise<readonly ConversationLine[]>;
-  end(): Promise<readonly ConversationLine[]>;
 }
 
 /** What the outcomes of a run add up to. */
@@ -42,11 +36,11 @@ export interface RunTotals {
 }
 
 /**
- * Passes the outcomes of a run on, in corpus order, and adds them up: the tallies of its shards, less what was
+ * Passes the outcomes of a run to its files, in corpus order, and adds them up: the tallies of its shards, less what was
  * superseded. It checks that every planned item of a complete run has one outcome.
  * Failure('internal') when the log fails verification, or a complete run does not add up.
  */
-export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): Promise<RunTotals> {
+export async function runTotals(input: RunOutcomesInput, files: LineFiles): Promise<RunTotals> {
   const { runDir, record, chain, plan, signal, check } = input;
   const accounts = await openAccounts(input);
   const { policy } = record.config;
@@ -71,9 +65,9 @@ export async function runTotals(input: RunOutcomesInput, taker: OutcomesTaker): 
     }
     next = piece.first + piece.count;
     account(accounts, piece);
-    for (const conversation of await taker.add(piece)) tally.addConversation(conversation);
+    await files.add(piece);
   }
-  for (const conversation of await taker.end()) tally.addConversation(conversation);
+  await files.end();
   const corpora = accounts?.accounts() ?? [];
   const counts = tally.counts();
   if (complete) checkSums(plan.items, counts, corpora);

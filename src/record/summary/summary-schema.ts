@@ -70,29 +70,14 @@ const STREAMS = z.strictObject({
   flag: SHOWN.describe('Generations that the guard flagged.'),
 });
 
-const CONVERSATIONS = z.strictObject({
-  conversations: count.describe('Conversations.'),
-  by_decision: byDecision,
-  undecided: count.describe('Conversations of which a turn was not judged, and none was flagged.'),
-  tipped_at: z
-    .strictObject({
-      median: z.int().min(1).describe('Median number of the turn.'),
-      p90: z.int().min(1).describe('90th percentile of it.'),
-    })
-    .nullable()
-    .describe('The turn at which conversations were no longer `allow`; null without such conversations.'),
-  cache: z
-    .strictObject({
-      message_hits: count.describe('Messages found in the cache.'),
-      message_misses: count.describe('Messages not found in the cache.'),
-      token_hits: count.describe('Tokens found in the cache.'),
-      token_misses: count.describe('Tokens not found in the cache.'),
-      writes: count.describe('Writes to the cache.'),
-      l1_evictions: count.describe('Evictions from the first level.'),
-      l2_evictions: count.describe('Evictions from the second level.'),
-    })
-    .nullable()
-    .describe('Sums of CACHE_USAGE over the turns; null if no verdict has it.'),
+const CACHE = z.strictObject({
+  message_hits: count.describe('Messages found in the cache.'),
+  message_misses: count.describe('Messages not found in the cache.'),
+  token_hits: count.describe('Tokens found in the cache.'),
+  token_misses: count.describe('Tokens not found in the cache.'),
+  writes: count.describe('Writes to the cache.'),
+  l1_evictions: count.describe('Evictions from the first level.'),
+  l2_evictions: count.describe('Evictions from the second level.'),
 });
 
 const CANARIES = z.strictObject({
@@ -175,8 +160,8 @@ export const SUMMARY = z
       .exactOptional()
       .describe('Items without a generation to replay, if there are any.'),
     streams: STREAMS.exactOptional().describe('In a run with generations.'),
-    conversations: CONVERSATIONS.exactOptional().describe(
-      'In a run with conversations judged at every turn.',
+    cache: CACHE.exactOptional().describe(
+      'Sums of CACHE_USAGE over the turns of conversations, if a verdict has it.',
     ),
     canaries: CANARIES.describe('What the models were checked with before they judged.'),
     seconds: z.number().min(0).describe('How long the run was worked on.'),

@@ -1,5 +1,4 @@
 import { notJudgedByCause } from '../../domain/words/not-judged.ts';
-import { DECISIONS } from '../../domain/outcome.ts';
 import { mappedCategoryNames, type Policy } from '../../domain/policy.ts';
 import { escapeText, quoteName } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
@@ -14,8 +13,6 @@ import { listed, number, oneRow } from './listed.ts';
 import type { StreamCounts } from './stream-counts.ts';
 import { trialText } from './trial.ts';
 import type { Summary } from './summary.ts';
-import type { WholeConversations } from '../counts.ts';
-import type { ConversationCounts } from './conversation-counts.ts';
 
 /** Hex digits of a fingerprint that are shown: enough to tell two models apart. */
 const SHOWN_DIGITS = 16;
@@ -238,33 +235,19 @@ function streams({ streams: counts }: Summary): string[] {
   ];
 }
 
-function conversations({ conversations: counts, judged_as_whole: whole }: Summary): string[] {
-  return [...atEveryTurn(counts), ...asWhole(whole)];
-}
-
-function asWhole({ conversations: count, earlier_turns: turns }: WholeConversations): string[] {
-  if (count === 0) return [];
-  return [
-    `${number(count)} ${plural(count, 'conversation')} judged as a whole; ${plural(count, 'its', 'their')} ${number(turns)} earlier ${plural(turns, 'turn')}: --audit every-turn`,
-  ];
-}
-
-function atEveryTurn(counts: ConversationCounts | undefined): string[] {
-  if (counts === undefined) return [];
-  const { by_decision, undecided, tipped_at, cache } = counts;
-  const by = DECISIONS.toReversed().map((decision) => `${number(by_decision[decision])} ${decision}`);
-  if (undecided > 0) by.push(`${number(undecided)} without a decision`);
-  const all = `${number(counts.conversations)} ${plural(counts.conversations, 'conversation')}`;
-  const tipped =
-    tipped_at === null
-      ? ''
-      : `; half of the flagged ones by turn ${number(tipped_at.median)}, nine in ten by turn ${number(tipped_at.p90)} (${RUN_FILES.conversations} says which turn)`;
-  const lines = [`Judged at every turn: ${all}: ${by.join(', ')}${tipped}`];
-  if (cache !== null) {
+function conversations({ cache, judged_as_whole: whole }: Summary): string[] {
+  const lines: string[] = [];
+  if (cache !== undefined) {
     const share = (hits: number, misses: number): string =>
       hits + misses === 0 ? '0%' : percent(hits / (hits + misses));
     lines.push(
       `KV cache of the guards: ${share(cache.message_hits, cache.message_misses)} of messages and ${share(cache.token_hits, cache.token_misses)} of tokens reused; ${number(cache.l1_evictions)} L1 and ${number(cache.l2_evictions)} L2 ${plural(cache.l2_evictions, 'eviction')}`,
+    );
+  }
+  const { conversations: count, earlier_turns: turns } = whole;
+  if (count > 0) {
+    lines.push(
+      `${number(count)} ${plural(count, 'conversation')} judged as a whole; ${plural(count, 'its', 'their')} ${number(turns)} earlier ${plural(turns, 'turn')}: --audit every-turn`,
     );
   }
   return lines;
