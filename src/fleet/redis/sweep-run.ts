@@ -91,7 +91,7 @@ function runOf([folder = '', name = '']: readonly string[]): string | null {
 
 const RESULTS = 'results-';
 const SINK = 'sink-';
-/** Id of a shard job: run, pass, shard, epoch. */
+/** Id of a shard job: run, pass, shard, epoch. linear: at most 51 characters are tried behind each position. */
 const SHARD = /^s-(.+?)(?:-\d{1,16}){3}$/;
 
 async function removeShards(

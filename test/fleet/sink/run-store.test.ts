@@ -22,7 +22,7 @@ async function sinkFor(store: string, rootsIn: (out: string) => string[]) {
 
 it('the sink keeps verdicts in the store of a run, for other processes to find', async () => {
   const { run, kept, said, opened } = await sinkFor('.store', (out) => [out]);
-  await kept.add(resultOf(shardOf(0, [0, 1])));
+  kept.add(resultOf(shardOf(0, [0, 1])));
   await kept.close();
   const store = await opened();
   const other = { ...run.record, run: 'a-later-run' };

@@ -17,7 +17,7 @@ import {
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 import { scoreOf } from '../../helpers/guards/fake-contract.ts';
-import { type Scripted, type SeenRequest } from '../../helpers/guards/scripted-guard.ts';
+import type { Scripted, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 
