@@ -29,13 +29,13 @@ const MAX_WAITING = 4096;
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
-export const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
+const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const;
 
 /**
  * Every process opens the file with the same options: one with another size of the map has all others map the file again, and one of
  * them that reads at that moment dies.
  */
-export const FILE_OPTIONS = {
+const FILE_OPTIONS = {
   ...BINARY,
   /** Address space that is reserved for the file, and so the largest file: some 300 million verdicts. */
   mapSize: 64 * 1024 ** 3,
@@ -47,7 +47,7 @@ export const FILE_OPTIONS = {
   /**
    * When to write pages to disk is left to the system: a page that many transactions write reaches it a few times instead
    * of once for each. A process that is killed loses nothing. When the machine stops, the file may be damaged: it has no
-   * note that it was closed then, and is tried.
+   * note that it was closed then, and is replaced.
    */
   noSync: true,
 } as const;
@@ -86,7 +86,7 @@ export class Environment {
     capturing = true;
   }
 
-  /** A timer of the library failed, or another process took the file over: nothing more is read or written. */
+  /** A timer of the library failed: nothing more is read or written. */
   lost(error: unknown): void {
     this.#fail('read', error);
   }

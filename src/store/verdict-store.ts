@@ -5,8 +5,7 @@ import { STORE_FILES } from '../files/store-files.ts';
 import { causeOf, Environment } from './environment.ts';
 import { FileHashes } from './file-hashes.ts';
 import { lookAtFolder, makeDataFolder, removeData, useData } from './store-folder.ts';
-import { StoreUser } from './store-users.ts';
-import { noteClosed, noteOpened, tryData } from './trial.ts';
+import { mayOpen, StoreUser } from './store-users.ts';
 import { Verdicts, type JudgedBy, type JudgedVerdicts, type StoredVerdict } from './verdicts.ts';
 
 export interface StoreOptions {
@@ -38,15 +37,16 @@ export interface StoreSize {
  */
 export class VerdictStore {
   readonly #folder: string;
+  /** Shows other processes that this one uses the data. */
+  readonly #user: StoreUser;
   readonly #environment: Environment;
   readonly #verdicts: Verdicts;
   /** Media files that are as they were when they were read. */
   readonly files: FileHashes;
 
-  #user: StoreUser | null = null;
-
-  private constructor(folder: string, { key, say }: StoreOptions) {
+  private constructor(folder: string, user: StoreUser, { key, say }: StoreOptions) {
     this.#folder = folder;
+    this.#user = user;
     this.#environment = new Environment(folder, (what, error) =>
       say(
         what === 'read'
@@ -59,9 +59,10 @@ export class VerdictStore {
   }
 
   /**
-   * Opens the store in a folder, or makes one there. A damaged one is replaced by one that is filled from records. Null,
-   * and said, when there can be no store: another host uses it, or the disk is full. Failure('usage') for a folder that
-   * is something else, or that others can write in. Rejects with the signal's reason when aborted.
+   * Opens the store in a folder, or makes one there. One that is damaged, or was not closed properly, is replaced by one
+   * that is filled from records. Null, and said, when there can be no store: another host uses it, or the disk is full.
+   * Failure('usage') for a folder that is something else, or that others can write in. Rejects with the signal's reason
+   * when aborted.
    */
   static async open(dir: string, options: StoreOptions): Promise<VerdictStore | null> {
     const { key, say, signal } = options;
@@ -74,28 +75,23 @@ export class VerdictStore {
           );
           return null;
         }
-        if (found.holds === 'data') {
-          const folder = join(dir, found.data);
-          const tried = await tryData(folder, signal);
-          if (tried === 'usable') {
-            const store = await VerdictStore.#use(folder, options);
-            if (store !== null) return store;
-            say(
-              `another container uses the verdict store ${dir}: nothing is reused; give each its own with --store`,
-            );
-            return null;
-          }
-          if (tried === 'held') {
-            say(
-              `the verdict store ${dir} cannot be opened, as if a stopped process held it: nothing is reused in this run`,
-            );
-            return null;
-          }
+        const folder = found.holds === 'data' ? join(dir, found.data) : null;
+        if (folder !== null && (await mayOpen(folder, signal))) {
+          const store = await VerdictStore.#use(folder, options);
+          if (store !== null) return store;
+          say(
+            `another container uses the verdict store ${dir}: nothing is reused; give each its own with --store`,
+          );
+          return null;
         }
         const isFirst = found.holds === 'nothing';
         if (!isFirst) {
+          const why =
+            folder === null
+              ? 'is damaged, or a copy of one made elsewhere, whose verdicts are not trusted'
+              : 'was not closed properly (a run was killed or stopped, or the machine crashed), or was copied or damaged';
           say(
-            `the verdict store ${dir} is damaged, or a copy of one made elsewhere, whose verdicts are not trusted: it is built again from the finished runs here; nothing to do`,
+            `the verdict store ${dir} ${why}: it is built again from the finished runs here; nothing to do`,
           );
         }
         const fill = async (fresh: VerdictStore): Promise<void> => {
@@ -131,8 +127,8 @@ export class VerdictStore {
 
   /** Writes what waits, and closes the file. Nothing may be called afterwards. */
   async close(): Promise<void> {
-    if (await this.#environment.close()) await noteClosed(this.#folder).catch(() => undefined);
-    await this.#user?.end();
+    if (await this.#environment.close()) await this.#user.noteClosed().catch(() => undefined);
+    await this.#user.end();
   }
 
   /**
@@ -163,11 +159,6 @@ export class VerdictStore {
     }
   }
 
-  /** Another process uses the data now. */
-  private lost(): void {
-    this.#environment.lost({ code: 'EBUSY' });
-  }
-
   async #size(): Promise<StoreSize> {
     const { size } = await stat(join(this.#folder, STORE_FILES.data));
     return { verdicts: this.#verdicts.count, bytes: size };
@@ -175,14 +166,10 @@ export class VerdictStore {
 
   /** Null when a process of another container uses the data. */
   static async #use(folder: string, options: StoreOptions): Promise<VerdictStore | null> {
-    let opened: VerdictStore | null = null;
-    const user = await StoreUser.begin(folder, () => opened?.lost());
+    const user = await StoreUser.begin(folder);
     if (user === null) return null;
     try {
-      await noteOpened(folder);
-      opened = new VerdictStore(folder, options);
-      opened.#user = user;
-      return opened;
+      return new VerdictStore(folder, user, options);
     } catch (error) {
       await user.end();
       throw error;

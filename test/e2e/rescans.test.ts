@@ -12,7 +12,7 @@ const ROWS = 6000;
 const DISTINCT = 2500;
 
 it(
-  'a rescan that is killed again and again ends as an undisturbed run, and what was judged is not judged again',
+  'a rescan that is killed again and again ends as an undisturbed run, and judges no committed item again',
   { timeout: 120_000 },
   async () => {
     const next = random(seed());
@@ -66,7 +66,7 @@ it(
     );
     const distinct = new Set(lines.slice(1000).map((line) => line.content_sha256)).size;
     expect(calls.size).toBe(distinct);
-    // What was in flight when the process was killed, and nothing else, was judged a second time.
+    // Only what was in flight when the process was killed, and contents that come up again later, were judged a second time.
     let survived = 0;
     for (const { at, calls: before } of deaths) {
       const later = new Set(
@@ -85,7 +85,7 @@ it(
     expect(undisturbed).toMatchObject({ status: 0 });
     const other = undisturbed.stdout.trim().split('\n').at(-1)!;
     expect(comparable(lines)).toEqual(comparable(await outcomes(other)));
-    // What was committed just before the process was killed may not be in the store yet.
+    // What was judged before the process was killed may not be in the store.
     await night();
     calls.clear();
     await night();
