@@ -22,11 +22,11 @@ async function sinkFor(store: string, rootsIn: (out: string) => string[]) {
 
 it('the sink keeps verdicts in the store of a run, for other processes to find', async () => {
   const { run, kept, said, opened } = await sinkFor('.store', (out) => [out]);
-  kept.add(resultOf(shardOf(0, [0, 1])));
+  await kept.add(resultOf(shardOf(0, [0, 1])));
   await kept.close();
   const store = await opened();
   const other = { ...run.record, run: 'a-later-run' };
-  const settled = await new RunReuse(other, store).settle(shardOf(0, [0, 2]), [FINGERPRINT.id]);
+  const settled = new RunReuse(other, store).settle(shardOf(0, [0, 2]), [FINGERPRINT.id]);
   expect(settled.items.map((item) => item.settled)).toMatchObject([{ reusedFrom: run.record.run }, null]);
   await store!.close();
   expect(said).toEqual([]);
