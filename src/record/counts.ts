@@ -1,101 +1,19 @@
-import { ITEM_CODES, ITEM_ERROR_REASONS, type ItemCode, type ItemErrorReason } from '../domain/item-error.ts';
+import type { z } from 'zod';
+import { ITEM_CODES, ITEM_ERROR_REASONS } from '../domain/item-error.ts';
 import type { Decision } from '../domain/outcome.ts';
 import { MODALITIES } from '../domain/request.ts';
-import { CATEGORY_KEYS, type CategoryKey } from '../domain/taxonomy.ts';
+import { CATEGORY_KEYS } from '../domain/taxonomy.ts';
 import type { CACHE_USAGE_ORDER } from '../guard/tensors/protocol.ts';
 import { NO_MODEL, SHARE_STEPS, splitKey, type ShardTally } from './shard-tally.ts';
-import { streamCounts, type StreamCounts } from './summary/stream-counts.ts';
-
-/** A guard, and one of the models that it judged with. */
-interface GuardShare {
-  readonly endpoint: string;
-  readonly kind: 'embedded' | 'triton' | 'rest' | 'openai' | 'websocket';
-  readonly fingerprint: string | null;
-  readonly verdicts: number;
-}
-
-/** Where reused verdicts come from. */
-interface ReusedShare {
-  /** Name of the run that judged; null: all runs beyond the first hundred. */
-  readonly run: string | null;
-  readonly fingerprint: string | null;
-  readonly verdicts: number;
-}
-
-/** Conversations of more than one turn with one verdict, on the whole of them (`--audit final`). */
-export interface WholeConversations {
-  readonly conversations: number;
-  /** Their turns before the last one, system turns included: none of these has a verdict of its own. */
-  readonly earlier_turns: number;
-}
-
-/** Sums of CACHE_USAGE over the turns whose verdict has it. */
-export interface CacheCounts {
-  readonly message_hits: number;
-  readonly message_misses: number;
-  readonly token_hits: number;
-  readonly token_misses: number;
-  readonly writes: number;
-  readonly l1_evictions: number;
-  readonly l2_evictions: number;
-}
-
-export type DecisionCounts = Readonly<Record<Decision, number>>;
+import { streamCounts } from './summary/stream-counts.ts';
+import type { COUNTS, Immutable } from './summary/summary-schema.ts';
 
 /** Sums over the outcomes of a run. */
-export interface Counts {
-  readonly items: number;
-  readonly verdicts: number;
-  readonly errors: number;
-  /** Verdicts with the decision `review` or `block`. */
-  readonly flagged: number;
-  /** Verdicts that the guard itself flagged (FLAGGED), whatever the policy decided. */
-  readonly guard_flagged: number;
-  readonly by_decision: DecisionCounts;
-  /** Verdicts by flagged category; one verdict may count in several. */
-  readonly by_category: Readonly<Record<string, number>>;
-  /** Verdicts that are listed in restricted.csv. */
-  readonly restricted: number;
-  /** The same by decision. */
-  readonly decisions_by_category: Readonly<Record<string, DecisionCounts>>;
-  /** Verdicts that were flagged, by the guard or by the decision, without a flagged category: not in `by_category`. */
-  readonly without_category: number;
-  /** The same by decision. */
-  readonly decisions_without_category: DecisionCounts;
-  /** Verdicts that the guard flagged without a score or a flag for a category of the taxonomy, by category. */
-  readonly category_unknown: Readonly<Partial<Record<CategoryKey, number>>>;
-  /** Verdicts with a score in a category of another taxonomy, by its name; absent when there are none. */
-  readonly foreign_scored?: Readonly<Record<string, number>> | undefined;
-  /** Those of `guard_flagged` with a score or a flag in a category of another taxonomy; absent when there are none. */
-  readonly foreign_measured?: Readonly<Record<string, number>> | undefined;
-  /** Verdicts on a part of their item only. */
-  readonly partial: number;
-  readonly judged_as_whole: WholeConversations;
-  readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
-  /** Errors that have a reason, by reason; absent when there are none. */
-  readonly by_error_reason?: Readonly<Partial<Record<ItemErrorReason, number>>>;
-  /** Items by modality; `unknown` for content that was not recognised. */
-  readonly by_modality: Readonly<Record<string, number>>;
-  /** Files of unsupported types, by extension. */
-  readonly unsupported_files: Readonly<Record<string, number>>;
-  readonly guards: readonly GuardShare[];
-  /** Outcomes with a verdict that their content got before, in this run or an earlier one. */
-  readonly reused: number;
-  /** The same by run and model, the most verdicts first. */
-  readonly reused_from: readonly ReusedShare[];
-  /** Verdicts without a score for a category that has a threshold in the policy. */
-  readonly thresholds_unapplied: number;
-  /** Errors with the reason `ffmpeg_missing`. */
-  readonly without_ffmpeg: number;
-  /** Errors with the reason `no_text_column`. */
-  readonly without_text_column: number;
-  /** Errors with the reason `no_generation`; absent when there are none. */
-  readonly without_generation?: number;
-  /** Absent in a run without generations. */
-  readonly streams?: StreamCounts;
-  /** Absent in a run without cache statistics of conversations that were judged at every turn. */
-  readonly cache?: CacheCounts;
-}
+export type Counts = Immutable<z.infer<typeof COUNTS>>;
+
+type GuardShare = Counts['guards'][number];
+type ReusedShare = Counts['reused_from'][number];
+type DecisionCounts = Counts['by_decision'];
 
 /** Sums by key; a key without an outcome is left out. */
 type Sums = Readonly<Record<string, number | undefined>>;
@@ -183,7 +101,7 @@ function categoriesOf(sums: Sums = {}): Record<string, DecisionCounts> {
   return ordered(Object.fromEntries(categories), CATEGORY_KEYS);
 }
 
-function cacheCounts(sums: Sums = {}): CacheCounts {
+function cacheCounts(sums: Sums = {}): NonNullable<Counts['cache']> {
   const of = (name: (typeof CACHE_USAGE_ORDER)[number]): number => sums[name] ?? 0;
   return {
     message_hits: of('messageHits'),

@@ -3,7 +3,6 @@ import { ITEM_CODES, ITEM_ERROR_REASONS } from '../../domain/item-error.ts';
 import { CHOSEN_BY } from '../../config/judged-columns.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, FOREIGN_CATEGORY } from '../../domain/taxonomy.ts';
-import type { Summary } from './summary.ts';
 import { TRIAL } from './trial.ts';
 
 const count = z.int().min(0);
@@ -48,7 +47,9 @@ const GATE = z.strictObject({
 
 const WHOLE_CONVERSATIONS = z.strictObject({
   conversations: count.describe('Conversations with one verdict, on the whole of them.'),
-  earlier_turns: count.describe('Their turns before the last one.'),
+  earlier_turns: count.describe(
+    'Their turns before the last one, system turns included: none of these has a verdict of its own.',
+  ),
 });
 
 const GUARD = z.strictObject({
@@ -112,6 +113,56 @@ export const JUDGED_COLUMNS = z.strictObject({
   not_judged: z.array(z.string()).describe('Columns with strings that were not judged, but for ids.'),
 });
 
+/** Sums over the outcomes of a run, in summary.json. */
+export const COUNTS = z.strictObject({
+  items: count.describe('Items of the run.'),
+  verdicts: count.describe('Items with a verdict.'),
+  errors: count.describe('Items with an error.'),
+  flagged: count.describe('Verdicts with the decision `review` or `block`.'),
+  guard_flagged: count.describe('Verdicts that the guard itself flagged, whatever the policy decided.'),
+  by_decision: byDecision,
+  by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
+  decisions_by_category: z.record(z.string(), byDecision).describe('The same by decision.'),
+  restricted: count.describe('Verdicts that are listed in restricted.csv.'),
+  without_category: count.describe(
+    'Verdicts that were flagged without a flagged category: not in `by_category`.',
+  ),
+  decisions_without_category: byDecision.describe('The same by decision.'),
+  category_unknown: z
+    .partialRecord(z.enum(CATEGORY_KEYS), count)
+    .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
+  foreign_scored: byName
+    .optional()
+    .describe('Verdicts with a score in a category of another taxonomy; absent when there are none.'),
+  foreign_measured: byName
+    .optional()
+    .describe(
+      'Those of `guard_flagged` with a score or a flag in such a category; absent when there are none.',
+    ),
+  partial: count.describe('Verdicts on a part of their item only.'),
+  judged_as_whole: WHOLE_CONVERSATIONS.describe('Conversations that were judged as a whole only.'),
+  by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),
+  by_error_reason: z
+    .partialRecord(z.enum(ITEM_ERROR_REASONS), count)
+    .exactOptional()
+    .describe('Errors with a reason, which says what to do, by reason.'),
+  by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
+  unsupported_files: byName.describe('Files of unsupported types by extension.'),
+  guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
+  reused: count.describe('Verdicts that were reused, of earlier runs or of this one.'),
+  reused_from: z.array(REUSED_FROM).describe('The same by run and model, the most verdicts first.'),
+  without_generation: count
+    .exactOptional()
+    .describe('Items without a generation to replay, if there are any.'),
+  streams: STREAMS.exactOptional().describe('In a run with generations.'),
+  cache: CACHE.exactOptional().describe(
+    'Sums of CACHE_USAGE over the turns of conversations, if a verdict has it.',
+  ),
+  thresholds_unapplied: count.describe('Verdicts without a score for a category that has a threshold.'),
+  without_ffmpeg: count.describe('Errors because ffmpeg is missing.'),
+  without_text_column: count.describe('Errors because no column is recognised as the text.'),
+});
+
 /** summary.json. Published as a JSON Schema. */
 export const SUMMARY = z
   .strictObject({
@@ -122,53 +173,10 @@ export const SUMMARY = z
     trial: TRIAL.nullable().describe('In a trial: which part of the corpora was judged; else null.'),
     policy: POLICY.describe('The policy that made the decisions.'),
     gates: z.array(GATE).describe('The gates of the run; none while it is incomplete.'),
-    items: count.describe('Items of the run.'),
-    verdicts: count.describe('Items with a verdict.'),
-    errors: count.describe('Items with an error.'),
-    flagged: count.describe('Verdicts with the decision `review` or `block`.'),
-    guard_flagged: count.describe('Verdicts that the guard itself flagged.'),
-    by_decision: byDecision,
-    by_category: byName.describe('Verdicts by flagged category; one verdict may count in several.'),
-    decisions_by_category: z.record(z.string(), byDecision).describe('The same by decision.'),
-    restricted: count.describe('Verdicts that are listed in restricted.csv.'),
-    without_category: count.describe('Verdicts that were flagged without a flagged category.'),
-    decisions_without_category: byDecision.describe('The same by decision.'),
-    category_unknown: z
-      .partialRecord(z.enum(CATEGORY_KEYS), count)
-      .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
-    foreign_scored: byName
-      .optional()
-      .describe('Verdicts with a score in a category of another taxonomy; absent when there are none.'),
-    foreign_measured: byName
-      .optional()
-      .describe(
-        'Those of `guard_flagged` with a score or a flag in such a category; absent when there are none.',
-      ),
-    partial: count.describe('Verdicts on a part of their item only.'),
-    judged_as_whole: WHOLE_CONVERSATIONS.describe('Conversations that were judged as a whole only.'),
-    by_error_code: z.partialRecord(z.enum(ITEM_CODES), count).describe('Errors by code.'),
-    by_error_reason: z
-      .partialRecord(z.enum(ITEM_ERROR_REASONS), count)
-      .exactOptional()
-      .describe('Errors with a reason, which says what to do, by reason.'),
-    by_modality: byName.describe('Items by modality; `unknown` for content that was not recognised.'),
-    unsupported_files: byName.describe('Files of unsupported types by extension.'),
-    guards: z.array(GUARD).describe('The guards, and the models that they judged with.'),
-    reused: count.describe('Verdicts that were reused, of earlier runs or of this one.'),
-    reused_from: z.array(REUSED_FROM).describe('The same by run and model, the most verdicts first.'),
-    without_generation: count
-      .exactOptional()
-      .describe('Items without a generation to replay, if there are any.'),
-    streams: STREAMS.exactOptional().describe('In a run with generations.'),
-    cache: CACHE.exactOptional().describe(
-      'Sums of CACHE_USAGE over the turns of conversations, if a verdict has it.',
-    ),
+    ...COUNTS.shape,
     canaries: CANARIES.describe('What the models were checked with before they judged.'),
     seconds: z.number().min(0).describe('How long the run was worked on.'),
     pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
-    thresholds_unapplied: count.describe('Verdicts without a score for a category that has a threshold.'),
-    without_ffmpeg: count.describe('Errors because ffmpeg is missing.'),
-    without_text_column: count.describe('Errors because no column is recognised as the text.'),
     skipped: byName.describe('Files that were found and left out, by reason.'),
     fitted_headers: z
       .array(z.string())
@@ -200,5 +208,8 @@ export const SUMMARY = z
     chain_head: z.string().describe('Hash of the last line of the log.'),
     files: z.array(z.string()).describe('Names of the final files.'),
     rows: byName.describe('Rows, or lines, of the final files that consist of outcomes, without headers.'),
-  } satisfies Record<keyof Summary, z.ZodType>)
+  })
   .meta({ title: 'guardsweep summary', description: 'summary.json: the result of a run.' });
+
+/** What a schema says of a value that nobody changes. */
+export type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;

@@ -1,52 +1,17 @@
+import type { z } from 'zod';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
-import type { JudgedColumns, OtherEncoding } from '../../config/judged-columns.ts';
 import { type Fingerprint, isDeclared } from '../../domain/fingerprint.ts';
 import type { Policy } from '../../domain/policy.ts';
-import type { EmptySources } from '../corpus-accounts.ts';
 import type { Counts } from '../counts.ts';
+import type { EmptySources } from '../corpus-accounts.ts';
 import type { TrialCounts } from './trial.ts';
-import { countCanaries, type CanaryCounts } from './canary-counts.ts';
-import { gateResults, type GateResult } from './gates.ts';
+import { countCanaries } from './canary-counts.ts';
+import { gateResults } from './gates.ts';
+import type { Immutable, SUMMARY } from './summary-schema.ts';
 
 /** summary.json: the result of a run. */
-export interface Summary extends Counts {
-  readonly schema: 1;
-  readonly run: string;
-  /** Absolute path of the run directory when the run finished. */
-  readonly dir: string;
-  /** Finished: every item that was read has an outcome. */
-  readonly status: 'finished' | 'incomplete';
-  /** Which part of the corpora was judged; null: everything. */
-  readonly trial: TrialCounts | null;
-  /** The policy that made the decisions. */
-  readonly policy: Policy;
-  /** All gates of the run; none while it is incomplete. */
-  readonly gates: readonly GateResult[];
-  /** How long the run was worked on: `workingSeconds`. */
-  readonly seconds: number;
-  readonly pass: number;
-  /** Files that were found and left out, by reason. */
-  readonly skipped: Readonly<Record<string, number>>;
-  /** Paths of tables that were read with the width of their rows, which is not their header's. */
-  readonly fitted_headers: readonly string[];
-  /** Which columns of the tables were judged; absent in a run without tables. */
-  readonly tables?: readonly JudgedColumns[];
-  /** Paths of tables whose first row was taken as data; absent: none. */
-  readonly without_header?: readonly string[];
-  /** Files that are not UTF-8; absent: none. */
-  readonly other_encodings?: readonly OtherEncoding[];
-  /** Files without items; none while the first pass is incomplete. */
-  readonly empty_sources: EmptySources;
-  readonly canaries: CanaryCounts;
-  /** Ids of the models among `guards` that declare to give scores of 0 and 1 only; absent: none. */
-  readonly binary_scores?: readonly string[];
-  readonly chain_head: string;
-  /** Names of the final files. */
-  readonly files: readonly string[];
-  /** Rows, or lines, of those that consist of outcomes, without headers. */
-  readonly rows: Readonly<Record<string, number>>;
-}
+export type Summary = Immutable<Omit<z.infer<typeof SUMMARY>, 'policy'>> & { readonly policy: Policy };
 
 export interface SummaryInput {
   readonly record: RunRecord;
