@@ -145,7 +145,7 @@ export async function checkGuard(
     return { what, ok: true, found: `ready, ${found}`, todo: null };
   } catch (error) {
     options.signal?.throwIfAborted();
-    const found = error instanceof Failure ? error.message : 'does not answer';
+    const found = error instanceof Failure ? error.message.replace(`${what}: `, '') : 'does not answer';
     return { what, ok: false, found, todo: 'start it, or correct --guard or GUARD_URL' };
   }
 }

@@ -144,7 +144,7 @@ describe('doctor', () => {
       ok: true,
       found: 'ready, judges, without a fingerprint: REST does not name the model',
     });
-    expect(await found({})).toMatchObject({ ok: false, found: `guard ${url}: not authorised` });
+    expect(await found({})).toMatchObject({ ok: false, found: 'not authorised' });
     expect(keys).toEqual(['Bearer own', undefined]);
   });
 

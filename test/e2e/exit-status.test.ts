@@ -78,7 +78,7 @@ describe('exit status', () => {
         ['enqueue', 'a.csv', '--guard', 'embedded:', '--redis', 'redis://127.0.0.1:9'],
         /--guard: with Redis.*guardsweep worker --guard/,
       ],
-      [['enqueue', 'guard.yaml', '--redis', 'redis://127.0.0.1:9'], /guard\.yaml:2:8: guard: with Redis/],
+      [['enqueue', 'guard.yaml', '--redis', 'redis://127.0.0.1:9'], /guard\.yaml:2:1: guard: with Redis/],
       [['enqueue', 'gate.yaml'], /gate\.yaml:2.*failIf.*--guard/],
       [['enqueue', 'job.yaml'], /job\.yaml:2.*sources/],
       [['resume', 'a.csv'], /not a run directory/],

@@ -134,7 +134,7 @@ test('a model that declares something else in the middle of a run is the headlin
 test('doctor checks a model that follows a policy by that policy', async () => {
   const server = await openAiServer({ family: 'policy', model: 'openai/gpt-oss-safeguard-20b' });
   const args = ['doctor', '--guard', server.address];
-  expect((await guardsweep(args)).stdout).toContain('judges by --guard-policy, which is not given');
+  expect((await guardsweep(args)).stdout).toContain('a model of the family policy needs --guard-policy');
   const checked = await guardsweep([...args, '--guard-policy', 'jobs/guards/forum-policy.md']);
   expect(checked.stdout).toMatch(/guard openai\+http:\S+: ready, declared:/);
 });

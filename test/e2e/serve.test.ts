@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,12 +6,8 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { openSession } from '../helpers/dashboard.ts';
-import { closeAfterEach, openAiServer } from '../helpers/guards/guard-pool.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
-
-closeAfterEach();
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 
@@ -80,24 +75,6 @@ it('is a guard over REST for a run', async () => {
   const lines = await outcomes(await onlyRun(out));
   expect(lines.map(({ status, endpoint }) => [status, endpoint])).toEqual(lines.map(() => ['ok', origin]));
   expect(lines).toHaveLength(5);
-});
-
-it('runs that are started from its dashboard are judged by its written policy', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'texts.csv'), 'text\none\ntwo\n');
-  await writeFile(join(folder, 'rules.md'), '# Rules of the forum\n\nHate: no attacks.\n');
-  const guard = await openAiServer({ family: 'policy', model: 'openai/gpt-oss-safeguard-20b' });
-  const more = ['--guard-policy', 'rules.md', '--root', '.', '--out', 'runs'];
-  const { origin, token } = await served(guard.address, {}, { cwd: folder, more });
-  const { fetch } = await openSession(origin, token);
-  const started = await fetch('/api/runs', { method: 'POST', body: { paths: ['texts.csv'] } });
-  expect(started.status).toBe(200);
-  const dir = await onlyRun(join(folder, 'runs'));
-  await expect.poll(() => existsSync(join(dir, 'summary.json')), { timeout: 60_000 }).toBe(true);
-  expect((await outcomes(dir)).map(({ status }) => status)).toEqual(['ok', 'ok']);
-  expect(guard.seen.map(({ body }) => body.messages![0]!.content)).toEqual(
-    guard.seen.map(() => expect.stringContaining('Rules of the forum') as string),
-  );
 });
 
 it('without ffmpeg a clip that needs it is of an unsupported type', async () => {
