@@ -40,7 +40,7 @@ it('a run is paused, continued, cancelled and watched to its end, with the keybo
 
   await openDashboard(page, served);
   await page.getByRole('heading', { name: 'No run yet' }).waitFor();
-  await page.getByText('enqueue ./uploads').waitFor();
+  await page.getByText(/enqueue (-- )?\.\/uploads/).waitFor();
   await checkPage(page);
 
   const args = [join(folder, 'texts.csv'), '--out', out, '--guard', guard.address, '--name', 'texts'];

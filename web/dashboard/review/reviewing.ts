@@ -55,7 +55,7 @@ export class Reviewing {
   /** Whether the list is shown as tiles. */
   grid = false;
   readonly #done: Done[] = [];
-  /** Whether the last decision was saved. */
+  /** Whether the last decision or undo was saved. */
   #last: Promise<boolean> = Promise.resolve(true);
 
   constructor(run: string) {
@@ -91,13 +91,21 @@ export class Reviewing {
     this.#goOn(item.seq, `${ENDING_WORDS[review.decision]}${agrees}.`);
   }
 
-  /** Takes back the last decision, by another review that restores the one before, and selects its item. */
+  /**
+   * Takes back the last decision, by another review that restores the one before, and selects its item. Waits for the
+   * decision or undo before it.
+   */
   async undo(): Promise<void> {
+    this.#last = this.#undoAfter(this.#last);
     await this.#last;
+  }
+
+  async #undoAfter(before: Promise<boolean>): Promise<boolean> {
+    await before;
     const last = this.#done.at(-1);
     if (last === undefined) {
       this.announced.value = 'Nothing to undo.';
-      return;
+      return true;
     }
     this.list.select(last.position);
     const saved = await this.#save(last.seq, async () => {
@@ -105,12 +113,13 @@ export class Reviewing {
       if (newest?.by !== this.reviewer) throw overtaken(newest);
       return { ...last.before, after: newest.number };
     });
-    if (!saved) return;
+    if (!saved) return false;
     this.#done.pop();
     const isOpen = last.before.decision === null;
     this.announced.value = isOpen
       ? 'Undone: the item is open again.'
       : 'Undone: the review before holds again.';
+    return true;
   }
 
   /** Selects another row of the list. */
