@@ -9,7 +9,7 @@ export default defineConfig({
     env: {
       FUZZ_IMAGES: process.env['FUZZ_IMAGES'] ?? '1500',
       FUZZ_CLIPS: process.env['FUZZ_CLIPS'] ?? '1000',
-      FUZZ_PARQUET: process.env['FUZZ_PARQUET'] ?? '5000',
+      FUZZ_PARQUET: process.env['FUZZ_PARQUET'] ?? '300',
     },
     pool: 'forks',
     maxWorkers: 1,
