@@ -108,7 +108,10 @@ it('a policy or gate names them, and nothing that only looks like them', async (
   for (const name of ['hat', 'opneai/hate', 'openai/Hate']) {
     await writeFile(policy, `thresholds:\n  ${name}: { review: 0.5 }\n`);
     const { status, stderr } = await run('--policy', policy);
-    expect([status, stderr]).toEqual([2, expect.stringContaining(`"${name}" is not a known key of thresholds`)]);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(`"${name}" is not a known key of thresholds`),
+    ]);
     expect((await run('--fail-if', `${name}=0.5`)).status).toBe(2);
   }
 });

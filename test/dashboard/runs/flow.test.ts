@@ -37,7 +37,9 @@ it('a run of the command line is paused, continued and cancelled, and the page s
   await until('running');
   expect(await act('cancel')).toBe(202);
   expect((await until('cancelled')).actions).toEqual([]);
-  expect((await detail()).command).toContain(`resume ${join(out, run)}`);
+  const { command } = await detail();
+  expect(command).toMatch(/ resume (-- )?/);
+  expect(command).toContain(join(out, run));
   // Nothing is listed of a run that is not finished, but its counts.
   const items = await served.fetch(`/api/runs/${run}/items`, { method: 'POST', body: {} });
   expect([items.status, await items.text()]).toEqual([409, expect.stringContaining('not finished')]);
