@@ -51,7 +51,8 @@ export async function mayOpen(folder: string, signal: AbortSignal): Promise<bool
     if (dead.some((name) => signs.has(name))) return false;
     for (const [name, touched] of silent) if (signs.get(name) !== touched) silent.delete(name);
   }
-  return (await signsIn(folder)).size > 0 || (await isAsClosed(folder));
+  // In this order: a process that begins at the same time makes its sign before it removes the note.
+  return (await isAsClosed(folder)) || (await signsIn(folder)).size > 0;
 }
 
 /** The signs in a folder, with the times at which they were touched. */
