@@ -175,8 +175,8 @@ export class OutputPlace {
       ['manifest', manifest],
     ];
     await orWriteFailure(syncDirectory(this.#root));
+    for (const [, place] of places as [string, string][]) await assertNothingAt(place);
     for (const [name, place] of places as [string, string][]) {
-      await assertNothingAt(place);
       await orWriteFailure(rename(join(this.#root, name), place));
     }
     await orWriteFailure(rmdir(this.#root));
