@@ -112,7 +112,9 @@ export class ChainTail {
     for (const line of lines) {
       const parsed = parseChainLine(line);
       if (parsed === null || parsed.prev !== head) {
-        endsBefore = isHole(line) ? null : { epoch, line: this.#position.lines + taken + 1 };
+        endsBefore = isHole(line, this.#bytes + bytes)
+          ? null
+          : { epoch, line: this.#position.lines + taken + 1 };
         break;
       }
       head = lineHash(line);

@@ -96,7 +96,7 @@ class ChainWalk {
         if (lines > 0 && !(await this.#takeLine(parsed, { epoch, line: lines + 1, head }, work))) {
           const end = { epoch, line: lines + 1 };
           if (until !== null) throw doesNotFollow(end);
-          this.endsBefore = isHole(line) || this.#isCutOff ? null : end;
+          this.endsBefore = isHole(line, bytes) || this.#isCutOff ? null : end;
           break reading;
         }
         head = lineHash(line);
@@ -176,12 +176,22 @@ function fits({ segment, offset }: CommitLine, { epoch, segments }: EpochWork): 
   return own && offset === (segments.get(segment) ?? 0);
 }
 
+/** Smallest page of any file system; larger pages are multiples of it. */
+const PAGE_BYTES = 4096;
+
 /**
  * Whether a line has a hole: after a crash of the machine, a page of the last write may be missing while later ones are
- * on disk. Nothing from there on was acknowledged.
+ * on disk. Nothing from there on was acknowledged. `at`: offset of the line in its file. The zeros of a missing page end
+ * where the page does; any other zeros are damage, and may stand before lines that were acknowledged.
  */
-export function isHole(line: Buffer): boolean {
-  return line.includes(0);
+export function isHole(line: Buffer, at: number): boolean {
+  let zeros = line.indexOf(0);
+  if (zeros < 0) return false;
+  for (; zeros >= 0; zeros = line.indexOf(0, zeros)) {
+    while (line[zeros] === 0) zeros++;
+    if ((at + zeros) % PAGE_BYTES !== 0) return false;
+  }
+  return true;
 }
 
 /** The failure of a line that is not part of the chain although others build on it. */

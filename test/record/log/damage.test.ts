@@ -146,16 +146,29 @@ describe('a damaged verdict log', () => {
     expect(await refusal(run)).toMatch(expected);
   });
 
-  it.each([
-    ['a torn line', '{"shard":9,"pass":1,'],
-    [
-      'a hole where a page of the last write is missing',
-      `{"shard":9,${'\0'.repeat(50)}"at":0}\n{"shard":10}\n`,
-    ],
-  ])('that ends in %s has lost nothing', async (_, tail) => {
+  /** A line whose zeros end where a page does, or `besides` so many bytes later, and a line after it. */
+  const withHole = (text: string, besides = 0): string => {
+    const start = `${text}{"shard":9,`;
+    const zeros = 4096 - (Buffer.byteLength(start) % 4096) + besides;
+    return `${start}${'\0'.repeat(zeros)}"at":0}\n{"shard":10}\n`;
+  };
+
+  it.each<[string, (text: string) => string]>([
+    ['a torn line', (text) => `${text}{"shard":9,"pass":1,`],
+    ['a hole where a page of the last write is missing', (text) => withHole(text)],
+  ])('that ends in %s has lost nothing', async (_, by) => {
     const run = await committed();
-    await change(join(run.dir, NEWEST), (text) => text + tail);
+    await change(join(run.dir, NEWEST), by);
     expect(await finished(run)).toBe(SHARDS);
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['that is no page', (text) => withHole(text, 1)],
+    ['before lines that were acknowledged', (text) => text.replace(/(?<=\n.{20}).{30}/, '\0'.repeat(30))],
+  ])('with a hole %s stops a new writer', async (_, by) => {
+    const run = await committed();
+    await change(join(run.dir, NEWEST), by);
+    expect(await refusal(run)).toMatch(/^log\/0002-commits\.jsonl line \d+ does not follow/);
   });
 
   it.each(['log', 'log/0001-commits.jsonl'])('is not begun anew when %s is gone', async (name) => {
