@@ -9,7 +9,7 @@ import { build } from 'vite';
 const web = dirname(fileURLToPath(import.meta.url));
 const dist = join(dirname(web), 'dist');
 
-/** The first browsers with `light-dark()`, which must reach them as it is: its replacement ignores `data-theme`. */
+/** The first browsers with `light-dark()`, which must stay unchanged: its fallback ignores `data-theme`. */
 const BROWSERS = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 
 await build({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pathOf, routeOf, RUN_TABS, type Route } from '../../web/dashboard/app/route.ts';
+import { formatRoute, parseRoute, RUN_TABS, type Route } from '../../web/dashboard/app/route.ts';
 
 describe('paths of the dashboard', () => {
   it('are those of its pages', () => {
@@ -13,8 +13,8 @@ describe('paths of the dashboard', () => {
       [{ page: 'item', run, seq: 42 }, `/runs/${run}/items/42`],
     ];
     for (const [route, path] of routes) {
-      expect(pathOf(route)).toBe(path);
-      expect(routeOf(path)).toEqual(route);
+      expect(formatRoute(route)).toBe(path);
+      expect(parseRoute(path)).toEqual(route);
     }
   });
 
@@ -26,7 +26,7 @@ describe('paths of the dashboard', () => {
           { page: 'run', run, tab },
           { page: 'item', run, seq },
         ] as const) {
-          expect(routeOf(pathOf(route))).toEqual(route);
+          expect(parseRoute(formatRoute(route))).toEqual(route);
         }
       }),
     );
@@ -45,6 +45,6 @@ describe('paths of the dashboard', () => {
     '/runs/%E0%A4%A',
     '/elsewhere',
   ])('other than those lead to no page: %s', (path) => {
-    expect(routeOf(path)).toEqual({ page: 'unknown' });
+    expect(parseRoute(path)).toEqual({ page: 'unknown' });
   });
 });

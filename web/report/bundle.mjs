@@ -1,5 +1,5 @@
 /**
- * Bundles what renders reports into dist/report-runtime, so that a production install does not need Preact:
+ * Bundles the report renderer into dist/report-runtime. A production install then needs no Preact:
  *
  *   report.js  exports renderReport; the page's script and styles are inside, as text
  *   LICENSES   of the packages

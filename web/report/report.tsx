@@ -12,8 +12,8 @@ import { Page } from './page.tsx';
 export function renderReport(data: ReportData): string {
   const policy = [
     "default-src 'none'",
-    `script-src '${hashOf(script)}'`,
-    `style-src '${hashOf(styles)}'`,
+    `script-src '${cspHash(script)}'`,
+    `style-src '${cspHash(styles)}'`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -36,6 +36,6 @@ ${renderToString(<Page data={data} />)}
 `;
 }
 
-function hashOf(text: string): string {
+function cspHash(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

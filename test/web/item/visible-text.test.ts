@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { maskedText, visibleText } from '../../../web/dashboard/item/visible-text.ts';
+import { maskText, visibleText } from '../../../web/dashboard/item/visible-text.ts';
 
 it.each([
   ['a change of direction', 'a\u202eb', 'a[U+202E]b'],
@@ -18,5 +18,5 @@ it('leaves lines, tabs, other scripts and joined emoji as they are', () => {
 });
 
 it('masks letters, digits and emoji, and leaves the shape', () => {
-  expect(maskedText('He said: "42 é", 😀!')).toBe('•• ••••: "•• •", •!');
+  expect(maskText('He said: "42 é", 😀!')).toBe('•• ••••: "•• •", •!');
 });

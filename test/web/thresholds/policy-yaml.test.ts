@@ -5,7 +5,13 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
 import type { Policy } from '../../../src/domain/policy.ts';
-import { crossed, effective, keysOf, modelOf, withLevel } from '../../../web/dashboard/thresholds/model.ts';
+import {
+  findCrossedThresholds,
+  effective,
+  keysOf,
+  createModel,
+  withLevel,
+} from '../../../web/dashboard/thresholds/model.ts';
 import type { Key, Level, Model } from '../../../web/dashboard/thresholds/model.ts';
 import { policyYaml } from '../../../web/dashboard/thresholds/model.ts';
 
@@ -29,7 +35,7 @@ function appliedBy({ thresholds }: Policy, key: Key): { review: number | null; b
 }
 
 /** Of a run with scores in two categories of another taxonomy. */
-const NONE: Model = modelOf(
+const NONE: Model = createModel(
   { thresholds: null, allowFlagged: false, allowPartial: false },
   { 'openai/hate': [], 'openai/self-harm/intent': [] },
 );
@@ -55,12 +61,12 @@ it('the policy file means what the sliders show, whatever was done with them', a
     fc.boolean(),
     async (done, allowFlagged, allowPartial) => {
       const model = done.reduce((now, [key, level, value]) => withLevel(now, key, level, value), NONE);
-      fc.pre(crossed(model).length === 0);
+      fc.pre(findCrossedThresholds(model).length === 0);
       const policy = await policyOf(policyYaml(model, { thresholds: null, allowFlagged, allowPartial }));
       expect(policy).toMatchObject({ allowFlagged, allowPartial });
       for (const key of KEYS) expect(appliedBy(policy, key), key).toEqual(effective(model, key));
       // And the pages show such a policy with the same meaning.
-      const again = modelOf(policy);
+      const again = createModel(policy);
       for (const key of KEYS) expect(effective(again, key), key).toEqual(effective(model, key));
     },
   );
@@ -77,5 +83,5 @@ it('says which categories the default leaves with review above block', () => {
   let model = withLevel(NONE, 'default', 'block', 0.8);
   model = withLevel(model, 'hate', 'review', 0.7);
   model = withLevel(model, 'default', 'block', 0.6);
-  expect(crossed(model)).toEqual(['hate']);
+  expect(findCrossedThresholds(model)).toEqual(['hate']);
 });

@@ -12,7 +12,7 @@ import { Skeleton } from '../ui/skeleton.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { Header } from './header.tsx';
 import { Link, navigate, route } from './router.tsx';
-import { pathOf, type Route } from './route.ts';
+import { formatRoute, type Route } from './route.ts';
 import { Page } from './page.tsx';
 
 export function App() {
@@ -35,7 +35,7 @@ export function App() {
 /** A page that failed is gone when another one is shown. From item to item of a run, or from list to grid, it is the same page. */
 function boundaryOf(route: Route): string {
   if (route.page === 'item') return `item of ${route.run}`;
-  return route.page === 'run' ? `${route.run} ${route.tab}` : pathOf(route);
+  return route.page === 'run' ? `${route.run} ${route.tab}` : formatRoute(route);
 }
 
 function Content() {

@@ -20,11 +20,11 @@ export type Route =
 const UNKNOWN: Route = { page: 'unknown' };
 
 /** The page of a path; `unknown` for any path that no page has. */
-export function routeOf(path: string): Route {
+export function parseRoute(path: string): Route {
   if (path === '/') return { page: 'runs' };
   if (path === '/login') return { page: 'login' };
   const [, runs, encoded = '', tab = 'overview', item, ...rest] = path.split('/');
-  const run = decoded(encoded);
+  const run = decodePart(encoded);
   if (runs !== 'runs' || run === null || run === '' || rest.length > 0) return UNKNOWN;
   if (tab === 'items') {
     return item !== undefined && /^(0|[1-9][0-9]{0,14})$/.test(item)
@@ -38,7 +38,7 @@ export function routeOf(path: string): Route {
 }
 
 /** The path of a page. */
-export function pathOf(route: Route): string {
+export function formatRoute(route: Route): string {
   switch (route.page) {
     case 'login':
       return '/login';
@@ -64,7 +64,7 @@ export function reviewRoute(run: string, grid: boolean): Route {
 
 const runPath = (run: string): string => `/runs/${encodeURIComponent(run)}`;
 
-function decoded(part: string): string | null {
+function decodePart(part: string): string | null {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -1,15 +1,15 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { pathOf, routeOf, type Route } from './route.ts';
+import { formatRoute, parseRoute, type Route } from './route.ts';
 
-const current = signal<Route>(routeOf(location.pathname));
+const current = signal<Route>(parseRoute(location.pathname));
 
 /** The page that is shown. */
 export const route: ReadonlySignal<Route> = current;
 
 /** Goes to a page. `replace`: without a step in the browser's history. */
 export function navigate(to: Route, { replace = false } = {}): void {
-  const path = pathOf(to);
+  const path = formatRoute(to);
   if (replace) history.replaceState(null, '', path);
   else if (path !== location.pathname) history.pushState(null, '', path);
   current.value = to;
@@ -18,7 +18,7 @@ export function navigate(to: Route, { replace = false } = {}): void {
 /** Follows the browser's back and forward buttons. */
 export function followHistory(): void {
   addEventListener('popstate', () => {
-    current.value = routeOf(location.pathname);
+    current.value = parseRoute(location.pathname);
   });
 }
 
@@ -37,7 +37,7 @@ export function Link({ to, children, ...rest }: LinkProps) {
     navigate(to);
   };
   return (
-    <a {...rest} href={pathOf(to)} onClick={follow}>
+    <a {...rest} href={formatRoute(to)} onClick={follow}>
       {children}
     </a>
   );

@@ -52,10 +52,10 @@ const TYPED_INTO =
 /** Lets the keys of the page that is shown act. */
 export function followKeys(): void {
   effect(() => savePreference('shortcuts', shortcutsOn.value ? 'on' : 'off'));
-  addEventListener('keydown', pressed);
+  addEventListener('keydown', onKeyDown);
 }
 
-function pressed(event: KeyboardEvent): void {
+function onKeyDown(event: KeyboardEvent): void {
   // Browsers press a button again and again while Enter is held on it.
   if (event.repeat && event.key === 'Enter' && event.target instanceof HTMLButtonElement)
     event.preventDefault();

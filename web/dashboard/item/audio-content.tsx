@@ -4,7 +4,7 @@ import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
 import { setSpeed, speed, SPEEDS } from './reveals.ts';
-import { shownText } from './text-content.tsx';
+import { displayText } from './text-content.tsx';
 import { useMedia } from './use-media.ts';
 
 interface AudioContentProps {
@@ -177,7 +177,7 @@ export function AudioContent({ run, seq, content }: AudioContentProps) {
         <div class="transcript">
           <h4>Transcript</h4>
           <div class="text-box" role="region" aria-label="Transcript" tabIndex={0} data-scrolls>
-            {shownText(content.transcript)}
+            {displayText(content.transcript)}
           </div>
         </div>
       )}

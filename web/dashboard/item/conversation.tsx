@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
-import { shownText } from './text-content.tsx';
+import { displayText } from './text-content.tsx';
 
 type ConversationContent = Extract<ItemContent, { kind: 'conversation' }>;
 
@@ -42,7 +42,7 @@ export function Conversation({
                   <strong> · {tipped ? 'this turn tipped it' : 'the verdict is about this turn'}</strong>
                 )}
               </p>
-              <div class="bubble">{shownText(text)}</div>
+              <div class="bubble">{displayText(text)}</div>
             </li>
           );
         })}

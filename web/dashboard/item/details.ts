@@ -22,7 +22,7 @@ export class Details {
   }
 
   /** Detail of an item, if it was fetched with `want`. */
-  of(seq: number): Detail {
+  get(seq: number): Detail {
     return this.#kept.value.get(seq) ?? { kind: 'loading' };
   }
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Button } from '../ui/button.tsx';
-import { shownText } from './text-content.tsx';
+import { displayText } from './text-content.tsx';
 import { useMedia } from './use-media.ts';
 
 interface ImageContentProps {
@@ -59,7 +59,7 @@ export function ImageContent({ run, seq, content }: ImageContentProps) {
       </figcaption>
       {content.caption !== null && (
         <div class="text-box" role="region" aria-label="Caption" tabIndex={0} data-scrolls>
-          {shownText(content.caption)}
+          {displayText(content.caption)}
         </div>
       )}
     </figure>

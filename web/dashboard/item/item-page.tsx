@@ -8,7 +8,7 @@ import { Page } from '../app/page.tsx';
 import { Link, navigate } from '../app/router.tsx';
 import { useShortcuts } from '../app/shortcuts.ts';
 import { Deciding } from '../review/deciding.tsx';
-import { reviewingOf, type Reviewing } from '../review/reviewing.ts';
+import { getReviewing, type Reviewing } from '../review/reviewing.ts';
 import { Announced, SessionBar } from '../review/session-bar.tsx';
 import { Button } from '../ui/button.tsx';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
@@ -26,7 +26,7 @@ export function ItemPage({ run: name, seq }: { readonly run: string; readonly se
       title={`Item ${seq}`}
       above={
         <nav class="breadcrumb" aria-label="Where you are">
-          <Link to={reviewingOf(name).route}>
+          <Link to={getReviewing(name).route}>
             <Icon name="left" /> Review list of <UntrustedText text={name} max={60} />
           </Link>
         </nav>
@@ -39,7 +39,7 @@ export function ItemPage({ run: name, seq }: { readonly run: string; readonly se
 }
 
 function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) {
-  const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
+  const reviewing = useMemo(() => getReviewing(run.run), [run.run, reviewerName()]);
   const { list, details } = reviewing;
   const listed = list.row.value?.seq === seq;
   useFollowing(reviewing, seq);
@@ -58,7 +58,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
       run: () => navigate(reviewing.route),
     },
   ]);
-  const known = details.of(seq);
+  const known = details.get(seq);
   const detail = known.kind === 'ready' ? known.detail : null;
   const last = detail?.reviews.at(-1);
   const saved =
@@ -104,7 +104,8 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
 
 /** Goes to the item that the list selects, once the list had selected this one. */
 function useFollowing({ list }: Reviewing, seq: number): void {
-  const followed = useRef(false);
+  // Read while rendering: a key may move the list before effects run.
+  const followed = useRef(list.row.peek()?.seq === seq);
   useSignalEffect(() => {
     const row = list.row.value;
     if (row === undefined) return;

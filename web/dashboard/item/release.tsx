@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { apiErrorMessage, postRelease } from '../review/review-api.ts';
-import { reviewingOf } from '../review/reviewing.ts';
+import { getReviewing } from '../review/reviewing.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
@@ -20,7 +20,7 @@ export function Release({ run, seq }: { readonly run: string; readonly seq: numb
     if (!isComplete) return;
     try {
       await postRelease(run, seq, note.value);
-      const { details, list } = reviewingOf(run);
+      const { details, list } = getReviewing(run);
       close();
       details.renew(seq);
       list.refresh();

@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { MarkedSpan } from '../../../src/dashboard/api/items.ts';
 import { maskTexts } from './reveals.ts';
-import { maskedText, visibleText } from './visible-text.ts';
+import { maskText, visibleText } from './visible-text.ts';
 
 /** A text as it is shown: what is hidden in it written out, and masked on request. */
-export function shownText(text: string): string {
-  return visibleText(maskTexts.value.value ? maskedText(text) : text);
+export function displayText(text: string): string {
+  return visibleText(maskTexts.value.value ? maskText(text) : text);
 }
 
 interface TextContentProps {
@@ -26,12 +26,12 @@ export function TextContent({ label, text, marked }: TextContentProps) {
   return (
     <div ref={box} class="text-box" role="region" aria-label={label} tabIndex={0} data-scrolls>
       {marked === null ? (
-        shownText(text)
+        displayText(text)
       ) : (
         <>
-          {shownText(text.slice(0, marked.from))}
-          <mark ref={mark}>{shownText(text.slice(marked.from, marked.to))}</mark>
-          {shownText(text.slice(marked.to))}
+          {displayText(text.slice(0, marked.from))}
+          <mark ref={mark}>{displayText(text.slice(marked.from, marked.to))}</mark>
+          {displayText(text.slice(marked.to))}
         </>
       )}
     </div>

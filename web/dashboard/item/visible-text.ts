@@ -16,6 +16,6 @@ export function visibleText(text: string): string {
 }
 
 /** Replaces letters and digits, so only the shape of the text is left. */
-export function maskedText(text: string): string {
+export function maskText(text: string): string {
   return text.replaceAll(/[\p{L}\p{N}\p{M}\p{Emoji_Presentation}]/gu, '•');
 }

@@ -33,7 +33,7 @@ export function savePlace(run: string, place: Place): void {
 }
 
 /** The place that was saved last; the first one if there is none that this build can read. */
-export function savedPlace(run: string): Place {
+export function loadPlace(run: string): Place {
   try {
     const saved = JSON.parse(sessionStorage.getItem(keyOf(run)) ?? 'null') as Place | null;
     if (saved === null || !Number.isSafeInteger(saved.position) || typeof saved.sort !== 'string') {

@@ -15,7 +15,7 @@ import type { NewReview, NewReviews, SavedReview, SavedReviews } from '../../../
 import { ApiError, request, requestJson } from '../api/http.ts';
 import { runApi } from '../api/runs.ts';
 
-/** What the review pages ask of the server. What somebody searches for travels in bodies, never in addresses. */
+/** The requests of the review pages. Search texts travel in bodies, never in URLs. */
 
 const post = <T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> =>
   requestJson<T>(path, { method: 'POST', body, signal });
@@ -53,7 +53,7 @@ export const postReviews = (run: string, reviews: NewReviews): Promise<SavedRevi
 export const revealContent = (run: string, seq: number, signal: AbortSignal): Promise<ItemContent> =>
   post(runApi(run, `/items/${seq}/content`), {}, signal);
 
-/** Looks for a text in those of the items that pass a filter; the server logs that somebody did, and not for what. */
+/** Searches the texts of the items that pass a filter. The server logs the search, but not its text. */
 export const searchTexts = (run: string, search: TextSearch, signal: AbortSignal): Promise<TextHits> =>
   post(runApi(run, '/text-search'), search, signal);
 
@@ -72,7 +72,7 @@ export const fetchThumbnail = (
   signal: AbortSignal,
 ): Promise<Blob> => postForBlob(runApi(run, `/items/${seq}/thumbnail`), { revealed }, signal);
 
-/** What to tell of a request that failed; throws what is no failure of the server. */
+/** The message for a failed request. Rethrows errors that did not come from the server. */
 export function apiErrorMessage(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   throw error;

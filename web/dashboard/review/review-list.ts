@@ -2,7 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/items.ts';
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
 import { ItemPages, PAGE_ROWS } from './item-pages.ts';
-import { NO_FILTER, savedPlace, savePlace, type ItemSort } from './place.ts';
+import { NO_FILTER, loadPlace, savePlace, type ItemSort } from './place.ts';
 import { fetchItems, apiErrorMessage } from './review-api.ts';
 
 /** `loading` is also the state while a page is fetched that was not kept. */
@@ -25,7 +25,7 @@ export class ReviewList {
   readonly #changes = signal(0);
   /**
    * Positions of items that no longer pass the filter, or are behind the open ones, because they were reviewed. They stay where they are until the
-   * list is asked for again, but for the server they are no longer there.
+   * list is asked for again, but the server no longer lists them.
    */
   readonly #gone = new Set<number>();
   readonly #fetching = new Map<number, AbortController>();
@@ -35,13 +35,13 @@ export class ReviewList {
   readonly sort = signal<ItemSort>('severity');
   /** Position of the selected row, from 0. */
   readonly position = signal(0);
-  /** Null until the first page is there. */
+  /** Null until the first page has loaded. */
   readonly total = signal<number | null>(null);
   readonly state = signal<ListState>(LOADING);
 
   readonly page = computed(() => Math.floor(this.position.value / PAGE_ROWS));
 
-  /** Rows of the selected page; undefined until they are there. */
+  /** Rows of the selected page; undefined until they have loaded. */
   readonly rows = computed<readonly ItemRow[] | undefined>(() => {
     void this.#changes.value;
     return this.#pages.rows(this.page.value);
@@ -58,7 +58,7 @@ export class ReviewList {
 
   constructor(run: string) {
     this.run = run;
-    const place = savedPlace(run);
+    const place = loadPlace(run);
     batch(() => {
       this.filter.value = place.filter;
       this.sort.value = place.sort;

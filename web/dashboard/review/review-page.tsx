@@ -10,12 +10,12 @@ import { BulkDialog } from './bulk/bulk-dialog.tsx';
 import { BulkNotice } from './bulk/bulk-notice.tsx';
 import { Deciding } from './deciding.tsx';
 import { FilterBar } from './filters/filter-bar.tsx';
-import { hashOf, placeIn } from './filters/filter-link.ts';
+import { formatFilterHash, parseFilterHash } from './filters/filter-link.ts';
 import { FilterPanel } from './filters/filter-panel.tsx';
 import { ListBody, PageBar } from './list-body.tsx';
 import { NO_FILTER } from './place.ts';
 import { PAGE_ROWS } from './item-pages.ts';
-import { reviewingOf, type Reviewing } from './reviewing.ts';
+import { getReviewing, type Reviewing } from './reviewing.ts';
 import { Reviewed } from '../runs/run-state.tsx';
 import { Announced, SessionBar } from './session-bar.tsx';
 
@@ -29,7 +29,7 @@ interface ReviewPageProps {
 
 /** The items of a run to be reviewed; where there is room, the selected one is shown next to the list. */
 export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
-  const reviewing = useMemo(() => reviewingOf(run.run), [run.run, reviewerName()]);
+  const reviewing = useMemo(() => getReviewing(run.run), [run.run, reviewerName()]);
   const { list } = reviewing;
   useEffect(() => {
     if (!flagged) return;
@@ -37,13 +37,15 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
     navigate({ page: 'run', run: run.run, tab: 'review' }, { replace: true });
     list.ask({ filter: { ...NO_FILTER, decisions: ['review', 'block'] }, sort: 'open' });
   }, [flagged]);
-  const linked = useRef(placeIn(location.hash));
+  const linked = useRef(parseFilterHash(location.hash));
   useEffect(() => {
     const { filter, sort } = list;
-    if (linked.current !== null && location.hash !== hashOf(filter.value, sort.value))
+    if (linked.current !== null && location.hash !== formatFilterHash(filter.value, sort.value))
       list.ask(linked.current);
     linked.current = null;
-    return effect(() => history.replaceState(null, '', location.pathname + hashOf(filter.value, sort.value)));
+    return effect(() =>
+      history.replaceState(null, '', location.pathname + formatFilterHash(filter.value, sort.value)),
+    );
   }, [list, grid]);
   useEffect(() => {
     reviewing.grid = grid;
@@ -112,7 +114,7 @@ function SelectedItem({ reviewing, run }: { readonly reviewing: Reviewing; reado
   return (
     <div class="item-column">
       <div class="item-scroll" ref={scrolled}>
-        <ItemView run={run} seq={row.seq} detail={details.of(row.seq)} />
+        <ItemView run={run} seq={row.seq} detail={details.get(row.seq)} />
       </div>
       <Deciding
         key={row.seq}

@@ -19,7 +19,7 @@ const MAX_RENEWED = 100;
 /** The item that somebody decides on. */
 export interface Judged {
   readonly seq: number;
-  /** What the run decided; null for an item that was not judged. */
+  /** The run's decision; null for an item that was not judged. */
   readonly decision: Decision | null;
   /** Whether its content is restricted. */
   readonly restricted: boolean;
@@ -36,10 +36,10 @@ interface Done {
 
 const OPEN: NewReview = { decision: null };
 
-/** Somebody's work on the items of one run: where they are, what they decide. It outlives the pages that show it. */
+/** One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it. */
 export class Reviewing {
   readonly run: string;
-  /** Who decides. */
+  /** Name of the reviewer. */
   readonly reviewer = reviewerName();
   readonly list: ReviewList;
   readonly details: Details;
@@ -171,7 +171,7 @@ export class Reviewing {
   }
 
   async #reviewsOf(seq: number): Promise<readonly Review[]> {
-    const known = this.details.of(seq);
+    const known = this.details.get(seq);
     if (known.kind === 'ready') return known.detail.reviews;
     return (await fetchDetail(this.run, seq)).reviews;
   }
@@ -196,7 +196,7 @@ function overtaken(newer: Review | undefined): ApiError {
 let current: Reviewing | null = null;
 
 /** The work on a run. Work on another run, or under another name, ends. */
-export function reviewingOf(run: string): Reviewing {
+export function getReviewing(run: string): Reviewing {
   if (current?.run !== run || current.reviewer !== reviewerName()) {
     current?.stop();
     current = new Reviewing(run);

@@ -3,7 +3,7 @@ import { decideUnseen, revealed, showTexts } from '../item/reveals.ts';
 import { formatCount } from '../ui/format.ts';
 import type { Reviewing } from './reviewing.ts';
 
-/** What was done and seen in this tab, the setting for texts, and the files of labels. */
+/** The work done in this tab, the setting for masked texts, and the label files. */
 export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
   const labels = `/api/runs/${encodeURIComponent(reviewing.run)}/labels`;
   return (

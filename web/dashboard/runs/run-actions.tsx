@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<RunAction, Words>> = {
   cancel: { label: 'Cancel', icon: 'cancelled', done: 'Cancelling.' },
 };
 
-/** What can be done with a run in its state. Cancelling asks first. */
+/** The actions that a run's state allows. Canceling asks for confirmation. */
 export function RunActions({ run }: { readonly run: Pick<RunRow, 'run' | 'name' | 'actions'> }) {
   const [asking, setAsking] = useState(false);
   const [busy, setBusy] = useState<RunAction | null>(null);

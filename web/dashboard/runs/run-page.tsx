@@ -23,7 +23,7 @@ interface Props {
   readonly grid?: true;
 }
 
-/** A run, with what the server says of it as it goes on. */
+/** A run's page, updated while the run goes on. */
 export function RunPage({ run: name, tab, flagged, grid }: Props) {
   const { value: run, error, reload } = usePoll<RunDetail>(runApi(name));
 

@@ -9,12 +9,12 @@ import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 
 /** `+12`, `−3`, `0`. */
-function signed(difference: number): string {
+function formatChange(difference: number): string {
   if (difference === 0) return '0';
   return difference > 0 ? `+${count(difference)}` : `−${count(-difference)}`;
 }
 
-/** From the last move of a slider to the request. */
+/** Delay between the last move of a slider and the request. */
 const SETTLE_MS = 100;
 
 interface EffectPanelProps {
@@ -76,7 +76,7 @@ function Known({ effect, current }: { readonly effect: ThresholdEffect; readonly
               </th>
               <td class="align-end">{count(effect.now[decision])}</td>
               <td class="align-end">{count(effect.then[decision])}</td>
-              <td class="align-end">{signed(effect.then[decision] - effect.now[decision])}</td>
+              <td class="align-end">{formatChange(effect.then[decision] - effect.now[decision])}</td>
             </tr>
           ))}
         </tbody>

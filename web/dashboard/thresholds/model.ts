@@ -10,13 +10,13 @@ import {
 export type Key = 'default' | CategoryName;
 export type Level = 'review' | 'block';
 
-/** Null: of a category, that of `default`; of `default`, never. So a policy file says it. */
+/** A category's null inherits from `default`; null in `default` means never. Policy files have the same rule. */
 export type Levels = Readonly<Record<Level, number | null>>;
 
 /** The thresholds that the sliders show. */
 export type Model = Readonly<Record<'default' | CategoryKey, Levels> & Partial<Record<CategoryName, Levels>>>;
 
-/** Those that have sliders: ours, then those of other taxonomies in order of name. */
+/** The categories with sliders: ours first, then those of other taxonomies by name. */
 export function keysOf(model: Model): readonly Key[] {
   return ['default', ...CATEGORY_KEYS, ...listForeignCategories(model)];
 }
@@ -30,7 +30,7 @@ const levelsOf = (thresholds: Thresholds | undefined): Levels => ({
  * The thresholds of a policy for our categories, those it names, and those that a run has scores in. Where a category has
  * that of `default`, it follows `default`.
  */
-export function modelOf(
+export function createModel(
   { thresholds }: Policy,
   scored: Readonly<Partial<Record<CategoryName, unknown>>> = {},
 ): Model {
@@ -45,12 +45,12 @@ export function modelOf(
   return { default: fallback, ...Object.fromEntries(entries) } as Model;
 }
 
-/** What is set for a category itself. */
+/** The category's own thresholds. */
 export function ownLevels(model: Model, key: Key): Levels {
   return model[key] ?? { review: null, block: null };
 }
 
-/** What applies to a category, or to the overall score. */
+/** The thresholds in effect for a category, or for the overall score. */
 export function effective(model: Model, key: Key): Levels {
   const { review, block } = ownLevels(model, key);
   return { review: review ?? model.default.review, block: block ?? model.default.block };
@@ -64,8 +64,8 @@ export function withLevel(model: Model, key: Key, level: Level, value: number | 
   return { ...changed, [key]: { review: value, block: value } };
 }
 
-/** Those whose review is above their block: nothing would ever be reviewed, and no policy file may say it. */
-export function crossed(model: Model): readonly Key[] {
+/** The keys whose review threshold is above their block threshold. Policy files refuse that: nothing would be reviewed. */
+export function findCrossedThresholds(model: Model): readonly Key[] {
   return keysOf(model).filter((key) => {
     const { review, block } = effective(model, key);
     return review !== null && block !== null && review > block;
@@ -80,8 +80,8 @@ export function hasThresholds(model: Model): boolean {
   });
 }
 
-/** What to ask the server, which takes thresholds as a policy file does. */
-export function queryOf(model: Model): ThresholdQuery {
+/** The request to the server, which takes thresholds in the form of a policy file. */
+export function toThresholdQuery(model: Model): ThresholdQuery {
   return { thresholds: Object.fromEntries(keysOf(model).map((key) => [key, ownLevels(model, key)])) };
 }
 

@@ -65,7 +65,7 @@ interface LevelControlProps {
   readonly title: string;
   readonly level: Level;
   readonly own: number | null;
-  /** What applies without a value of its own; null: never. */
+  /** The threshold in effect when the category has none of its own; null means never. */
   readonly fallback: number | null;
   readonly isDefault: boolean;
   readonly bins: readonly number[] | undefined;

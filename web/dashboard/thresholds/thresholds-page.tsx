@@ -11,12 +11,12 @@ import { FIRST_USE, Skeleton } from '../ui/skeleton.tsx';
 import { toast } from '../ui/toast.tsx';
 import { EffectPanel } from './effect-panel.tsx';
 import {
-  crossed,
+  findCrossedThresholds,
   hasThresholds,
   keysOf,
-  modelOf,
+  createModel,
   policyYaml,
-  queryOf,
+  toThresholdQuery,
   withLevel,
   type Model,
 } from './model.ts';
@@ -32,9 +32,9 @@ export function ThresholdsPage({ run }: { readonly run: RunDetail }) {
 
 function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: ScoreHistograms }) {
   const { score, categories } = scores;
-  const initial = useMemo(() => modelOf(run.policy, categories), [run.run, categories]);
+  const initial = useMemo(() => createModel(run.policy, categories), [run.run, categories]);
   const model = useSignal<Model>(initial);
-  const wrong = crossed(model.value);
+  const wrong = findCrossedThresholds(model.value);
   return (
     <div class="thresholds-page">
       <div class="threshold-rows">
@@ -76,7 +76,7 @@ function Sliders({ run, scores }: { readonly run: RunDetail; readonly scores: Sc
         </table>
       </div>
       <div class="effect-column">
-        <EffectPanel run={run.run} query={wrong.length > 0 ? null : queryOf(model.value)} />
+        <EffectPanel run={run.run} query={wrong.length > 0 ? null : toThresholdQuery(model.value)} />
         <PolicyFile model={model.value} run={run} wrong={wrong.length > 0} />
         <Button disabled={model.value === initial} onClick={() => (model.value = initial)} icon="reload">
           Reset to the run's policy

@@ -20,7 +20,7 @@ export function Badge({ tone = 'neutral', icon, children }: Props) {
   );
 }
 
-/** What an item can end as; `unjudged` stands for an item error. */
+/** The possible outcomes of an item; `unjudged` stands for an item error. */
 export const ENDINGS = ['block', 'review', 'allow', 'unjudged'] as const;
 
 export type Ending = (typeof ENDINGS)[number];

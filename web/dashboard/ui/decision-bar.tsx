@@ -5,7 +5,7 @@ import { Icon } from './icon.tsx';
 interface Props {
   /** Items by ending; an ending that is not there is not shown. */
   readonly endings: Readonly<Partial<Record<Ending, number>>>;
-  /** What is formatCount, for screen readers. */
+  /** Label of the bar, for screen readers. */
   readonly label: string;
 }
 

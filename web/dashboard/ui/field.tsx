@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-/** What ties a control to its label, its hint and its error. */
+/** The attributes that connect a control to its label, hint and error. */
 export interface FieldAttributes {
   readonly id: string;
   readonly 'aria-describedby': string;

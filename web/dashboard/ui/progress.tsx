@@ -1,7 +1,7 @@
 interface Props {
-  /** What progresses, for screen readers. */
+  /** Label for screen readers. */
   readonly label: string;
-  /** 0 … 1; null: not known. */
+  /** From 0 to 1; null if unknown. */
   readonly share: number | null;
   /** Does not move now. */
   readonly still?: boolean;

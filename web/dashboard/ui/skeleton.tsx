@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Whoever waits for longer is told why. */
+/** A longer wait is explained. */
 const SLOW_MS = 1500;
 
 interface SkeletonProps {
@@ -26,5 +26,5 @@ export function Skeleton({ lines = 3, slow }: SkeletonProps) {
   );
 }
 
-/** For what needs the index of a run. */
+/** Shown while the index of a run is built. */
 export const FIRST_USE = 'The run is being read for its first use. A million items take some seconds.';

@@ -27,7 +27,7 @@ export function toast(message: string, tone: Toast['tone'] = 'neutral'): void {
   if (tone !== 'block') setTimeout(dismiss, SHOWN_MS, id);
 }
 
-/** Where toasts appear; there from the start, so that screen readers notice what is added. */
+/** The region for toasts. It exists from the start: screen readers announce only additions to an existing region. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -35,7 +35,7 @@ export function Command({ text }: { readonly text: string }) {
   );
 }
 
-/** The same, with a button that shows all of it if it is long. */
+/** An untrusted text that is cut if it is long, with a button that shows all of it. */
 export function WholeUntrustedText({ text, max = 200 }: { readonly text: string; readonly max?: number }) {
   const [whole, setWhole] = useState(false);
   return (

@@ -17,7 +17,7 @@ interface HistogramOptions {
 /** With counts further apart than this, the scale is logarithmic: people look for the rare ones. */
 const MAX_LINEAR_RATIO = 50;
 
-/** Lowest value of a logarithmic scale, so that a single item has a height. */
+/** Lowest value of a logarithmic scale. Below 1, a single item still has a height. */
 const LOWEST = 0.5;
 
 /** Up to this many bins, there is a gap between bars. */

@@ -1,4 +1,4 @@
-/** Makes the headings of tables buttons that sort their rows. Without it the tables can be read as they are. */
+/** Makes the headings of tables buttons that sort their rows. Without scripts, the tables remain readable. */
 
 for (const table of document.querySelectorAll<HTMLTableElement>('table[data-sortable]')) makeSortable(table);
 

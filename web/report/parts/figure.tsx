@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** A drawn chart. `svg` is markup that we made; it holds no text from a record. */
+/** A drawn chart. `svg` is our own markup and contains no text from a record. */
 export function Figure({
   svg,
   title,

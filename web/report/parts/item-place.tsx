@@ -3,7 +3,7 @@ import type { ReportItem } from '../../../src/report/html/report-data.ts';
 import { number } from '../format.ts';
 import { Name } from './name.tsx';
 
-/** Which item it is: its id, and its number in the run. */
+/** Identifies an item by its id and its number in the run. */
 export function ItemId({ item }: { readonly item: ReportItem }): JSX.Element {
   return (
     <>
@@ -12,7 +12,7 @@ export function ItemId({ item }: { readonly item: ReportItem }): JSX.Element {
   );
 }
 
-/** Where an item is, with a link to its file if it may have one. */
+/** The item's location, with a link to its file where a link is allowed. */
 export function ItemPlace({ item }: { readonly item: ReportItem }): JSX.Element {
   const { path, row, part, turn, file } = item;
   return (

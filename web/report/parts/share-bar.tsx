@@ -21,7 +21,7 @@ export function ShareBar({
       <rect class="none" width="100" height="8" />
       {parts.map(({ kind, count }) => {
         const x = at;
-        // What is there can be seen, however little it is.
+        // Even the smallest share stays visible.
         const width = count === 0 || whole === 0 ? 0 : Math.max(0.6, (count / whole) * 100);
         at = Math.min(100, x + width);
         return width === 0 ? null : <rect class={kind} x={x} width={Math.min(width, 100 - x)} height="8" />;

@@ -13,7 +13,7 @@ interface TableProps {
   readonly total?: readonly Cell[] | undefined;
 }
 
-/** What a cell shows, and what it is sorted by; null: what it shows. */
+/** A cell's content and its sort key; null sorts by the content. */
 export interface Cell {
   readonly show: ComponentChildren;
   readonly by: number | string | null;

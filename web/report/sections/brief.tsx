@@ -8,22 +8,21 @@ import { Name } from '../parts/name.tsx';
 const MOST_NAMED = 3;
 
 /**
- * The first page, for a reader who reads no further: what was checked, what was found, what is not known, what people
- * decided, and what to do next. The sections below give the details.
+ * The first page, for a reader who reads no further. Each line answers one question; the sections below give the details.
  */
 export function Brief({ data }: { readonly data: ReportData }): JSX.Element {
   return (
     <section id="brief" aria-labelledby="brief-title">
       <h2 id="brief-title">In brief</h2>
       <dl class="brief">
-        <Answer to="Checked">{checked(data)}</Answer>
+        <Answer to="Checked">{describeChecked(data)}</Answer>
         <Answer to="Found">
           <Found data={data} />
         </Answer>
         <Answer to="Not known">
           <NotKnown data={data} />
         </Answer>
-        <Answer to="Reviewed">{reviewed(data)}</Answer>
+        <Answer to="Reviewed">{describeReviewed(data)}</Answer>
         <Answer to="Next">
           <NextSteps data={data} />
         </Answer>
@@ -47,7 +46,7 @@ function Answer({
   );
 }
 
-function checked({ summary, corpora, modalities, trial }: ReportData): string {
+function describeChecked({ summary, corpora, modalities, trial }: ReportData): string {
   const models = new Set(summary.guards.map(({ endpoint, fingerprint }) => fingerprint ?? endpoint)).size;
   const kinds = modalities.map(({ name, items }) => `${number(items)} ${name}`).join(', ');
   const of = modalities.length > 1 ? ` (${kinds})` : '';
@@ -108,8 +107,8 @@ function NotKnown({ data: { summary } }: { readonly data: ReportData }): JSX.Ele
   return <>{lines.join('; ')}.</>;
 }
 
-/** What people decided, which changes no other number of the report. */
-function reviewed({ reviews, summary }: ReportData): string {
+/** The reviews. They change no other number in the report. */
+function describeReviewed({ reviews, summary }: ReportData): string {
   const { flagged, reviewed: done, overturned } = reviews;
   const all = summary.by_decision.review + summary.by_decision.block;
   if (done === 0) return 'Nobody has reviewed these decisions yet.';
@@ -117,7 +116,7 @@ function reviewed({ reviews, summary }: ReportData): string {
   const left = number(Math.max(0, all - flagged));
   return (
     `People have reviewed ${number(flagged)} of ${formatCount(all, 'flagged item')}${others}, and overturned ` +
-    `${number(overturned)}. ${left} flagged are left. No other number in this report changes with that.`
+    `${number(overturned)}. ${left} flagged are left. Reviews change no other number in this report.`
   );
 }
 

@@ -8,7 +8,7 @@ import { Unread } from '../parts/unread.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
-/** The files of which nothing was judged: why, and what to do about each. */
+/** The files without a single judged item, each with the reason and the remedy. */
 function ToFix({ files }: { readonly files: ReportData['toFix'] }): JSX.Element | null {
   if (files.length === 0) return null;
   return (

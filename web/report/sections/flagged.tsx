@@ -6,7 +6,7 @@ import { Section } from '../parts/section.tsx';
 import { ShareBar } from '../parts/share-bar.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
-/** What was flagged, by category, corpus and modality. */
+/** Flagged items by category, corpus and modality. */
 export function Flagged({ data }: { readonly data: ReportData }): JSX.Element {
   return (
     <Section id="flagged" title="What was flagged">

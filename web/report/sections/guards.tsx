@@ -15,7 +15,7 @@ function hasBinaryScores(
   return model !== null && models.includes(model);
 }
 
-/** Which guards and models judged, and how they were checked. */
+/** The guards and models that judged, and how they were checked. */
 export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
   const { guards, fingerprints, canaries, canaryChecks, gates, summary } = data;
   return (

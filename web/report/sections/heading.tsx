@@ -3,7 +3,7 @@ import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { duration, number, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 
-/** What the report is of, and what must be known before anything else is read. */
+/** The subject of the report, and the warnings that a reader needs first. */
 export function Heading({ data }: { readonly data: ReportData }): JSX.Element {
   const { summary, name, run, createdAt, finishedAt, madeAt } = data;
   return (

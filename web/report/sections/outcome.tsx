@@ -49,7 +49,7 @@ export function Outcome({ data }: { readonly data: ReportData }): JSX.Element {
             ]}
           />
           <ul class="plain">
-            {besides(data).map((line) => (
+            {describeLimits(data).map((line) => (
               <li>{line}</li>
             ))}
           </ul>
@@ -82,8 +82,8 @@ function Counts({ rows }: { readonly rows: readonly CountRow[] }): JSX.Element {
   );
 }
 
-/** What no number above shows: verdicts that are not on the whole item, and content that is no item. */
-function besides({ summary, trial }: ReportData): string[] {
+/** Limits that the numbers above do not show: partly judged items, and content without a verdict of its own. */
+function describeLimits({ summary, trial }: ReportData): string[] {
   const lines: string[] = [];
   const { partial, judged_as_whole: whole, empty_sources: empty, skipped } = summary;
   if (partial > 0)
@@ -104,7 +104,7 @@ function besides({ summary, trial }: ReportData): string[] {
   return lines;
 }
 
-/** Files that are no items, by reason. */
+/** Files without items, and files that were skipped, by reason. */
 function LeftOut({ data: { summary } }: { readonly data: ReportData }): JSX.Element | null {
   const skipped = Object.entries(summary.skipped).slice(0, 20);
   const { count, paths } = summary.empty_sources;

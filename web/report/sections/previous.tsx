@@ -5,7 +5,7 @@ import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
-/** What changed since the run before: the counts of both, and, where the runs are small enough, item by item. */
+/** Changes since the previous run: the counts of both runs and, for small runs, the changed items. */
 export function Previous({ data }: { readonly data: ReportData }): JSX.Element | null {
   const { previous, summary } = data;
   if (previous === null) return null;
@@ -14,7 +14,7 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
     cell(name),
     cell(number(was), was),
     cell(number(is), is),
-    cell(signed(is - was), is - was),
+    cell(formatChange(is - was), is - was),
   ];
   const keys = [...new Set([...Object.keys(summary.by_category), ...Object.keys(before.by_category)])].slice(
     0,
@@ -89,13 +89,13 @@ function Changes({ changes }: { readonly changes: PreviousChanges }): JSX.Elemen
         rows={lines.map(([name, count]) => [cell(name), cell(number(count), count)])}
       />
       {changes.meanShift !== null && (
-        <p>Scores changed by {signed(Number(changes.meanShift.toFixed(4)))} on average.</p>
+        <p>Scores changed by {formatChange(Number(changes.meanShift.toFixed(4)))} on average.</p>
       )}
     </>
   );
 }
 
-function signed(value: number): string {
+function formatChange(value: number): string {
   if (value === 0) return '0';
   return value > 0 ? `+${number(value)}` : `−${number(-value)}`;
 }

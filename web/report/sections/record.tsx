@@ -3,14 +3,14 @@ import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { Name } from '../parts/name.tsx';
 import { Section } from '../parts/section.tsx';
 
-/** Which record the report was made from. It is no part of it. */
+/** Names the record behind the report. The report itself does not belong to the record. */
 export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
   const { dir, manifestSha256, summary, files, version } = data;
   return (
     <Section id="record" title="The record">
       <p>
-        This report was made from the record of the run and is no part of it: what counts is what{' '}
-        <code>guardsweep verify</code> confirms.
+        This report was made from the run's record and does not belong to it. To check the record, run{' '}
+        <code>guardsweep verify</code>.
       </p>
       <dl class="rows">
         <div>

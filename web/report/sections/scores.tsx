@@ -65,7 +65,7 @@ function marksOf({ review, block }: Pick<ScoreSpread, 'review' | 'block'>): { at
 }
 
 function Bins({ scores }: { readonly scores: ScoreSpread }): JSX.Element {
-  const tenths = DECISIONS.map((decision) => joined(scores.decisions[decision], 10));
+  const tenths = DECISIONS.map((decision) => mergeBins(scores.decisions[decision], 10));
   return (
     <details>
       <summary>The numbers</summary>
@@ -94,7 +94,7 @@ function CategoryBins({ scores: { categories } }: { readonly scores: ScoreSpread
         ]}
         rows={categories.map(({ category, bins }) => [
           cell(categoryLabel(category)),
-          ...joined(bins, parts).map((count) => cell(number(count), count)),
+          ...mergeBins(bins, parts).map((count) => cell(number(count), count)),
         ])}
       />
     </details>
@@ -105,8 +105,8 @@ function range(bin: number, parts: number): string {
   return `${(bin / parts).toFixed(1)} to ${((bin + 1) / parts).toFixed(1)}`;
 }
 
-/** Bins joined to fewer. */
-function joined(bins: readonly number[], parts: number): number[] {
+/** Merges neighboring bins into `parts` bins. */
+function mergeBins(bins: readonly number[], parts: number): number[] {
   const size = bins.length / parts;
   return Array.from({ length: parts }, (_, part) => sum(bins.slice(part * size, (part + 1) * size)));
 }

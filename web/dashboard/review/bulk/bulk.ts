@@ -18,7 +18,7 @@ export type BulkChoice = Decision | 'agree';
 /** Items of a bulk decision, in corpus order. */
 export interface BulkItems {
   readonly rows: readonly ItemRow[];
-  /** Number of restricted items among those looked through: each must be decided by itself. */
+  /** Number of restricted items among the loaded ones: each needs a decision of its own. */
   readonly restricted: number;
   /** Open items beyond those. */
   readonly beyond: number;
@@ -26,7 +26,7 @@ export interface BulkItems {
 
 /** The open items that pass a filter. Items with a review are left as they are. */
 export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSignal): Promise<BulkItems> {
-  // What others decide meanwhile moves the items of later pages: some may be missing, and none is there twice.
+  // Decisions of others move items between pages meanwhile: some may be missing, none appears twice.
   const found = new Map<number, ItemRow>();
   let total = 0;
   if (filter.review === 'any' || filter.review === 'open') {
@@ -47,7 +47,7 @@ export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSi
 export const chosenFor = (row: ItemRow, choice: BulkChoice): Decision | null =>
   choice === 'agree' ? row.decision : choice;
 
-type Asked = NewReviews['items'][number];
+type ReviewRequest = NewReviews['items'][number];
 
 /**
  *   none ── decide ──► saving ──► saved ── undo ──► saving ──► undone
@@ -83,7 +83,7 @@ export class Bulk {
   }
 
   async decide(rows: readonly ItemRow[], choice: BulkChoice, note: string): Promise<void> {
-    const items = rows.flatMap((row): Asked[] => {
+    const items = rows.flatMap((row): ReviewRequest[] => {
       const { seq, reviews: after } = row;
       const decision = chosenFor(row, choice);
       return decision === null ? [] : [{ seq, decision, seen: lookAt(this.#run, seq) === true, after }];
@@ -93,7 +93,11 @@ export class Bulk {
 
   /** Makes the items open again, but for those that somebody has reviewed since. */
   async undo(): Promise<void> {
-    const items = this.#saved.map(({ seq, number: after }): Asked => ({ seq, decision: null, after }));
+    const items = this.#saved.map(({ seq, number: after }): ReviewRequest => ({
+      seq,
+      decision: null,
+      after,
+    }));
     await this.#save(items, '', true);
   }
 
@@ -101,7 +105,7 @@ export class Bulk {
     this.state.value = { kind: 'none' };
   }
 
-  async #save(items: readonly Asked[], note: string, undoing: boolean): Promise<void> {
+  async #save(items: readonly ReviewRequest[], note: string, undoing: boolean): Promise<void> {
     if (this.state.value.kind === 'saving') return;
     const saved: Review[] = [];
     let left = 0;

@@ -13,7 +13,7 @@ const DEFAULT_SORT: ItemSort = 'severity';
 const MAX_CHARS = 2000;
 
 /** `#decisions=review,block&sort=open`; empty for the whole list in its usual order. */
-export function hashOf(filter: ItemFilter, sort: ItemSort): string {
+export function formatFilterHash(filter: ItemFilter, sort: ItemSort): string {
   const parts = new URLSearchParams();
   for (const key of LISTS) if (filter[key].length > 0) parts.set(key, filter[key].join(','));
   for (const key of SCORES) if (filter[key] !== null) parts.set(key, String(filter[key]));
@@ -23,7 +23,9 @@ export function hashOf(filter: ItemFilter, sort: ItemSort): string {
 }
 
 /** Filter and order in an address; null if there are none. The server validates them. */
-export function placeIn(hash: string): { readonly filter: ItemFilter; readonly sort: ItemSort } | null {
+export function parseFilterHash(
+  hash: string,
+): { readonly filter: ItemFilter; readonly sort: ItemSort } | null {
   if (hash.length < 2 || hash.length > MAX_CHARS) return null;
   const parts = new URLSearchParams(hash.slice(1));
   const lists = LISTS.map((key) => [key, parts.get(key)?.split(',') ?? []]);

@@ -4,7 +4,7 @@ import { Badge, DecisionBadge } from '../../ui/badge.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
-/** Categories that a row names; of more, how many. */
+/** Number of categories that a row names. Further ones are only counted. */
 const MAX_CATEGORIES = 3;
 
 export const idOf = (row: ItemRow): string => `row-${row.seq}`;
@@ -21,8 +21,8 @@ export interface RowProps {
   readonly open: () => void;
 }
 
-/** What makes an element the option of an item. */
-export function optionOf({ row, position, total, selected, press, open }: RowProps) {
+/** The attributes that make an element an item's option in the list box. */
+export function toOption({ row, position, total, selected, press, open }: RowProps) {
   return {
     id: idOf(row),
     role: 'option',
@@ -38,7 +38,7 @@ export function optionOf({ row, position, total, selected, press, open }: RowPro
 export function Row(props: RowProps) {
   const { row } = props;
   return (
-    <div {...optionOf(props)} class="item-row">
+    <div {...toOption(props)} class="item-row">
       <span class="row-decision">
         <DecisionBadge decision={row.decision} />
       </span>
@@ -66,7 +66,7 @@ function endOf(path: string): string {
   return path.length > 60 ? `…${path.slice(-59)}` : path;
 }
 
-/** What an item is flagged for, or why it was not judged. */
+/** The categories an item is flagged for, or the reason why it was not judged. */
 export function Why({ row }: { readonly row: ItemRow }) {
   if (row.error_code !== null) return <code>{row.error_code}</code>;
   const more = row.categories.length - MAX_CATEGORIES;

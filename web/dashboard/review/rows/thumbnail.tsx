@@ -45,7 +45,7 @@ interface ThumbnailProps {
   readonly clear: boolean;
 }
 
-/** The image of an item, so strongly blurred by the server that it is no content, until somebody asks to see it. */
+/** An item's image. Until it is revealed, the server sends it too blurred to show any content. */
 export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
   const place = useRef<HTMLSpanElement>(null);
   const near = useSignal(false);
@@ -67,7 +67,7 @@ export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
   );
 }
 
-/** What an item is, in place of a picture. */
+/** The item's type, shown in place of a picture. */
 export function Kind({ icon, words }: { readonly icon: IconName; readonly words: string }) {
   return (
     <span class="tile-kind">

@@ -6,7 +6,7 @@ import { probability } from '../../item/words.ts';
 import { DecisionBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
-import { optionOf, ReviewState, type RowProps, Why } from './row.tsx';
+import { toOption, ReviewState, type RowProps, Why } from './row.tsx';
 import { hasThumbnail, Kind, Thumbnail } from './thumbnail.tsx';
 
 interface TileProps extends RowProps {
@@ -19,7 +19,7 @@ interface TileProps extends RowProps {
 export function Tile({ run, clear, ...props }: TileProps) {
   const { row } = props;
   return (
-    <div {...optionOf(props)} class="tile">
+    <div {...toOption(props)} class="tile">
       <span class="tile-picture">
         {hasThumbnail(run, row) ? (
           <Thumbnail run={run.run} seq={row.seq} clear={clear} />

@@ -12,7 +12,7 @@ interface Props {
   readonly decisions: RunDetail['by_decision'];
 }
 
-/** What was judged, and as large as that what was not. Together they are all items. */
+/** Judged and unjudged items, with equal space. Together they are all items. */
 export function Accounting({ summary, decisions }: Props) {
   const { items, verdicts, errors } = summary;
   return (

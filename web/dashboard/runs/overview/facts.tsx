@@ -12,7 +12,7 @@ const MAX_LISTED = 10;
 const MAX_PATH = 160;
 const MAX_REASON = 300;
 
-/** What the run was given, who judged, and what its record can be checked by. */
+/** The run's input, the guards that judged, and the hashes that identify the record. */
 export function Facts({ run }: { readonly run: RunDetail }) {
   const { summary, content, guards, seconds } = run;
   return (

@@ -17,7 +17,7 @@ function soFar({ progress: { judged, review, block } }: RunDetail): RunDetail['b
   return { allow: judged - review - block, review, block };
 }
 
-/** What a run has found, what it has not judged, and what its record is. */
+/** A run's findings, its unjudged items, and its record. */
 export function Overview({ run }: { readonly run: RunDetail }) {
   const { summary } = run;
   return (
@@ -52,7 +52,7 @@ export function Overview({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** What to look at next. */
+/** Links to the next steps. */
 export function NextSteps({ run }: { readonly run: RunDetail }) {
   const decisions = run.by_decision;
   if (decisions === null || decisions.review + decisions.block === 0) return null;

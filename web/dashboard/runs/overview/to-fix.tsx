@@ -6,7 +6,7 @@ import { Command, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { count, formatCount } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 
-/** The files of which nothing was judged: why, how many items they have, and what would have them judged. */
+/** The files without a single judged item: the reason, the number of items, and the remedy. */
 export function ToFix({ run }: { readonly run: RunDetail }) {
   const { value, error } = useLoad(run.run, (signal) => filesToFix(run.run, signal));
   if (error !== null) return <Notice tone="block" role="alert" title={error.message} />;
