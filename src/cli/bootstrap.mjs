@@ -1,5 +1,5 @@
 /**
- * What every npm script runs first. Plain JavaScript without dependencies, because on a fresh clone nothing
+ * The first step of every npm script. Plain JavaScript without dependencies, because on a fresh clone nothing
  * else exists yet: it installs the locked packages and builds when either is missing or older
  * than what it comes from, then does what it was asked to.
  *

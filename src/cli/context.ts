@@ -6,12 +6,12 @@ import type { RunConfig } from '../config/run-config.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { Interrupts } from '../terminal/interrupt.ts';
 
-/** What a command knows about its process. */
+/** The process that a command runs in. */
 export interface CommandContext {
   /** Absolute working directory; paths on the command line are relative to it. */
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** For results. */
+  /** Receives results. */
   readonly stdout: LineWriter;
   /** For progress, notices and failures. */
   readonly stderr: LineWriter;
@@ -29,13 +29,13 @@ export interface RunUi extends CommandContext {
 /** How a process takes part in a fleet. */
 export interface FleetAccess {
   readonly redis: RedisAddress;
-  /** Seals jobs and results; null: they travel as plaintext, and forged ones are accepted. */
+  /** Key that seals jobs and results. If null, they travel in plain text and forged ones are accepted. */
   readonly key: KeyObject | null;
 }
 
 /** Settings of the commands that take a run to its end. */
 export interface FeedUi extends RunUi {
-  /** What was typed after `enqueue`; null for another command. */
+  /** The arguments typed after `enqueue`; null for another command. */
   readonly typed: readonly string[] | null;
   /** The fleet that judges the run; null: this process does. */
   readonly fleet: FleetAccess | null;
@@ -45,7 +45,7 @@ export interface FeedUi extends RunUi {
   readonly afterFinish: AfterFinish;
 }
 
-/** What was kept elsewhere, to compare a record with. */
+/** Hashes kept elsewhere, to compare a record with. */
 export interface VerifyAgainst {
   readonly head: string | null;
   /** Absolute path of a file of chain heads. */
@@ -53,7 +53,7 @@ export interface VerifyAgainst {
   readonly publicKey: KeyObject | null;
 }
 
-/** The same for a run that already has a directory. */
+/** Options for a run that already has a directory. */
 export interface ContinueUi extends FeedUi {
   /** Also work on a run that this user did not create on this machine. */
   readonly trustRun: boolean;

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rmdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { fleetKeyOf } from '../config/keys/fleet-key.ts';
+import { readFleetKey } from '../config/keys/fleet-key.ts';
 import type { RedisAddress } from '../config/values/redis-url.ts';
 import { Failure } from '../domain/failure.ts';
 import { plural } from '../domain/text/plural.ts';
@@ -16,7 +16,7 @@ export interface Check {
   readonly what: string;
   readonly ok: boolean;
   readonly found: string;
-  /** What to do about it; null if the requirement is met. */
+  /** The remedy; null if the requirement is met. */
   readonly todo: string | null;
 }
 
@@ -122,7 +122,7 @@ export async function checkRedis(
 ): Promise<Check> {
   const what = `Redis at ${address.shown} (${address.place})`;
   try {
-    const key = await fleetKeyOf(address, env);
+    const key = await readFleetKey(address, env);
     await checkServer(address, signal, ANSWERS_WITHIN_MS);
     const sealed = key === null ? 'no fleet key: local processes can forge outcomes' : 'fleet key set';
     return { what, ok: true, found: `meets the requirements of a fleet; ${sealed}`, todo: null };

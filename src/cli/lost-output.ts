@@ -10,7 +10,7 @@ interface Outputs {
 }
 
 interface LostOutput {
-  /** The exit status of a command that ended with `status`: a result that was lost is no success. */
+  /** The exit status of a command that ended with `status`: a lost result is not a success. */
   exitStatus(status: number): Promise<number>;
 }
 

@@ -24,7 +24,7 @@ const status = await runCli(
   async () => (await import('./run/run-commands.ts')).runCommands,
 );
 
-// Node removes its signal handlers before it has shut down, so that one more interrupt would kill the process.
+// Node removes its signal handlers before it has shut down. One more interrupt would then kill the process.
 process.on('exit', (code) => process.exit(code));
 
 // The only place that sets the exit status.

@@ -4,7 +4,7 @@ import type { SettingTable } from '../config/settings/given.ts';
 import type { Setting } from '../config/settings/setting.ts';
 import type { CommandContext } from './context.ts';
 
-/** Where the output is no terminal. */
+/** Width when the output is not a terminal. */
 export const HELP_COLUMNS = 100;
 
 /**

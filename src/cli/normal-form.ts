@@ -8,7 +8,7 @@ import type { Normalizer } from '../normalize/normalizer.ts';
 
 const HEAD_BYTES = 256 * 1024;
 
-/** What a guard would receive for a media file. */
+/** The normal form of a media file, as a guard would receive it. */
 type NormalForm = { readonly extension: 'png' | 'wav'; readonly bytes: Buffer };
 
 /**

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { flagName } from '../config/settings/given.ts';
-import { insteadOf } from '../config/settings/removed.ts';
+import { replacementFor } from '../config/settings/removed.ts';
 import { Failure } from '../domain/failure.ts';
 import { formatCliCommand } from '../domain/text/escape-text.ts';
 import { isDiskFull } from '../files/disk-full.ts';
@@ -65,7 +65,7 @@ export function isExpectedEnd(error: CommanderError): boolean {
   return error.code === 'commander.helpDisplayed' || error.code === 'commander.version';
 }
 
-/** Where the help of the command says what was expected. */
+/** Points to the command's help. */
 const EXPLAINED_BY_HELP: ReadonlySet<string> = new Set([
   'commander.missingArgument',
   'commander.excessArguments',
@@ -81,7 +81,7 @@ export function usageFailure(error: CommanderError, help: string): Failure {
   }
   const complaint = error.message.replace(/^error: /, '').replace(/\.$/, '');
   const removed = /^unknown option '(--[a-z-]+)'/.exec(complaint)?.[1];
-  const instead = removed === undefined ? null : insteadOf(flagName(removed));
+  const instead = removed === undefined ? null : replacementFor(flagName(removed));
   if (instead !== null) return new Failure('usage', `${removed} was removed: ${instead}`, { cause: error });
   const message = nearChoice(complaint);
   const see = EXPLAINED_BY_HELP.has(error.code) ? `; see: ${help}` : '';
@@ -96,7 +96,7 @@ function nearChoice(message: string): string {
   return `${message.slice(0, at)}; did you mean ${message.slice(at + proposal.length, -1)}`;
 }
 
-/** An error that nobody foresaw, as a failure with exit status 1. Its message may quote what was being read. */
+/** Turns an unexpected error into a failure with exit status 1. Its message may quote what was being read. */
 export function unexpectedFailure(error: unknown): Failure {
   const name = error instanceof Error ? error.name : typeof error;
   const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
@@ -108,7 +108,7 @@ export function unexpectedFailure(error: unknown): Failure {
 }
 
 /**
- * Where an error and its causes were made, for a developer: names, codes and stack frames, one per line. Messages are
+ * The origin of an error and its causes, for a developer: names, codes and stack frames, one per line. Messages are
  * left out, since a message can quote content.
  */
 export function describeUnexpected(error: unknown): string[] {

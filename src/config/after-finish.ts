@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { usageError } from './usage-error.ts';
-import { signingKeyOf } from './keys/signing-key.ts';
+import { readSigningKey } from './keys/signing-key.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './settings/entries/after-run.ts';
-import { given, type Sources, valueOf, valuesOf } from './settings/given.ts';
+import { given, type Sources, valueOf, resolveSettings } from './settings/given.ts';
 
 /** The clean rows of a run, which are written when it is finished. */
 export interface CleanExport {
@@ -13,8 +13,8 @@ export interface CleanExport {
 }
 
 /**
- * What is done once a run is finished, so that a forged record can be told from it. None of it comes from
- * a run directory: another user may have written that.
+ * The steps after a run is finished that make a forged record detectable. None of them comes from a run directory:
+ * another user may have written it.
  */
 export interface AfterFinish {
   /** Ed25519 private key that the process that writes the manifest signs it with; null: it is not signed. */
@@ -33,16 +33,16 @@ export interface AfterFinish {
  * From flags and the job file; the signing key from the environment. Creates the head file, so that one that cannot be
  * written is known at the start. Failure('usage') names the first mistake.
  */
-export async function afterFinishOf(from: Sources): Promise<AfterFinish> {
+export async function resolveAfterFinish(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];
-  const signingKey = await signingKeyOf(from.env);
+  const signingKey = await readSigningKey(from.env);
   const exportClean = await cleanExportOf(from);
-  const { headFile, report } = await valuesOf({ headFile: HEAD_FILE, report: REPORT }, from);
+  const { headFile, report } = await resolveSettings({ headFile: HEAD_FILE, report: REPORT }, from);
   return { signingKey, headFile, onFinish, exportClean, report };
 }
 
 async function cleanExportOf(from: Sources): Promise<CleanExport | null> {
-  const { out, keep } = await valuesOf({ out: EXPORT_CLEAN, keep: KEEP }, from);
+  const { out, keep } = await resolveSettings({ out: EXPORT_CLEAN, keep: KEEP }, from);
   if (out !== null) return { out, keepReview: keep === 'review' };
   const alone = given(KEEP, from);
   if (alone === null) return null;

@@ -14,7 +14,7 @@ export interface OtherEncoding {
   readonly paths: readonly string[];
 }
 
-/** Tables, or other files of records, of which the same columns are judged. Columns are printable labels. */
+/** Tables, or other files of records, with the same judged columns. Columns are printable labels. */
 export interface JudgedColumns {
   /** Path of the first of them, as in sources.jsonl. */
   readonly path: string;

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
-import { type AfterFinish, afterFinishOf } from './after-finish.ts';
+import { type AfterFinish, resolveAfterFinish } from './after-finish.ts';
 import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
 import { sourceConfigs } from './job-file/source-config.ts';
-import { type GuardTlsFiles, guardTlsFilesOf } from './keys/guard-tls.ts';
+import { type GuardTlsFiles, resolveGuardTlsFiles } from './keys/guard-tls.ts';
 import { usageError } from './usage-error.ts';
 import {
   type CanaryChoice,
@@ -29,12 +29,19 @@ import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/en
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
-import { type Flags, given, givenValueOf, type Sources, valueOf, valuesOf } from './settings/given.ts';
-import { startWaitOf } from './start-wait.ts';
-import { mergedGates } from './values/gate.ts';
+import {
+  type Flags,
+  given,
+  resolveSetting,
+  type Sources,
+  valueOf,
+  resolveSettings,
+} from './settings/given.ts';
+import { resolveStartWait } from './start-wait.ts';
+import { mergeGates } from './values/gate.ts';
 import { EMBEDDED_GUARD } from './values/guard-url.ts';
 import { parseDuration } from './values/quantities.ts';
-import { runNameOf } from './values/run-name.ts';
+import { runNameFromPath } from './values/run-name.ts';
 
 interface Input {
   readonly paths: readonly string[];
@@ -46,7 +53,7 @@ interface Input {
   readonly fleet?: boolean;
 }
 
-/** In the folder in which the run directory is created: whoever may write there may write both. */
+/** In the folder that holds the run directory: whoever may write there may write both. */
 const DEFAULT_STORE = '.store';
 
 const RATE_SETTINGS = {
@@ -58,10 +65,10 @@ const RATE_SETTINGS = {
 
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE };
 
-/** A run as it was resolved: its frozen configuration, and what is no part of that. */
+/** A run as it was resolved: its frozen configuration, and the options outside of it. */
 export interface ResolvedRun {
   readonly config: RunConfig;
-  /** How long Redis and guards may take to be there at the start. */
+  /** How long to wait for Redis and guards at the start. */
   readonly startWaitMs: number;
   /** Not read yet. */
   readonly guardTls: GuardTlsFiles;
@@ -86,7 +93,7 @@ export async function resolveRunConfig({
   const out = await valueOf(OUT, from);
   const guardPolicy = await guardPolicyOf(from, fleet);
   const config = deepFreeze<RunConfig>({
-    name: (await valueOf(NAME, from)) ?? runNameOf(paths[0]!),
+    name: (await valueOf(NAME, from)) ?? runNameFromPath(paths[0]!),
     sources: await sourceConfigs(paths, from),
     guards: await guardsOf(from, fleet),
     expectFingerprint: await valueOf(EXPECT_FINGERPRINT, from),
@@ -107,16 +114,16 @@ export async function resolveRunConfig({
     allowErrors: await valueOf(ALLOW_ERRORS, from),
     ...(fleet ? { priority: await valueOf(PRIORITY, from) } : {}),
     maxWaitMs: await maxWaitOf(from, fleet),
-    judging: await valuesOf(JUDGING_SETTINGS, from),
+    judging: await resolveSettings(JUDGING_SETTINGS, from),
     canaries: await canariesOf(from, fleet),
     limits: { ...DEFAULT_LIMITS },
   });
-  const startWaitMs = await startWaitOf(START_WAIT, MAX_WAIT, from);
+  const startWaitMs = await resolveStartWait(START_WAIT, MAX_WAIT, from);
   return {
     config,
     startWaitMs,
-    guardTls: await guardTlsFilesOf(from),
-    afterFinish: await afterFinishOf(from),
+    guardTls: await resolveGuardTlsFiles(from),
+    afterFinish: await resolveAfterFinish(from),
   };
 }
 
@@ -142,7 +149,7 @@ async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile
 
 /**
  * Failure('usage') when a flag or the job file names a guard for a run that a fleet judges: its workers name their own.
- * `GUARD_URL` is let stand: it is there for all processes of a machine.
+ * `GUARD_URL` is allowed: it is set for all processes of a machine.
  */
 async function guardsOf(from: Sources, fleet: boolean): Promise<readonly string[]> {
   if (!fleet) return valueOf(GUARD, from);
@@ -153,7 +160,7 @@ async function guardsOf(from: Sources, fleet: boolean): Promise<readonly string[
       'with Redis the workers judge, through the guards that they name (guardsweep worker --guard): leave it out, or name no Redis (--redis, REDIS_URL)',
     );
   }
-  return (await givenValueOf(GUARD, from)) ?? [];
+  return (await resolveSetting(GUARD, from)) ?? [];
 }
 
 /** Failure('usage') for canaries of a run that a fleet judges: its workers name their own. */
@@ -188,9 +195,9 @@ async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']>
  * demonstration guard because a variable was not set. The workers of a fleet always name theirs.
  */
 async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf']> {
-  const rates = await valuesOf(RATE_SETTINGS, from);
+  const rates = await resolveSettings(RATE_SETTINGS, from);
   const categories = (await valueOf(CATEGORY_GATES, from)) ?? {};
-  const gates = mergedGates(rates, categories, await valueOf(FAIL_IF, from));
+  const gates = mergeGates(rates, categories, await valueOf(FAIL_IF, from));
   const settings = [FAIL_IF, ...Object.values(RATE_SETTINGS), CATEGORY_GATES];
   const gate = settings.map((setting) => given(setting, from)).find((found) => found !== null) ?? null;
   if (gate !== null && !fleet && given(GUARD, from) === null) {

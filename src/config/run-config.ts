@@ -21,7 +21,7 @@ export const AUDITS: readonly Audit[] = ['final', 'every-turn'];
 
 /** How generations are replayed as moderation streams. */
 export interface Replay {
-  /** Most characters of a chunk, where a response was not recorded in chunks. */
+  /** Maximum characters of a chunk, for responses that were not recorded in chunks. */
   readonly chunkChars: number;
   /** Chunks from one verdict to the next. */
   readonly cadenceChunks: number;
@@ -31,7 +31,7 @@ export interface Replay {
 export interface SourceConfig {
   /** Absolute path of a file or folder, or an absolute glob. */
   readonly path: string;
-  /** As the user wrote it. */
+  /** The source as the user wrote it. */
   readonly given: string;
   /** Columns to judge, joined by a blank line when there are several; null: recognised from the columns' names. */
   readonly textColumns: readonly string[] | null;
@@ -83,25 +83,25 @@ type OutputFormat = 'jsonl' | 'csv' | 'parquet';
 
 export const OUTPUT_FORMATS: readonly OutputFormat[] = ['jsonl', 'csv', 'parquet'];
 
-/** What separates the cells of tables. */
+/** The delimiter of tables. */
 export type CsvSeparator = ',' | ';' | '\t';
 
-/** Which part of the corpora a trial judges: the first records, or a random share of them. */
+/** The part of the corpora that a trial judges: the first records, or a random share of them. */
 export type Trial =
   | { readonly limit: number; readonly sample: null; readonly seed: null }
   | { readonly limit: null; readonly sample: number; readonly seed: number };
 
-/** Shares above which a run fails its gate, 0 … 1; null: there is no such gate. */
+/** Limits of the gates, as shares from 0 to 1. A run whose share is higher fails the gate; null means no gate. */
 export interface Gates {
-  /** Of all verdicts, those decided review or block. */
+  /** Share of verdicts with decision review or block. */
   readonly flaggedRate: number | null;
-  /** Of all items, those that ended in an error. */
+  /** Share of items that ended in an error. */
   readonly errorRate: number | null;
-  /** Of all verdicts, those decided block. */
+  /** Share of verdicts with decision block. */
   readonly blockedRate: number | null;
-  /** Of all items, those that ended in an error or were judged only in part. */
+  /** Share of items that ended in an error or were judged only in part. */
   readonly uncoveredRate: number | null;
-  /** Of all verdicts, those that the guard flagged in the category. */
+  /** Share of verdicts flagged in the category. */
   readonly categories: Readonly<Partial<Record<CategoryName, number>>>;
 }
 
@@ -120,14 +120,14 @@ export interface RunConfig {
   readonly guards: readonly string[];
   /** Fingerprint id that every guard must answer with. */
   readonly expectFingerprint: string | null;
-  /** What models judge by that follow a written policy; left out: nothing. */
+  /** The written policy, for models that follow one. */
   readonly guardPolicy?: GuardPolicy;
   readonly policy: Policy;
   readonly output: {
     /** Absolute folder in which the run directory is created. */
     readonly dir: string;
     readonly formats: readonly OutputFormat[];
-    /** Of the tables. */
+    /** Options of tables. */
     readonly csvSeparator: CsvSeparator;
     /** Whether outcomes of `review` and `block` hold a piece of their content. */
     readonly includeContent: boolean;
@@ -136,7 +136,7 @@ export interface RunConfig {
   readonly store: string;
   /** Whether items get the verdicts that equal content has in the store or in this run. */
   readonly reuse: boolean;
-  /** Whether that holds for verdicts of guards that only declare which model they run; left out: it does not. */
+  /** Whether that holds for verdicts of guards that only declare which model they run. Default: false. */
   readonly trustDeclared?: boolean;
   /** Null: the run judges everything. */
   readonly trial: Trial | null;
@@ -145,7 +145,7 @@ export interface RunConfig {
   readonly allowErrors: boolean;
   /** Finish with exit with status 0 even if the sources contain no items. */
   readonly allowEmpty: boolean;
-  /** Of a run on a fleet; default: normal. */
+  /** Priority on a fleet; default: normal. */
   readonly priority?: Priority;
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
@@ -159,7 +159,7 @@ export interface RunConfig {
     readonly shardItems: number;
     /** Max content bytes in one shard; a single larger item is a shard of its own. */
     readonly shardBytes: number;
-    /** The same two for media files, which take longer and do not travel: their size is that of the files. */
+    /** The same two bounds for media files. They take longer and do not travel: their size is the file's. */
     readonly mediaShardItems: number;
     readonly mediaShardBytes: number;
   };
@@ -191,15 +191,15 @@ export interface RunRecord {
   readonly skipped: Readonly<Record<string, number>>;
   /** Paths of tables that were read with the width of their rows, which is not their header's. */
   readonly fitted_headers: readonly string[];
-  /** Which columns of the tables are judged, as found before the run began; absent: none was looked into. */
+  /** The judged columns of the tables, found before the run began; absent if no table was examined. */
   readonly tables?: readonly JudgedColumns[];
-  /** Paths of tables whose first row was taken as data; absent: none. */
+  /** Paths of tables whose first row was taken as data; absent if none. */
   readonly without_header?: readonly string[];
-  /** Found before the run began; absent: none. */
+  /** Found before the run began; absent if none. */
   readonly other_encodings?: readonly OtherEncoding[];
   /** SHA-256 of sources.jsonl, 64 hex digits: which files the run is about cannot change either. */
   readonly sources_sha256: string;
-  /** The same of skipped.jsonl. */
+  /** Bytes and SHA-256 of skipped.jsonl. */
   readonly skipped_sha256: string;
   readonly config: RunConfig;
 }

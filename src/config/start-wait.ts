@@ -2,10 +2,10 @@ import { given, type Sources, valueOf } from './settings/given.ts';
 import type { Setting } from './settings/setting.ts';
 
 /**
- * How long Redis and guards may take to be there at the start, in milliseconds: where only `maxWait` is given, as long as
+ * How long to wait for Redis and guards at the start, in milliseconds: where only `maxWait` is given, as long as
  * later, so that a process that is to be kept running need not be restarted until they are.
  */
-export function startWaitOf(
+export function resolveStartWait(
   startWait: Setting<number>,
   maxWait: Setting<number>,
   from: Sources,

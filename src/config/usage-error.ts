@@ -65,7 +65,7 @@ function distance(a: string, b: string): number {
 
 const MAX_WORD = 64;
 
-/** What people vary without meaning another word: case, and how words are joined. */
+/** Ignores differences that do not change a word: case, and how words are joined. */
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[-_ ]/g, '');
 
 /**

@@ -4,7 +4,7 @@ import type { Document, Node } from 'yaml';
 import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { FileTooLargeError, readWholeFile } from '../files/open-file.ts';
-import { insteadOf } from './settings/removed.ts';
+import { replacementFor } from './settings/removed.ts';
 import { quoteForMessage, suggestion, usageError, type WithOrigin } from './usage-error.ts';
 
 export type KeyPath = readonly PropertyKey[];
@@ -125,7 +125,7 @@ function unknownKey(
 ): Failure {
   const key = keys[0]!;
   const group = path.length === 0 ? '' : ` of ${z.core.toDotPath(path)}`;
-  const instead = insteadOf(key);
+  const instead = replacementFor(key);
   return usageError(
     file.at([...path, key]),
     instead === null

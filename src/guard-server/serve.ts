@@ -12,7 +12,7 @@ import { parseFaults, type ScriptedFault } from './synthetic/faults.ts';
 
 export interface ServeOptions {
   readonly model: GuardModelName;
-  /** For the model `lite` only: answer all category scores for every content, not for flagged ones alone. */
+  /** For the model `lite` only: answer all category scores for all content, not for flagged ones alone. */
   readonly allScores?: boolean;
   readonly host: string;
   /** 0: a free port. */

@@ -27,7 +27,7 @@ export interface GuardServerOptions {
   readonly grpcPort: number;
   /** 0: a free port; default: no HTTP. */
   readonly httpPort?: number;
-  /** For the model `lite` only: answer all category scores for every content; default: for flagged ones. */
+  /** For the model `lite` only: answer all category scores for all content; default: for flagged ones. */
   readonly allScores?: boolean;
   /** For the model `synthetic` only. */
   readonly synthetic?: SyntheticOptions;

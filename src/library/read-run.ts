@@ -22,7 +22,7 @@ export interface RunDirectory {
 
 /**
  * Reads a run directory, and checks its form and the hash of its manifest. It does not check the verdicts against
- * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is no run directory, `internal`
+ * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is not a run directory, `internal`
  * for a damaged one.
  */
 export async function readRun(dir: string): Promise<RunDirectory> {

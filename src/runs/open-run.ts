@@ -78,7 +78,7 @@ export function runFileChanged(path: string): Failure {
   );
 }
 
-/** What run.json of a directory says; null when it is no run directory. */
+/** The contents of run.json in a directory; null when it is not a run directory. */
 export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   try {
     const parsed: unknown = JSON.parse((await readRunFile(dir, RUN_FILES.run)).toString());

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { nearest } from '../../src/config/usage-error.ts';
 import { parseDuration } from '../../src/config/values/quantities.ts';
 import { parseGuardUrls } from '../../src/config/values/guard-url.ts';
-import { parseRunName, runNameOf } from '../../src/config/values/run-name.ts';
+import { parseRunName, runNameFromPath } from '../../src/config/values/run-name.ts';
 import { encodePath, decodePath } from '../../src/domain/file-path.ts';
 import { escapeText } from '../../src/domain/text/escape-text.ts';
 import { beginsWithMessages, ChatReader } from '../../src/formats/chat-reader.ts';
@@ -119,7 +119,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a duration': (text) => parseDuration(here(text)),
   'the URL of a guard': (text) => parseGuardUrls([here(`grpc://${text}`)]),
   'the name of a run': (text) => parseRunName(here(text)),
-  'a name made for a run': (text) => runNameOf(text),
+  'a name made for a run': (text) => runNameFromPath(text),
   'a recorded path': (text) => decodePath(encodePath(text)),
   'a foreign string': (text) => escapeText(text),
   'an outcome line': (text) => parseOutcomeLine(text),

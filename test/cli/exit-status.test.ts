@@ -27,7 +27,7 @@ describe('a command line that is wrong ends with 2 and one line', () => {
     ],
     [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
     [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
-    [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port of 0 to 65535'],
+    [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port from 0 to 65535'],
     [['guard', '--model-control', 'poll'], '--model-control: "poll" is not known; known: explicit, none'],
     [['guard', '--load-model', 'other'], '--load-model: "other" is not known; known: guard'],
     [

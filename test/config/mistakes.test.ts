@@ -131,8 +131,8 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   ],
   [{ textColumn: [''] }, '--text-column: a column name is empty'],
   [{ idColumn: '' }, '--id-column: a column name is empty'],
-  [{ frames: '65' }, '--frames: expected a whole number of 1 to 64, found "65"'],
-  [{ frames: 'all' }, '--frames: expected a whole number of 1 to 64, found "all"'],
+  [{ frames: '65' }, '--frames: expected a whole number from 1 to 64, found "65"'],
+  [{ frames: 'all' }, '--frames: expected a whole number from 1 to 64, found "all"'],
   [{ longAudio: 'cut' }, '--long-audio: "cut" is not known; known: windows, truncate'],
   [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
   [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
@@ -140,20 +140,20 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { failIf: ['flagged-rate'] },
     '--fail-if: expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found "flagged-rate"',
   ],
-  [{ failIf: ['hate=0.1=0.9'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "0.1=0.9"'],
+  [{ failIf: ['hate=0.1=0.9'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "0.1=0.9"'],
   [{ sample: '0%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
   [{ sample: '101%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "101%"'],
   [{ sample: '1%', limit: '5' }, '--limit: goes without --sample: give one of them'],
-  [{ limit: '0' }, '--limit: expected a whole number of 1 to 999999999, found "0"'],
+  [{ limit: '0' }, '--limit: expected a whole number from 1 to 999999999, found "0"'],
   [{ limit: '5', seed: '1' }, '--seed: goes with --sample only'],
   [{ failIf: ['flagged-rat=0.1'] }, '--fail-if: "flagged-rat" is not known; did you mean flagged-rate?'],
   [
     { failIf: ['violent-crime=0.1'] },
     '--fail-if: "violent-crime" is not known; did you mean violent_crimes?',
   ],
-  [{ failIf: ['error-rate=1%'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1%"'],
-  [{ failIf: ['error-rate=1.5'] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found "1.5"'],
-  [{ failIf: ['error-rate='] }, '--fail-if: expected a share of 0 to 1 (1 % is 0.01), found ""'],
+  [{ failIf: ['error-rate=1%'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "1%"'],
+  [{ failIf: ['error-rate=1.5'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "1.5"'],
+  [{ failIf: ['error-rate='] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found ""'],
   [
     { expectFingerprint: 'sha256:12' },
     '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
@@ -166,7 +166,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { guard: ['http://gpu-1/a/../b'] },
     '--guard: name the base address of the guard, before /v1 or /v2, found "http://gpu-1/a/../b"',
   ],
-  [{ guard: ['https://'] }, '--guard: expected a host and a port of 1 to 65535, found "https://"'],
+  [{ guard: ['https://'] }, '--guard: expected a host and a port from 1 to 65535, found "https://"'],
   [
     { guard: ['https://guard.example', 'HTTPS://Guard.Example:443/'] },
     '--guard: https://guard.example is named twice',
@@ -179,7 +179,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   ],
   [
     { guard: ['grpc://gpu-1:80010'] },
-    '--guard: expected a host and a port of 1 to 65535, found "grpc://gpu-1:80010"',
+    '--guard: expected a host and a port from 1 to 65535, found "grpc://gpu-1:80010"',
   ],
   [
     { guard: ['openai+http://gpu-1?model=a&key=secret'] },
@@ -201,10 +201,10 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { guard: ['openai+http://user@gpu-1'] },
     '--guard: a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
   ],
-  [{ guard: ['grpc://'] }, '--guard: expected a host and a port of 1 to 65535, found "grpc://"'],
+  [{ guard: ['grpc://'] }, '--guard: expected a host and a port from 1 to 65535, found "grpc://"'],
   [
     { guard: ['grpc://gpu-1/model'] },
-    '--guard: expected a host and a port of 1 to 65535, found "grpc://gpu-1/model"',
+    '--guard: expected a host and a port from 1 to 65535, found "grpc://gpu-1/model"',
   ],
 ];
 

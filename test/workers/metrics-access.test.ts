@@ -1,14 +1,14 @@
 import { get } from 'node:http';
 import { Counter, Registry } from 'prom-client';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { metricsPlaceOf } from '../../src/cli/flags/server-access.ts';
+import { resolveMetricsPlace } from '../../src/cli/flags/server-access.ts';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';
 
 const TOKEN = 'a-token-of-prometheus';
 
-const placeOf = (flags: Flags, env: NodeJS.ProcessEnv) => metricsPlaceOf(flags, { env, cwd: '/' });
+const placeOf = (flags: Flags, env: NodeJS.ProcessEnv) => resolveMetricsPlace(flags, { env, cwd: '/' });
 
 function fetched(url: string, authorization?: string): Promise<{ status: number; body: string }> {
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { CANCELLED, clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 interface ControlCommand {
   readonly name: string;
@@ -74,7 +74,7 @@ function controlCommand(
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
-      const dir = runDirectoryOf(runDir, context.cwd);
+      const dir = resolveRunDirectory(runDir, context.cwd);
       const { readRunState } = await import('../../fleet/status/run-status.ts');
       const { assertOwnRun } = await import('../../runs/trust/own-run.ts');
       const state = await readRunState(dir, context.interrupts.drain);

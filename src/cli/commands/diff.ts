@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { DIFFERENCES_OUT } from '../../config/settings/entries/after-run.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { diffLines } from '../run/comparison-lines.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = { out: DIFFERENCES_OUT, json: JSON_OUTPUT };
 
@@ -30,15 +30,15 @@ export function diffCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (givenA: string, givenB: string, flags: Flags) => {
-      const { out, json } = await valuesOf(SETTINGS, { flags, ...context });
+      const { out, json } = await resolveSettings(SETTINGS, { flags, ...context });
       const signal = context.interrupts.drain;
       const [{ openFinishedVerdicts }, { LineFile }, { diffRuns }] = await Promise.all([
         import('../../analysis/finished-verdicts.ts'),
         import('../../analysis/line-file.ts'),
         import('../../analysis/diff-runs.ts'),
       ]);
-      const a = await openFinishedVerdicts(runDirectoryOf(givenA, context.cwd), signal);
-      const b = await openFinishedVerdicts(runDirectoryOf(givenB, context.cwd), signal);
+      const a = await openFinishedVerdicts(resolveRunDirectory(givenA, context.cwd), signal);
+      const b = await openFinishedVerdicts(resolveRunDirectory(givenB, context.cwd), signal);
       const file = out === null ? null : await LineFile.create(out);
       try {
         const result = await diffRuns(a, b, { out: file, signal });

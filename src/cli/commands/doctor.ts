@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, givenValueOf, valueOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSetting, valueOf } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Check } from '../doctor-checks.ts';
 import type { CommandContext } from '../context.ts';
@@ -45,8 +45,8 @@ export function doctorCommand(context: CommandContext): Command {
       const json = await valueOf(JSON_OUTPUT, from);
       const redis = await valueOf(REDIS, from);
       // On a fleet the workers name the guards; this machine may have none.
-      const urls = redis === null ? await valueOf(GUARD, from) : ((await givenValueOf(GUARD, from)) ?? []);
-      const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
+      const urls = redis === null ? await valueOf(GUARD, from) : ((await resolveSetting(GUARD, from)) ?? []);
+      const tls = await readGuardTls(await resolveGuardTlsFiles(from), urls);
       const guardPolicy = await valueOf(GUARD_POLICY, from);
       const { env, interrupts } = context;
       const signal = interrupts.drain;

@@ -28,10 +28,10 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext, FeedUi, LoadRuns, ReportStatus } from '../context.ts';
-import { fleetOf } from '../flags/fleet-access.ts';
+import { resolveFleet } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { tell } from '../run/run-report.ts';
 
@@ -107,8 +107,8 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
     )
     .action(async (paths: string[], flags: Flags, command: Command) => {
       const { env, cwd } = context;
-      const fleet = await fleetOf(flags, context);
-      const output = await valuesOf({ json: JSON_OUTPUT, quiet: QUIET }, { flags, ...context });
+      const fleet = await resolveFleet(flags, context);
+      const output = await resolveSettings({ json: JSON_OUTPUT, quiet: QUIET }, { flags, ...context });
       const input = { paths, flags, env, cwd, fleet: fleet !== null };
       const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
       const typed = command.parent?.args.slice(1) ?? paths;

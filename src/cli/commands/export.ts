@@ -8,14 +8,14 @@ import {
   IGNORE_REVIEWS,
   KEEP,
 } from '../../config/settings/entries/after-run.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext, ReportStatus } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { exportLines, labelLines } from '../run/export-lines.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = {
   clean: CLEAN,
@@ -57,7 +57,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       ]),
     )
     .action(async (given: string, flags: Flags) => {
-      const values = await valuesOf(SETTINGS, { flags, ...context });
+      const values = await resolveSettings(SETTINGS, { flags, ...context });
       const { clean, annotate, keep, ignoreReviews, annotateKey, labels, trustRun, json } = values;
       if (clean === null && annotate === null && labels === null) {
         throw new Failure('usage', 'name what to write: --clean FILE, --annotate FILE or --labels FILE');
@@ -68,7 +68,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       if (ignoreReviews && clean === null) {
         throw new Failure('usage', '--ignore-reviews is about the clean file: give --clean FILE too');
       }
-      const runDir = runDirectoryOf(given, context.cwd);
+      const runDir = resolveRunDirectory(given, context.cwd);
       const signal = context.interrupts.drain;
       const results: ExportResult[] = [];
       if (clean !== null || annotate !== null) {

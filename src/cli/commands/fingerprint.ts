@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { isDeclared } from '../../domain/fingerprint.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import type { EndpointReading } from '../../guard/pool/read-endpoint.ts';
@@ -59,8 +59,8 @@ export function fingerprintCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const from = { flags, ...context };
-      const { guard: urls, guardPolicy, json } = await valuesOf(SETTINGS, from);
-      const tls = await readGuardTls(await guardTlsFilesOf(from), urls);
+      const { guard: urls, guardPolicy, json } = await resolveSettings(SETTINGS, from);
+      const tls = await readGuardTls(await resolveGuardTlsFiles(from), urls);
       const { env, interrupts, stdout } = context;
       const { readGuards } = await import('../../guard-setup/read-guards.ts');
       const readings = await readGuards(urls, {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { CLEANED_STORE } from '../../config/settings/entries/judging.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { runKey, runKeyFile } from '../../runs/trust/run-key.ts';
@@ -31,7 +31,7 @@ export function gcCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (flags: Flags) => {
-      const { out, store, json } = await valuesOf(SETTINGS, { flags, ...context });
+      const { out, store, json } = await resolveSettings(SETTINGS, { flags, ...context });
       const found = await stat(out).catch(() => null);
       if (found?.isDirectory() !== true)
         throw new Failure('usage', `${out} is not a folder: name that of the runs with --out`);

@@ -11,7 +11,7 @@ import {
   MODEL,
   MODEL_CONTROL,
 } from '../../config/settings/entries/servers.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -46,7 +46,7 @@ export function guardCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (flags: Flags) => {
-      const settings = await valuesOf(SETTINGS, { flags, ...context });
+      const settings = await resolveSettings(SETTINGS, { flags, ...context });
       const { serveGuard } = await import('../../guard-server/serve.ts');
       await serveGuard(
         { ...settings, faults: settings.faults ?? undefined, token: context.env[GUARD_TOKEN.name] ?? null },

@@ -19,7 +19,7 @@ import {
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
 import { MAX_WAIT } from '../../config/settings/entries/fleet.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import { createFile } from '../../files/create-file.ts';
@@ -27,7 +27,7 @@ import { pathExists, findEnclosingRunDirectory } from '../../files/folders.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-/** What the sources are, and how a run would judge them. */
+/** Describes the sources and how a run would judge them. */
 const RUN_SETTINGS = {
   guard: GUARD,
   ...GUARD_TLS_SETTINGS,
@@ -78,7 +78,7 @@ export function preflightCommand(context: CommandContext): Command {
     )
     .action(async (paths: string[], flags: Flags) => {
       const { env, cwd, stdout, interrupts } = context;
-      const own = await valuesOf(OWN_SETTINGS, { flags, env, cwd });
+      const own = await resolveSettings(OWN_SETTINGS, { flags, env, cwd });
       const { config } = await resolveRunConfig({ paths, flags, env, cwd });
       if (own.writeJob !== null && isJobFile(paths[0]!)) {
         throw new Failure('usage', `--write-job: ${quoteName(paths[0]!)} is already a job file`);

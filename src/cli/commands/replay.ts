@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { POLICY } from '../../config/settings/entries/judging.ts';
 import { CHANGED_OUT, LABELS, MIN_PRECISION, MIN_RECALL } from '../../config/settings/entries/after-run.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { replayLines } from '../run/comparison-lines.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = {
   policy: POLICY,
@@ -39,7 +39,7 @@ export function replayCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (given: string, flags: Flags) => {
-      const values = await valuesOf(SETTINGS, { flags, ...context });
+      const values = await resolveSettings(SETTINGS, { flags, ...context });
       const { labels: labelsFile, minPrecision: precision, minRecall: recall, out, json } = values;
       if (values.policy === null && labelsFile === null) {
         throw new Failure('usage', 'name what to apply: --policy FILE, --labels FILE, or both');
@@ -55,7 +55,7 @@ export function replayCommand(context: CommandContext): Command {
         import('../../analysis/replay.ts'),
       ]);
       const labels = labelsFile === null ? null : await readLabels(labelsFile);
-      const run = await openFinishedVerdicts(runDirectoryOf(given, context.cwd), signal);
+      const run = await openFinishedVerdicts(resolveRunDirectory(given, context.cwd), signal);
       const policy = values.policy ?? run.record.config.policy;
       const file = out === null ? null : await LineFile.create(out);
       try {

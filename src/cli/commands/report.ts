@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { REPORT_OUT } from '../../config/settings/entries/after-run.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = { out: REPORT_OUT };
 
@@ -25,9 +25,9 @@ export function reportCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (given: string, flags: Flags) => {
-      const { out } = await valuesOf(SETTINGS, { flags, ...context });
+      const { out } = await resolveSettings(SETTINGS, { flags, ...context });
       const { cwd, stdout, interrupts } = context;
-      const runDir = runDirectoryOf(given, cwd);
+      const runDir = resolveRunDirectory(given, cwd);
       const signal = interrupts.drain;
       if (out === null) {
         const { writeReport } = await import('../../report/html/write-report.ts');

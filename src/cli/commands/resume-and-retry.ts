@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Flags } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
-import { CONTINUE_SETTINGS, continueUiOf } from '../flags/fleet-access.ts';
+import { CONTINUE_SETTINGS, resolveContinueUi } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 interface ContinueCommand {
   readonly name: 'resume' | 'retry';
@@ -24,7 +24,7 @@ export function resumeCommand(context: CommandContext, loadRuns: LoadRuns, repor
   return continueCommand(command, context, loadRuns, report);
 }
 
-/** `retry <run dir>`: a new pass over the items that failed with a retryable error. */
+/** `retry <run dir>`: judges the items again that ended in a retryable error, as a new pass. */
 export function retryCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
   const command: ContinueCommand = {
     name: 'retry',
@@ -53,8 +53,8 @@ function continueCommand(
     .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
-      const ui = await continueUiOf(flags, context);
+      const ui = await resolveContinueUi(flags, context);
       const runs = await loadRuns();
-      report(await runs[name](runDirectoryOf(runDir, context.cwd), ui));
+      report(await runs[name](resolveRunDirectory(runDir, context.cwd), ui));
     });
 }

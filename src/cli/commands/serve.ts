@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
 import { REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import {
   CONTENT_ROOT,
@@ -10,10 +10,10 @@ import {
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE } from '../../config/settings/entries/judging.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { CommandContext } from '../context.ts';
-import { gatewayTokenOf, releaseTokenOf } from '../flags/server-access.ts';
+import { readGatewayToken, readReleaseToken } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 /** As many again wait; others get status 429. */
@@ -57,12 +57,12 @@ export function serveCommand(context: CommandContext): Command {
     .action(async (flags: Flags) => {
       const { env, interrupts, stdout, stderr } = context;
       const from = { flags, ...context };
-      const settings = await valuesOf(SETTINGS, from);
+      const settings = await resolveSettings(SETTINGS, from);
       const { guard: named, host, port, frames, longAudio, guardPolicy } = settings;
       const guards = named ?? [];
-      const token = gatewayTokenOf(host, env);
-      const releaseToken = releaseTokenOf(env);
-      const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
+      const token = readGatewayToken(host, env);
+      const releaseToken = readReleaseToken(env);
+      const tls = await readGuardTls(await resolveGuardTlsFiles(from), guards);
       const startWaitMs = settings.startWait;
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };

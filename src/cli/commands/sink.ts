@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { afterFinishOf } from '../../config/after-finish.ts';
+import { resolveAfterFinish } from '../../config/after-finish.ts';
 import { HEAD_FILE } from '../../config/settings/entries/after-run.ts';
 import { FLEET_REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
 import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
 import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
-import { neededFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/server-access.ts';
+import { requireFleet } from '../flags/fleet-access.ts';
+import { METRICS_SETTINGS, resolveMetricsPlace } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
 const SETTINGS = {
@@ -39,12 +39,12 @@ export function sinkCommand(context: CommandContext): Command {
       const { sink } = await import('../../../workers/sink.ts');
       await sink(
         {
-          ...(await neededFleet(flags, context)),
+          ...(await requireFleet(flags, context)),
           startWaitMs: await valueOf(START_WAIT, from),
           roots: await valueOf(RUNS_ROOT, from),
           keyFile: runKeyFile(context.env),
-          metrics: await metricsPlaceOf(flags, context),
-          afterFinish: await afterFinishOf(from),
+          metrics: await resolveMetricsPlace(flags, context),
+          afterFinish: await resolveAfterFinish(from),
           say: (line) => context.stderr.line(`guardsweep: ${line}`),
         },
         context.interrupts,

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { JSON_OUTPUT, WATCH } from '../../config/settings/entries/commands.ts';
 import { REDIS } from '../../config/settings/entries/fleet.ts';
 import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
@@ -14,9 +14,9 @@ import { CANCELLED } from '../../runs/control/control-files.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 import { progressLines } from '../progress/progress-lines.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
-/** One of many runs of which nothing else can be told. */
+/** A run that cannot be read. */
 interface Unreadable {
   readonly run: string;
   readonly dir: string;
@@ -59,7 +59,7 @@ export function statusCommand(context: CommandContext): Command {
       ]),
     )
     .action(async (runDir: string | undefined, flags: Flags) => {
-      const { out, redis, watch, json } = await valuesOf(SETTINGS, { flags, ...context });
+      const { out, redis, watch, json } = await resolveSettings(SETTINGS, { flags, ...context });
       const { drain } = context.interrupts;
       const link = await linkIfThere(redis, context);
       const { listRuns, RunWatch } = await import('../../fleet/status/run-status.ts');
@@ -84,7 +84,7 @@ export function statusCommand(context: CommandContext): Command {
           const dirs =
             runDir === undefined
               ? await listRuns(out, MAX_LISTED)
-              : [runDirectoryOf(runDir, context.cwd, out)];
+              : [resolveRunDirectory(runDir, context.cwd, out)];
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { HEAD, HEADS_TO_HOLD, JSON_OUTPUT, PUBLIC_KEY } from '../../config/settings/entries/commands.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
-import { runDirectoryOf } from '../run/run-directory.ts';
+import { resolveRunDirectory } from '../run/run-directory.ts';
 
 const SETTINGS = {
   head: HEAD,
@@ -33,9 +33,9 @@ export function verifyCommand(context: CommandContext, loadRuns: LoadRuns, repor
       ]),
     )
     .action(async (runDir: string, flags: Flags) => {
-      const { json, ...against } = await valuesOf(SETTINGS, { flags, ...context });
+      const { json, ...against } = await resolveSettings(SETTINGS, { flags, ...context });
       const ui = { ...context, json, quiet: true };
       const runs = await loadRuns();
-      report(await runs.verify(runDirectoryOf(runDir, context.cwd), against, ui));
+      report(await runs.verify(resolveRunDirectory(runDir, context.cwd), against, ui));
     });
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
 import {
   CONCURRENCY,
   CORPUS_ROOT,
@@ -16,15 +16,15 @@ import {
   WORKER_GUARD,
 } from '../../config/settings/entries/guard.ts';
 import type { CanaryChoice } from '../../config/run-config.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
-import { startWaitOf } from '../../config/start-wait.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
+import { resolveStartWait } from '../../config/start-wait.ts';
 import { LANES, type Lane } from '../../domain/item.ts';
 import type { CommandContext } from '../context.ts';
-import { neededFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, metricsPlaceOf } from '../flags/server-access.ts';
+import { requireFleet } from '../flags/fleet-access.ts';
+import { METRICS_SETTINGS, resolveMetricsPlace } from '../flags/server-access.ts';
 import { examples, newCommand } from '../new-command.ts';
 
-/** What a worker takes that has no corpus. */
+/** The lanes of a worker without a corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
 
 const SETTINGS = {
@@ -67,13 +67,13 @@ export function workerCommand(context: CommandContext): Command {
     .action(async (flags: Flags) => {
       const { env, interrupts } = context;
       const from = { flags, ...context };
-      const { guard: guards, lanes: named, root, ...settings } = await valuesOf(SETTINGS, from);
-      const startWaitMs = await startWaitOf(START_WAIT, WORKER_MAX_WAIT, from);
+      const { guard: guards, lanes: named, root, ...settings } = await resolveSettings(SETTINGS, from);
+      const startWaitMs = await resolveStartWait(START_WAIT, WORKER_MAX_WAIT, from);
       const roots = root ?? new Map<string, string>();
       const lanes = named ?? LANES.filter((lane) => roots.size > 0 || TEXT_LANES.includes(lane));
       const canaries: CanaryChoice = settings.canaries ?? { from: 'built-in' };
       const { expectFingerprint, guardPolicy, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
-      const tls = await readGuardTls(await guardTlsFilesOf(from), guards);
+      const tls = await readGuardTls(await resolveGuardTlsFiles(from), guards);
       const config = { guards, tls, guardPolicy, expectFingerprint, startWaitMs, maxWaitMs, canaries };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const [{ moderate }, { openGuardSession }] = await Promise.all([
@@ -82,14 +82,14 @@ export function workerCommand(context: CommandContext): Command {
       ]);
       await moderate(
         {
-          ...(await neededFleet(flags, context)),
+          ...(await requireFleet(flags, context)),
           startWaitMs,
           openGuards: (signal) => openGuardSession(config, env, signal, say),
           lanes: [...new Set(lanes)],
           roots,
           concurrency,
           lockMs,
-          metrics: await metricsPlaceOf(flags, context),
+          metrics: await resolveMetricsPlace(flags, context),
           say,
         },
         interrupts,

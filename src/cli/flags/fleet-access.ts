@@ -1,24 +1,24 @@
-import { afterFinishOf } from '../../config/after-finish.ts';
-import { fleetKeyOf } from '../../config/keys/fleet-key.ts';
-import { GUARD_TLS_SETTINGS, guardTlsFilesOf } from '../../config/keys/guard-tls.ts';
+import { resolveAfterFinish } from '../../config/after-finish.ts';
+import { readFleetKey } from '../../config/keys/fleet-key.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles } from '../../config/keys/guard-tls.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from '../../config/settings/entries/after-run.ts';
 import { JSON_OUTPUT, QUIET, TRUST_RUN } from '../../config/settings/entries/commands.ts';
 import { FLEET_REDIS, REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
-import { type Flags, valueOf, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, valueOf, resolveSettings } from '../../config/settings/given.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import type { CommandContext, ContinueUi, FleetAccess } from '../context.ts';
 
 /** The fleet of a process that cannot do without one. Failure('usage') when no Redis is named. */
-export async function neededFleet(flags: Flags, context: CommandContext): Promise<FleetAccess> {
+export async function requireFleet(flags: Flags, context: CommandContext): Promise<FleetAccess> {
   return accessTo(await valueOf(FLEET_REDIS, { flags, ...context }), context);
 }
 
 async function accessTo(redis: RedisAddress, { env }: CommandContext): Promise<FleetAccess> {
-  return { redis, key: await fleetKeyOf(redis, env) };
+  return { redis, key: await readFleetKey(redis, env) };
 }
 
 /** The fleet that judges a run; null if no Redis is named, and this process judges. */
-export async function fleetOf(flags: Flags, context: CommandContext): Promise<FleetAccess | null> {
+export async function resolveFleet(flags: Flags, context: CommandContext): Promise<FleetAccess | null> {
   const redis = await valueOf(REDIS, { flags, ...context });
   return redis === null ? null : accessTo(redis, context);
 }
@@ -40,15 +40,15 @@ export const CONTINUE_SETTINGS = {
   quiet: QUIET,
 };
 
-export async function continueUiOf(flags: Flags, context: CommandContext): Promise<ContinueUi> {
+export async function resolveContinueUi(flags: Flags, context: CommandContext): Promise<ContinueUi> {
   const from = { flags, ...context };
   return {
     ...context,
     typed: null,
-    ...(await valuesOf(OUTPUT_SETTINGS, from)),
-    fleet: await fleetOf(flags, context),
-    guardTls: await guardTlsFilesOf(from),
+    ...(await resolveSettings(OUTPUT_SETTINGS, from)),
+    fleet: await resolveFleet(flags, context),
+    guardTls: await resolveGuardTlsFiles(from),
     startWaitMs: await valueOf(START_WAIT, from),
-    afterFinish: await afterFinishOf(from),
+    afterFinish: await resolveAfterFinish(from),
   };
 }

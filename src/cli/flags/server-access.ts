@@ -1,16 +1,16 @@
 import { GATEWAY_TOKEN, METRICS_TOKEN, RELEASE_TOKEN } from '../../config/settings/entries/environment.ts';
 import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/servers.ts';
-import { type Flags, valuesOf } from '../../config/settings/given.ts';
+import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { isToken, isLoopback } from '../../domain/access.ts';
 import { Failure } from '../../domain/failure.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
- * The token that clients of the gateway must send; null: none. Failure('usage') for an address that other machines can
+ * The token that clients of the gateway must send, or null if none is set. Failure('usage') for an address that other machines can
  * reach without a token.
  */
-export function gatewayTokenOf(host: string, env: NodeJS.ProcessEnv): string | null {
+export function readGatewayToken(host: string, env: NodeJS.ProcessEnv): string | null {
   const { name } = GATEWAY_TOKEN;
   const token = env[name] || null;
   if (token !== null && !isToken(token)) {
@@ -22,8 +22,8 @@ export function gatewayTokenOf(host: string, env: NodeJS.ProcessEnv): string | n
   return token;
 }
 
-/** The token of those who may release restricted items; null: nobody may. Failure('usage') for one that opens everything else. */
-export function releaseTokenOf(env: NodeJS.ProcessEnv): string | null {
+/** The token for releasing restricted items, or null if nobody may. Failure('usage') for one that opens everything else. */
+export function readReleaseToken(env: NodeJS.ProcessEnv): string | null {
   const { name } = RELEASE_TOKEN;
   const token = env[name] || null;
   if (token !== null && !isToken(token)) {
@@ -35,7 +35,7 @@ export function releaseTokenOf(env: NodeJS.ProcessEnv): string | null {
   return token;
 }
 
-/** Where metrics are served, and the token that every request must then carry; null: none is needed. */
+/** The address for metrics, and the token that every request must carry, or null if none is needed. */
 interface MetricsPlace {
   readonly host: string;
   readonly port: number;
@@ -49,10 +49,10 @@ export const METRICS_SETTINGS = {
 };
 
 /**
- * Where metrics are served; null when no port is named. Failure('usage') for an address that other machines can reach
+ * The address for metrics; null when no port is named. Failure('usage') for an address that other machines can reach
  * without a token in GUARDSWEEP_METRICS_TOKEN or `--metrics-open`, and for `--metrics-open` beside a token.
  */
-export async function metricsPlaceOf(
+export async function resolveMetricsPlace(
   flags: Flags,
   { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
 ): Promise<MetricsPlace | null> {
@@ -60,7 +60,7 @@ export async function metricsPlaceOf(
     metricsPort: port,
     metricsHost: host,
     metricsOpen,
-  } = await valuesOf(METRICS_SETTINGS, { flags, env, cwd });
+  } = await resolveSettings(METRICS_SETTINGS, { flags, env, cwd });
   if (port === null) return null;
   const variable = METRICS_TOKEN.name;
   const token = env[variable] || null;

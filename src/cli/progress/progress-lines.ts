@@ -47,7 +47,7 @@ function secondsLeft(snapshot: ProgressSnapshot, perSecond: number): number | nu
   return (done / snapshot.fraction - done) / perSecond;
 }
 
-/** What is known, in this order: percentage, rate, time left. */
+/** The known ones of percentage, rate and time left, in this order. */
 function paceOf(snapshot: ProgressSnapshot, perSecond: number | null): readonly (string | null)[] {
   const left = perSecond === null ? null : secondsLeft(snapshot, perSecond);
   const rate =
@@ -123,7 +123,7 @@ export function progressLines(
   ];
 }
 
-/** The same as one line, for logs. */
+/** Progress as a single line, for logs. */
 export function progressLine(snapshot: ProgressSnapshot, perSecond: number | null): string {
   return progressLines(snapshot, perSecond).join('; ');
 }

@@ -19,7 +19,7 @@ function table(rows: readonly (readonly string[])[]): string[] {
 /** Changes that a screen has room for. */
 const MAX_CHANGES = 12;
 
-/** The result of a diff for people. */
+/** The result of a diff as text. */
 export function diffLines({ a, b, pairs, decisions, score_shift, largest }: DiffResult): string[] {
   const side = ({ run, items, only_here, without_content }: DiffResult['a']): string =>
     `${quoteName(run)}: ${count(items, 'item')}, ${number(only_here)} only here, ${number(without_content)} without content`;
@@ -54,7 +54,7 @@ function signedDecimal(value: number, digits = 3): string {
 /** Thresholds of the curve that a screen has room for. */
 const SHOWN = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/** The result of a replay for people. */
+/** The result of a replay as text. */
 export function replayLines(result: ReplayResult): string[] {
   const { run, verdicts, errors, decisions, changed, labels } = result;
   const matrix = DECISIONS.map((before) => [
@@ -97,7 +97,7 @@ function withoutScoreLines({ without_score, verdicts }: ReplayResult): string[] 
   const missing = Object.entries(without_score);
   if (missing.length === 0) return [];
   return [
-    'Not applied: the policy has thresholds for categories of which the guard gave no score. A guard scores the categories of',
+    'Not applied: the policy has thresholds for categories that the guard did not score. A guard scores the categories of',
     'what it flags only, and no score is not zero. A run with this policy would not apply these thresholds either.',
     ...missing.map(
       ([key, items = 0]) => `  ${key}: no score in ${number(items)} of ${count(verdicts, 'verdict')}`,

@@ -4,7 +4,7 @@ import { quoteName } from '../../domain/text/escape-text.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
 import type { Reason } from '../../report/export/reasons.ts';
 
-/** What the reasons mean, for people. */
+/** The reasons in words. */
 const WORDS: Readonly<Record<Reason, string>> = {
   restricted: 'may show children in sexual contexts, or share content with what may',
   block: 'decided block',
@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   error: 'ended in an error',
   partial: 'judged only in part',
   not_judged: 'not judged',
-  not_selected: 'passed over by the trial',
+  not_selected: 'not part of the trial',
   around: 'around an array of records',
   no_object: 'not an object, so that nothing can be added',
   source_changed: 'in files that changed since the run',
@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   name: 'in files whose names cannot be used in the output folder',
 };
 
-/** The result of an export for people; the last line is what was written, if anything was. */
+/** The result of an export as text. The last line names the written files, if any. */
 export function exportLines({ rows, by_reason, sources, out, rejected, manifest }: ExportResult): string[] {
   const all = rows.kept + rows.rejected;
   const reasons = Object.entries(by_reason) as [Reason, number][];
@@ -46,7 +46,7 @@ export function exportLines({ rows, by_reason, sources, out, rejected, manifest 
   ];
 }
 
-/** The same for labels. */
+/** The result of a label export as text. */
 export function labelLines({ out, reviewed, restricted }: ExportedLabels): string[] {
   const where = 'Nobody has reviewed this run yet: review it in the dashboard, which guardsweep serve starts';
   return [

@@ -8,12 +8,12 @@ import { missingFlags } from '../../record/summary/missing-flags.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { RunResult } from '../../runs/run-end.ts';
 import type { CommandContext, FeedUi } from '../context.ts';
-import { typedPath } from './resume-command.ts';
+import { toTypedPath } from './resume-command.ts';
 
 /** The files that list what was flagged, the one that opens best first. */
 const FLAGGED = ['flagged.xlsx', 'flagged.csv'];
 
-/** What to open after a run, as one line; `runDir` is absolute. */
+/** One line that names the files to open after a run; `runDir` is absolute. */
 export function openNext(
   { rows }: Pick<Summary, 'rows'>,
   runDir: string,
@@ -22,7 +22,7 @@ export function openNext(
   const listed = FLAGGED.find((name) => (rows[name] ?? 0) > 0);
   const out = dirname(runDir);
   const isDefault = out === resolve(ui.cwd, DEFAULT_RUNS_FOLDER);
-  const serve = formatCliCommand('serve', isDefault ? [] : ['--out', typedPath(out, ui)], ui.env);
+  const serve = formatCliCommand('serve', isDefault ? [] : ['--out', toTypedPath(out, ui)], ui.env);
   const opened = [
     ...(existsSync(join(runDir, 'report.html')) ? ['report.html'] : []),
     ...(listed === undefined ? [] : [`${listed} (${counted(rows[listed]!)})`]),
@@ -35,7 +35,7 @@ function counted(items: number): string {
   return `${items.toLocaleString('en-US')} ${plural(items, 'item')}`;
 }
 
-/** What to do after the first run in a folder. */
+/** The next steps after the first run in a folder. */
 export const AFTER_FIRST_RUN = 'First run here? Next: your thresholds (--policy) and your guard (--guard).';
 
 /** Files that are named in a command. */
@@ -60,7 +60,7 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
   }
   const files = new Map(run.sources.map(({ path, absolute }) => [path, absolute]));
   for (const { paths, encoding } of apart.slice(0, MAX_APART)) {
-    const named = paths.slice(0, MAX_FILES).map((path) => typedPath(files.get(path) ?? path, ui));
+    const named = paths.slice(0, MAX_FILES).map((path) => toTypedPath(files.get(path) ?? path, ui));
     const more = paths.length > named.length ? ' …' : '';
     const those = `${paths.length} ${plural(paths.length, 'file is', 'files are')}`;
     add(
@@ -73,12 +73,12 @@ export function nextCommands({ run, summary }: Pick<RunResult, 'run' | 'summary'
     .reduce((sum, [, count]) => sum + count, 0);
   if (retryable > 0) {
     const items = `${retryable.toLocaleString('en-US')} ${plural(retryable, 'item')}`;
-    add(`To try ${items} again:`, formatCliCommand('retry', [typedPath(run.dir, ui)], ui.env));
+    add(`To try ${items} again:`, formatCliCommand('retry', [toTypedPath(run.dir, ui)], ui.env));
   }
   return lines;
 }
 
-/** What was typed for the run, or what it comes to where another command brought it to its end. */
+/** The command typed for the run, or its equivalent if another command finished the run. */
 function typedWords({ record }: Pick<RunResult['run'], 'record'>, { typed }: Ui): string[] {
   // A password must not be repeated on a terminal.
   if (typed !== null && !typed.some((word) => /:\/\/[^/\s]*@/.test(word))) return typed.map(shellWord);

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 
-/** Where a command was typed. */
+/** The place where a command was typed. */
 interface Place {
   /** Absolute. */
   readonly cwd: string;
@@ -10,14 +10,14 @@ interface Place {
 }
 
 /** A path as a word of a command to type: relative where that is shorter to read. */
-export function typedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
+export function toTypedPath(path: string, { cwd }: Pick<Place, 'cwd'>): string {
   const fromHere = relative(cwd, path);
   return shellWord(fromHere === '' || fromHere.startsWith('..') ? path : fromHere);
 }
 
 /** The command that finishes a run. */
 export function resumeCommand(runDir: string, place: Place): string {
-  return formatCliCommand('resume', [typedPath(runDir, place)], place.env);
+  return formatCliCommand('resume', [toTypedPath(runDir, place)], place.env);
 }
 
 /** Failure of a command whose run was interrupted or cancelled: exit status 130, and how to finish the run. */

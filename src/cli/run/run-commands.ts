@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
-import { givenValueOf } from '../../config/settings/given.ts';
+import { resolveSetting } from '../../config/settings/given.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
@@ -53,7 +53,7 @@ async function continued(dir: string, retry: boolean, ui: ContinueUi): Promise<n
     if (fleet === null) {
       const guards: Parameters<typeof resumeRun>[1]['guards'] = async (config) => {
         // Only the environment may name guards here: another user may have written the run directory.
-        const named = (await givenValueOf(GUARD, { flags: {}, env, cwd })) ?? [];
+        const named = (await resolveSetting(GUARD, { flags: {}, env, cwd })) ?? [];
         const opening = { ...config, ...guardsOfRun(config.guards, named), startWaitMs };
         return guardOpener({ ...opening, tls: await readGuardTls(guardTls, opening.guards) }, env);
       };

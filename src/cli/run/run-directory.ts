@@ -5,9 +5,9 @@ import { RUN_FILES } from '../../files/run-files.ts';
 
 /**
  * Absolute path of the run directory that a user named: by its path, or by the name of a run in the output folder. What
- * is neither is taken as a path; opening it fails with a message that says it is no run directory.
+ * is neither is taken as a path; opening it fails with a message that says it is not a run directory.
  */
-export function runDirectoryOf(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
+export function resolveRunDirectory(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
   const path = resolve(cwd, given);
   if (/[/\\]/.test(given) || isRun(path)) return withoutLink(path);
   const below = resolve(cwd, out, given);

@@ -5,7 +5,7 @@ import type { FeedUi } from '../context.ts';
 import { doneItems, type ProgressSnapshot } from '../progress/progress-lines.ts';
 import { type Progress, startProgress } from '../progress/progress.ts';
 import { formatCliCommand } from '../../domain/text/escape-text.ts';
-import { resumeCommand, typedPath } from './resume-command.ts';
+import { resumeCommand, toTypedPath } from './resume-command.ts';
 import { tell } from './run-report.ts';
 
 /** Shows on stderr what a run reports: lines, and the progress once judging has begun. */
@@ -35,7 +35,7 @@ export class RunDisplay {
       case 'unfinished':
         return this.#say(
           event.isRunning
-            ? `another run of these sources is running: ${formatCliCommand('status', [typedPath(event.dir, this.#ui)], this.#ui.env)}`
+            ? `another run of these sources is running: ${formatCliCommand('status', [toTypedPath(event.dir, this.#ui)], this.#ui.env)}`
             : `an earlier run of these sources is not finished; to finish it: ${resumeCommand(event.dir, this.#ui)}`,
         );
       case 'fleet':
@@ -77,7 +77,7 @@ export class RunDisplay {
   }
 
   #snapshot({ readShare, note, ...view }: RunView): ProgressSnapshot {
-    // In this process, whatever holds the run up reports it itself.
+    // In this process, each cause of a delay is reported where it occurs.
     if (this.#ui.fleet !== null && note !== null && note !== this.#lastNote) this.#say(note);
     this.#lastNote = note;
     return {

@@ -27,7 +27,7 @@ export function explained(error: unknown, run: Run, ui: RunUi): unknown {
   return error;
 }
 
-/** A line for people, unless they want none. */
+/** Prints a line unless `--quiet` or `--json` is given. */
 export function tell(ui: RunUi, line: string): void {
   if (!ui.quiet) ui.stderr.line(`guardsweep: ${line}`);
 }

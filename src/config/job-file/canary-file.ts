@@ -12,7 +12,7 @@ const MAX_CANARIES = 100;
 const probability = z.number().min(0).max(1);
 
 const CANARY = z.strictObject({
-  /** What reports and records call it; the content is in neither. */
+  /** Its name in reports and records. Neither contains the content. */
   name: z.string().regex(/^[\w.-]{1,64}$/, 'a name of at most 64 letters, digits, ".", "_" and "-"'),
   modality: z.enum(MODALITIES),
   text: z.string().min(1).optional(),
@@ -69,7 +69,7 @@ function mistakeIn({
   ...scores
 }: CanaryEntry): string | null {
   if (modality === 'text') {
-    if (text === undefined) return 'needs a text';
+    if (text === undefined) return 'needs text';
     if (file !== undefined || caption !== undefined) return 'a text has no file and no caption';
   } else {
     if (file === undefined) return `needs a file, because its modality is ${modality}`;

@@ -10,9 +10,6 @@ export async function readGuardPolicy(absolute: string, named: WithOrigin<string
   const { text, sha256 } = await readTextFile(absolute, named);
   if (text.trim() === '') throw usageError(named.value, 'is blank, so there is nothing to judge by');
   if (text.length > MAX_CHARS)
-    throw usageError(
-      named.value,
-      `has more than ${MAX_CHARS} characters, all of which every request would carry`,
-    );
+    throw usageError(named.value, `has more than ${MAX_CHARS} characters, which every request would carry`);
   return { sha256, text };
 }

@@ -3,11 +3,11 @@ import { keyDescription } from '../settings/describe.ts';
 import { JOB_SETTINGS } from '../settings/job-settings.ts';
 import type { Setting } from '../settings/setting.ts';
 
-/** What holds several keys: a mapping, or a list of mappings (`[]`). */
+/** A group of keys: a mapping, or a list of mappings (`[]`). */
 const GROUPS: Readonly<Record<string, string>> = {
   'sources[]': 'What to moderate, in this order.',
   output: 'Where the record goes.',
-  failIf: 'Gates for pipelines, as shares of 0 to 1.',
+  failIf: 'Gates for pipelines, as shares from 0 to 1.',
 };
 
 /** Shape of a job file. What a value means beyond its shape is checked when the configuration is resolved. */

@@ -35,7 +35,7 @@ export const POLICY_SCHEMA = z
   .strictObject({
     thresholds: byCategory(THRESHOLD_KEYS, THRESHOLDS_SCHEMA).optional().meta({
       description:
-        'Probabilities of 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own. Categories of other taxonomies have names such as `openai/hate`.',
+        'Probabilities from 0 to 1. `default` applies to the overall score, and to a category wherever that category has no threshold of its own. Categories of other taxonomies have names such as `openai/hate`.',
     }),
     allowFlagged: z.boolean().optional().meta({
       description:

@@ -13,7 +13,7 @@ import {
   SOURCE_PATH,
   TEXT_COLUMN,
 } from '../settings/entries/sources.ts';
-import { given, type Sources, valueOf, valuesOf } from '../settings/given.ts';
+import { given, type Sources, valueOf, resolveSettings } from '../settings/given.ts';
 
 /** How sources are read: by flags for all of them, in a job file for each. */
 const SOURCE_SETTINGS = {
@@ -49,7 +49,7 @@ async function sourceConfig(
   if (path.value === '') throw usageError(path.place, 'the path is empty');
   const absolute = resolve(folder, path.value);
   await checkPath(absolute, path);
-  const settings = await valuesOf(SOURCE_SETTINGS, from, item);
+  const settings = await resolveSettings(SOURCE_SETTINGS, from, item);
   const columns = given(TEXT_COLUMN, from, item) ?? given(ID_COLUMN, from, item);
   if (settings.layout === 'text' && columns !== null) {
     throw usageError(columns.texts[0].place, 'layout text has no columns to choose from');

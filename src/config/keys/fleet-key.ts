@@ -7,7 +7,7 @@ import type { RedisAddress } from '../values/redis-url.ts';
 
 const VARIABLE = FLEET_KEY.name;
 const FILE_VARIABLE = FLEET_KEY_FILE.name;
-/** As many as `openssl rand -hex 16` prints, so that nobody takes a word for a key. */
+/** The length that `openssl rand -hex 16` prints. Shorter keys would invite words. */
 const MIN_CHARACTERS = 32;
 const MAX_FILE_BYTES = 4096;
 const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
@@ -16,7 +16,7 @@ const HOW_TO_MAKE = 'openssl rand -hex 32 makes one';
  * The secret that the processes of a fleet share, from `GUARDSWEEP_FLEET_KEY` or the file that
  * `GUARDSWEEP_FLEET_KEY_FILE` names; null if neither is set and Redis is on this machine. Failure('usage') for a key that is too short, unreadable, missing, or open to every user; it never quotes the key.
  */
-export async function fleetKeyOf(redis: RedisAddress, env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
+export async function readFleetKey(redis: RedisAddress, env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
   const inline = env[VARIABLE] ?? '';
   const path = env[FILE_VARIABLE] ?? '';
   if (inline !== '' && path !== '')
@@ -34,7 +34,7 @@ export async function fleetKeyOf(redis: RedisAddress, env: NodeJS.ProcessEnv): P
   );
 }
 
-/** Whether a Redis can be reached from this machine only, as far as its address tells. */
+/** Whether the address of a Redis suggests that only this machine can reach it. */
 function isLocal({ at }: RedisAddress): boolean {
   return 'path' in at || isLoopback(at.host);
 }

@@ -1,11 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { usageError, type WithOrigin } from '../usage-error.ts';
 import { GUARD_CA, GUARD_CERT, GUARD_KEY } from '../settings/entries/guard.ts';
-import { type Sources, valuesOf } from '../settings/given.ts';
+import { type Sources, resolveSettings } from '../settings/given.ts';
 import { overTls } from '../values/guard-url.ts';
 import { readKeyFile } from './key-file.ts';
 
-/** What this process trusts and presents as a TLS client, in PEM, under the names of Node's TLS options. */
+/** The certificates that this process trusts and presents as a TLS client, in PEM. Keys are named as in Node's TLS options. */
 export interface ClientTls {
   /** Certificates of the only authorities that are trusted; left out: those that Node trusts. */
   readonly ca?: string;
@@ -22,7 +22,7 @@ const HOW_TO_DECRYPT = 'openssl pkey -in encrypted.pem -out plain.pem decrypts o
 /** The settings for TLS connections to guards. */
 export const GUARD_TLS_SETTINGS = { guardCa: GUARD_CA, guardCert: GUARD_CERT, guardKey: GUARD_KEY };
 
-/** The files that these settings name; null: none. */
+/** The files that these settings name, or null. */
 export interface GuardTlsFiles {
   readonly ca: WithOrigin<string> | null;
   readonly cert: WithOrigin<string> | null;
@@ -30,8 +30,8 @@ export interface GuardTlsFiles {
 }
 
 /** Reads no file. */
-export async function guardTlsFilesOf(from: Sources): Promise<GuardTlsFiles> {
-  const { guardCa: ca, guardCert: cert, guardKey: key } = await valuesOf(GUARD_TLS_SETTINGS, from);
+export async function resolveGuardTlsFiles(from: Sources): Promise<GuardTlsFiles> {
+  const { guardCa: ca, guardCert: cert, guardKey: key } = await resolveSettings(GUARD_TLS_SETTINGS, from);
   return { ca, cert, key };
 }
 

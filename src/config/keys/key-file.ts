@@ -4,7 +4,7 @@ import { usageError } from '../usage-error.ts';
 const OTHERS = 0o007;
 
 interface KeyFile {
-  /** What named the file: a variable or a flag. */
+  /** The variable or flag that named the file. */
   readonly place: string;
   readonly maxBytes: number;
   /** Whether the file must not be open to every user. A group may read it: that is how secrets are mounted for a user other than root. */
@@ -13,7 +13,7 @@ interface KeyFile {
 
 /**
  * The text of a file that holds a key. Links are followed, since mounted secrets are links. Failure('usage') when it
- * cannot be read, is no ordinary file or too large, or holds a secret that every user can read or change.
+ * cannot be read, is not a regular file, is too large, or holds a secret that every user can read or change.
  */
 export async function readKeyFile(path: string, { place, maxBytes, secret }: KeyFile): Promise<string> {
   try {

@@ -11,10 +11,10 @@ const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 
 /**
  * The Ed25519 private key that manifests are signed with: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`, or in the file that
- * `GUARDSWEEP_SIGNING_KEY_FILE` names; null when neither is set. Failure('usage') when it is no such key, when every
+ * `GUARDSWEEP_SIGNING_KEY_FILE` names; null when neither is set. Failure('usage') when it is not such a key, when every
  * user can read the file, or when it is in a run directory. Never quotes the key.
  */
-export async function signingKeyOf(env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
+export async function readSigningKey(env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
   const inline = env[VARIABLE] ?? '';
   const path = env[FILE_VARIABLE] ?? '';
   if (inline !== '' && path !== '')
@@ -30,8 +30,8 @@ export async function signingKeyOf(env: NodeJS.ProcessEnv): Promise<KeyObject | 
   );
 }
 
-/** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is none. */
-export async function publicKeyIn(path: string, place: string): Promise<KeyObject> {
+/** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is not a public key. */
+export async function readPublicKey(path: string, place: string): Promise<KeyObject> {
   const pem = await readKeyFile(path, { place, maxBytes: MAX_BYTES, secret: false });
   let key: KeyObject;
   try {

@@ -5,7 +5,7 @@ export function flagSyntax({ flag, kind }: Setting): string {
   return kind.unit === null ? String(flag) : `${flag} <${kind.unit}>`;
 }
 
-/** What holds where a setting is not given; literal words in backticks. */
+/** The default of a setting; literal words in backticks. */
 export function absentText({ absent, variable }: Setting): string {
   if (absent.is === 'required') {
     return variable === null ? 'required' : `\`${variable.name}\`; required`;
@@ -34,7 +34,7 @@ export function keyDescription(setting: Setting): string {
   return sentences.map((text) => `${asSentence(plain(text))}.`).join(' ');
 }
 
-/** What holds where a job file has no such key; a switch is `true` or `false` there. */
+/** The default of a key in a job file; switches are `true` or `false` there. */
 export function keyAbsentText(setting: Setting): string {
   const isSwitch = setting.kind.unit === null && setting.absent.is === 'default';
   return isSwitch ? `\`${setting.absent.value}\`: ${absentText(setting)}` : absentText(setting);

@@ -18,7 +18,7 @@ export interface Sources {
   readonly cwd: string;
 }
 
-/** What a user gave for a setting. */
+/** A user's value for a setting. */
 interface Given {
   readonly texts: Texts;
   /** Absolute folder that paths in it are relative to. */
@@ -33,7 +33,7 @@ type ValuesOf<Table extends SettingTable> = {
 };
 
 /**
- * What a user gave for a setting: by its flag, else in the job file, else in the environment; null: nothing. `item` is
+ * A user's value for a setting: from its flag, else the job file, else the environment, else null. `item` is
  * the index in the list that the setting's key is in, such as `sources[].text`.
  */
 export function given(setting: Setting, from: Sources, item = 0): Given | null {
@@ -69,8 +69,8 @@ function inEnvironment({ variable, kind }: Setting, { env, cwd }: Sources): Give
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 
-/** The value that a user gave for a setting; null: none. Failure('usage') names the place of a mistake in it. */
-export async function givenValueOf<T>(setting: Setting<T>, from: Sources, item = 0): Promise<T | null> {
+/** A user's parsed value for a setting, or null. Failure('usage') names the place of a mistake in it. */
+export async function resolveSetting<T>(setting: Setting<T>, from: Sources, item = 0): Promise<T | null> {
   const found = given(setting, from, item);
   if (found === null) return null;
   return setting.kind.parse(found.texts, { folder: found.folder, cwd: from.cwd, env: from.env });
@@ -78,7 +78,7 @@ export async function givenValueOf<T>(setting: Setting<T>, from: Sources, item =
 
 /** The value of a setting: what a user gave, else its default. Failure('usage') for a mistake, or where it must be given. */
 export async function valueOf<T>(setting: Setting<T>, from: Sources, item = 0): Promise<T> {
-  const value = await givenValueOf(setting, from, item);
+  const value = await resolveSetting(setting, from, item);
   if (value !== null) return value;
   const { absent, kind } = setting;
   const { cwd, env } = from;
@@ -90,7 +90,7 @@ export async function valueOf<T>(setting: Setting<T>, from: Sources, item = 0): 
 }
 
 /** The values of several settings, parsed in their order. */
-export async function valuesOf<Table extends SettingTable>(
+export async function resolveSettings<Table extends SettingTable>(
   table: Table,
   from: Sources,
   item = 0,

@@ -6,7 +6,7 @@ import type { Kind, Text, Texts, Where } from './setting.ts';
 
 const TEXT_SHAPE = z.string().min(1);
 
-/** One value, written as a text in job files as well. */
+/** One value, also written as text in job files. */
 export function single<T>(
   unit: string,
   parse: (text: Text, where: Where) => T | Promise<T>,
@@ -64,17 +64,17 @@ export function wholeNumber(unit: string, min: number, max: number): Kind<number
   const parse = ({ value, place }: Text): number => {
     const number = wholeNumberIn(value, min, max);
     if (number !== null) return number;
-    throw usageError(place, `expected a whole number of ${min} to ${max}, found ${quoteForMessage(value)}`);
+    throw usageError(place, `expected a whole number from ${min} to ${max}, found ${quoteForMessage(value)}`);
   };
   return single(unit, parse, z.int().min(min).max(max));
 }
 
 const MAX_PORT = 65_535;
 
-/** A TCP port to listen on; 0: a free one. */
+/** A TCP port to listen on; 0 takes a free one. */
 export const PORT: Kind<number> = single('port', ({ value, place }) => {
   const port = wholeNumberIn(value, 0, MAX_PORT);
-  if (port === null) throw usageError(place, `expected a port of 0 to ${MAX_PORT}`);
+  if (port === null) throw usageError(place, `expected a port from 0 to ${MAX_PORT}`);
   return port;
 });
 
@@ -98,5 +98,5 @@ export function duration(bounds?: { readonly min: string; readonly max: string }
   });
 }
 
-/** A share of 0 to 1. */
+/** A share from 0 to 1. */
 export const RATE: Kind<number> = single('rate', parseRate, z.number().min(0).max(1));

@@ -10,7 +10,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   timeout: 'a request to the gateway ends after 50 s',
 };
 
-/** What to do instead of a removed setting, given its key or its flag's name in camel case; null for other names. */
-export function insteadOf(name: string): string | null {
+/** The replacement for a removed setting, by its key or its flag's name in camel case; null for other names. */
+export function replacementFor(name: string): string | null {
   return Object.hasOwn(INSTEAD, name) ? INSTEAD[name]! : null;
 }

@@ -6,7 +6,7 @@ export type Text = WithOrigin<string>;
 
 export type Texts = readonly [Text, ...Text[]];
 
-/** What a value may depend on besides its text. */
+/** The context of a value besides its text. */
 export interface Where {
   /** Absolute folder that paths in the value are relative to: the job file's, or `cwd`. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export interface Kind<T> {
   readonly unit: string | null;
   /** Whether the flag may be given several times, and the environment variable may hold several values. */
   readonly isList: boolean;
-  /** What a job file may hold. */
+  /** The type of a value in job files. */
   readonly shape: z.ZodType;
   /** Failure('usage') that names the place of the first mistake. */
   parse(texts: Texts, where: Where): T | Promise<T>;
@@ -33,7 +33,7 @@ export interface Variable {
   readonly help: string;
 }
 
-/** What holds where a setting is not given. */
+/** The value of a setting that is not given. */
 type Absent =
   /** `value` is parsed as if it were given; `shown` describes it where its text says too little. */
   | { readonly is: 'default'; readonly value: string; readonly shown?: string | undefined }
@@ -44,7 +44,7 @@ type Absent =
 
 /** The one place that defines a setting. Flags, job files, their schemas and the documentation derive from it. */
 export interface Setting<T = unknown> {
-  /** `--max-wait`; null: there is no flag. */
+  /** For example `--max-wait`; null if there is no flag. */
   readonly flag: `--${string}` | null;
   /** Path in a job file, lists as `[]`: `output.dir`, `sources[].text`; null: there is no key. */
   readonly key: string | null;

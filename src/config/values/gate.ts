@@ -30,7 +30,7 @@ const RATE_BY_WORD: Readonly<Record<string, RateGate>> = {
 
 /**
  * Gates as typed: `flagged-rate=0.01`, `hate=0.001`. Failure('usage') for a name that is neither a gate nor a category, and
- * for a rate that is no share of 0 to 1.
+ * for a rate that is not a share from 0 to 1.
  */
 export function parseGates(texts: readonly WithOrigin<string>[]): GivenGates {
   const rates: Partial<Record<RateGate, number>> = {};
@@ -61,7 +61,7 @@ function splitGate({ value, place }: WithOrigin<string>): readonly [name: string
 }
 
 /** All gates of a run: those of the job file, replaced by those of flags. */
-export function mergedGates(
+export function mergeGates(
   rates: Readonly<Record<RateGate, number | null>>,
   categories: CategoryGates,
   flags: GivenGates | null,

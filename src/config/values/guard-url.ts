@@ -3,7 +3,7 @@ import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts'
 
 /** The demonstration guard that a run starts itself. */
 export const EMBEDDED_GUARD = 'embedded:';
-/** The same, answering the scores of all categories for every content. */
+/** The embedded guard with the scores of all categories for all content. */
 export const EMBEDDED_ALL_SCORES = 'embedded:all-scores';
 
 /** Whether a guard is the demonstration guard. */
@@ -11,7 +11,7 @@ export function isEmbedded(url: string): boolean {
   return url === EMBEDDED_GUARD || url === EMBEDDED_ALL_SCORES;
 }
 
-/** Where guards listen unless told otherwise: Triton, the reference client for REST, any host for HTTPS. */
+/** Default ports of guards: Triton, the reference client for REST, any host for HTTPS. */
 const DEFAULT_PORTS = {
   grpc: 8001,
   grpcs: 8001,
@@ -108,7 +108,7 @@ function parseLocation(scheme: Scheme, rest: string, given: WithOrigin<string>):
   if (match === null || port < 1 || port > 65_535 || (path !== '' && !mayHavePath)) {
     throw usageError(
       given.place,
-      `expected a host and a port of 1 to 65535, found ${quoteForMessage(given.value)}`,
+      `expected a host and a port from 1 to 65535, found ${quoteForMessage(given.value)}`,
     );
   }
   if (/\/v[12](\/|$)|\/\.\.?(\/|$)/.test(path)) {

@@ -4,7 +4,7 @@ import { openForAppending } from '../../files/create-file.ts';
 import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 
-/** Absolute paths of folders. Failure('usage') for a path at which there is none. */
+/** Absolute paths of folders. Failure('usage') for a path without one. */
 export async function parseFolders(given: readonly WithOrigin<string>[], folder: string): Promise<string[]> {
   const paths: string[] = [];
   for (const { value, place } of given) {
@@ -23,7 +23,7 @@ export async function parseOutputFolder(
 ): Promise<string> {
   if (value === '') throw usageError(place, 'the path is empty');
   const absolute = resolve(folder, value);
-  // Of a folder that is not there yet, the nearest path above that exists must be a folder.
+  // If the folder does not exist yet, its nearest existing ancestor must be a folder.
   for (let path = absolute; ; path = dirname(path)) {
     const found = await stat(path).catch(() => null);
     if (found === null && path !== dirname(path)) continue;
@@ -34,7 +34,7 @@ export async function parseOutputFolder(
 
 /**
  * Folders of corpora on this machine, given as `name=folder`, or as a folder that has the name of the corpus: absolute
- * paths by the name of the corpus. Failure('usage') for a path that is not there, and for a name given twice.
+ * paths by the name of the corpus. Failure('usage') for a missing path, and for a name given twice.
  */
 export async function parseCorpusRoots(
   given: readonly WithOrigin<string>[],
@@ -58,7 +58,7 @@ export async function parseCorpusRoots(
  * The absolute path of a file of chain heads. Creates the file, so that one that cannot be written is known at the
  * start. Failure('usage') when it cannot be written, or is in a run directory.
  */
-export async function headFileAt({ value, place }: WithOrigin<string>, folder: string): Promise<string> {
+export async function resolveHeadFile({ value, place }: WithOrigin<string>, folder: string): Promise<string> {
   const path = resolve(folder, value);
   const around = await findEnclosingRunDirectory(path);
   if (around !== null) {
@@ -80,6 +80,6 @@ export async function headFileAt({ value, place }: WithOrigin<string>, folder: s
 }
 
 /** A program and its arguments. A program with a slash is relative to `folder`; one without is looked up in PATH. */
-export function commandOf([program, ...args]: readonly string[], folder: string): readonly string[] {
+export function resolveCommand([program, ...args]: readonly string[], folder: string): readonly string[] {
   return [program!.includes('/') ? resolve(folder, program!) : program!, ...args];
 }

@@ -23,11 +23,11 @@ export const MAX_LOCK = '5m';
 /** The longest that a worker may keep its jobs to itself after its last sign of life, in milliseconds. */
 export const MAX_LOCK_MS = parseDuration({ value: MAX_LOCK, place: 'MAX_LOCK' });
 
-/** A share of 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for anything else. */
+/** A share from 0 to 1, as JavaScript writes numbers or without a leading zero. Failure('usage') for anything else. */
 export function parseRate({ value, place }: WithOrigin<string>): number {
   const rate = /^(?:\d+|\d*\.\d+)(?:e-\d{1,3})?$/i.test(value) ? Number(value) : Number.NaN;
   if (!(rate <= 1)) {
-    throw usageError(place, `expected a share of 0 to 1 (1 % is 0.01), found ${quoteForMessage(value)}`);
+    throw usageError(place, `expected a share from 0 to 1 (1 % is 0.01), found ${quoteForMessage(value)}`);
   }
   return rate;
 }

@@ -1,7 +1,7 @@
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import { REDIS_PREFIX } from '../settings/entries/environment.ts';
 
-/** Where the fleet's Redis is. Holds the password: never printed or stored. */
+/** The address of the fleet's Redis. It holds the password: never printed or stored. */
 export interface RedisAddress {
   /** As given: passed on to child processes through their environment. */
   readonly url: string;
@@ -11,7 +11,7 @@ export interface RedisAddress {
   readonly username: string | null;
   readonly password: string | null;
   readonly database: number;
-  /** Prefix of every key; in braces (a hash tag), so that a Redis cluster keeps all of them on one node. */
+  /** Prefix of every key. In braces, it is a hash tag: a Redis cluster keeps all keys on one node. */
   readonly prefix: string;
   /** For messages: the address without user, password and database. */
   readonly shown: string;

@@ -14,7 +14,7 @@ function slug(text: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is no slug. */
+/** A run's name as the user gave it, which becomes part of a folder's name. Failure('usage') when it is not a slug. */
 export function parseRunName({ value, place }: WithOrigin<string>): string {
   const fit = slug(value);
   if (value !== fit || fit === '') {
@@ -28,7 +28,7 @@ export function parseRunName({ value, place }: WithOrigin<string>): string {
 }
 
 /** The name of a run whose user gave none: after its job file or its first corpus. */
-export function runNameOf(path: string): string {
+export function runNameFromPath(path: string): string {
   return slug(basename(path).replace(/\.[a-z0-9]{1,5}(\.gz)?$/i, '')) || 'run';
 }
 
@@ -36,7 +36,7 @@ export function runNameOf(path: string): string {
 const RUN_ID = /^\d{8}T\d{6}Z-([a-z0-9-]{1,48})-[0-9a-f]{4}$/;
 
 /**
- * Whether a text is what a run is called (`20261121T020000Z-nightly-ab12`): the name of its directory, and in the keys
+ * Whether a string is the name of a run (`20261121T020000Z-nightly-ab12`): the name of its directory, and in the keys
  * of its fleet. To be asked of every such text that comes from outside before it becomes part of a path or a pattern.
  */
 export function isRunId(text: string): boolean {

@@ -27,7 +27,7 @@ const BY_EXTENSION: Readonly<Record<string, LabelFile>> = {
 
 /**
  * Writes the last review of every reviewed item of a finished run to a new file: for `replay --labels`, or for Label Studio.
- * Failure('usage') for a path that is no run directory or with another ending, that is taken, or is in a run directory;
+ * Failure('usage') for a path that is not a run directory or with another ending, that is taken, or is in a run directory;
  * Failure('internal') for a run that is not finished, and for a record or reviews that fail verification.
  */
 export async function exportLabels(

@@ -28,7 +28,7 @@ const NO_CACHE_USAGE: readonly number[] = new Array<number>(CACHE_USAGE_WIDTH).f
 export interface ContractOptions {
   readonly version: string;
   readonly contextTokens: number;
-  /** Answer the scores of all categories for every content, not for flagged ones alone; default: no. */
+  /** Answer the scores of all categories for all content, not only for flagged content; default: no. */
   readonly allScores?: boolean;
 }
 

@@ -42,7 +42,7 @@ export async function admitRun(
   { keyFile, trusted, work, say, signal }: AdmitOptions,
 ): Promise<void> {
   const record = await readRunRecord(runDir);
-  // Opening it fails with a message that says it is no run directory.
+  // Opening it fails with a message that says it is not a run directory.
   if (record === null) return;
   await assertOwnRun(runDir);
   const runJson = await readRunFile(runDir, RUN_FILES.run);

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runDirectoryOf } from '../../../src/cli/run/run-directory.ts';
+import { resolveRunDirectory } from '../../../src/cli/run/run-directory.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
 test('a link that is named is what it leads to', async () => {
@@ -11,7 +11,8 @@ test('a link that is named is what it leads to', async () => {
   await writeFile(join(run, 'run.json'), '{}');
   await symlink(run, join(folder, 'latest'));
   await symlink(run, join(folder, 'runs', 'newest'));
-  for (const given of ['latest', './latest', 'newest', run]) expect(runDirectoryOf(given, folder)).toBe(run);
+  for (const given of ['latest', './latest', 'newest', run])
+    expect(resolveRunDirectory(given, folder)).toBe(run);
   await symlink('nowhere', join(folder, 'broken'));
-  expect(runDirectoryOf('broken', folder)).toBe(join(folder, 'broken'));
+  expect(resolveRunDirectory('broken', folder)).toBe(join(folder, 'broken'));
 });

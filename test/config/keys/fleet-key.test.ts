@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { fleetKeyOf } from '../../../src/config/keys/fleet-key.ts';
+import { readFleetKey } from '../../../src/config/keys/fleet-key.ts';
 import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -10,7 +10,7 @@ const KEY = 'a5'.repeat(32);
 const REMOTE = 'redis://queue-1:6379';
 
 async function keyOf(env: NodeJS.ProcessEnv, { url = REMOTE } = {}) {
-  const key = await fleetKeyOf(parseRedisUrl({ value: url, place: '--redis' }, {}), env);
+  const key = await readFleetKey(parseRedisUrl({ value: url, place: '--redis' }, {}), env);
   return key === null ? null : key.export().toString();
 }
 

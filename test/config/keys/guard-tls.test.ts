@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { guardTlsFilesOf, readGuardTls } from '../../../src/config/keys/guard-tls.ts';
+import { resolveGuardTlsFiles, readGuardTls } from '../../../src/config/keys/guard-tls.ts';
 import type { Flags } from '../../../src/config/settings/given.ts';
 import { type Certificate, issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 async function read(flags: Flags, guards = ['grpcs://gpu-1:8001']) {
-  return readGuardTls(await guardTlsFilesOf({ flags, env: {}, cwd }), guards);
+  return readGuardTls(await resolveGuardTlsFiles({ flags, env: {}, cwd }), guards);
 }
 
 describe('the files for TLS connections to guards', () => {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { signingKeyOf } from '../../../src/config/keys/signing-key.ts';
+import { readSigningKey } from '../../../src/config/keys/signing-key.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 
 test('a signing key that every user can read is refused, one for a group is not', async () => {
@@ -11,7 +11,7 @@ test('a signing key that every user can read is refused, one for a group is not'
   await writeFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const env = { GUARDSWEEP_SIGNING_KEY_FILE: path };
   await chmod(path, 0o644);
-  await expect(signingKeyOf(env)).rejects.toThrow(/every user/);
+  await expect(readSigningKey(env)).rejects.toThrow(/every user/);
   await chmod(path, 0o440);
-  expect((await signingKeyOf(env))?.asymmetricKeyType).toBe('ed25519');
+  expect((await readSigningKey(env))?.asymmetricKeyType).toBe('ed25519');
 });

@@ -1,5 +1,5 @@
 import { usageError } from '../../usage-error.ts';
-import { commandOf, headFileAt } from '../../values/paths.ts';
+import { resolveCommand, resolveHeadFile } from '../../values/paths.ts';
 import { parseRate } from '../../values/quantities.ts';
 import { choice, list, path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -9,7 +9,7 @@ export const HEAD_FILE = setting({
   key: 'headFile',
   help: 'append the chain head of each finished pass to this file, which must be outside any run directory',
   keyNote: 'relative to the job file',
-  kind: single('file', (text, { folder }) => headFileAt(text, folder)),
+  kind: single('file', (text, { folder }) => resolveHeadFile(text, folder)),
   unset: 'none',
   example: '/var/lib/audit/heads.jsonl',
 });
@@ -21,7 +21,7 @@ export const ON_FINISH = setting({
   flagNote: 'given again, its arguments',
   keyNote: 'a program, or a list of it and its arguments',
   kind: list<readonly string[]>('program', 'a program', (texts, { folder }) =>
-    commandOf(
+    resolveCommand(
       texts.map(({ value }) => value),
       folder,
     ),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { publicKeyIn } from '../../keys/signing-key.ts';
+import { readPublicKey } from '../../keys/signing-key.ts';
 import { parseChainHead } from '../../values/hashes.ts';
 import { path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -55,7 +55,7 @@ export const HEADS_TO_HOLD = setting({
 export const PUBLIC_KEY = setting({
   flag: '--public-key',
   help: 'Ed25519 public key in PEM; the record must be signed with its private key',
-  kind: single('file', ({ value, place }, { folder }) => publicKeyIn(resolve(folder, value), place)),
+  kind: single('file', ({ value, place }, { folder }) => readPublicKey(resolve(folder, value), place)),
   unset: 'a signature is not checked',
   example: 'audit-public.pem',
 });

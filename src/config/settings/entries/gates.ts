@@ -8,7 +8,7 @@ import { setting } from '../setting.ts';
 /** Replaces the gates of a job file that it names. */
 export const FAIL_IF = setting({
   flag: '--fail-if',
-  help: 'status 3 when flagged-rate, blocked-rate, error-rate, uncovered-rate or the rate of a category such as hate is above a share of 0 to 1',
+  help: 'status 3 when flagged-rate, blocked-rate, error-rate, uncovered-rate or the rate of a category such as hate is above a share from 0 to 1',
   kind: list<GivenGates>('gate=rate', 'a gate', parseGates),
   unset: 'no gate',
   example: 'flagged-rate=0.01',

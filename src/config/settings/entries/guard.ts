@@ -33,7 +33,7 @@ export const WORKER_GUARD = setting({
   example: 'grpc://127.0.0.1:8001',
 });
 
-/** The guard of the gateway, for which the same holds. The dashboard works without. */
+/** The gateway's guard, with the same rules. The dashboard works without one. */
 export const GATEWAY_GUARD = setting({
   ...guard,
   unset: 'none: the API answers 503',
@@ -52,7 +52,7 @@ export const EXPECT_FINGERPRINT = setting({
 export const GUARD_POLICY = setting({
   flag: '--guard-policy',
   key: 'guardPolicy',
-  help: 'your written policy, by which a model of the family `policy` judges',
+  help: 'your written policy, which models of the family `policy` follow',
   keyNote: 'a text file, relative to the job file',
   kind: single('file', ({ value, place }, { folder }) =>
     readGuardPolicy(resolve(folder, value), { value, place }),

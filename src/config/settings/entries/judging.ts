@@ -21,7 +21,7 @@ export const POLICY = setting({
 export const FRAMES = setting({
   flag: '--frames',
   key: 'frames',
-  help: `most frames or pages of one image that are judged, evenly spaced, 1 to ${MAX_FRAMES}`,
+  help: `maximum number of frames or pages to judge per image, evenly spaced, 1 to ${MAX_FRAMES}`,
   kind: wholeNumber('count', 1, MAX_FRAMES),
   default: '8',
   example: '16',
@@ -66,7 +66,7 @@ export const TRUST_DECLARED = setting({
   shown: 'they judge every item again',
 });
 
-/** What `gc` cleans. */
+/** The verdict store that `gc` shrinks. */
 export const CLEANED_STORE = setting({
   flag: '--store',
   help: 'folder of the verdict store',

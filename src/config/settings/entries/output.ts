@@ -73,7 +73,7 @@ export const RUNS_FOLDER = setting({
   example: '/data/runs',
 });
 
-/** Where a sink may write. */
+/** The folder that a sink may write to. */
 export const RUNS_ROOT = setting({
   flag: '--root',
   help: 'folder with run directories; nothing outside it is written',
@@ -82,7 +82,7 @@ export const RUNS_ROOT = setting({
   example: '/data/runs',
 });
 
-/** Where `normalize` writes. */
+/** The folder that `normalize` writes to. */
 export const NORMAL_FORMS_FOLDER = setting({
   flag: '--out',
   help: 'folder to write to; created if missing',

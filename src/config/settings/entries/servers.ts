@@ -4,7 +4,7 @@ import { setting } from '../setting.ts';
 
 export const METRICS_PORT = setting({
   flag: '--metrics-port',
-  help: 'port for Prometheus metrics under /metrics, 0 to 65535; 0: a free one, which is printed',
+  help: 'port for Prometheus metrics under /metrics, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   unset: 'none are served',
   example: '9464',
@@ -36,7 +36,7 @@ export const MODEL = setting({
 
 export const ALL_SCORES = setting({
   flag: '--all-scores',
-  help: 'answer the scores of all categories for every content, not for flagged content alone; the guard gets another fingerprint',
+  help: 'answer the scores of all categories for all content, not only for flagged content; this changes the fingerprint',
   kind: SWITCH,
   default: 'false',
 });
@@ -51,7 +51,7 @@ export const HOST = setting({
 
 export const GRPC_PORT = setting({
   flag: '--grpc-port',
-  help: 'port for gRPC, 0 to 65535; 0: a free one, which is printed',
+  help: 'port for gRPC, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   default: '8001',
   example: '9001',
@@ -59,7 +59,7 @@ export const GRPC_PORT = setting({
 
 export const GUARD_METRICS_PORT = setting({
   flag: '--metrics-port',
-  help: 'port for Prometheus metrics of the guard under /metrics, 0 to 65535; 0: a free one, which is printed',
+  help: 'port for Prometheus metrics of the guard under /metrics, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   default: '8002',
   example: '9002',
@@ -83,7 +83,7 @@ export const LOAD_MODEL = setting({
 
 export const HTTP_PORT = setting({
   flag: '--http-port',
-  help: 'port for HTTP, 0 to 65535; 0: a free one, which is printed',
+  help: 'port for HTTP, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   default: '8000',
   example: '9000',
@@ -99,7 +99,7 @@ export const FAULTS = setting({
 
 export const GATEWAY_PORT = setting({
   flag: '--port',
-  help: 'port for HTTP, 0 to 65535; 0: a free one, which is printed',
+  help: 'port for HTTP, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   default: '9000',
   example: '9001',
