@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { packJob } from '../../src/fleet/jobs/pack-job.ts';
 import { JOB_FORM } from '../../src/fleet/redis/fleet-runs.ts';
 
 /** What a forger aims at: a fleet's Redis, and a run of it whose name it knows. */
@@ -28,18 +29,9 @@ const QUEUES = ['shards-text', 'shards-chat'];
 const HOSTILE = ['../../etc/passwd', '*', '[a-z]?', 'a\nb', '\x1b[2J', 'wait:x', '__proto__', ' '];
 
 const item = (n: number): object => ({
-  ...{ v: JOB_FORM, record: 'x', expect: null, fingerprints: [] },
+  ...{ record: 'x', expectFingerprint: null, contentPolicy: null, settledMark: null },
   judging: { frames: 1, longAudio: 'windows' },
-  contentPolicy: null,
-  ...{
-    settledMark: null,
-    shard: n % 50,
-    pass: 1,
-    lane: 'text',
-    conversations: [],
-    names: ['x'],
-    items: [[0, [0]]],
-  },
+  shard: { shard: n % 50, pass: 1, lane: 'text', items: [{ seq: 0 }] },
 });
 
 function pick<T>({ random }: Target, values: readonly T[]): T {
@@ -47,7 +39,9 @@ function pick<T>({ random }: Target, values: readonly T[]): T {
 }
 
 /** What a job without a seal holds. */
-const plain = (content: object): object => ({ plain: JSON.stringify(content) });
+const plain = (content: object): object => ({
+  plain: packJob({ v: JOB_FORM, job: content, conversations: [], fingerprints: [] }).toString('base64'),
+});
 
 /** A job as BullMQ keeps it, with whatever fields. */
 function job(target: Target, queue: string, id: string, fields: object = {}): Promise<unknown> {
@@ -94,15 +88,17 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     forge: ({ results, run }, n) =>
       results.add(
         'value',
-        plain({ kind: 'result', run, epoch: 1, outcomes: [], fingerprints: [], ...item(n) }),
-        { jobId: `s-${run}-1-${n % 50}-${2 + Math.floor(n / 50)}` },
+        plain({ kind: 'result', run, epoch: 1, result: { outcomes: [], fingerprints: [], ...item(n) } }),
+        {
+          jobId: `s-${run}-1-${n % 50}-${2 + Math.floor(n / 50)}`,
+        },
       ),
   },
   'an end of the run': {
     into: 'results',
     share: 4,
     forge: ({ results, run }, n) =>
-      results.add('value', plain({ kind: 'finish', v: JOB_FORM, run, epoch: 1, pass: 1 }), {
+      results.add('value', plain({ kind: 'finish', run, epoch: 1, pass: 1 }), {
         jobId: `f-${run}-1-${n}`,
       }),
   },

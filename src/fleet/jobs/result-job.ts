@@ -1,17 +1,17 @@
-import { pack, unpack } from 'msgpackr';
 import { z } from 'zod';
-import { LANES } from '../../domain/item.ts';
+import { LANES, type Item } from '../../domain/item.ts';
+import { MODALITIES, REQUEST_TYPES, type ItemRequest } from '../../domain/request.ts';
 import type { ShardResult } from '../../domain/shard.ts';
+import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
 import { CANARY_CHECK } from '../../record/log/canary-schema.ts';
 import { JOB_FORM } from '../redis/fleet-runs.ts';
-import { FINGERPRINT, ITEM_ROW, packItem, SNIPPET, unpackItem } from './item-row.ts';
-import { StringTable } from './rows.ts';
-import { OUTCOME_ROW, packOutcome, unpackOutcome } from './outcome-row.ts';
-import type { JobContent } from '../../queue/redis/sealing/sealed-jobs.ts';
+import { FINGERPRINT, packSettled, PLACE, SETTLED_ITEM, SNIPPET, unpackSettled } from './item-schema.ts';
+import { OUTCOME } from './outcome-schema.ts';
+import { packJob, unpackJob } from './pack-job.ts';
 import { shardJobId } from './shard-job.ts';
 
 /** A job for a run's sink. */
-export type SinkJob = ResultJob | FinishJob;
+export type SinkJob = ResultJob | z.output<typeof FINISH>;
 
 /** The outcomes of a shard. */
 export interface ResultJob {
@@ -25,110 +25,97 @@ export interface ResultJob {
   readonly result: ShardResult;
 }
 
-/** A request to finish the run. */
-interface FinishJob {
-  readonly kind: 'finish';
-  readonly run: string;
-  readonly record: string;
-  /** Epoch of the feeder that asks. */
-  readonly epoch: number;
-  readonly pass: number;
-}
-
 const count = z.int().min(0);
 const text = z.string();
 
-const JOB = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('result'),
-    v: z.literal(JOB_FORM),
-    run: text,
-    record: text,
-    epoch: z.int().min(1),
-    settledMark: text.nullable(),
-    shard: count,
-    pass: z.int().min(1),
-    lane: z.enum(LANES),
-    /** The string table of the rows. */
-    names: z.array(text),
-    items: z.array(ITEM_ROW),
-    outcomes: z.array(OUTCOME_ROW.nullable()),
+/** An item beside its outcome: without its content, which the record does not need. */
+const JUDGED_ITEM = PLACE.extend({
+  request: z.object({ requestType: z.enum(REQUEST_TYPES), modality: z.enum(MODALITIES) }),
+  contentSha256: text,
+  settled: z.null(),
+});
+
+const RESULT = z.object({
+  kind: z.literal('result'),
+  run: text,
+  record: text,
+  epoch: z.int().min(1),
+  settledMark: text.nullable(),
+  result: z.object({
+    shard: z.object({
+      shard: count,
+      pass: z.int().min(1),
+      lane: z.enum(LANES),
+      items: z.array(z.union([JUDGED_ITEM, SETTLED_ITEM])),
+    }),
+    outcomes: z.array(OUTCOME.nullable()),
     fingerprints: z.array(FINGERPRINT),
-    canaries: z.array(CANARY_CHECK),
-    /** Pieces of content, in a run with content. */
-    snippets: z.array(SNIPPET.nullable()).nullable(),
+    canaries: z.array(CANARY_CHECK).exactOptional(),
+    snippets: z.array(SNIPPET.nullable()).exactOptional(),
   }),
-  z.object({
-    kind: z.literal('finish'),
-    v: z.literal(JOB_FORM),
-    run: text,
-    record: text,
-    epoch: z.int().min(1),
-    pass: z.int().min(1),
-  }),
-]);
+});
+
+/** A request to finish the run. */
+const FINISH = z.object({
+  kind: z.literal('finish'),
+  run: text,
+  record: text,
+  /** Epoch of the feeder that asks. */
+  epoch: z.int().min(1),
+  pass: z.int().min(1),
+});
+
+const JOB = z.object({ v: z.literal(JOB_FORM), job: z.discriminatedUnion('kind', [RESULT, FINISH]) });
 
 /** Id of the job that asks to finish a run after a pass. */
 export function finishJobId(run: string, pass: number, epoch: number): string {
   return `f-${run}-${pass}-${epoch}`;
 }
 
-/** The encoding of results in Redis: rows in msgpack, mostly numbers, without the content of the items. */
+/** A result in Redis: without the content of its items. */
 export const sinkJobCodec: JobContent<SinkJob> = {
-  plainAs: 'base64',
-
   id: (job) =>
     job.kind === 'finish'
       ? finishJobId(job.run, job.pass, job.epoch)
       : shardJobId(job.run, job.result.shard, job.epoch),
 
   encode(job) {
-    return pack(packed(job));
+    if (job.kind === 'finish') return packJob({ v: JOB_FORM, job });
+    const { shard } = job.result;
+    const items = shard.items.map((item) => {
+      if (item.settled !== null) return packSettled(item);
+      const { requestType, modality } = item.request;
+      return { ...item, request: { requestType, modality } };
+    });
+    return packJob({ v: JOB_FORM, job: { ...job, result: { ...job.result, shard: { ...shard, items } } } });
   },
 
   decode(encoded) {
-    const job = JOB.parse(unpack(typeof encoded === 'string' ? Buffer.from(encoded) : encoded));
-    const { run, record, epoch } = job;
-    if (job.kind === 'finish') return { kind: 'finish', run, record, epoch, pass: job.pass };
-    const { settledMark, shard, pass, lane, names, fingerprints, canaries, snippets } = job;
-    const items = job.items.map((row) => unpackItem(row, job));
-    const outcomes = job.outcomes.map((row) => row && unpackOutcome(row, names));
-    return {
-      kind: 'result',
-      run,
-      record,
-      epoch,
-      settledMark,
-      result: {
-        shard: { shard, pass, lane, items },
-        outcomes,
-        fingerprints,
-        canaries,
-        ...(snippets && { snippets }),
-      },
-    };
+    const { job } = JOB.parse(unpackJob(encoded));
+    if (job.kind === 'finish') return job;
+    const { shard, fingerprints } = job.result;
+    const items = shard.items.map((item): Item => {
+      if (item.settled !== null) return unpackSettled(item, fingerprints);
+      return { ...item, request: withoutContent(item.request) };
+    });
+    return { ...job, result: { ...job.result, shard: { ...shard, items } } };
   },
 };
 
-function packed(job: SinkJob): z.input<typeof JOB> {
-  if (job.kind === 'finish') return { v: JOB_FORM, ...job };
-  const { shard, outcomes, fingerprints, canaries = [], snippets } = job.result;
-  const names = new StringTable();
-  return {
-    kind: 'result',
-    v: JOB_FORM,
-    run: job.run,
-    record: job.record,
-    epoch: job.epoch,
-    settledMark: job.settledMark,
-    shard: shard.shard,
-    pass: shard.pass,
-    lane: shard.lane,
-    items: shard.items.map((item) => packItem(item, names)),
-    outcomes: outcomes.map((outcome) => outcome && packOutcome(outcome, names)),
-    names: names.list,
-    fingerprints: [...fingerprints],
-    canaries: [...canaries],
-    snippets: snippets === undefined ? null : [...snippets],
-  };
+/** A request of the given kind without content, which stays with the worker. */
+function withoutContent({
+  requestType,
+  modality,
+}: Pick<ItemRequest, 'requestType' | 'modality'>): ItemRequest {
+  switch (requestType) {
+    case 'prompt':
+      if (modality === 'text') return { requestType, modality, text: '' };
+      return { requestType, modality, file: { corpus: '', path: '', sha256: '', bytes: 0 }, caption: null };
+    case 'response':
+      return { requestType, modality: 'text', prompt: null, response: '' };
+    case 'generation':
+      return { requestType, modality: 'text', prompt: '', chunks: [], cadenceChunks: 1 };
+    case 'multiturn':
+      return { requestType, modality: 'text', messages: [], turns: 0, conversation: null };
+  }
 }

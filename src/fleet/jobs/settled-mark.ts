@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hasReusedVerdict } from '../../domain/item.ts';
 import type { Shard } from '../../domain/shard.ts';
-import { packSettled } from './item-row.ts';
-import { StringTable } from './rows.ts';
+import { packSettled, SETTLED_ITEM } from './item-schema.ts';
 
 /**
  * What a feeder settled of a shard, which only it and the sink can know: an HMAC-SHA-256, 64 hex digits, with the key of
@@ -10,10 +9,10 @@ import { StringTable } from './rows.ts';
  * verdict of its own as a reused one.
  */
 export function settledMark(key: string, { shard, pass, items }: Shard): string | null {
-  const names = new StringTable();
-  const rows = items.filter(hasReusedVerdict).map((item) => packSettled(item, names));
-  if (rows.length === 0) return null;
-  const settled = JSON.stringify([shard, pass, names.list, rows]);
+  const reused = items.filter(hasReusedVerdict);
+  if (reused.length === 0) return null;
+  // The schema brings the fields into one order, whether the items were packed before or not.
+  const settled = JSON.stringify([shard, pass, reused.map((item) => SETTLED_ITEM.parse(packSettled(item)))]);
   return createHmac('sha256', Buffer.from(key, 'hex')).update(settled).digest('hex');
 }
 

@@ -58,7 +58,7 @@ describe('shards that are fed and not committed', () => {
     const id = (shard: number) => shardJobId('r', { pass: 1, shard }, 1);
     const dataOf = (shard: number) => link.redis.hget(link.key('shards-text', id(shard)), 'data');
     const fed = await dataOf(4);
-    expect(fed).toContain('nie');
+    expect(fed).toMatch(/plain/);
     // Shards 1, 3 and 4 left the shard queue: 3 has come as far as the sink's queue, the others are lost.
     for (const shard of [1, 3, 4]) await queue.remove(id(shard), never);
     await results.put(

@@ -1,4 +1,4 @@
-import { pack, unpack } from 'msgpackr';
+import { pack } from 'msgpackr';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
@@ -19,10 +19,12 @@ import {
 } from '../../../src/domain/request.ts';
 import type { Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
+import { packJob, unpackJob } from '../../../src/fleet/jobs/pack-job.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
-import { sinkJobCodec, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
+import { sinkJobCodec, type ResultJob, type SinkJob } from '../../../src/fleet/jobs/result-job.ts';
 import { shardJobCodec, type ShardJob } from '../../../src/fleet/jobs/shard-job.ts';
 import { judgedItem, knownItem, settledItem } from '../../helpers/items.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 
 /** Any UTF-16 string, lone surrogates included: what a corpus can hold. */
@@ -236,90 +238,124 @@ it('a result comes out as it went in but for the content, of which there is none
   ).not.toContain('marker');
 });
 
-it.each([{}, { v: 2 }, { v: 4 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
-  expect(() => shardJobCodec.decode(Buffer.from(JSON.stringify(data)))).toThrow();
+it('a text with half of a surrogate pair comes out as it went in, whatever its length', () => {
+  for (const length of [0, 10, 100, 5000]) {
+    const broken = `${'é'.repeat(length)}\ud800${'x'.repeat(length)}`;
+    const item: Item = {
+      ...judgedItem(0, { requestType: 'prompt', modality: 'text', text: broken }, broken),
+      part: broken,
+    };
+    const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
+    const of = { run: 'r', record: '', epoch: 1, settledMark: null };
+    const more = { expectFingerprint: null, judging: DEFAULT_JUDGING, contentPolicy: null };
+    const job: ShardJob = { ...of, ...more, shard };
+    expect(shardJobCodec.decode(shardJobCodec.encode(job))).toEqual(job);
+    const result = { shard, outcomes: fc.sample(outcomes, 1), fingerprints: [] };
+    const decoded = sinkJobCodec.decode(sinkJobCodec.encode({ kind: 'result', ...of, result })) as ResultJob;
+    const [{ id, source, part }] = decoded.result.shard.items as [Item];
+    expect([id, source.path, part]).toEqual([item.id, broken, broken]);
+  }
+});
+
+it.each([{}, { v: 2 }, null, 'x'])('what is no job of this version is refused: %j', (data) => {
+  expect(() => shardJobCodec.decode(pack(data))).toThrow();
   expect(() => sinkJobCodec.decode(pack(data))).toThrow();
 });
 
-const packed = (): Packed => {
+/** The record of a result, with a judged item and a reused verdict. */
+const record = (): Packed => {
   const item = judgedItem(0, { requestType: 'prompt', modality: 'text', text: 'x' });
   const verdict = judgement(0.5, { subcategoryScores: {}, fingerprint: null });
   const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item, knownItem(1, 0.5)] };
   const result = { shard, outcomes: [verdict, null], fingerprints: [MODEL] };
-  return unpack(
+  return unpackJob(
     sinkJobCodec.encode({ kind: 'result', run: 'r', record: '', epoch: 1, settledMark: null, result }),
   ) as Packed;
 };
 
+type Fields = Record<string, unknown>;
+
 interface Packed {
   v: number;
-  names: string[];
-  items: unknown[][];
-  outcomes: unknown[][];
-  fingerprints: unknown[];
+  job: {
+    result: {
+      shard: { items: [Fields, Fields & { settled: Fields & { judgement: Fields } }] };
+      outcomes: [Fields, null];
+      fingerprints: unknown[];
+    };
+  };
 }
 
-/** The place of the only time that the job names. */
-const timeOf = (job: Packed): number => job.outcomes[0]![10] as number;
+const failed = (error: ItemError): Fields => {
+  const failure = { error, attempts: 1, endpoint: null, moderatedAt: '2026-01-01T00:00:00.000Z' };
+  return { judgement: null, failure };
+};
 
-const failureRow = (code: string, mark: unknown, at: number): unknown[] => [1, [code, '', mark], 1, null, at];
+type Spoil = (job: Packed) => void;
+const inVerdict = (fields: Fields): Spoil => {
+  return ({ job: { result } }) => Object.assign(result.outcomes[0]['judgement'] as Fields, fields);
+};
+const inItem = (fields: Fields): Spoil => {
+  return ({ job: { result } }) => Object.assign(result.shard.items[0], fields);
+};
+const withOutcome = (outcome: Fields): Spoil => {
+  return ({ job: { result } }) => (result.outcomes[0] = outcome);
+};
+const error = (code: string, more: Fields = {}): ItemError => ({ code, message: '', ...more }) as ItemError;
 
-it('a row of an error is read', () => {
-  const job = packed();
-  const at = timeOf(job);
-  job.outcomes = [failureRow('INTERNAL', 'ffmpeg_missing', at), failureRow('UNREADABLE_SOURCE', 1, at)];
-  job.items[0] = [1, job.items[0]![1], null, null, ['UNSUPPORTED_TYPE', '', 'no_text_column']];
-  expect(() => sinkJobCodec.decode(pack(job))).not.toThrow();
-});
-
-it.each<[string, (job: Packed) => void]>([
+it.each<[string, Spoil]>([
   ['of an earlier form', (job) => (job.v = 1)],
-  ['that names what did not come with it', (job) => job.names.pop()],
-  ['with a category too few', (job) => (job.outcomes[0]![3] as unknown[]).pop()],
-  ['with a category too many', (job) => (job.outcomes[0]![3] as unknown[]).push(0.5)],
-  ['with a score that is no number', (job) => (job.outcomes[0]![3] = CATEGORY_KEYS.map(() => '0.5'))],
-  ['with a score of 7', (job) => (job.outcomes[0]![1] = 7)],
-  ['with a score below 0', (job) => (job.outcomes[0]![1] = -0.01)],
-  ['with a category of 1.01', (job) => ((job.outcomes[0]![3] as unknown[])[0] = 1.01)],
-  ['with a latency below 0', (job) => (job.outcomes[0]![7] = -1)],
-  ['with attempts below 0', (job) => (job.outcomes[0]![8] = -1)],
-  ['with coverage below 0', (job) => (job.outcomes[0]![12] = -1)],
-  ['with more flags than a guard gives', (job) => (job.outcomes[0]![4] = Array<string>(1001).fill('x'))],
-  ['of no time', (job) => (job.names = job.names.map(() => 'yesterday'))],
+  ['with a category that is none', inVerdict({ subcategoryScores: { unknown: 0.5 } })],
+  ['with a score that is no number', inVerdict({ subcategoryScores: { hate: '0.5' } })],
+  ['with a category of 1.01', inVerdict({ subcategoryScores: { hate: 1.01 } })],
   [
-    'with a final error that may pass',
-    (job) => (job.outcomes[0] = failureRow('MALFORMED_ROW', 1, timeOf(job))),
+    'with more categories than a guard gives',
+    inVerdict({
+      subcategoryScores: Object.fromEntries(Array.from({ length: 78 }, (_, at) => [`policy/c${at}`, 0])),
+    }),
   ],
+  ['with a score of 7', inVerdict({ score: 7 })],
+  ['with a score below 0', inVerdict({ score: -0.01 })],
+  ['with a latency below 0', inVerdict({ latencyMs: -1 })],
+  ['with a latency without end', inVerdict({ latencyMs: Infinity })],
+  ['with attempts below 0', inVerdict({ attempts: -1 })],
+  ['with coverage below 0', inVerdict({ coverage: { unit: 'chars', judged: -1, total: 1, worst_at: null } })],
+  ['with more flags than a guard gives', inVerdict({ subcategoryFlags: Array<string>(1001).fill('x') })],
+  ['with a longer flag than a guard gives', inVerdict({ subcategoryFlags: ['x'.repeat(1001)] })],
+  ['of no time', inVerdict({ moderatedAt: 'yesterday' })],
+  ['with a final error that may pass', withOutcome(failed(error('MALFORMED_ROW', { retryable: true })))],
   [
     'with a reason that is of another code',
-    (job) => (job.outcomes[0] = failureRow('TIMEOUT', 'ffmpeg_missing', timeOf(job))),
+    withOutcome(failed(error('TIMEOUT', { reason: 'ffmpeg_missing' }))),
   ],
-  [
-    'with an unknown reason',
-    (job) => (job.outcomes[0] = failureRow('INTERNAL', 'none of ours', timeOf(job))),
-  ],
+  ['with an unknown reason', withOutcome(failed(error('INTERNAL', { reason: 'none of ours' })))],
+  ['with a message that is too long', withOutcome(failed(error('INTERNAL', { message: 'x'.repeat(1001) })))],
+  ['with an outcome of no kind', withOutcome({ judgement: null, failure: null })],
+  ['with an item of no kind', inItem({ settled: {} })],
+  ['with an item without an id', inItem({ id: undefined })],
   [
     'with an item of a reason that is of another code',
-    (job) => (job.items[0] = [1, job.items[0]![1], null, null, ['INTERNAL', '', 'no_text_column']]),
+    inItem({
+      ...{ request: null, requestType: null, modality: null, contentSha256: null },
+      settled: { judgement: null, error: error('INTERNAL', { reason: 'no_text_column' }) },
+    }),
   ],
-  ['with an outcome cut short', (job) => job.outcomes[0]!.pop()],
-  ['with an item cut short', (job) => job.items[0]!.pop()],
-  ['with an outcome of no kind', (job) => (job.outcomes[0]![0] = 3)],
-  ['with an outcome of another kind', (job) => (job.outcomes[0]![0] = 1)],
-  ['with an item of no kind', (job) => (job.items[0]![0] = 4)],
-  ['with an item of another kind', (job) => (job.items[0]![0] = 1)],
-  ['with a settled score of 7', (job) => ((job.items[1]![5] as unknown[])[1] = 7)],
-  ['with the run of a reused verdict missing', (job) => (job.items[1]![6] = 9)],
-  ['without the model of a settled verdict', (job) => (job.fingerprints = [])],
-  ...[{}, { tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], 'tool'].map(
-    (roles): [string, (job: Packed) => void] => [
-      `with roles that are none: ${JSON.stringify(roles)}`,
-      (job) => ((job.items[0]![1] as unknown[])[7] = roles),
-    ],
-  ),
+  [
+    'with a settled score of 7',
+    ({ job: { result } }) => (result.shard.items[1].settled.judgement['score'] = 7),
+  ],
+  [
+    'with the run of a reused verdict missing',
+    ({ job: { result } }) => delete result.shard.items[1].settled['reusedFrom'],
+  ],
+  ['without the model of a settled verdict', ({ job: { result } }) => (result.fingerprints = [])],
+  ...[{ tool: 0 }, { Ann: 1 }, { tool: 1.5 }, [1], 'tool'].map((roles): [string, Spoil] => [
+    `with roles that are none: ${JSON.stringify(roles)}`,
+    inItem({ roles }),
+  ]),
 ])('a result is refused %s', (_, spoil) => {
-  const job = packed();
-  expect(() => sinkJobCodec.decode(pack(job))).not.toThrow();
+  const job = record();
+  expect(() => sinkJobCodec.decode(packJob(job))).not.toThrow();
   spoil(job);
-  expect(() => sinkJobCodec.decode(pack(job))).toThrow();
+  expect(() => sinkJobCodec.decode(packJob(job))).toThrow();
 });

@@ -26,13 +26,11 @@ export class UnreadableJob extends Error {
 
 /** Encodes the content of one kind of job, before sealing. */
 export interface JobContent<T> {
-  /** How its bytes are written into a job that no key seals: UTF-8 for text, which takes the least room. */
-  readonly plainAs: 'utf8' | 'base64';
   /** The job ID of a value, unique in its queue. */
   id(value: T): string;
   encode(value: T): Buffer;
-  /** Throws if this is not such a value: its bytes, or their text if `plainAs` is UTF-8. */
-  decode(encoded: Buffer | string): T;
+  /** Throws if these are not the bytes of such a value. */
+  decode(encoded: Buffer): T;
 }
 
 const SEALED = z.strictObject({ sealed: z.string() });
@@ -50,11 +48,11 @@ export function runOfJob(jobId: string): string | null {
 }
 
 /**
- * Codec for the jobs of a queue in Redis: with a seal `{"sealed": …}`, base64, bound to the queue and to the name of the
- * job; without one `{"plain": …}`. A job is accepted only if its name matches its content.
+ * Codec for the jobs of a queue in Redis: with a seal `{"sealed": …}`, bound to the queue and to the name of the job;
+ * without one `{"plain": …}`; both in base64. A job is accepted only if its name matches its content.
  */
 export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: FleetSeal | null): JobCodec<T> {
-  const opened = (data: unknown, jobId: string): Buffer | string => {
+  const opened = (data: unknown, jobId: string): Buffer => {
     const run = runOfJob(jobId);
     if (run === null) throw new UnreadableJob('misnamed');
     const { data: envelope } = SEALED.safeParse(data);
@@ -62,7 +60,7 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
       if (envelope !== undefined) throw new UnreadableJob('sealed');
       const { data: plain } = PLAIN.safeParse(data);
       if (plain === undefined) throw new UnreadableJob('malformed');
-      return content.plainAs === 'utf8' ? plain.plain : Buffer.from(plain.plain, content.plainAs);
+      return Buffer.from(plain.plain, 'base64');
     }
     const place = { run, folder: queue, name: jobId };
     const bytes = envelope && seal.openBytes(place, Buffer.from(envelope.sealed, 'base64'));
@@ -79,13 +77,12 @@ export function sealedJobs<T>(content: JobContent<T>, queue: string, seal: Fleet
       if (run === null) throw new Error('a job to be sealed has an unknown form of name');
       return seal.sealBytes({ run, folder: queue, name }, bytes);
     },
-    envelope: (bytes) =>
-      seal === null ? { plain: bytes.toString(content.plainAs) } : { sealed: bytes.toString('base64') },
+    envelope: (bytes) => ({ [seal === null ? 'plain' : 'sealed']: bytes.toString('base64') }),
     decode: (data, jobId) => {
-      const encoded = opened(data, jobId);
+      const bytes = opened(data, jobId);
       let value: T;
       try {
-        value = content.decode(encoded);
+        value = content.decode(bytes);
       } catch (cause) {
         throw new UnreadableJob('malformed', { cause });
       }

@@ -60,7 +60,7 @@ async function consumer(seal: FleetSeal | null) {
   return { link, queue, taken, said, reasons };
 }
 
-const plainJob = (job: ShardJob): object => ({ plain: shardJobCodec.encode(job).toString() });
+const plainJob = (job: ShardJob): object => ({ plain: shardJobCodec.encode(job).toString('base64') });
 
 /** BullMQ without any of ours. */
 function forger(link: RedisLink) {
