@@ -91,7 +91,12 @@ export class FleetRuns {
       () => redis.set(this.#runKey(run.run), text, 'PX', REGISTRATION_TTL_MS),
       signal,
     );
-    await retryWhileTransient(() => redis.sadd(this.#names, run.run), signal);
+    await this.remember(run.run, signal);
+  }
+
+  /** Names a run that has keys in Redis: a sink removes them when nobody feeds it. */
+  async remember(run: string, signal: AbortSignal): Promise<void> {
+    await retryWhileTransient(() => this.#link.redis.sadd(this.#names, run), signal);
   }
 
   async remove(run: string, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import type { RedisLink } from '../../queue/redis/link.ts';
 import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { cannotRead } from '../jobs/unreadable-jobs.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
-import { runsWithKeys, sweepRuns } from '../redis/sweep-run.ts';
+import { sweepRun } from '../redis/sweep-run.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
@@ -19,8 +19,6 @@ import { wasTakenOver } from '../../runs/control/feed-claim.ts';
 import { sinkLease } from '../status/stall-reason.ts';
 
 const LOOK_EVERY_MS = 500;
-/** How often keys of runs are looked for that nobody feeds, in milliseconds. Each look scans all keys. */
-const SWEEP_EVERY_MS = 60_000;
 const LEASE_MS = 10_000;
 /** Maximum number of runs that one sink holds; others wait, or go to another sink. */
 const MAX_HELD = 32;
@@ -76,7 +74,6 @@ class FleetSink {
   readonly #held = new Map<string, Held>();
   /** The last line printed about each run that is not held, so that it is printed once. */
   readonly #said = new Map<string, string>();
-  #sweptAt = Number.NEGATIVE_INFINITY;
   readonly #coolDownUntil = new Map<string, number>();
 
   constructor(options: FleetSinkOptions) {
@@ -107,12 +104,9 @@ class FleetSink {
   async #look(signal: AbortSignal): Promise<void> {
     const listed = await this.#runs.listAll(this.#held.keys(), signal);
     const fed = new Map(listed.fed.map((run) => [run.run, run]));
-    const over = new Set([...listed.forgotten, ...(await this.#orphans(signal))]);
+    const over = new Set(listed.forgotten);
     const unreadable = await this.#removeTakenOver(fed, over, signal);
-    await this.#sweep(
-      [...over].filter((name) => !this.#held.has(name)),
-      signal,
-    );
+    for (const name of over) if (!this.#held.has(name)) await this.#sweep(name, signal);
     for (const name of this.#said.keys()) if (!fed.has(name)) this.#said.delete(name);
     for (const [name, { lease, end }] of this.#held) {
       if (over.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
@@ -158,23 +152,9 @@ class FleetSink {
     return unreadable;
   }
 
-  /** Runs that have keys and are not registered, looked for at the start and at intervals. */
-  async #orphans(signal: AbortSignal): Promise<string[]> {
-    const now = performance.now();
-    if (now - this.#sweptAt < SWEEP_EVERY_MS) return [];
-    this.#sweptAt = now;
-    const orphans: string[] = [];
-    for (const run of await runsWithKeys(this.#options.link, signal)) {
-      if (!this.#held.has(run) && !(await this.#runs.isRegistered(run, signal))) orphans.push(run);
-    }
-    return orphans;
-  }
-
-  async #sweep(names: readonly string[], signal: AbortSignal): Promise<void> {
-    await sweepRuns(this.#options.link, names, signal);
-    for (const name of names) {
-      if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
-    }
+  async #sweep(name: string, signal: AbortSignal): Promise<void> {
+    await sweepRun(this.#options.link, name, signal);
+    if (!(await this.#runs.isRegistered(name, signal))) await this.#runs.remove(name, signal);
   }
 
   async #tryToHold(run: AnnouncedRun, signal: AbortSignal): Promise<void> {
@@ -268,7 +248,7 @@ class FleetSink {
   async #clearIfOver(name: string): Promise<void> {
     const { link, stop } = this.#options;
     try {
-      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep([name], stop);
+      if (!link.away && !(await this.#runs.isRegistered(name, stop))) await this.#sweep(name, stop);
     } catch (error) {
       // A sink that must end at once leaves a key behind, but loses no work.
       if (!stop.aborted) throw error;

@@ -38,6 +38,8 @@ export class ResultQueues {
       if (performance.now() > endsAt) throw new Requeue(REQUEUE_MS);
       await delay(LOOK_EVERY_MS, undefined, { signal });
     }
+    // For the case that this process dies before it can remove the result of an ended run.
+    await this.#runs.remember(run, signal);
     await queue.put(job, signal);
     // A run is removed from the registry before its queue is cleared: a result that is queued later is cleared here.
     if (!(await this.#runs.isRegistered(run, signal))) await queue.obliterate(signal);
