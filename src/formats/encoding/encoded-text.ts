@@ -102,12 +102,12 @@ function isBlock(lines: readonly string[], isAll: boolean): boolean {
 
 /** Whether a token of base64 or hex decodes to words: an id, or a long word, decodes to arbitrary bytes. */
 function decodesToWords(token: string): boolean {
-  if (token.length < MIN_TOKEN_LENGTH) return false;
+  // Hex is part of this alphabet; a text of several words is rejected at its first space.
+  if (token.length < MIN_TOKEN_LENGTH || !BASE64_LINE.test(token)) return false;
   const start = token.slice(0, MAX_DECODED_LENGTH);
   // One letter again and again decodes to letters as well.
   if (new Set(start).size < MIN_TOKEN_CHARACTERS) return false;
   const isHex = /^(?:[\da-f]{2})+$/i.test(start) && /[a-f]/i.test(start);
-  if (!isHex && !BASE64_LINE.test(token)) return false;
   const bytes = Buffer.from(start, isHex ? 'hex' : 'base64');
   if (!isUtf8(bytes)) return false;
   const decoded = bytes.toString();

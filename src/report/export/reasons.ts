@@ -125,8 +125,12 @@ export function restrictedReasons(
     .filter((item) => restrictions.holdsItem(item))
     .map(({ id, part, turn }) => ({ reason: 'restricted', id, part, turn }) as const);
   if (held.length > 0 || !restrictions.isAnyListed) return held;
-  const isHeld = textsIn(content).some((text) =>
-    restrictions.holds({ requestType: 'prompt', modality: 'text', text }),
+  // `holdsItem` has checked the text of each item.
+  const checked = new Set(
+    items.flatMap(({ request }) => (request !== null && 'text' in request ? [request.text] : [])),
+  );
+  const isHeld = textsIn(content).some(
+    (text) => !checked.has(text) && restrictions.holds({ requestType: 'prompt', modality: 'text', text }),
   );
   return isHeld ? [{ reason: 'restricted' }] : [];
 }
