@@ -76,7 +76,7 @@ describe('the check of a server before work begins', () => {
     expect(await check(`redis://127.0.0.1:${open.port}/3`)).toBeNull();
     expect(await check(`redis://127.0.0.1:${open.port}/4`)).toMatchObject({
       kind: 'service',
-      message: expect.stringContaining('has no database 4') as string,
+      message: expect.stringContaining('does not have the database in the URL') as string,
     });
     const shared = await redisForTest({
       tcp: true,
