@@ -31,7 +31,10 @@ export class UnreadableJobs {
       this.#dropped.drop(reason, `a job was dropped, ${reason}: ${escapeText(jobId)}`);
       return;
     }
-    this.#dropped.say('requeued', `the run ${run}: ${trouble}; its jobs are requeued for other processes`);
+    this.#dropped.sayOnce(
+      'requeued',
+      `the run ${run}: ${trouble}; its jobs are requeued for other processes`,
+    );
     await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
     throw new Requeue(MAX_REQUEUE_DELAY_MS);
   }

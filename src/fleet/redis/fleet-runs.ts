@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isRunId } from '../../config/values/run-name.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { parseValue, readNames, readText, readValue, type Unread } from '../../queue/redis/values.ts';
+import { parseValue, readNames, readValue, type Unread } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
@@ -48,18 +48,6 @@ function sealedPlace(folder: 'run' | 'problem', run: string): SealedPlace {
 function proven({ run, dir, epoch, form }: AnnouncedRun): string {
   return JSON.stringify([run, dir, epoch, form]);
 }
-
-/** Maximum length of a problem's JSON, in bytes. */
-const MAX_PROBLEM = 16 * 1024;
-
-/** Reads a string and removes the key; null when it is not a string, or longer than the limit. */
-const TAKE = `
-local text = false
-if redis.call('TYPE', KEYS[1]).ok == 'string' and redis.call('STRLEN', KEYS[1]) <= tonumber(ARGV[1]) then
-  text = redis.call('GET', KEYS[1])
-end
-redis.call('UNLINK', KEYS[1])
-return text`;
 
 /** Maximum length of a reported problem or obstacle, in UTF-16 code units. */
 const MAX_REPORT = 1000;
@@ -123,7 +111,7 @@ export class FleetRuns {
     if (read.value.run !== run) return 'unreadable';
     const { proof, ...announced } = read.value;
     if (this.#isProven(announced, proof)) return announced;
-    this.#link.skipped.skip(key, 'was not written by a feeder with the fleet key; skipped');
+    this.#link.reportSkipped(key, 'was not written by a feeder with the fleet key');
     return 'unreadable';
   }
 
@@ -182,12 +170,12 @@ export class FleetRuns {
    */
   async takeProblem(run: string, epoch: number, signal: AbortSignal): Promise<RunProblem | null> {
     const key = this.#problemKey(run);
-    const text = await retryWhileTransient(() => this.#link.redis.eval(TAKE, 1, key, MAX_PROBLEM), signal);
-    if (typeof text !== 'string') return null;
+    const text = await retryWhileTransient(() => this.#link.redis.getdel(key), signal);
+    if (text === null) return null;
     const { seal } = this.#link;
     const opened = seal === null ? text : seal.open(sealedPlace('problem', run), text);
     const problem = opened === null ? null : parseValue(opened, PROBLEM);
-    if (problem === null) this.#link.skipped.skip(key, 'is malformed, forged or of another version; removed');
+    if (problem === null) this.#link.reportSkipped(key, 'is malformed, forged or of another version');
     return problem?.epoch === epoch ? { ...problem, message: escapeText(problem.message, MAX_REPORT) } : null;
   }
 
@@ -205,8 +193,8 @@ export class FleetRuns {
   /** The obstacle that was noted last, for display; null when there is none, or it has expired. */
   async obstacle(run: string, signal: AbortSignal): Promise<string | null> {
     const key = this.#obstacleKey(run);
-    const read = await readText(this.#link, key, signal);
-    return typeof read === 'string' ? null : escapeText(read.text, MAX_REPORT);
+    const text = await retryWhileTransient(() => this.#link.redis.get(key), signal);
+    return text === null ? null : escapeText(text, MAX_REPORT);
   }
 
   get #names(): string {

@@ -1,5 +1,4 @@
 import type { RedisLink } from '../../queue/redis/link.ts';
-import { readText, type Unread } from '../../queue/redis/values.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 
 /** Timeout for releasing a lease, in milliseconds; after that it expires. */
@@ -30,7 +29,7 @@ export class Lease {
       signal,
     );
     if (taken === 'OK') return true;
-    if (holderOf(await readText(this.#link, this.#key, signal)) !== this.#holder) return false;
+    if ((await readHolder(this.#link, this.#key, signal)) !== this.#holder) return false;
     await retryWhileTransient(() => redis.pexpire(this.#key, this.#lastsMs), signal);
     return true;
   }
@@ -40,7 +39,7 @@ export class Lease {
     if (this.#link.away) return;
     const signal = AbortSignal.timeout(RELEASE_MS);
     try {
-      const holder = holderOf(await readText(this.#link, this.#key, signal));
+      const holder = await readHolder(this.#link, this.#key, signal);
       if (holder === this.#holder) await retryWhileTransient(() => this.#link.redis.del(this.#key), signal);
     } catch {
       // It expires.
@@ -48,15 +47,11 @@ export class Lease {
   }
 }
 
-/** The holder of a lease; null when there is none, or it cannot be read. */
-export async function leaseHolder(
-  link: RedisLink,
-  name: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  return holderOf(await readText(link, link.key('lease', name), signal));
+/** The holder of a lease; null when there is none. */
+export function leaseHolder(link: RedisLink, name: string, signal: AbortSignal): Promise<string | null> {
+  return readHolder(link, link.key('lease', name), signal);
 }
 
-function holderOf(read: { readonly text: string } | Unread): string | null {
-  return typeof read === 'string' ? null : read.text;
+function readHolder(link: RedisLink, key: string, signal: AbortSignal): Promise<string | null> {
+  return retryWhileTransient(() => link.redis.get(key), signal);
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { EndpointStatus } from '../../guard/endpoint/endpoint-status.ts';
-import { readText } from '../../queue/redis/values.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { listPresent } from './presence.ts';
@@ -101,9 +100,8 @@ async function announcedModels(link: RedisLink, signal: AbortSignal): Promise<z.
   return workers.filter(({ guards }) => guards.some(({ state }) => state === 'ready'));
 }
 
-async function askedFor(link: RedisLink, signal: AbortSignal): Promise<string | null> {
-  const read = await readText(link, askedKey(link), signal);
-  return typeof read === 'string' ? null : read.text;
+function askedFor(link: RedisLink, signal: AbortSignal): Promise<string | null> {
+  return retryWhileTransient(() => link.redis.get(askedKey(link)), signal);
 }
 
 /** Microseconds since 1970. */

@@ -24,10 +24,9 @@ export class RedisLink {
   readonly seal: FleetSeal | null;
   /** The shared connection, for commands that do not block. */
   readonly redis: Redis;
-  /** Reports malformed keys in Redis. */
-  readonly skipped: SkippedKeys;
   readonly #events = new EventEmitter();
   readonly #say: (message: string) => void;
+  readonly #reported = new Set<string>();
   #away = false;
   #closed = false;
 
@@ -35,7 +34,6 @@ export class RedisLink {
     this.address = address;
     this.seal = seal;
     this.#say = say;
-    this.skipped = new SkippedKeys(say);
     this.redis = new Redis(lastingOptions(address));
     this.#events.setMaxListeners(0);
     // Every queue and worker of the process listens to this connection.
@@ -68,6 +66,13 @@ export class RedisLink {
   /** A key below the prefix. */
   key(...parts: readonly (string | number)[]): string {
     return [this.address.prefix, ...parts].join(':');
+  }
+
+  /** Reports that the value of a key is skipped: the first key of each trouble. `trouble` must not quote the value. */
+  reportSkipped(key: string, trouble: string): void {
+    if (this.#reported.has(trouble)) return;
+    this.#reported.add(trouble);
+    this.#say(`Redis key ${escapeText(key)} ${trouble}; such keys are skipped`);
   }
 
   /** Calls the listener whenever Redis is back, possibly without its data. Returns a function that removes it. */
@@ -104,29 +109,5 @@ export class RedisLink {
     this.#away = false;
     this.#say('Redis is back');
     this.#events.emit('back');
-  }
-}
-
-/** Max keys that are reported by name: malformed keys in Redis must not flood the log. */
-const MAX_NAMED = 32;
-
-/** Reports malformed keys in Redis: each key once, up to MAX_NAMED keys. */
-class SkippedKeys {
-  readonly #say: (message: string) => void;
-  readonly #named = new Set<string>();
-
-  constructor(say: (message: string) => void) {
-    this.#say = say;
-  }
-
-  /** `what` must not quote the value. */
-  skip(key: string, what: string): void {
-    if (this.#named.has(key) || this.#named.size > MAX_NAMED) return;
-    this.#named.add(key);
-    this.#say(
-      this.#named.size > MAX_NAMED
-        ? 'Redis: more keys are malformed; they are skipped without a message'
-        : `Redis key ${escapeText(key)}: ${what}`,
-    );
   }
 }

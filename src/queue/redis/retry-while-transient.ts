@@ -28,12 +28,6 @@ function isTransient(error: unknown): boolean {
   return error instanceof Error && TRANSIENT.has(/^[A-Z]+\b/.exec(error.message)?.[0] ?? '');
 }
 
-/** Whether Redis refused a command because the key holds a value of the wrong type. */
-export function isWrongType(error: unknown): boolean {
-  const { cause } = error instanceof Failure ? error : { cause: error };
-  return cause instanceof Error && cause.message.startsWith('WRONGTYPE');
-}
-
 /**
  * Sends a command to Redis until it succeeds or fails with an error that is not transient. For idempotent commands
  * only. Rejects with that error, or with the signal's reason; Failure('service') for a command that Redis refuses.
