@@ -23,10 +23,17 @@ interface ModerateOptions {
   readonly signal: AbortSignal;
 }
 
+/** Judged shards from one time the guards are asked for the canaries to the next. */
+export const SHARDS_PER_CANARIES = 100;
+
 /** Has items judged by the guards. */
 export class Moderator {
   readonly #judge: Judge;
   readonly #media: MediaJudge;
+  /** Models that have judged items of a shard, by `modelKey`. */
+  readonly #models = new Set<string>();
+  /** Shards judged since the canaries were asked. */
+  #shards = 0;
 
   constructor(options: MediaJudgeOptions) {
     this.#judge = options.judge;
@@ -34,7 +41,8 @@ export class Moderator {
   }
 
   /**
-   * Returns one outcome per item, in the order of the items; null for settled ones.
+   * Returns one outcome per item, in the order of the items; null for settled ones. Every `SHARDS_PER_CANARIES` shards the
+   * guards are asked for the canaries again before their verdicts are returned.
    * Rejects only if no guard is available, or on abort, after all work on the shard has ended.
    */
   async moderate(shard: Shard, options: ModerateOptions): Promise<ShardResult> {
@@ -42,13 +50,33 @@ export class Moderator {
       shard.items.map(({ request }) => request),
       options,
     );
-    const { fingerprints, canaries = [] } = this.#judge;
+    const models = new Set(outcomes.flatMap((outcome) => outcome?.judgement ?? []).map(modelKey));
+    for (const model of models) this.#models.add(model);
+    if (models.size > 0 && ++this.#shards >= SHARDS_PER_CANARIES) await this.#askCanaries(options.signal);
     return {
       shard,
       outcomes,
-      fingerprints: fingerprintsOf(shard, outcomes, fingerprints),
-      canaries: canariesOf(outcomes, canaries),
+      fingerprints: fingerprintsOf(shard, outcomes, this.#judge.fingerprints),
+      canaries: this.#canariesOf(models),
     };
+  }
+
+  /**
+   * Asks for the canaries a last time if guards have judged since. Returns the last checks of all models that judged.
+   * Rejects as `moderate` does.
+   */
+  async finish(signal: AbortSignal): Promise<readonly CanaryCheck[]> {
+    if (this.#shards > 0) await this.#askCanaries(signal);
+    return this.#canariesOf(this.#models);
+  }
+
+  async #askCanaries(signal: AbortSignal): Promise<void> {
+    this.#shards = 0;
+    await this.#judge.checkAgain?.(signal);
+  }
+
+  #canariesOf(models: ReadonlySet<string>): readonly CanaryCheck[] {
+    return (this.#judge.canaries ?? []).filter((check) => models.has(modelKey(check)));
   }
 
   /** The outcome of each request, in order; null for null. Rejects as `moderate` does. */
@@ -116,15 +144,9 @@ interface IndexedRequest<Request> {
   readonly request: Request;
 }
 
-/** The checks of the models that judged. */
-function canariesOf(
-  outcomes: readonly (Outcome | null)[],
-  checks: readonly CanaryCheck[],
-): readonly CanaryCheck[] {
-  const judged = outcomes.flatMap((outcome) => outcome?.judgement ?? []);
-  return checks.filter(({ endpoint, fingerprint }) =>
-    judged.some((judgement) => judgement.endpoint === endpoint && judgement.fingerprint === fingerprint),
-  );
+/** One endpoint and one model behind it. */
+function modelKey({ endpoint, fingerprint }: Pick<CanaryCheck, 'endpoint' | 'fingerprint'>): string {
+  return `${fingerprint} ${endpoint}`;
 }
 
 function fingerprintsOf(

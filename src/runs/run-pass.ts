@@ -29,7 +29,7 @@ const MAX_COMMITS_IN_FLIGHT = 16;
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
 interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
-  readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit'>;
+  readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit' | 'commitChecks'>;
   readonly judge: Judge;
   /** Settles the items of a shard that need not be judged. */
   readonly reuse: BracketedReuse;
@@ -57,8 +57,8 @@ interface PlannedResult {
 
 /**
  * Runs one pass in this process: planning, judging and committing side by side, each waiting for the next only
- * through a bounded queue. Resolves when the plan is closed and committed; rejects with Failure `interrupted`
- * when it was drained or stopped before, otherwise with the failure of the first stage that failed.
+ * through a bounded queue. Resolves when the plan is closed and committed, and the guards have passed the canaries once
+ * more; rejects with Failure `interrupted` when it was drained or stopped before, otherwise with the failure of the first stage that failed.
  */
 export async function runPass(input: PassInput): Promise<void> {
   const shards = new LocalQueue<PlannedShard>(WAITING_SHARDS);
@@ -140,4 +140,5 @@ export async function runPass(input: PassInput): Promise<void> {
   if (failed.signal.aborted && failed.signal.reason !== input.stop.reason) throw failed.signal.reason;
   if (input.drain.reason instanceof RunCancelled) throw input.drain.reason;
   if (input.drain.aborted || input.stop.aborted) throw new Failure('interrupted', 'interrupted');
+  await input.log.commitChecks(await moderator.finish(input.stop));
 }

@@ -58,14 +58,15 @@ const texts = BUILT_IN_CANARIES.filter(({ modality }) => modality === 'text');
 describe('the built-in canaries', () => {
   beforeEach(() => writeComments(folder, 'a.csv', 20));
 
-  it('go to each endpoint before it judges, and the answers into the manifest', async () => {
+  it('go to each endpoint before it judges and at the end, and the answers into the manifest', async () => {
     const servers = [await guard(), await guard()];
     const done = await run(servers.map(({ address }) => address));
-    expect(servers.map((server) => server.canaries())).toEqual([texts.length, texts.length]);
+    expect(servers.map((server) => server.canaries())).toEqual([2 * texts.length, 2 * texts.length]);
     expect(done.summary.items).toBe(20);
     const checks = await checksOf(done.run.dir);
     const judged = new Set((await outcomes(done.run.dir)).map(({ endpoint }) => endpoint));
     expect(new Set(checks.map(({ endpoint }) => endpoint))).toEqual(judged);
+    expect(checks).toHaveLength(2 * judged.size);
     expect(checks[0]).toMatchObject({
       fingerprint: fingerprintIdOf('model-a'),
       modality: 'text',
@@ -97,15 +98,16 @@ describe('the built-in canaries', () => {
     expect(server.seen).toEqual([]);
   });
 
-  it('also stop a run with a guard over REST, which reports no fingerprint, at its start only', async () => {
+  it('also stop a run with a guard over REST, which reports no fingerprint', async () => {
     let answers: CanaryAnswers = 'flags none';
     const server = await restGuard({ canaries: () => answers });
     await expect(run([server.address])).rejects.toThrow('flagged none of 4');
     answers = 'right';
     const before = server.canaries();
     const done = await run([server.address]);
-    expect(server.canaries() - before).toBe(texts.length);
-    expect(await checksOf(done.run.dir)).toMatchObject([{ fingerprint: null, modality: 'text' }]);
+    expect(server.canaries() - before).toBe(2 * texts.length);
+    const check = { fingerprint: null, modality: 'text' };
+    expect(await checksOf(done.run.dir)).toMatchObject([check, check]);
   });
 
   /** Rows that are judged and committed before the conversations, whose first request `swap` waits for. */
@@ -148,7 +150,16 @@ describe('the built-in canaries', () => {
     expect(done.summary).toMatchObject({ status: 'finished', items: 21, errors: 0 });
     const models = ['model-a', 'model-c'].map(fingerprintIdOf);
     expect(new Set((await outcomes(dir)).map(({ fingerprint }) => fingerprint))).toEqual(new Set(models));
-    expect((await checksOf(dir)).map(({ fingerprint }) => fingerprint)).toEqual(models);
+    expect((await checksOf(dir)).map(({ fingerprint }) => fingerprint)).toEqual([...models, models[1]]);
+  });
+
+  it('stop a run at its end when the guard no longer passes, though its model is the same', async () => {
+    let answers: CanaryAnswers = 'right';
+    const server = await guard({ canaries: () => answers, script: () => void (answers = 'flags none') });
+    const stopped = run([server.address]);
+    await expect(stopped).rejects.toMatchObject({ kind: 'service', exitStatus: 4 });
+    await expect(stopped).rejects.toThrow('it flagged none of 4 violating contents');
+    expect(existsSync(join(await onlyRun(out), 'manifest.json'))).toBe(false);
   });
 
   it('hold the endpoint out until a new model has passed them', async () => {
@@ -158,9 +169,9 @@ describe('the built-in canaries', () => {
     );
     const done = await run([server.address], {}, paths);
     expect(done.summary).toMatchObject({ items: 21, errors: 0 });
-    expect(server.canaries()).toBe(2 * texts.length);
+    expect(server.canaries()).toBe(3 * texts.length);
     expect((await checksOf(done.run.dir)).map(({ fingerprint }) => fingerprint)).toEqual(
-      ['model-a', 'model-b'].map(fingerprintIdOf),
+      ['model-a', 'model-b', 'model-b'].map(fingerprintIdOf),
     );
   });
 
@@ -189,6 +200,7 @@ describe('canaries of a file', () => {
     const passed = await run([server.address], { canaries: await file('good.yaml', good) });
     expect(await checksOf(passed.run.dir)).toMatchObject([
       { file: expect.stringMatching(/^[0-9a-f]{64}$/) as string, answers: [{ name: 'one', passed: true }] },
+      { answers: [{ name: 'one', passed: true }] },
     ]);
     const bad = await file(
       'bad.yaml',

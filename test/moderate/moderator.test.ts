@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Item } from '../../src/domain/item.ts';
+import { SHARDS_PER_CANARIES } from '../../src/moderate/moderator.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { knownItem, promptItem, settledItem } from '../helpers/items.ts';
-import { MODEL, judgement, moderateShard } from '../helpers/moderation.ts';
+import { DEFAULT_JUDGING } from '../helpers/judging.ts';
+import { MODEL, judgement, moderateShard, textModerator } from '../helpers/moderation.ts';
 
 /** A judge whose score is the number the text holds. */
 const judge: Judge = {
@@ -9,6 +12,27 @@ const judge: Judge = {
     requests.map((request) => judgement('text' in request ? Number(request.text) : 0)),
   fingerprints: new Map([[MODEL.id, MODEL]]),
 };
+
+it('asks for the canaries again after every 100 shards that were judged, and at the end if any were since', async () => {
+  let asked = 0;
+  const checking: Judge = { ...judge, checkAgain: async () => void asked++ };
+  const { signal } = new AbortController();
+  const moderator = textModerator(checking);
+  const after = async (shards: number, item: Item = promptItem(0, '0')): Promise<number> => {
+    for (let shard = 0; shard < shards; shard++) {
+      const options = { judging: DEFAULT_JUDGING, session: 'run-1', signal };
+      await moderator.moderate({ shard, pass: 1, lane: 'text', items: [item] }, options);
+    }
+    return asked;
+  };
+  expect(await after(SHARDS_PER_CANARIES, settledItem(0, 'MALFORMED_ROW'))).toBe(0);
+  expect(await after(SHARDS_PER_CANARIES - 1)).toBe(0);
+  expect(await after(1)).toBe(1);
+  await moderator.finish(signal);
+  expect(await after(1)).toBe(1);
+  await moderator.finish(signal);
+  expect(asked).toBe(2);
+});
 
 describe('a shard of texts', () => {
   it('puts outcomes back in the order of the items, around those already settled', async () => {

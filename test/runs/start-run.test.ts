@@ -28,6 +28,7 @@ function sessionOf(
     openStream: () => Promise.reject(new Error('not asked for')),
     fingerprints: by.fingerprints,
     canaries: [],
+    checkAgain: async () => undefined,
     readModels: async () => [...by.fingerprints.keys()],
     status: () => status,
     waiting: 0,

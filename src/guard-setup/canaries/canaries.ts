@@ -12,7 +12,7 @@ import type { CanarySet } from './canary-set.ts';
 /** Canaries asked for at a time, of one guard. */
 const AT_A_TIME = 4;
 
-/** Asks guards for content with known verdicts before they judge other content. */
+/** Asks guards for content with known verdicts, before they judge other content and again while they do. */
 export class Canaries implements ModelCheck {
   readonly checks: CanaryCheck[] = [];
   readonly #set: CanarySet;
@@ -42,8 +42,19 @@ export class Canaries implements ModelCheck {
         `guard ${endpoint} failed the ${modality} canaries (${file === null ? 'built in' : 'of --canaries'}): ${wrong}; its verdicts cannot be trusted`,
       );
     }
-    this.checks.push({ endpoint, fingerprint, modality, file, at: new Date().toISOString(), answers });
+    this.#keep({ endpoint, fingerprint, modality, file, at: new Date().toISOString(), answers });
     return fingerprint;
+  }
+
+  /** In place of the earlier check of the same model, so a worker that runs for weeks keeps a bounded number. */
+  #keep(check: CanaryCheck): void {
+    const { endpoint, fingerprint, modality } = check;
+    const earlier = this.checks.findIndex(
+      (other) =>
+        other.endpoint === endpoint && other.fingerprint === fingerprint && other.modality === modality,
+    );
+    if (earlier !== -1) this.checks.splice(earlier, 1);
+    this.checks.push(check);
   }
 }
 

@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { Modality } from '../../domain/request.ts';
 import { backoffMs } from '../../flow/backoff.ts';
 import type { OutReason } from '../protocol/call-error.ts';
-import type { Connection } from '../protocol/connection.ts';
+import type { CallOptions, Connection } from '../protocol/connection.ts';
 import { mayReturn, NotUsable } from '../protocol/not-usable.ts';
 import type { Task } from '../tasks/task.ts';
 import type { RequestKind } from '../tensors/encode-request.ts';
@@ -115,8 +115,14 @@ export class Endpoint {
    * Never rejects. An endpoint that is out is checked before it is used.
    */
   check(): Promise<void> {
-    this.#checking = this.#checking.then(() => this.#checkInUse());
-    return this.#checking;
+    return this.#checkInUse((guard, options) =>
+      this.#checks.pass(guard, guard.version?.first.fingerprint.id ?? null, options),
+    );
+  }
+
+  /** Has the model in use make the checks again that it has passed. Never rejects. */
+  checkAgain(): Promise<void> {
+    return this.#checkInUse((guard, options) => this.#checks.repeat(guard, options));
   }
 
   /** Max rows in flight, and rows of a full request. Zero while the endpoint is out. */
@@ -217,13 +223,18 @@ export class Endpoint {
     this.#events.ready();
   }
 
-  async #checkInUse(): Promise<void> {
+  /** After the check before it. */
+  #checkInUse(check: (guard: ProbingGuard, options: CallOptions) => Promise<void>): Promise<void> {
+    this.#checking = this.#checking.then(() => this.#runCheck(check));
+    return this.#checking;
+  }
+
+  async #runCheck(check: (guard: ProbingGuard, options: CallOptions) => Promise<void>): Promise<void> {
     const [dispatcher, guard] = [this.#dispatcher, this.#guard];
     if (dispatcher === null || guard === null) return;
     const { signal } = this.#life;
-    const model = guard.version?.first.fingerprint.id ?? null;
     try {
-      await this.#checks.pass(guard, model, { timeoutMs: this.#options.requestTimeoutMs, signal });
+      await check(guard, { timeoutMs: this.#options.requestTimeoutMs, signal });
     } catch (error) {
       // The endpoint has gone out since, and is checked before it is used again.
       if (signal.aborted || this.#dispatcher !== dispatcher) return;

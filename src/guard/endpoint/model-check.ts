@@ -14,7 +14,7 @@ export interface ModelCheck {
     of: { readonly endpoint: string; readonly modality: Modality },
     options: CallOptions,
   ): Promise<string | null>;
-  /** The checks that were passed, oldest first. */
+  /** The last check that each model has passed in each modality, oldest first. */
   readonly checks: readonly CanaryCheck[];
 }
 
@@ -49,6 +49,21 @@ export class EndpointChecks {
       const found = await this.#check.check(guard, { endpoint: this.#endpoint, modality }, options);
       if (found !== model) throw new NotUsable('model changed', false);
       this.#passed.add(modality);
+    }
+  }
+
+  /**
+   * Makes the passed checks again. Rejects with the Failure of a model that does not pass now. A guard that gives no answer
+   * is left to the requests for items, which find out whether it is out.
+   */
+  async repeat(guard: ReadyGuard, options: CallOptions): Promise<void> {
+    if (this.#check === null) return;
+    for (const modality of [...this.#passed]) {
+      try {
+        await this.#check.check(guard, { endpoint: this.#endpoint, modality }, options);
+      } catch (error) {
+        if (!(error instanceof NotUsable)) throw error;
+      }
     }
   }
 }

@@ -195,6 +195,11 @@ export class LivePool implements GuardPool {
     }
   }
 
+  async checkAgain(signal: AbortSignal): Promise<void> {
+    await abortable(Promise.all(this.#endpoints.map((endpoint) => endpoint.checkAgain())), signal);
+    if (this.#failure !== null) throw this.#failure;
+  }
+
   async readModels(signal: AbortSignal): Promise<readonly string[]> {
     const read = this.#endpoints.flatMap(({ dispatcher }) => dispatcher?.readModel() ?? []);
     const models = await abortable(Promise.all(read), signal);

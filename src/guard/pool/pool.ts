@@ -44,8 +44,13 @@ export interface GuardPool {
   openStream(options: OpenStreamOptions): Promise<GuardStream>;
   /** Every fingerprint seen so far, by id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
-  /** The checks that the models passed before they judged; none without a `ModelCheck`. */
+  /** The last checks that the models passed; none without a `ModelCheck`. */
   readonly canaries: readonly CanaryCheck[];
+  /**
+   * Has the models in use make their checks again. Rejects with Failure('service') when one does not pass, as all calls then
+   * do, and with the signal's reason.
+   */
+  checkAgain(signal: AbortSignal): Promise<void>;
   /**
    * Ids of the models that the endpoints in use have now: by version readings that begin after this call, and which
    * concurrent calls share. Empty when none is in use, or none names its model. Rejects with the signal's reason.

@@ -26,8 +26,10 @@ export interface Judge {
   notJudged?(kind: MediaKind, signal: AbortSignal): Promise<ItemError | null>;
   /** Every fingerprint that an outcome may name, by its id. */
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
-  /** Canary checks that its models passed before they judged; omitted if there are none. */
+  /** The last canary checks that its models passed; omitted if there are none. */
   readonly canaries?: readonly CanaryCheck[];
+  /** Asks for the canaries again; omitted if there are none. Rejects if a guard fails them, or on abort. */
+  checkAgain?(signal: AbortSignal): Promise<void>;
 }
 
 /** A part of an item, as it is sent to the guard. */

@@ -62,7 +62,7 @@ export const MANIFEST = z
         from: z
           .enum(['built-in', 'file', 'off', 'workers'])
           .describe('Where the canaries are from; `workers`: each worker of the fleet chose.'),
-        checks: z.array(CANARY_CHECK).describe('One per model that was checked.'),
+        checks: z.array(CANARY_CHECK).describe('Checks that models passed, oldest first.'),
       })
       .describe('What the models were checked with before they judged.'),
     tables: z

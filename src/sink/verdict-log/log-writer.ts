@@ -1,7 +1,7 @@
 import { loadDuckDB } from '../../analysis/duckdb.ts';
 import type { FileHandle } from 'node:fs/promises';
 import type { RunRecord } from '../../config/run-config.ts';
-import { checkKey } from '../../domain/canary/canary-check.ts';
+import { checkKey, type CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RESTRICTING, type Restriction } from '../../domain/restriction/restriction.ts';
 import type { ShardResult } from '../../domain/shard.ts';
@@ -144,6 +144,18 @@ export class LogWriter {
     return done;
   }
 
+  /** Appends the canary checks that the log does not have yet. All commits have resolved. Rejects as `commit` does. */
+  async commitChecks(checks: readonly CanaryCheck[]): Promise<void> {
+    const { text, head, canaries } = this.#chainLines([], [], checks);
+    if (text === '') return;
+    try {
+      await this.#append(text, head);
+    } catch (error) {
+      throw this.#unwritable(error);
+    }
+    for (const key of canaries) this.#canaries.add(key);
+  }
+
   /**
    * Appends the closing line of a pass, all of whose commits have resolved; resolves with the end of the chain, and the
    * time in the line, once it is on disk. Rejects as `commit` does.
@@ -245,10 +257,11 @@ export class LogWriter {
     return new Failure('internal', `${file} cannot be written (${code})`, { cause: error });
   }
 
-  /** The chain lines that commit a group. */
+  /** The chain lines that commit a group, and then checks made after it. */
   #chainLines(
     entries: readonly Entry[],
     placements: readonly Placement[],
+    laterChecks: readonly CanaryCheck[] = [],
   ): {
     text: string;
     head: string;
@@ -268,18 +281,21 @@ export class LogWriter {
       text += `${line}\n`;
       head = lineHash(line);
     };
+    const addChecks = (checks: readonly CanaryCheck[]): void => {
+      for (const check of checks) {
+        const key = checkKey(check);
+        if (this.#canaries.has(key) || canaries.has(key)) continue;
+        canaries.add(key);
+        add({ canaries: check, prev: head });
+      }
+    };
     for (const [index, { result, encoded }] of entries.entries()) {
       for (const { id, artifacts } of result.fingerprints) {
         if (this.#fingerprints.has(id) || fingerprints.has(id)) continue;
         fingerprints.add(id);
         add({ fingerprint: { id, artifacts }, prev: head });
       }
-      for (const check of result.canaries ?? []) {
-        const key = checkKey(check);
-        if (this.#canaries.has(key) || canaries.has(key)) continue;
-        canaries.add(key);
-        add({ canaries: check, prev: head });
-      }
+      addChecks(result.canaries ?? []);
       const { segment, offset } = placements[index]!;
       const commit: CommitLine = {
         shard: result.shard.shard,
@@ -296,6 +312,7 @@ export class LogWriter {
       commits.push(commit);
       add(commit);
     }
+    addChecks(laterChecks);
     return { text, head, commits, fingerprints, canaries };
   }
 }
