@@ -12,6 +12,8 @@ const MAX_SPILLED = '16GB';
 /** An interruption that comes before its query begins has no effect, so it is repeated. */
 const INTERRUPT_EVERY_MS = 20;
 
+const FILE_NAME = 'index.duckdb';
+
 export type Row = readonly DuckDB.DuckDBValue[];
 
 export interface DatabaseLimits {
@@ -49,6 +51,10 @@ const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true
 export class Database {
   /** Private to this process. */
   readonly folder: string;
+  /** Of the file with the tables that are kept on disk. */
+  get path(): string {
+    return join(this.folder, FILE_NAME);
+  }
   readonly #queryTimeoutMs: number | null;
   readonly #instance: DuckDB.DuckDBInstance;
   readonly #free: DuckDB.DuckDBConnection[];
@@ -79,7 +85,7 @@ export class Database {
     keep: 'on disk' | 'in memory' = 'on disk',
   ): Promise<Database> {
     const { DuckDBInstance } = await loadDuckDB();
-    const path = keep === 'on disk' ? join(folder, 'index.duckdb') : ':memory:';
+    const path = keep === 'on disk' ? join(folder, FILE_NAME) : ':memory:';
     const instance = await DuckDBInstance.create(path, {
       memory_limit: limits.memory,
       threads: String(limits.threads),

@@ -24,7 +24,7 @@ export const RUN_FILES = {
   control: 'control',
   /** For people. Not part of the record: it names the manifest that it was made from. */
   report: 'report.html',
-  /** What people decided on items, and what they were shown, in the dashboard. Not part of the record. */
+  /** What people decided on items, and what they were shown, in the dashboard, and its index. Not part of the record. */
   review: 'review',
 } as const;
 

@@ -1,7 +1,9 @@
+import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Database, type DatabaseLimits } from '../../analysis/database.ts';
 import { checkedManifest } from '../../analysis/finished-verdicts.ts';
+import { sqlText } from '../../analysis/duckdb.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { VERDICTS_IN_TABLE } from '../../analysis/verdict-columns.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -11,9 +13,10 @@ import { readManifest } from '../../record/manifest/manifest.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { DashboardError } from '../errors.ts';
 import { Reviews } from '../reviews/reviews.ts';
-import { createItems } from './items-table.ts';
+import { createItems, ITEMS_WITH_REVIEWS } from './items-table.ts';
 import { LinesBySeq } from './lines-by-seq.ts';
 import { RunIndex, type RunIndexParts } from './run-index.ts';
+import { findStoredIndex, sourceOfIndex, storeIndex } from './stored-index.ts';
 
 interface BuildOptions {
   readonly runDir: string;
@@ -32,7 +35,8 @@ const limits = (): DatabaseLimits => ({
 });
 
 /**
- * Indexes a finished run from its verdicts.parquet, and the lines of its verdicts.jsonl. CONFLICT if the run is being judged
+ * Indexes a finished run from its verdicts.parquet, and the lines of its verdicts.jsonl. The table of its items is stored
+ * beside the run, and found there by the next server. CONFLICT if the run is being judged
  * again; Failure('internal') if its record fails verification; rejects with the signal's reason when aborted.
  */
 export async function buildIndex({ runDir, folder, signal }: BuildOptions): Promise<RunIndex> {
@@ -45,31 +49,37 @@ export async function buildIndex({ runDir, folder, signal }: BuildOptions): Prom
   if (sha256 === undefined)
     throw new Failure('internal', `${RUN_FILES.manifest} does not list ${RUN_FILES.verdicts}`);
   const reviews = await Reviews.open({ dir: runDir, run: record.run });
-  return openIndex({ record, runDir, reviews }, sha256, folder, signal);
+  const sources = { verdicts: sha256, table: sourceOfIndex(manifest, READ) };
+  return openIndex({ record, runDir, reviews }, sources, folder, signal);
 }
+
+/** What an index is made from; null: it is neither verified nor stored. */
+type IndexSources = { readonly verdicts: string; readonly table: string } | null;
 
 /** The index over the files of a run, of which verdicts.parquet was verified. */
 export async function openIndex(
   parts: RunIndexParts,
-  sha256: string | null,
+  sources: IndexSources,
   folder: string,
   signal: AbortSignal,
 ): Promise<RunIndex> {
   const { record, runDir } = parts;
   const { policy } = record.config;
   const table = join(runDir, RUN_FILES.verdictsParquet);
-  const database = await Database.create(folder, limits());
+  const database = await Database.create(folder, limits(), 'in memory');
   let lines: LinesBySeq | null = null;
   try {
     const scored = await ScoreColumns.of(database, table, [policy], signal);
     const [scan, load] = await Promise.allSettled([
-      LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), sha256, signal),
-      database.load(createItems(policy, scored, VERDICTS_IN_TABLE), [table], signal),
+      LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), sources?.verdicts ?? null, signal),
+      findItems(parts, sources, scored, folder, signal),
     ]);
     // Whether the file is the right one matters more than whether it was loaded.
     if (scan.status === 'rejected') throw scan.reason;
     lines = scan.value;
     if (load.status === 'rejected') throw load.reason;
+    await database.load(`ATTACH ${sqlText(load.value)} AS built (READ_ONLY)`, [], signal);
+    for (const statement of ITEMS_WITH_REVIEWS) await database.load(statement, [], signal);
     await database.lock();
     return new RunIndex(parts, lines, database, scored);
   } catch (error) {
@@ -77,6 +87,30 @@ export async function openIndex(
     await lines?.close();
     throw error;
   }
+}
+
+/** Path of a database with the table of the items, which is made unless a server has stored it. */
+async function findItems(
+  { record, runDir }: RunIndexParts,
+  sources: IndexSources,
+  scored: ScoreColumns,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const stored = sources && (await findStoredIndex(runDir, sources.table, signal));
+  if (stored !== null) return stored;
+  const built = join(folder, 'built');
+  await mkdir(built);
+  const database = await Database.create(built, limits());
+  try {
+    const create = createItems(record.config.policy, scored, VERDICTS_IN_TABLE);
+    await database.load(create, [join(runDir, RUN_FILES.verdictsParquet)], signal);
+    await database.lock();
+  } finally {
+    await database.close();
+  }
+  if (sources !== null) await storeIndex(runDir, sources.table, database.path, signal);
+  return database.path;
 }
 
 /** The record of a run that is not finished has no final outcomes yet. */

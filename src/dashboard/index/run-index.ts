@@ -59,7 +59,7 @@ export class RunIndex {
   readonly #database: Database;
   readonly #scored: ScoreColumns;
   #scores: ScoreHistograms | null = null;
-  /** Updates of the column `review`, one at a time. */
+  /** Updates of the table `reviews`, one at a time. */
   #updated: Promise<void> = Promise.resolve();
 
   constructor(
@@ -198,9 +198,8 @@ export class RunIndex {
     if (changed.length === 0) return;
     try {
       await this.#database.query(
-        `UPDATE items SET review = new.review FROM (
-           SELECT unnest(from_json($1, '[{"seq":"UBIGINT","review":"UTINYINT"}]'), recursive := true)
-         ) AS new WHERE items.seq = new.seq`,
+        `INSERT OR REPLACE INTO reviews
+         SELECT unnest(from_json($1, '[{"seq":"UBIGINT","review":"UTINYINT"}]'), recursive := true)`,
         [JSON.stringify(changed.map((seq) => ({ seq, review: this.#stateOf(seq) })))],
         signal,
       );

@@ -24,8 +24,8 @@ interface Entry {
 }
 
 /**
- * The indexes of finished runs. Each is built once, for the first query, one at a time, in a temporary folder (0700) that
- * ends with this process. A run that is judged again gets another index once it is finished again.
+ * The indexes of finished runs. Each is opened for the first query, one at a time, with a temporary folder (0700) that ends
+ * with this process. A run that is judged again gets another index once it is finished again.
  */
 export class RunIndexes {
   /** By run directory; the least recently used first. */

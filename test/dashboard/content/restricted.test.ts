@@ -152,7 +152,7 @@ describe('restricted content', () => {
       const session = await openSession(asking.served.origin, TOKEN);
       expect(await releaseOf(asking)).toBe(403);
       expect(await releaseOf(asking, { session, note: ' ' })).toBe(400);
-      expect(existsSync(join(run.dir, 'review'))).toBe(false);
+      expect(existsSync(join(run.dir, 'review', 'reveals.jsonl'))).toBe(false);
       expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
 
       expect(await releaseOf(asking, { session })).toBe(200);
@@ -223,7 +223,7 @@ describe('restricted content', () => {
     const run = await judgedRun(folder, path);
     const asking = await Asking.of(run, folder);
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
-    expect(existsSync(join(run.dir, 'review'))).toBe(false);
+    expect(existsSync(join(run.dir, 'review', 'reveals.jsonl'))).toBe(false);
   });
 
   test('is a file whose caption made it so, with every other caption', async () => {

@@ -1,10 +1,12 @@
-import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { appendFile, chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ITEM_QUERY } from '../../../src/dashboard/api/items.ts';
 import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { RunIndexes } from '../../../src/dashboard/index/run-indexes.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { claim, finishedRun, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
 
@@ -76,6 +78,74 @@ describe('the index of a finished run', () => {
     await indexes.close();
     expect(await readdir(tmpdir())).toEqual([]);
     await expect(total(indexes, dir)).rejects.toThrow('the dashboard ends');
+  });
+});
+
+describe('the stored index of a run', () => {
+  /** The names of stored indexes, whose ends say what is in them. */
+  async function storedIn(dir: string): Promise<string[]> {
+    const names = (await readdir(join(dir, 'review'))).filter((name) => name.includes('index'));
+    for (const name of names) {
+      const sha256 = hash('sha256', await readFile(join(dir, 'review', name)));
+      expect(name).toMatch(new RegExp(`^index-[0-9a-f]{64}-${sha256}\\.duckdb$`));
+    }
+    return names;
+  }
+
+  /** Has another server list the run; returns whether it made an index of its own. */
+  async function isBuiltAgain(dir: string): Promise<boolean> {
+    const folder = await temporaryFolder();
+    vi.stubEnv('TMPDIR', folder);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await total(opened(), dir)).toBe(6);
+    const [own] = await readdir(folder);
+    return (await readdir(join(folder, own!))).includes('built');
+  }
+
+  it('serves the next server, beside the one that made it', async () => {
+    const { dir } = await smallRun();
+    expect(await isBuiltAgain(dir)).toBe(true);
+    const stored = await storedIn(dir);
+    expect(stored).toHaveLength(1);
+    expect(await isBuiltAgain(dir)).toBe(false);
+    expect(await storedIn(dir)).toEqual(stored);
+    expect((await stat(join(dir, 'review', stored[0]!))).mode & 0o777).toBe(0o600);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
+
+  it('is made again when it is damaged', async () => {
+    const { dir } = await smallRun();
+    await isBuiltAgain(dir);
+    const [name] = await storedIn(dir);
+    const path = join(dir, 'review', name!);
+    const bytes = await readFile(path);
+    bytes[bytes.length >> 1]! ^= 1;
+    await writeFile(path, bytes);
+    expect(await isBuiltAgain(dir)).toBe(true);
+    expect(await storedIn(dir)).toHaveLength(1);
+    expect(await isBuiltAgain(dir)).toBe(false);
+  });
+
+  it('is made again when it was made from other files', async () => {
+    const { dir } = await smallRun();
+    await isBuiltAgain(dir);
+    const [name] = await storedIn(dir);
+    const older = name!.replace(/[0-9a-f]{64}/, '0'.repeat(64));
+    await rename(join(dir, 'review', name!), join(dir, 'review', older));
+    expect(await isBuiltAgain(dir)).toBe(true);
+    expect(await storedIn(dir)).toHaveLength(1);
+    expect(await storedIn(dir)).not.toEqual([older]);
+  });
+
+  it('is neither used nor made where others can write', async () => {
+    const { dir } = await smallRun();
+    await chmod(dir, 0o770);
+    expect(await isBuiltAgain(dir)).toBe(true);
+    expect(await readdir(dir)).not.toContain('review');
+    await chmod(dir, 0o700);
+    await isBuiltAgain(dir);
+    await chmod(dir, 0o770);
+    expect(await isBuiltAgain(dir)).toBe(true);
   });
 });
 
