@@ -1,6 +1,6 @@
 import { Failure } from '../../src/domain/failure.ts';
 import { BUCKETS } from '../../src/guard-server/lite/features.ts';
-import { CONTEXT_WEIGHT } from '../../src/guard-server/lite/composition.ts';
+import { CONTEXT_WEIGHT } from '../../src/guard-server/lite/model.ts';
 import { WINDOW_PENALTY } from '../../src/guard-server/lite/network.ts';
 import { MAX_PIECE_UNITS, WINDOW_UNITS } from '../../src/guard-server/lite/pieces.ts';
 import { HIDDEN } from '../../src/guard-server/lite/weights-file.ts';

@@ -1,17 +1,19 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Judgement } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
+import { hasRepeatedNames, isNestedTooDeeply } from '../../formats/json/json-record.ts';
+import { isBlank } from '../../formats/transcripts/draft.ts';
 import { HttpError } from '../../http/http-error.ts';
 import { ApiError } from '../api/errors.ts';
 import { WRONG_TYPE } from '../api/foreign-errors.ts';
-import type { Verdict } from '../api/schemas.ts';
+import { textRequest, type Verdict } from '../api/schemas.ts';
 import type { GuardWatch } from '../guard-watch.ts';
 import { MAX_FORM_BYTES, MAX_TEXT_BODY_BYTES } from '../limits.ts';
 import type { Moderation } from '../moderation.ts';
 import type { Arriving, Intake } from '../requests/intake.ts';
 import { readMediaForm } from '../requests/media-form.ts';
 import type { OpenRequest, OpenRequests } from '../requests/open-requests.ts';
-import { textOf } from '../requests/text-body.ts';
 import type { Uploads } from '../requests/uploads.ts';
 
 declare module 'fastify' {
@@ -83,6 +85,38 @@ async function admit(
   const open = openRequests.open(reply.raw);
   open.onEnd(await intake.enter({ kind, bytes }, open.signal));
   request.admitted = open;
+}
+
+/** The text in the body of a request: `{"text": "..."}` in UTF-8. Throws an ApiError. */
+function textOf(body: Buffer): string {
+  if (body.length === 0) throw new ApiError('MISSING_PAYLOAD', 'the request has no body');
+  if (!isUtf8(body)) throw new ApiError('INVALID_ENCODING', 'the body is not UTF-8');
+  if (isNestedTooDeeply(body)) throw new ApiError('INVALID_REQUEST', 'the body is nested too deeply');
+  const json = body.toString();
+  const value = parsed(json);
+  const request = textRequest.safeParse(value);
+  if (request.success && Object.keys(value as object).length === 1) {
+    const { text } = request.data;
+    if (hasRepeatedNames(json, value)) throw new ApiError('INVALID_REQUEST', 'the body has its field twice');
+    if (isBlank(text)) throw new ApiError('EMPTY_CONTENT', 'the text is blank');
+    return text;
+  }
+  if (isObject(value) && !Object.hasOwn(value, 'text')) {
+    throw new ApiError('MISSING_PAYLOAD', 'the body has no field text');
+  }
+  throw new ApiError('INVALID_REQUEST', 'the body must be an object with one field, text, that is a string');
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new ApiError('INVALID_REQUEST', 'the body is not JSON');
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A body of another type than the route takes. Without a type there is no body either. */

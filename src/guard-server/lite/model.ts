@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Failure } from '../../domain/failure.ts';
 import { CATEGORY_COUNT } from '../../domain/taxonomy.ts';
-import { CONTEXT_WEIGHT, inContext } from './composition.ts';
 import { featureFingerprint } from './feature-fingerprint.ts';
 import { logistic } from './elementary.ts';
 import { LiteNetwork, WINDOW_PENALTY } from './network.ts';
@@ -19,6 +18,14 @@ export interface TextScores {
   readonly categories: Float32Array;
   readonly categoryFlags: boolean[];
 }
+
+/** Share of the earlier turns' probability that carries over to the judged turn, by the role of that turn. */
+export const CONTEXT_WEIGHT = {
+  /** A user continues an earlier request, "and the next step?": a hazard before is enough to flag it. */
+  user: 0.85,
+  /** An answer to a hazardous request may be a refusal, so its own words count for more. */
+  assistant: 0.3,
+} as const;
 
 function sha256(data: string | Buffer): string {
   return createHash('sha256').update(data).digest('hex');
@@ -127,4 +134,12 @@ export class LiteModel {
 /** Whether a turn says nothing: no hazard before it carries over. */
 function isBlank(text: string): boolean {
   return text.trim() === '';
+}
+
+/**
+ * Probability that a turn is hazardous in its context: its own words are, or the worst earlier turn is and carries
+ * over, with probability `weight`. Arguments and result are in 0 to 1.
+ */
+function inContext(own: number, worstBefore: number, weight: number): number {
+  return own + (1 - own) * weight * worstBefore;
 }
