@@ -225,42 +225,13 @@ describe('a body', () => {
 });
 
 describe('an error', () => {
-  test.each<[what: string, request: object, error: RegExp]>([
-    ['no inputs', {}, /needs at least one input/],
-    [
-      'a shape of fractions',
-      { inputs: [{ ...strings('TEXT', ['a']), shape: [0.5, 1] }] },
-      /has shape \[0.5,1\]/,
-    ],
-    [
-      'too few elements',
-      { inputs: [{ ...strings('TEXT', ['a']), shape: [2, 1] }] },
-      /has 1 elements, its shape/,
-    ],
-    [
-      'shared memory',
-      {
-        inputs: [
-          {
-            name: 'TEXT',
-            datatype: 'BYTES',
-            shape: [1, 1],
-            parameters: { shared_memory_region: 'r', shared_memory_byte_size: 64 },
-          },
-        ],
-      },
-      /'shared_memory_region', which is not supported/,
-    ],
-    [
-      'a classification',
-      { inputs: textInputs(['a']), outputs: [{ name: 'SCORE', parameters: { classification: 1 } }] },
-      /'classification', which is not supported/,
-    ],
-  ])('is 400 for %s', async (_, request, error) => {
-    const reply = await judge({ id: 'q7', ...request });
-    expect(reply.status).toBe(400);
-    expect(reply.json!.error).toMatch(error);
-    expect(reply.json!.error).toMatch(/^\[request id: q7\] /);
+  it('is 400, and names the request, for one that the contract or the protocol refuses', async () => {
+    const { status, json } = await judge({
+      id: 'q7',
+      inputs: [{ ...strings('TEXT', ['a']), shape: [0.5, 1] }],
+    });
+    expect(status).toBe(400);
+    expect(json!.error).toMatch(/^\[request id: q7\] .*has shape \[0.5,1\]/);
   });
 
   it('is 404 for another model', async () => {
