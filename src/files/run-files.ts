@@ -2,6 +2,8 @@
 export const RUN_FILES = {
   run: 'run.json',
   sources: 'sources.jsonl',
+  /** SHA-256 of each source, as judged. */
+  sourceHashes: 'source-hashes.jsonl',
   /** Files found in the corpora that are not read. */
   skipped: 'skipped.jsonl',
   plan: 'plan.jsonl',

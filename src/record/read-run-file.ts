@@ -4,14 +4,14 @@ import { RUN_FILES } from '../files/run-files.ts';
 
 const MIB = 1024 * 1024;
 
-/** Max sizes, in bytes. A manifest has about 200 bytes per source. */
+/** Max sizes, in bytes. A manifest has about 200 bytes per file of the log. */
 const MAX_BYTES = new Map<string, number>([
   [RUN_FILES.run, 64 * MIB],
   [RUN_FILES.summary, 16 * MIB],
   [RUN_FILES.manifestHash, 4096],
   [RUN_FILES.manifestSignature, 4096],
 ]);
-const MAX_MANIFEST_BYTES = 256 * MIB;
+const MAX_MANIFEST_BYTES = 64 * MIB;
 
 /**
  * Reads a file of a run directory as a whole: run.json, summary.json, a manifest, its hash or its signature. Links are

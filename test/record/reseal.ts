@@ -2,14 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withCheck, withoutCheck } from '../../src/files/checked-line.ts';
-import {
-  ListHash,
-  filesHash,
-  manifestBegin,
-  manifestEnd,
-  manifestSources,
-  type Manifest,
-} from '../../src/record/manifest/manifest.ts';
+import { filesHash, manifestText, type Manifest } from '../../src/record/manifest/manifest.ts';
 import type { ClosingLine } from '../../src/record/log/chain-line.ts';
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
@@ -28,7 +21,7 @@ export async function reseal(
   change: (manifest: Manifest) => Manifest = (manifest) => manifest,
 ): Promise<string> {
   const manifest = change(await readManifestJson(dir));
-  const { sources, epoch } = manifest;
+  const { epoch } = manifest;
   const log = `log/${String(epoch).padStart(4, '0')}-commits.jsonl`;
   const entry = async (path: string): Promise<Manifest['files'][number]> => {
     const bytes = await readFile(join(dir, path));
@@ -39,13 +32,10 @@ export async function reseal(
 
   const lines = (await readFile(join(dir, log), 'utf8')).trimEnd().split('\n');
   const old = JSON.parse(withoutCheck(lines.pop()!)!) as ClosingLine;
-  const hash = new ListHash();
-  hash.add(sources);
   const closing = withCheck(
     JSON.stringify({
       ...old,
       at: manifest.finished_at,
-      sources: hash.digest(),
       files: filesHash(await entries(), epoch),
       prev: sha256(lines.at(-1)!),
     }),
@@ -58,18 +48,9 @@ export async function reseal(
     join(dir, 'summary.json'),
     summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`),
   );
-  const text =
-    manifestBegin(headOf(manifest)) +
-    manifestSources(sources, 0) +
-    manifestEnd({ files: await entries(), chain_head: head });
+  const content = { ...manifest, files: await entries(), chain_head: head };
+  const text = manifestText(content);
   await writeFile(join(dir, 'manifest.json'), text);
   await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
   return head;
-}
-
-/** What stands before the sources, in the order of the file. */
-function headOf(manifest: Manifest): Parameters<typeof manifestBegin>[0] {
-  const after = ['sources', 'files', 'chain_head'];
-  const before = Object.entries(manifest).filter(([key]) => !after.includes(key));
-  return Object.fromEntries(before) as unknown as Parameters<typeof manifestBegin>[0];
 }

@@ -6,7 +6,6 @@ import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
-import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -75,8 +74,8 @@ describe('a run that is continued', () => {
     const ended = (await outcomes(run.dir)).map(({ error }) => error?.code ?? 'ok');
     expect(ended.filter((code) => code === 'ok')).toHaveLength(13);
     expect(ended).toContain('SOURCE_CHANGED');
-    const { sources } = await readManifest(run.dir);
-    expect(sources.map(({ sha256 }) => typeof sha256)).toEqual(['object', 'string']);
+    const hashes = await readFile(join(run.dir, 'source-hashes.jsonl'), 'utf8');
+    expect(hashes).toMatch(/^\{"source":0,"sha256":null\}\n\{"source":1,"sha256":"[0-9a-f]{64}"\}\n$/);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 

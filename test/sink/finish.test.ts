@@ -97,6 +97,7 @@ describe('finishing a run', () => {
       'plan.jsonl',
       'run.json',
       'skipped.jsonl',
+      'source-hashes.jsonl',
       'sources.jsonl',
       'summary.json',
       'verdicts.csv',

@@ -70,9 +70,7 @@ export interface ClosingLine {
   readonly dir: string;
   /** Rows of the tables that are made from verdicts.jsonl, by name. */
   readonly rows: Readonly<Record<string, number>>;
-  /** `ListHash` of the manifest's `sources`. */
-  readonly sources: string;
-  /** `ListHash` of the manifest's `files`, except those that depend on this line. */
+  /** `filesHash` of the manifest's `files`. */
   readonly files: string;
   readonly prev: string;
 }
@@ -115,7 +113,6 @@ const CLOSING = z.strictObject({
   ms: count,
   dir: z.string(),
   rows: z.record(z.string(), count),
-  sources: sha256,
   files: sha256,
   prev: sha256,
 });

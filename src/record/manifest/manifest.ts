@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { z } from 'zod';
 import type { CanaryChoice, RunRecord } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
@@ -76,19 +76,7 @@ export const MANIFEST = z
       })
       .nullable()
       .describe('The manifest of the previous pass, which is kept and listed in `files`.'),
-    sources: z
-      .array(
-        z.strictObject({
-          path: z.string().describe('Name of the corpus and the path below it.'),
-          bytes: count.describe('Size when the run was created.'),
-          sha256: sha256
-            .nullable()
-            .describe(
-              'SHA-256 as judged; null if it is gone, unreadable, changed, or not read as a whole in a trial.',
-            ),
-        }),
-      )
-      .describe('The files of the corpora.'),
+    sources: count.describe('Files of the corpora; source-hashes.jsonl has a line for each.'),
     files: z
       .array(
         z.strictObject({
@@ -153,11 +141,8 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
   }
 }
 
-/** The beginning of a manifest: what is known before the sources are hashed. */
-type ManifestHead = Omit<Manifest, 'sources' | 'files' | 'chain_head' | 'tables'> & Pick<RunRecord, 'tables'>;
-
-/** The end of a manifest: what depends on the closing line of the log. */
-type ManifestEnd = Pick<Manifest, 'files' | 'chain_head'>;
+/** The content of a manifest, with the tables as run.json has them. */
+type ManifestContent = Omit<Manifest, 'tables'> & Pick<RunRecord, 'tables'>;
 
 /** The `canaries` of a manifest. */
 export function manifestCanaries(
@@ -167,22 +152,11 @@ export function manifestCanaries(
   return { from: config.canaries.from, checks: [...canaries] };
 }
 
-/** The text of a manifest up to its list of sources. */
-export function manifestBegin(head: ManifestHead): string {
-  return `${JSON.stringify(head, null, 2).slice(0, -2)},\n  "sources": [`;
-}
-
-/** The text of some of the sources, one per line; `first` is the index of the first. */
-export function manifestSources(sources: Manifest['sources'], first: number): string {
-  return sources
-    .map((source, index) => `${first + index === 0 ? '\n' : ',\n'}    ${JSON.stringify(source)}`)
-    .join('');
-}
-
-/** The text of a manifest after its list of sources. */
-export function manifestEnd({ files, chain_head }: ManifestEnd): string {
+/** The text of a manifest: its `files` one per line. */
+export function manifestText({ files, chain_head, ...head }: ManifestContent): string {
+  const begin = JSON.stringify(head, null, 2).slice(0, -2);
   const lines = files.map((file) => `    ${JSON.stringify(file)}`).join(',\n');
-  return `\n  ],\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
+  return `${begin},\n  "files": [\n${lines}\n  ],\n  "chain_head": ${JSON.stringify(chain_head)}\n}\n`;
 }
 
 /** The newest manifest of an earlier pass among the files that a manifest lists; null when there is none. */
@@ -196,27 +170,12 @@ export function previousManifest(files: readonly FileEntry[]): Manifest['previou
   return latest === null ? null : { path: latest.path, sha256: latest.sha256 };
 }
 
-/** SHA-256 of a list of the manifest: its entries as JSON, one per line. `jq -c '.sources[]'` prints the same bytes. */
-export class ListHash {
-  readonly #hash = createHash('sha256');
-
-  add(entries: readonly object[]): void {
-    for (const entry of entries) this.#hash.update(`${JSON.stringify(entry)}\n`);
-  }
-
-  /** 64 hex digits. May be called once. */
-  digest(): string {
-    return this.#hash.digest('hex');
-  }
-}
-
 /**
- * The hash of the manifest's `files` in the closing line of an epoch. It leaves out the commits file that holds this line
- * and the summary, which names the hash of this line: the chain determines both.
+ * The hash of the manifest's `files` in the closing line of an epoch: SHA-256 of its entries as JSON, one per line. It leaves
+ * out the commits file that holds this line and the summary, which names the hash of this line: the chain determines both.
  */
 export function filesHash(files: readonly FileEntry[], epoch: number): string {
-  const hash = new ListHash();
   const own = `${RUN_FILES.log}/${commitsName(epoch)}`;
-  hash.add(files.filter(({ path }) => path !== own && path !== RUN_FILES.summary));
-  return hash.digest();
+  const listed = files.filter(({ path }) => path !== own && path !== RUN_FILES.summary);
+  return hash('sha256', listed.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }

@@ -7,6 +7,7 @@ import { readSources } from '../../ingest/sources/sources-file.ts';
 import type { Chain } from '../log/chain.ts';
 import { CommitTable } from '../log/commit-table.ts';
 import type { Manifest } from '../manifest/manifest.ts';
+import { readSourceHashes } from '../manifest/source-hashes.ts';
 import { isComplete, outlinePlan, type PlanOutline } from '../outcomes/plan-outline.ts';
 
 /** The plan, read before the log, so that shard numbers beyond it cannot take memory. */
@@ -61,17 +62,17 @@ export async function checkSources(
   if (skipped !== record.skipped_sha256) {
     throw broken(`${RUN_FILES.skipped} is not the list of files that ${RUN_FILES.run} froze`);
   }
-  let index = 0;
-  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
-    for (const { path, bytes } of batch) {
-      const listed = manifest.sources[index++];
-      if (listed?.path !== path || listed.bytes !== bytes) {
-        throw broken(`${RUN_FILES.sources} line ${index} is not the source that ${RUN_FILES.manifest} lists`);
-      }
-    }
+  let sources = 0;
+  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) sources += batch.length;
+  if (sources !== manifest.sources) {
+    throw broken(
+      `${RUN_FILES.sources} has ${sources} sources, but ${RUN_FILES.manifest} counts ${manifest.sources}`,
+    );
   }
-  if (index !== manifest.sources.length) {
-    throw broken(`${RUN_FILES.manifest} lists more sources than ${RUN_FILES.sources}`);
+  let hashes = 0;
+  for await (const { source } of readSourceHashes(runDir, signal)) hashes = source + 1;
+  if (hashes !== sources) {
+    throw broken(`${RUN_FILES.sourceHashes} has the hashes of ${hashes} sources, not of ${sources}`);
   }
 }
 

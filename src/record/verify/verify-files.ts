@@ -85,6 +85,7 @@ export function checkCoverage(chain: Chain, manifest: Manifest): void {
   const needed: string[] = [
     RUN_FILES.run,
     RUN_FILES.sources,
+    RUN_FILES.sourceHashes,
     RUN_FILES.skipped,
     RUN_FILES.plan,
     RUN_FILES.verdicts,

@@ -8,6 +8,7 @@ import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Manifest } from '../../record/manifest/manifest.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
+import { readSourceHashes } from '../../record/manifest/source-hashes.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { openRun } from '../../runs/open-run.ts';
@@ -32,7 +33,12 @@ export interface FinishedRun {
 }
 
 /** Files of the record that an export reads. */
-const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN_FILES.verdicts]);
+const READ: ReadonlySet<string> = new Set([
+  RUN_FILES.run,
+  RUN_FILES.sources,
+  RUN_FILES.sourceHashes,
+  RUN_FILES.verdicts,
+]);
 
 /**
  * Opens a finished run, and checks the manifest against its hash, and the files of the run against the manifest: those
@@ -42,7 +48,7 @@ const READ: ReadonlySet<string> = new Set([RUN_FILES.run, RUN_FILES.sources, RUN
 export async function openFinishedRun(runDir: string, signal: AbortSignal): Promise<FinishedRun> {
   const run = await openRun(runDir, signal);
   const manifest = await checkedManifest(run.dir, READ, signal);
-  if (manifest.run !== run.record.run || manifest.sources.length !== run.sources.length) {
+  if (manifest.run !== run.record.run || manifest.sources !== run.sources.length) {
     throw new Failure('internal', `${RUN_FILES.manifest} belongs to another run`);
   }
   const manifestSha256 = createHash('sha256')
@@ -103,7 +109,7 @@ export async function exportRun(finished: FinishedRun, options: ExportOptions): 
 }
 
 async function write(
-  { run, manifest, manifestSha256 }: FinishedRun,
+  { run, manifestSha256 }: FinishedRun,
   place: OutputPlace,
   { what, out, signal }: ExportOptions,
 ): Promise<Omit<ExportResult, 'out' | 'rejected' | 'manifest'>> {
@@ -133,11 +139,14 @@ async function write(
   let written = 0;
   let converted = 0;
   let refusals = 0;
+  let seen = 0;
   try {
-    for (const source of sources) {
+    for await (const { source: index, sha256 } of readSourceHashes(run.dir, signal)) {
       signal.throwIfAborted();
+      const source = sources[index];
+      if (source === undefined) break;
+      seen++;
       const config = record.config.sources[source.corpus]!;
-      const { sha256 } = manifest.sources[source.source]!;
       const judged = { source, config, sha256, caption: captions(source) };
       const exported = await exportOrRefuse(judged, to, total);
       if (typeof exported === 'string') {
@@ -152,6 +161,11 @@ async function write(
           await about.file({ path: source.sidecar!.path, source: source.path, rows: 0, ...caption });
       }
     }
+    if (seen !== sources.length)
+      throw new Failure(
+        'internal',
+        `${RUN_FILES.sourceHashes} has only ${seen} of ${sources.length} sources`,
+      );
     const beyond = await cursor.peek();
     if (beyond !== null) {
       throw new Failure(

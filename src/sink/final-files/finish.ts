@@ -23,6 +23,7 @@ import type { LogWriter } from '../verdict-log/log-writer.ts';
 import { supersededOr } from '../verdict-log/take-epoch.ts';
 import { FinalFile, type FinalWriter } from './final-file.ts';
 import { writeManifest } from './write-manifest.ts';
+import { writeSourceHashes } from './write-source-hashes.ts';
 
 export interface FinishOptions {
   /** Default: what a spreadsheet takes. */
@@ -104,6 +105,8 @@ class Finish {
       const lines = await LineFiles.begin((name) => this.#create(name));
       const totals = await runTotals(outcomes, lines);
       const rows = await this.#makeTables(record.config, totals.counts);
+      const hashes = await this.#create(RUN_FILES.sourceHashes);
+      const sources = await writeSourceHashes(hashes, this.#log, totals, signal);
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
@@ -114,6 +117,7 @@ class Finish {
         chain,
         plan,
         totals,
+        sources,
         finals,
         dir,
         rows,

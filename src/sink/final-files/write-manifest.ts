@@ -1,20 +1,12 @@
 import { join } from 'node:path';
-import { hashFile, hashOpenFile } from '../../files/hash-file.ts';
+import { hashFile } from '../../files/hash-file.ts';
 import { commitsName, RUN_FILES } from '../../files/run-files.ts';
-import type { SourceSnapshot } from '../../ingest/sources/sources-file.ts';
-import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
-import { openPlace, locateSource } from '../../ingest/sources/file-place.ts';
-import { readSources } from '../../ingest/sources/sources-file.ts';
 import type { Chain } from '../../record/log/chain.ts';
 import {
   type FileEntry,
   filesHash,
-  ListHash,
-  type Manifest,
-  manifestBegin,
   manifestCanaries,
-  manifestEnd,
-  manifestSources,
+  manifestText,
   previousManifest,
 } from '../../record/manifest/manifest.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
@@ -30,7 +22,9 @@ interface ManifestInput {
   readonly chain: Chain;
   readonly plan: PlanOutline;
   readonly totals: RunTotals;
-  /** The final files that consist of outcomes. */
+  /** Number of sources. */
+  readonly sources: number;
+  /** The other final files. */
   readonly finals: readonly FileEntry[];
   /** The run directory as the summary names it. */
   readonly dir: string;
@@ -49,36 +43,18 @@ interface ClosedManifest {
 }
 
 /**
- * Writes the manifest of a pass up to its list of files, and adds the closing line to the log: the manifest names the
- * hash of that line, and that line holds hashes of what the manifest lists.
+ * Closes a pass: adds the closing line to the log, which holds the hash of the manifest's list of files. The manifest names
+ * the hash of that line.
  */
 export async function writeManifest(file: FinalFile, input: ManifestInput): Promise<ClosedManifest> {
-  const { log, writer, chain, plan, totals, finals, dir, rows, signal } = input;
+  const { log, writer, chain, plan, totals, sources, finals, dir, rows, signal } = input;
   const { runDir, record, epoch } = log;
   const earlier = await keepEarlierManifests(writer, plan.pass);
   const at = new Date().toISOString();
-  const { items, verdicts, errors } = totals.counts;
-  const head = manifestBegin({
-    schema: 1,
-    run: record.run,
-    tool: record.tool,
-    created_at: record.created_at,
-    finished_at: at,
-    pass: plan.pass,
-    epoch,
-    trial: trialCounts(record.config.trial, plan),
-    counts: { items, verdicts, errors, corpora: [...totals.corpora] },
-    fingerprints: [...chain.fingerprints.values()],
-    canaries: manifestCanaries(record, chain),
-    ...(record.tables && { tables: record.tables }),
-    previous: previousManifest(earlier),
-  });
-  await file.write(head);
-  const sources = await writeSources(file, input);
   const recordFiles = await hashRecordFiles(runDir, chain, plan.bytes, signal);
   const listed = [...recordFiles, ...earlier, ...finals];
   const files = filesHash(listed, epoch);
-  const end = await log.closePass({ closes: plan.pass, at, dir, rows, sources, files });
+  const end = await log.closePass({ closes: plan.pass, at, dir, rows, files });
   const own = `${RUN_FILES.log}/${commitsName(epoch)}`;
   const { bytes, sha256 } = await hashFile(join(runDir, own), { signal, bytes: end.bytes });
   const closed = listed.map((entry) => (entry.path === own ? { path: own, bytes, sha256 } : entry));
@@ -86,31 +62,29 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     chainHead: end.head,
     closedMs: end.ms,
     complete: async (summary) => {
-      await file.write(manifestEnd({ files: [...closed, summary], chain_head: end.head }));
+      const { items, verdicts, errors } = totals.counts;
+      const text = manifestText({
+        schema: 1,
+        run: record.run,
+        tool: record.tool,
+        created_at: record.created_at,
+        finished_at: at,
+        pass: plan.pass,
+        epoch,
+        trial: trialCounts(record.config.trial, plan),
+        counts: { items, verdicts, errors, corpora: [...totals.corpora] },
+        fingerprints: [...chain.fingerprints.values()],
+        canaries: manifestCanaries(record, chain),
+        ...(record.tables && { tables: record.tables }),
+        previous: previousManifest(earlier),
+        sources,
+        files: [...closed, summary],
+        chain_head: end.head,
+      });
+      await file.write(text);
       return file.complete();
     },
   };
-}
-
-/** Writes the list of sources; returns its hash. */
-async function writeSources(file: FinalFile, { log, totals, signal }: ManifestInput): Promise<string> {
-  const hash = new ListHash();
-  // A trial that judges the first records does not read the rest of a file for its hash either.
-  const isRead = typeof log.record.config.trial?.limit !== 'number';
-  let first = 0;
-  for await (const batch of readSources(join(log.runDir, RUN_FILES.sources), { signal })) {
-    const sources: Manifest['sources'] = [];
-    for (const source of batch) {
-      const judged = totals.fileHash(source.source);
-      const mayHash = isRead && !totals.isChanged(source.source);
-      const sha256 = judged ?? (mayHash ? await hashSource(source, signal) : null);
-      sources.push({ path: source.path, bytes: source.bytes, sha256 });
-    }
-    await file.write(manifestSources(sources, first));
-    hash.add(sources);
-    first += sources.length;
-  }
-  return hash.digest();
 }
 
 /**
@@ -139,21 +113,4 @@ async function hashRecordFiles(
     entries.push({ path, bytes, sha256 });
   }
   return entries;
-}
-
-/** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
-export async function hashSource(source: SourceSnapshot, signal: AbortSignal): Promise<string | null> {
-  try {
-    const handle = await openPlace(locateSource(source));
-    try {
-      if (!matchesSnapshot(await handle.stat(), source)) return null;
-      const { sha256 } = await hashOpenFile(handle, { signal });
-      return matchesSnapshot(await handle.stat(), source) ? sha256 : null;
-    } finally {
-      await handle.close();
-    }
-  } catch {
-    signal.throwIfAborted();
-    return null;
-  }
 }

@@ -8,7 +8,7 @@ import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
 import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
-import { hashSource } from '../../../src/sink/final-files/write-manifest.ts';
+import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { corpus, itemsOf, NEVER } from '../read-items.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
-import { hashSource } from '../../../src/sink/final-files/write-manifest.ts';
+import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { corpus, NEVER, readItems } from '../read-items.ts';
 
 const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { hashOpenFile } from '../../files/hash-file.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
+import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
+import { locateSource, openPlace } from '../../ingest/sources/file-place.ts';
+import { readSources, type SourceSnapshot } from '../../ingest/sources/sources-file.ts';
+import { sourceHashLine } from '../../record/manifest/source-hashes.ts';
+import type { RunTotals } from '../../record/outcomes/run-totals.ts';
+import type { LogWriter } from '../verdict-log/log-writer.ts';
+import type { FinalFile } from './final-file.ts';
+
+/**
+ * Writes source-hashes.jsonl, a line per source: the manifest stays small however many sources a run has. Returns their
+ * number.
+ */
+export async function writeSourceHashes(
+  file: FinalFile,
+  { runDir, record }: LogWriter,
+  totals: RunTotals,
+  signal: AbortSignal,
+): Promise<number> {
+  // A trial that judges the first records does not read the rest of a file for its hash either.
+  let sources = 0;
+  const isRead = typeof record.config.trial?.limit !== 'number';
+  for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
+    sources += batch.length;
+    for (const source of batch) {
+      const judged = totals.fileHash(source.source);
+      const mayHash = isRead && !totals.isChanged(source.source);
+      const sha256 = judged ?? (mayHash ? await hashSource(source, signal) : null);
+      await file.write(sourceHashLine({ source: source.source, sha256 }));
+    }
+  }
+  return sources;
+}
+
+/** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
+export async function hashSource(source: SourceSnapshot, signal: AbortSignal): Promise<string | null> {
+  try {
+    const handle = await openPlace(locateSource(source));
+    try {
+      if (!matchesSnapshot(await handle.stat(), source)) return null;
+      const { sha256 } = await hashOpenFile(handle, { signal });
+      return matchesSnapshot(await handle.stat(), source) ? sha256 : null;
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    signal.throwIfAborted();
+    return null;
+  }
+}
