@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CallError } from '../../src/guard/protocol/call-error.ts';
 import { silentClip } from '../../src/guard/protocol/canary.ts';
+import { NotUsable } from '../../src/guard/protocol/not-usable.ts';
+import { askCanary } from '../../src/guard-setup/canaries/ask.ts';
+import { readCanaries } from '../../src/guard-setup/canaries/canary-set.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { BUILT_IN_CANARIES } from '../../src/domain/canary/built-in.ts';
@@ -151,6 +155,22 @@ describe('the built-in canaries', () => {
     const models = ['model-a', 'model-c'].map(fingerprintIdOf);
     expect(new Set((await outcomes(dir)).map(({ fingerprint }) => fingerprint))).toEqual(new Set(models));
     expect((await checksOf(dir)).map(({ fingerprint }) => fingerprint)).toEqual([...models, models[1]]);
+  });
+
+  it('cost one deadline when the guard hangs', async () => {
+    let asked = 0;
+    const hung = {
+      takes: () => true,
+      version: null,
+      judge: () => {
+        asked++;
+        return Promise.reject(new CallError('no reply', { kind: 'attempt', code: 'TIMEOUT' }));
+      },
+    };
+    const [canary] = (await readCanaries({ from: 'built-in' }, never))!.canaries;
+    const answer = askCanary(hung, canary!, { timeoutMs: 1000, signal: never });
+    await expect(answer).rejects.toBeInstanceOf(NotUsable);
+    expect(asked).toBe(1);
   });
 
   it('stop a run at its end when the guard no longer passes, though its model is the same', async () => {

@@ -3,7 +3,7 @@ import type { CanaryAnswer } from '../../domain/canary/canary-check.ts';
 import type { ItemCode } from '../../domain/item-error.ts';
 import { retryMs } from '../../flow/backoff.ts';
 import type { Answer } from '../../guard/protocol/answer.ts';
-import { CallError, type Fault } from '../../guard/protocol/call-error.ts';
+import { CallError, type Fault, isTimeout } from '../../guard/protocol/call-error.ts';
 import type { CallOptions, CheckedGuard } from '../../guard/protocol/connection.ts';
 import { findBarred } from '../../guard/protocol/canary.ts';
 import { notUsable } from '../../guard/protocol/not-usable.ts';
@@ -59,8 +59,11 @@ function rowOf({ request }: Canary, guard: CheckedGuard): RequestRow | null {
   };
 }
 
-function mayPass({ kind }: Fault): boolean {
-  return kind === 'overload' || kind === 'rate' || kind === 'execution' || kind === 'attempt';
+/** A timeout is not among them: a guard that hangs costs one deadline. */
+function mayPass(fault: Fault): boolean {
+  const { kind } = fault;
+  if (kind === 'attempt') return !isTimeout(fault);
+  return kind === 'overload' || kind === 'rate' || kind === 'execution';
 }
 
 function withoutVerdict({ name, expected }: Canary, error: ItemCode): CanaryAnswer {
