@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command, type Option } from 'commander';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { flagName } from '../config/settings/given.ts';
 import { replacementFor } from '../config/settings/removed.ts';
@@ -8,8 +8,13 @@ import { isDiskFull } from '../files/disk-full.ts';
 import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import type { CommandContext, LoadRuns } from './context.ts';
-import { refuseLostFlags } from './lost-flags.ts';
 import { buildProgram } from './program.ts';
+
+/** Flags that npm takes for the beginning of one of its own, with the name of that one. Without --head, verify checks less. */
+const ABBREVIATES: Readonly<Record<string, string>> = { '--head': 'heading' };
+
+/** Settings of npm's own with the name of a flag: a machine's .npmrc may hold them, so they tell nothing. */
+const OWN_SETTINGS: ReadonlySet<string> = new Set(['audit', 'json', 'name', 'quiet']);
 
 /**
  * Runs one command line (the arguments after the program's name) and returns its exit status. A failure is one line on
@@ -34,6 +39,32 @@ export async function runCli(
     const help = formatCliCommand('help', argv.slice(0, 1), context.env);
     return reportFailure(error instanceof CommanderError ? usageFailure(error, help) : error, context);
   }
+}
+
+/**
+ * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm, which
+ * passes it on only as the variable `npm_config_policy`. `command`: the first argument.
+ */
+function refuseLostFlags(command: string | undefined, program: Command, env: NodeJS.ProcessEnv): void {
+  const isScript = /^run/.test(env['npm_command'] ?? '') && env['npm_lifecycle_event'] === command;
+  if (command === undefined || !isScript) return;
+  const flags = new Set<string>();
+  for (const { options } of program.commands) {
+    for (const option of options) if (isLost(option, env)) flags.add(option.long!);
+  }
+  if (flags.size === 0) return;
+  throw new Failure(
+    'usage',
+    `npm took ${[...flags].join(', ')} for itself: put -- in front of the arguments, as in: npm run ${command} -- ${[...flags][0]!} …`,
+  );
+}
+
+function isLost({ long }: Option, env: NodeJS.ProcessEnv): boolean {
+  if (long == null) return false;
+  const name = ABBREVIATES[long] ?? long.replace(/^--(no-)?/, '').replaceAll('-', '_');
+  const kept = env[`npm_config_${name}`];
+  // npm passes a switch that is off on as nothing.
+  return kept !== undefined && !OWN_SETTINGS.has(name) && (kept === '') === long.startsWith('--no-');
 }
 
 const isAbort = (error: unknown): boolean => error instanceof Error && error.name === 'AbortError';

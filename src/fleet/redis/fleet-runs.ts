@@ -10,35 +10,28 @@ import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 /** Version of the job format. A process with another version requeues the jobs instead of dropping them. */
 export const JOB_FORM = 15;
 
-/** A run that is being fed, as far as workers and sinks need to know it. */
-export interface FleetRun {
-  readonly run: string;
-  /** Absolute path of the run directory, for the feeder and the sink, which share its file system. */
-  readonly dir: string;
-  /** Epoch of the feeder. */
-  readonly epoch: number;
-}
-
-/** A run as its feeder announced it, with the format of its jobs. */
-export interface AnnouncedRun extends FleetRun {
-  /** Version of its job format; 0: its feeder is too old to announce one. */
-  readonly form: number;
-  /** Id of the fleet key that its jobs are sealed with; null: they are not sealed. */
-  readonly key: string | null;
-}
-
 const ANNOUNCED_RUN = z.object({
   run: z.string().refine(isRunId),
+  /** Absolute path of the run directory, for the feeder and the sink, which share its file system. */
   dir: z
     .string()
     .max(4096)
     .refine((dir) => isAbsolute(dir) && !dir.includes('\0')),
+  /** Epoch of the feeder. */
   epoch: z.int().min(1),
+  /** Version of its job format; 0: its feeder is too old to announce one. */
   form: z.int().default(0),
+  /** Id of the fleet key that its jobs are sealed with; null: they are not sealed. */
   key: z.string().max(64).nullable().default(null),
   /** With a key: the other fields, sealed, which proves that a feeder of this fleet wrote them. */
   proof: z.string().max(16_384).nullable().default(null),
 });
+
+/** A run as its feeder announced it, with the format of its jobs. */
+export type AnnouncedRun = Readonly<Omit<z.output<typeof ANNOUNCED_RUN>, 'proof'>>;
+
+/** A run that is being fed, as far as workers and sinks need to know it. */
+export type FleetRun = Pick<AnnouncedRun, 'run' | 'dir' | 'epoch'>;
 
 function sealedPlace(folder: 'run' | 'problem', run: string): SealedPlace {
   return { run, folder, name: run };

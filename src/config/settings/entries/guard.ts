@@ -1,11 +1,28 @@
 import { resolve } from 'node:path';
+import type { GuardPolicy } from '../../../domain/guard/guard-family.ts';
 import { canaryChoice } from '../../job-file/canary-file.ts';
-import { readGuardPolicy } from '../../job-file/guard-policy-file.ts';
 import { parseFingerprintId } from '../../values/hashes.ts';
 import { EMBEDDED_GUARD, parseGuardUrls } from '../../values/guard-url.ts';
 import { FILE, list, single } from '../kinds.ts';
 import { setting } from '../setting.ts';
+import { type WithOrigin, usageError } from '../../usage-error.ts';
+import { readTextFile } from '../../yaml-file.ts';
 import { GUARD_URL } from './environment.ts';
+
+/** Characters of a policy: about 16,000 tokens, which every request carries. */
+const MAX_POLICY_CHARS = 64 * 1024;
+
+/** Reads a written policy. Failure('usage') when it cannot be read, is blank or too long. `named` as in `readTextFile`. */
+async function readGuardPolicy(absolute: string, named: WithOrigin<string>): Promise<GuardPolicy> {
+  const { text, sha256 } = await readTextFile(absolute, named);
+  if (text.trim() === '') throw usageError(named.value, 'is blank, so there is nothing to judge by');
+  if (text.length > MAX_POLICY_CHARS)
+    throw usageError(
+      named.value,
+      `has more than ${MAX_POLICY_CHARS} characters, which every request would carry`,
+    );
+  return { sha256, text };
+}
 
 const guard = {
   flag: '--guard',

@@ -1,12 +1,26 @@
-import { type WithOrigin, usageError } from '../../usage-error.ts';
+import { type WithOrigin, quoteForMessage, usageError } from '../../usage-error.ts';
 import { AUDITS, HEADERS, LAYOUTS } from '../../run-config.ts';
-import { parseEncoding } from '../../values/encoding.ts';
 import { anyText, choice, list, single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
 function parseColumn({ value, place }: WithOrigin<string>): string {
   if (value === '') throw usageError(place, 'a column name is empty');
   return value;
+}
+
+/** A WHATWG encoding label, in lower case. Failure('usage') for one that this Node.js does not know. */
+function parseEncoding({ value, place }: WithOrigin<string>): string {
+  const label = value.trim().toLowerCase();
+  try {
+    new TextDecoder(label);
+  } catch (error) {
+    throw usageError(
+      place,
+      `${quoteForMessage(value)} is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis`,
+      error,
+    );
+  }
+  return label;
 }
 
 /** In a job file only: on the command line, sources are arguments. */
