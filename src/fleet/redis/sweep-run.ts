@@ -14,10 +14,12 @@ export async function sweepRun(link: RedisLink, run: string, signal: AbortSignal
     const before = link.key(`shards-${lane}`, '');
     const pattern = `${escapeGlob(before)}s-${escapeGlob(run)}-*`;
     const keys = await retryWhileTransient(() => link.redis.keys(pattern), signal);
-    if (keys.length === 0) continue;
+    // Without the lock of a job that a worker has, which expires.
+    const ids = keys.map((key) => key.slice(before.length)).filter((id) => !id.includes(':'));
+    if (ids.length === 0) continue;
     const queue = shardQueue(link, lane);
     try {
-      for (const key of keys) await queue.remove(key.slice(before.length), signal);
+      for (const id of ids) await queue.remove(id, signal);
     } finally {
       await queue.close();
     }

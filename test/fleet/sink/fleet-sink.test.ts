@@ -48,6 +48,8 @@ async function leftRun(link: RedisLink) {
       signal,
     );
   }
+  // As of a worker that died with a shard.
+  await link.redis.set(link.key('shards-text', `s-${name}-1-3-${epoch}`, 'lock'), 'a token', 'PX', 2000);
   await results.put(
     { kind: 'result', run: name, record, epoch, settledMark: null, result: resultOf(shardOf(2, [2])) },
     signal,
