@@ -32,7 +32,7 @@ export class UnreadableJobs {
       return;
     }
     this.#dropped.sayOnce(
-      'requeued',
+      `requeued ${run}`,
       `the run ${run}: ${trouble}; its jobs are requeued for other processes`,
     );
     await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
