@@ -27,8 +27,8 @@ const LINE_BYTES = 733;
 const TABLES_SHARE = 0.4;
 /** Plan and commit lines of a shard, in bytes. */
 const SHARD_BYTES = 610;
-/** Entries of a file in sources.jsonl and the manifest, in bytes. */
-const SOURCE_BYTES = 700;
+/** Lines of a file in sources.jsonl and source-hashes.jsonl, in bytes. */
+const SOURCE_BYTES = 600;
 
 /** Columns of a table. */
 interface TableColumns {

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunRecord } from '../../src/config/run-config.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import {
   asBuilt,
@@ -42,7 +42,7 @@ it('the fleet of the README judges a run: worker, sink and feeder on one Redis',
   expect(output).toContain('verified: 3 items = 3 verdicts + 0 errors');
 });
 
-it('a job of preflight --write-job is judged by the fleet, with what else was given', async () => {
+it('a job file is judged by the fleet, with all that it says', async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
   await mkdir(join(folder, 'jobs'));
@@ -50,10 +50,9 @@ it('a job of preflight --write-job is judged by the fleet, with what else was gi
   await writeComments(folder, 'comments.csv', 50);
   await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { block: 0.9 }\n');
   const redis = await redisForTest();
-  const given = ['--policy', 'policy.yaml', '--frames', '4', '--no-reuse', '--max-wait', '3m'];
   const job = join(folder, 'jobs', 'job.yaml');
-  const flags = [...given, '--write-job', job];
-  expectStatus(await guardsweep(['preflight', 'comments.csv', ...flags], { cwd: folder }), 0);
+  const sources = 'sources: [{ path: ../comments.csv }]\npolicy: ../policy.yaml\noutput: { dir: ../runs }\n';
+  await writeFile(job, `${sources}frames: 4\nreuse: false\nmaxWait: 3m\n`);
   const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
   fleet.worker();
   fleet.sink();

@@ -1,13 +1,11 @@
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { isJobFile } from '../../config/job-file/job-file.ts';
 import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE } from '../../config/settings/entries/judging.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
-import { PREFLIGHT_RATE, WRITE_JOB } from '../../config/settings/entries/sampling.ts';
+import { PREFLIGHT_RATE } from '../../config/settings/entries/sampling.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -20,10 +18,6 @@ import {
 } from '../../config/settings/entries/sources.ts';
 import { MAX_WAIT } from '../../config/settings/entries/fleet.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
-import { Failure } from '../../domain/failure.ts';
-import { quoteName } from '../../domain/text/escape-text.ts';
-import { createFile } from '../../files/create-file.ts';
-import { pathExists, findEnclosingRunDirectory } from '../../files/folders.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
 
@@ -55,7 +49,6 @@ const RUN_SETTINGS = {
 
 const OWN_SETTINGS = {
   rate: PREFLIGHT_RATE,
-  writeJob: WRITE_JOB,
   json: JSON_OUTPUT,
 };
 
@@ -65,7 +58,7 @@ export function preflightCommand(context: CommandContext): Command {
     .summary('forecast a run: items, columns, time, space')
     .description(
       'Read the sources of a run and forecast it: items by kind, what cannot be judged and why, columns, time and disk ' +
-        'space. Large sources are read in part. Asks no guard; writes only the job file of --write-job.',
+        'space. Large sources are read in part. Asks no guard and writes nothing.',
     )
     .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
     .addHelpText(
@@ -73,61 +66,17 @@ export function preflightCommand(context: CommandContext): Command {
       examples([
         ['guardsweep preflight ./uploads', 'items, columns, and time as in the last run'],
         ['guardsweep preflight ./uploads --rate 500', 'with a guard that judges 500 items a second'],
-        ['guardsweep preflight ./uploads comments.csv --write-job job.yaml', 'a job file to edit'],
+        ['guardsweep preflight job.yaml', 'the sources of a job file'],
       ]),
     )
     .action(async (paths: string[], flags: Flags) => {
       const { env, cwd, stdout, interrupts } = context;
       const own = await resolveSettings(OWN_SETTINGS, { flags, env, cwd });
       const { config } = await resolveRunConfig({ paths, flags, env, cwd });
-      if (own.writeJob !== null && isJobFile(paths[0]!)) {
-        throw new Failure('usage', `--write-job: ${quoteName(paths[0]!)} is already a job file`);
-      }
-      if (own.writeJob !== null) await assertWritable(own.writeJob);
       const { preflight } = await import('../../preflight/preflight.ts');
       const { forecastLines } = await import('../../preflight/forecast-text.ts');
       const forecast = await preflight(config, { rate: own.rate, signal: interrupts.drain });
-      if (own.writeJob !== null) {
-        const { jobText } = await import('../../preflight/job-text.ts');
-        const options = { folder: dirname(own.writeJob), from: { flags, env, cwd } };
-        await writeJob(own.writeJob, jobText(config, forecast, options));
-      }
       if (own.json) stdout.json(forecast, 2);
       else stdout.lines(forecastLines(forecast));
     });
-}
-
-/** Failure('usage') if the file exists, or would be in a run directory: `verify` refuses files it does not know. */
-async function assertWritable(path: string): Promise<void> {
-  if (await pathExists(path)) throw notReplaced(path);
-  if ((await findEnclosingRunDirectory(path)) !== null) {
-    throw new Failure(
-      'usage',
-      `--write-job: ${quoteName(path)} is in a run directory; choose a place outside`,
-    );
-  }
-  if (await pathExists(dirname(path))) return;
-  throw new Failure('usage', `--write-job: there is no folder ${quoteName(dirname(path))}`);
-}
-
-/** Failure('usage') when the file exists or cannot be written. */
-async function writeJob(path: string, text: string): Promise<void> {
-  try {
-    const file = await createFile(path);
-    try {
-      await file.writeFile(text);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    if (code === 'EEXIST') throw notReplaced(path);
-    throw new Failure('usage', `--write-job: ${quoteName(path)} cannot be written (${code})`, {
-      cause: error,
-    });
-  }
-}
-
-function notReplaced(path: string): Failure {
-  return new Failure('usage', `--write-job: ${quoteName(path)} already exists and is not replaced`);
 }

@@ -7,6 +7,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   maxConcurrency: 'the gateway takes 256 requests at a time',
   rehash: 'reuse: false (--no-reuse) reads every file',
   tables: 'verify checks tables by their hashes',
+  writeJob: 'docs/job-files.md has a job file to copy',
   timeout: 'a request to the gateway ends after 50 s',
 };
 

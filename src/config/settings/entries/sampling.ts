@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { z } from 'zod';
 import { parseShare } from '../../values/quantities.ts';
 import { single, wholeNumber } from '../kinds.ts';
@@ -41,12 +40,4 @@ export const PREFLIGHT_RATE = setting({
   kind: wholeNumber('items', 1, 1_000_000),
   unset: 'the speed of the last run with the same guard',
   example: '500',
-});
-
-export const WRITE_JOB = setting({
-  flag: '--write-job',
-  help: 'also write a job file of these sources, to edit; must not exist',
-  kind: single('file', ({ value }, { folder }) => resolve(folder, value)),
-  unset: 'none is written',
-  example: 'job.yaml',
 });
