@@ -83,7 +83,7 @@ interface StatusParts {
   readonly needsToken: boolean;
 }
 
-/** What programs ask about the gateway itself. */
+/** Routes about the gateway itself. */
 function addStatusRoutes(app: FastifyInstance, { guardWatch, metrics, needsToken }: StatusParts): void {
   const document = openApiDocument(needsToken);
   app.get('/healthz', async () => ({ status: 'ok' }));

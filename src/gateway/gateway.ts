@@ -27,7 +27,7 @@ export interface GatewayOptions {
   readonly host: string;
   /** 0: a free port. */
   readonly port: number;
-  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  /** Required of every request as `authorization: Bearer <token>`, unless null. */
   readonly token: string | null;
   readonly judging: Judging;
   /** Requests worked on at a time. */
@@ -38,7 +38,7 @@ export interface GatewayOptions {
   readonly guardGraceMs?: number;
   /** Limits of moderation streams that differ from STREAM_LIMITS, and from MAX_STREAMS. */
   readonly streamLimits?: Partial<StreamLimits>;
-  /** What is served on all paths but those of the API. Default: nothing. */
+  /** Serves all paths outside the API. Default: nothing. */
   readonly beside?: Omit<SecondSite, 'takes'> | null;
   /** Takes a failure after which no request can succeed any more. */
   readonly onFailure: (failure: Failure) => void;

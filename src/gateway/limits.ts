@@ -4,7 +4,7 @@ import type { HttpLimits } from '../http/http-server.ts';
 /** The limits of an item of a run hold here, too. */
 export const MAX_TEXT_BODY_BYTES = DEFAULT_LIMITS.itemBytes;
 
-/** Of a caption or transcript. */
+/** Limit of a caption or transcript. */
 const MAX_DESCRIPTION_BYTES = 64 * 1024;
 
 /** Boundaries and headers of a form. */

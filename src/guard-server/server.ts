@@ -29,7 +29,7 @@ export interface GuardServerOptions {
   readonly httpPort?: number;
   /** For the model `lite` only: answer all category scores for all content; default: for flagged ones. */
   readonly allScores?: boolean;
-  /** For the model `synthetic` only. */
+  /** Options of the model `synthetic`. */
   readonly synthetic?: SyntheticOptions;
   /** Max rows of a request or an execution; default 64. 0: requests have no batch dimension and are never merged. */
   readonly maxBatchSize?: number;
@@ -48,7 +48,7 @@ export interface GuardServer {
   readonly address: string;
   /** `http://127.0.0.1:8000`; null without HTTP. */
   readonly httpAddress: string | null;
-  /** What its metrics are read from. */
+  /** Source of its metrics. */
   readonly observed: Observed;
   /** Null unless the model is `synthetic`. */
   readonly synthetic: SyntheticControl | null;
@@ -56,9 +56,9 @@ export interface GuardServer {
   close(atOnce?: AbortSignal): Promise<void>;
 }
 
-/** What tests and benches in the same process can observe and control. */
+/** Hooks for tests and benches in the same process. */
 export interface SyntheticControl {
-  /** Of the current version. */
+  /** Fingerprint of the current version. */
   readonly fingerprint: Fingerprint;
   readonly modelVersion: string;
   readonly counts: SyntheticCounts;

@@ -6,7 +6,7 @@ import { bearsToken } from './bearer-token.ts';
 type ErrorBody = (status: number, text: string) => object;
 
 export interface AdmissionRules {
-  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  /** Required of every request as `authorization: Bearer <token>`, unless null. */
   readonly token: string | null;
   /** Whether Host must name this machine. */
   readonly ownHostOnly: boolean;

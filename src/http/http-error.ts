@@ -1,4 +1,4 @@
-/** A request that HTTP itself rules out, with the status to answer. The message is for people and never quotes the request. */
+/** A request that HTTP itself rules out, with the status to answer. The message never quotes the request. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
@@ -18,7 +18,7 @@ const FASTIFY: Readonly<Record<string, HttpError>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: new HttpError(415, 'this path does not take bodies of this content type'),
 };
 
-/** The HttpError that an error is; null: it is none. */
+/** The error as an HttpError; null if it is another kind. */
 export function httpErrorOf(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   return FASTIFY[String((error as NodeJS.ErrnoException | null)?.code)] ?? null;

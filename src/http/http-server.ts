@@ -22,7 +22,7 @@ export interface HttpLimits {
   readonly closeGraceMs: number;
 }
 
-/** What a server serves, and which requests it admits. */
+/** The routes of a server, and its rules of admission. */
 export interface HttpSite extends Pick<AdmissionRules, 'token' | 'chunkedBodies' | 'errorBody'> {
   readonly handle: Handler;
 }
@@ -40,7 +40,7 @@ export interface SecondSite extends HttpSite {
 }
 
 export interface HttpServerOptions extends HttpSite {
-  /** What is served, for the message of a failure: `metrics`. */
+  /** Name of the service in failure messages: `metrics`. */
   readonly what: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;

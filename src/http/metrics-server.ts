@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { startHttpServer, type HttpLimits } from './http-server.ts';
 
-/** Where a process serves its metrics. */
+/** Address for a process's metrics. */
 export interface MetricsAddress {
   readonly host: string;
   /** 0: a free port. */
   readonly port: number;
-  /** Required of every request as `authorization: Bearer <token>`; null: no token is required. */
+  /** Required of every request as `authorization: Bearer <token>`, unless null. */
   readonly token: string | null;
 }
 
@@ -30,7 +30,7 @@ export interface MetricsServer {
  * Failure('usage') when the port cannot be bound.
  */
 export async function serveMetrics(registry: Registry, address: MetricsAddress): Promise<MetricsServer> {
-  // It takes 0.1 s to load, for which processes without metrics have no use.
+  // It takes 0.1 s to load, and processes without metrics do not need it.
   const { openApp } = await import('./app.ts');
   const site = await openApp({ addRoutes: (app) => addMetricsRoute(app, registry) });
   const server = await startHttpServer({

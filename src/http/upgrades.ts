@@ -9,7 +9,7 @@ import type { Refusal } from './admission.ts';
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 interface UpgradeOptions {
-  /** Why a handshake is refused; null: it is admitted. */
+  /** The reason to refuse a handshake; null admits it. */
   readonly refusalOf: (request: IncomingMessage) => Refusal | null;
   readonly handle: UpgradeHandler;
 }

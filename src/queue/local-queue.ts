@@ -35,7 +35,7 @@ export class LocalQueue<T> implements ClosableQueue<T> {
   ): Promise<void> {
     const failed = new AbortController();
     const signal = AbortSignal.any([options.signal, failed.signal]);
-    // Every lane may listen at once; that is no leak.
+    // Every lane may listen at once; that is not a leak.
     setMaxListeners(options.concurrency + 1, signal);
     const lane = async (): Promise<void> => {
       try {

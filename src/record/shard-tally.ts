@@ -15,7 +15,7 @@ const byShare = z.record(z.string().regex(/^(?:10000|[1-9]?[0-9]{1,3})$/), whole
 /** By the id of a model (`-`: not known), a space, and the name of a guard or a run. */
 const byModel = z.record(z.string().regex(/^\S+ /), whole);
 
-/** What is counted of outcomes, and by what. Keys with no outcome are left out. */
+/** Counts of outcomes by several keys. Keys without an outcome are left out. */
 const COUNTED = {
   modality: z.partialRecord(z.enum([...MODALITIES, 'unknown']), whole),
   decision: byDecision,
@@ -31,7 +31,7 @@ const COUNTED = {
   foreign_scored: z.record(z.string(), whole),
   /** Flagged verdicts with a score or a flag in a category of another taxonomy. */
   foreign_measured: z.record(z.string(), whole),
-  /** Of unsupported files. */
+  /** Counts of unsupported files. */
   extension: z.record(z.string(), whole),
   guard: byModel,
   reused: byModel,

@@ -31,7 +31,7 @@ const MAX_EXTENSIONS = 100;
 /** Max runs and models counted separately whose verdicts are reused: a corpus that grows is judged by many runs. */
 const MAX_REUSED_FROM = 100;
 
-/** What the policy says of a verdict besides the decision in its line. */
+/** The policy's findings on a verdict besides the decision in its line. */
 export interface Ruling {
   readonly thresholdUnapplied: boolean;
   readonly restrictedBy: Restriction | null;

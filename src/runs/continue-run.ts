@@ -37,7 +37,7 @@ export interface ContinueOptions {
   readonly signingKey?: KeyObject | null;
   readonly drain: AbortSignal;
   readonly stop: AbortSignal;
-  /** One line for people. */
+  /** One line of text. */
   readonly say: (message: string) => void;
   /** Called once, when judging begins, with a function that returns how far the run has got. */
   readonly watch: (view: () => RunView) => void;

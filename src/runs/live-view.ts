@@ -6,7 +6,7 @@ import type { RunProgress, RunView, StageCounts } from './progress.ts';
 interface LivePass {
   readonly progress: RunProgress;
   readonly stages: StageCounts;
-  /** What is committed of it. */
+  /** Its committed counts. */
   readonly counts: () => ShardCounts;
 }
 
@@ -18,7 +18,7 @@ export class LiveView {
   #isDiskFull = false;
   #isFinishing = false;
 
-  /** `say`: takes one line for people. */
+  /** `say` takes one line of text. */
   constructor(say: (line: string) => void) {
     this.#say = say;
   }

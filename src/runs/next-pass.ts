@@ -28,7 +28,7 @@ interface LatestPass {
   readonly pass: number;
   /** Null while it is not closed. */
   readonly items: number | null;
-  /** What is left to feed; null if everything is committed. */
+  /** The shards left to feed; null if everything is committed. */
   readonly due: DuePass | null;
 }
 

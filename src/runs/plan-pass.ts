@@ -19,7 +19,7 @@ export interface PassPlan {
   readonly record: RunRecord;
   readonly sources: readonly SourceSnapshot[];
   readonly pass: number;
-  /** What a retry pass judges; null for the first pass, which judges everything. */
+  /** The items of a retry pass; null for the first pass, which judges everything. */
   readonly selection: RetrySelection | null;
   /** The part of the pass that is already planned. */
   readonly planned: PlannedPass;
@@ -28,7 +28,7 @@ export interface PassPlan {
   /** Takes a shard whose line is on disk; waits while as many as allowed are under way. */
   readonly submit: (shard: Shard, signal: AbortSignal) => Promise<void>;
   readonly progress: PlanProgress;
-  /** Media files that need not be read again; undefined: all are read. */
+  /** Media files that need not be read again; if undefined, all are read. */
   readonly readBefore?: ReadOptions['readBefore'];
   readonly signal: AbortSignal;
 }

@@ -8,7 +8,7 @@ import type { Report } from './run-events.ts';
 import { admitRun } from './trust/admit-run.ts';
 import { runKey } from './trust/run-key.ts';
 
-/** What starting and resuming a run takes, in one process or on a fleet. */
+/** Preparation to start or resume a run, in one process or on a fleet. */
 export interface RunOptions {
   /** Path of the user's key file, see runKeyFile. */
   readonly keyFile: string | null;

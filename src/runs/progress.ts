@@ -27,7 +27,7 @@ export interface RunView {
   readonly answered: number | null;
   /** Verdicts that are committed. */
   readonly judged: number;
-  /** Of them, those to review and to block. */
+  /** Verdicts to review and to block. */
   readonly review: number;
   readonly block: number;
   /** Reused verdicts among them that this process committed; null where another process commits. */
@@ -36,7 +36,7 @@ export interface RunView {
   readonly errors: number;
   /** Share of the sources' bytes that was read, 0 … 1. */
   readonly readShare: number;
-  /** What holds the run up, in a few words; null: nothing. */
+  /** The cause of a delay in a few words, or null. */
   readonly note: string | null;
 }
 

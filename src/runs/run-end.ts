@@ -19,7 +19,7 @@ export const EXIT_STATUS: Readonly<Record<RunEnd, number>> = {
   'not-judged': 5,
 };
 
-/** What starting, resuming or retrying a run returns. */
+/** The result of starting, resuming or retrying a run. */
 export interface RunResult extends Continued {
   readonly run: Run;
   readonly end: RunEnd;

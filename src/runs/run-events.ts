@@ -4,14 +4,14 @@ import type { Run } from './create-run.ts';
 import type { RunView } from './progress.ts';
 import type { UnheardClips } from './unheard-clips.ts';
 
-/** What a run reports to its caller while it runs. */
+/** Events of a run while it runs. */
 export type RunEvent =
   /** An earlier run of the same sources is not finished. */
   | { readonly kind: 'unfinished'; readonly dir: string; readonly isRunning: boolean }
   /** A fleet judges the run; Redis is connected next. */
   | { readonly kind: 'fleet'; readonly redis: RedisAddress }
   | { readonly kind: 'created'; readonly run: Run }
-  /** The run directory is there, and work on it begins. */
+  /** The run directory exists, and work on it begins. */
   | { readonly kind: 'begun'; readonly run: Run }
   /** There are items to judge. `view` may be called at any time from now on. */
   | { readonly kind: 'judging'; readonly view: () => RunView }
@@ -22,7 +22,7 @@ export type RunEvent =
   | { readonly kind: 'unheard-clips'; readonly unheard: UnheardClips }
   /** Generations will not be judged, because none of the guards takes moderation streams. */
   | { readonly kind: 'no-streams'; readonly guards: number }
-  /** One line for people. */
+  /** One line of text. */
   | { readonly kind: 'notice'; readonly line: string };
 
 export type Report = (event: RunEvent) => void;

@@ -17,7 +17,7 @@ export interface JudgeRunOptions extends RunOptions {
    * cannot be used as they are configured.
    */
   readonly guards: (config: RunConfig) => Promise<OpenGuards>;
-  /** Ed25519 private key that signs the manifest; null: it is not signed. */
+  /** Ed25519 private key that signs the manifest; null for an unsigned one. */
   readonly signingKey: KeyObject | null;
 }
 

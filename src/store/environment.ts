@@ -237,7 +237,7 @@ const OF_LMDB: Readonly<Record<number, string>> = {
   [-30_791]: 'too many runs use it',
 };
 
-/** Why something failed, for people: the library gives system errors by their numbers. */
+/** The reason of a failure in words: the library gives system errors by their numbers. */
 export function causeOf(error: unknown): string {
   const code: unknown = (error as { code?: unknown } | null | undefined)?.code;
   if (typeof code === 'string') return code;

@@ -26,7 +26,7 @@ export class SealedTable<T> {
     this.#table = environment.table(name);
   }
 
-  /** Null for what is not there, and when the store cannot be read. */
+  /** Null for missing keys, and when the store cannot be read. */
   get(key: Buffer): T | null {
     const table = this.#table;
     if (table === null) return null;

@@ -36,7 +36,7 @@ export function processSpace(): string {
  */
 export async function mayOpen(folder: string, signal: AbortSignal): Promise<boolean> {
   for (const name of [STORE_FILES.data, STORE_FILES.lock]) {
-    // Opening a pipe would wait for ever.
+    // Opening a pipe would block forever.
     const found = await lstat(join(folder, name)).catch(() => null);
     if (found === null ? name === STORE_FILES.data : !found.isFile()) return false;
   }
@@ -119,7 +119,7 @@ export class StoreUser {
       await user.end();
       return null;
     }
-    // Whoever does not close the data leaves no note.
+    // A process that does not close the data leaves no note.
     await rm(join(folder, STORE_FILES.closed), { force: true });
     return user;
   }

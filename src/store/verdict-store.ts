@@ -13,7 +13,7 @@ export interface StoreOptions {
   readonly key: Buffer | null;
   /** The verdicts that a damaged store is filled with again. */
   readonly recorded: (signal: AbortSignal) => AsyncIterable<JudgedVerdicts>;
-  /** Takes one line for people. */
+  /** Takes one line of text. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }

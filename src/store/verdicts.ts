@@ -25,7 +25,7 @@ export interface Verdict {
 export interface JudgedVerdicts {
   /** Name of the run. */
   readonly run: string;
-  /** As in `JudgedBy`. */
+  /** Same key as in `JudgedBy`. */
   readonly judging: string;
   /** The fingerprints that the judgements refer to. */
   readonly fingerprints: readonly Fingerprint[];

@@ -96,7 +96,7 @@ export class ItemContents {
   }
 
   /**
-   * What an item is; null for one without an outcome. Rejects when the client or the dashboard goes away, and with
+   * The item's content; null for one without an outcome. Rejects when the client or the dashboard goes away, and with
    * Failure('service') when it cannot be logged.
    */
   content(runDir: string, seq: number, { client, reviewer }: Viewer): Promise<ItemContent | null> {

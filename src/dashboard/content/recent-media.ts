@@ -3,7 +3,7 @@ import type { DecodedMedia } from './decoded-media.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What an item takes besides its bytes: there may be many thumbnails. */
+/** Memory of an entry besides its bytes: there may be many thumbnails. */
 const ITEM_BYTES = 4096;
 
 /** An item with media, decoded. */

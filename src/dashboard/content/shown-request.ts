@@ -118,10 +118,10 @@ function firstShown(turns: readonly Turn[], decisive: number): number {
   return first;
 }
 
-/** Most of a text that is shown, in UTF-16 units: some 40 pages. */
+/** Maximum length of displayed text, in UTF-16 units: about 40 pages. */
 const MAX_SHOWN = 100_000;
 
-/** What is shown before the mark of a longer text. */
+/** Length of the text before the mark, in longer texts. */
 const BEFORE_MARK = 20_000;
 
 interface ShownText {

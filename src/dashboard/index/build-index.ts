@@ -53,7 +53,7 @@ export async function buildIndex({ runDir, folder, signal }: BuildOptions): Prom
   return openIndex({ record, runDir, reviews }, sources, folder, signal);
 }
 
-/** What an index is made from; null: it is neither verified nor stored. */
+/** Source of the index; null for an index that is neither verified nor stored. */
 type IndexSources = { readonly verdicts: string; readonly table: string } | null;
 
 /** The index over the files of a run, of which verdicts.parquet was verified. */

@@ -3,10 +3,10 @@ import { writeAt } from '../../files/durable-write.ts';
 import { readSpans } from '../../files/read-fully.ts';
 import { openUnnamedFile } from '../../files/unnamed-file.ts';
 
-/** Where a line of a file is. */
+/** Position of a line in a file. */
 interface LinePosition {
   readonly offset: number;
-  /** With its newline. */
+  /** Length including the newline. */
   readonly bytes: number;
 }
 

@@ -39,7 +39,7 @@ export async function findStoredIndex(
       if ((await hashFile(path, { signal })).sha256 === sha256) return path;
     }
   } catch {
-    // An index that cannot be read is made again.
+    // An unreadable index is rebuilt.
     signal.throwIfAborted();
   }
   return null;

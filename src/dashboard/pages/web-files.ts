@@ -34,7 +34,7 @@ export interface WebFile {
 export interface WebFiles {
   /** Every page. */
   readonly index: WebFile;
-  /** By name. */
+  /** Files by name. */
   readonly assets: ReadonlyMap<string, WebFile>;
 }
 

@@ -45,7 +45,7 @@ interface Listed {
   readonly older: number;
 }
 
-/** A run as it is now. */
+/** The current state of a run. */
 export interface CurrentRun {
   readonly row: RunRow;
   /** The latest pass. */

@@ -18,7 +18,7 @@ interface KeptReport {
 export class RunReports {
   readonly #closing: AbortSignal;
   readonly #limit = pLimit(1);
-  /** By run directory. */
+  /** Reports by run directory. */
   readonly #kept = new Map<string, KeptReport>();
   readonly #making = new Map<string, Promise<string>>();
 

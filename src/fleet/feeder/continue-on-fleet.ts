@@ -25,11 +25,11 @@ interface ContinueOnFleetOptions {
   /** Judge items with a retryable error again, instead of finishing open work. */
   readonly retry: boolean;
   readonly link: RedisLink;
-  /** Verdicts of earlier runs, opened and closed by the caller; null: every item is judged. */
+  /** Verdicts of earlier runs, opened and closed by the caller; null if every item is judged. */
   readonly store: VerdictStore | null;
   /** Aborted when the feeder must end; the fleet judges and commits fed shards without it. */
   readonly stop: AbortSignal;
-  /** One line for people. */
+  /** One line of text. */
   readonly say: (message: string) => void;
   /** Called once, when feeding begins, with a function that returns the run's progress. */
   readonly watch: (view: () => RunView) => void;

@@ -77,7 +77,7 @@ export class FleetFeeder {
   readonly #unconfirmed = new ByteBudget(UNCONFIRMED_BYTES);
   /** Shards that are not fed before it is known which models judge. */
   readonly #unfed = new Set<Shard>();
-  /** Those whose reused verdicts wait to be confirmed, or that wait for room after that. */
+  /** Shards whose reused verdicts wait for confirmation, or that wait for room after that. */
   readonly #feeding = new Set<Promise<void>>();
   /** Whether Redis has reconnected, or the run continues, since lost shards were last resubmitted. */
   #isBack = false;
@@ -149,7 +149,7 @@ export class FleetFeeder {
     await this.shards.drained(signal);
   }
 
-  /** Applies the marker files. Called before feeding begins, so that a paused run submits nothing. */
+  /** Applies the marker files. Called before feeding begins. A paused run then submits nothing. */
   async obeyMarkers(signal: AbortSignal): Promise<void> {
     const { run, claim } = this.#options;
     try {

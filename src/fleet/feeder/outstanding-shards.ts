@@ -223,7 +223,7 @@ export class OutstandingShards {
 
   /**
    * Start-time fair queueing (Goyal, Vin and Cheng, 1996): a turn is one step after the run's last, but never before the one
-   * that is due. So a run that comes later is next, and none is overtaken for ever.
+   * that is due. A later run is next, and no run is overtaken forever.
    */
   async #takeTurn(lane: Lane, signal: AbortSignal): Promise<number> {
     const { round, due } = await this.#options.queueOf(lane).dueTurn(signal);

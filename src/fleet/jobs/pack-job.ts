@@ -33,7 +33,7 @@ export function unpackJob(bytes: Buffer): unknown {
   return packr.unpack(bytes);
 }
 
-/** Whether UTF-8 can hold every text of a value. */
+/** Whether UTF-8 can hold every string of a value. */
 function isUtf8Safe(value: unknown): boolean {
   if (typeof value === 'string') return toUSVString(value) === value;
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return true;

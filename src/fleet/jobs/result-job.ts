@@ -16,7 +16,7 @@ export type SinkJob = ResultJob | z.output<typeof FINISH>;
 /** The outcomes of a shard. */
 export interface ResultJob {
   readonly kind: 'result';
-  /** These four are copied from the shard's job. */
+  /** The next four are copied from the shard's job. */
   readonly run: string;
   readonly record: string;
   readonly epoch: number;

@@ -17,12 +17,12 @@ export interface ShardJob {
   readonly record: string;
   /** Epoch of the feeder that fed it. */
   readonly epoch: number;
-  /** The only fingerprint id that the run accepts from guards; null: any. */
+  /** The only fingerprint id that the run accepts from guards; null accepts any. */
   readonly expectFingerprint: string | null;
   readonly judging: Judging;
   /** In a run with content: the policy that decides which outcomes hold a piece of it; null: none does. */
   readonly contentPolicy: Policy | null;
-  /** What the feeder settled of the shard (`settledMark`). */
+  /** Mark of the outcomes that the feeder settled (`settledMark`). */
   readonly settledMark: string | null;
   readonly shard: Shard;
 }

@@ -39,7 +39,7 @@ export function shardQueue(
   return make(link, `shards-${lane}`, shardJobCodec, UNBOUNDED, options);
 }
 
-/** The jobs for the sink of a run. Each run has its own queue, so that a run without a sink does not block others. */
+/** The jobs for the sink of a run. Each run has its own queue. A run without a sink does not block others. */
 export function sinkQueue(
   link: RedisLink,
   run: string,

@@ -21,7 +21,7 @@ const ANNOUNCED_RUN = z.object({
   epoch: z.int().min(1),
   /** Version of its job format; 0: its feeder is too old to announce one. */
   form: z.int().default(0),
-  /** Id of the fleet key that its jobs are sealed with; null: they are not sealed. */
+  /** Id of the fleet key that seals its jobs; null if they are not sealed. */
   key: z.string().max(64).nullable().default(null),
   /** With a key: the other fields, sealed, which proves that a feeder of this fleet wrote them. */
   proof: z.string().max(16_384).nullable().default(null),

@@ -8,7 +8,7 @@ type Role = 'worker' | 'sink';
 
 interface Present {
   readonly id: string;
-  /** What the process announces about itself. */
+  /** The process's announcement about itself. */
   readonly details: unknown;
 }
 

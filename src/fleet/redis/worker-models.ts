@@ -23,7 +23,7 @@ const WORKER = z.looseObject({
   readAt: z.number().nullable(),
 });
 
-/** What a worker announces about its guards. */
+/** A worker's announcement about its guards. */
 export function announcedGuards(guards: readonly EndpointStatus[]): object[] {
   return guards.map(({ name, state, fingerprint }) => ({ name, state: state.name, fingerprint }));
 }
@@ -93,7 +93,7 @@ export async function readWorkerModels(link: RedisLink, signal: AbortSignal): Pr
   }
 }
 
-/** What the live workers announce that have a guard in use. */
+/** Announcements of the live workers with a guard in use. */
 async function announcedModels(link: RedisLink, signal: AbortSignal): Promise<z.infer<typeof WORKER>[]> {
   const present = await listPresent(link, 'worker', signal);
   const workers = present.flatMap(({ details }) => WORKER.safeParse(details).data ?? []);

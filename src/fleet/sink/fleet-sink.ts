@@ -72,7 +72,7 @@ class FleetSink {
   readonly #options: FleetSinkOptions;
   readonly #runs: FleetRuns;
   readonly #held = new Map<string, Held>();
-  /** The last line printed about each run that is not held, so that it is printed once. */
+  /** The last line printed about each run that is not held, to print it only once. */
   readonly #said = new Map<string, string>();
   readonly #coolDownUntil = new Map<string, number>();
 

@@ -26,7 +26,7 @@ const OVERTAKEN_MS = 200;
 
 interface HeldRunOptions {
   readonly run: FoundRun;
-  /** One line for people. */
+  /** One line of text. */
   readonly say: (message: string) => void;
   /** Called when the disk is full, and when there is room again. */
   readonly diskFull: (full: boolean) => void;
@@ -37,9 +37,9 @@ interface HeldRunOptions {
   readonly stop: AbortSignal;
 }
 
-/** What a sink does after it finishes a run. */
+/** Steps of a sink after it finishes a run. */
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
-/** What became of a job. */
+/** The result of handling a job. */
 type Taken =
   | { readonly done: 'committed' | 'finished' | 'finished before' }
   | {

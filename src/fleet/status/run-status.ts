@@ -39,7 +39,7 @@ export interface RunStatus {
   readonly planned: number;
   readonly plan_closed: boolean;
   readonly judged: number;
-  /** Of them, those to review and to block. */
+  /** Verdicts to review and to block. */
   readonly review: number;
   readonly block: number;
   readonly errors: number;
@@ -54,11 +54,11 @@ export interface RunStatus {
   readonly feeder: Feeder | null;
   /** Why the run is stalled; null when it is not. */
   readonly stuck: string | null;
-  /** Where its log is damaged; null if it is not. */
+  /** The damaged place in its log; null if there is none. */
   readonly damaged_at: string | null;
   /** Exit status of the command that took the run to its end; null while the run is not finished. */
   readonly exit_status: number | null;
-  /** What the gates of the run came to; null while the run is not finished. */
+  /** Results of the run's gates; null while the run is not finished. */
   readonly gates: readonly GateResult[] | null;
 }
 

@@ -23,17 +23,17 @@ import { parseNote } from './shard-note.ts';
 
 /** Requeue delay of a shard whose run expects a guard other than this worker's, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
-/** The same for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
+/** Delay for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
-/** The same for a shard whose corpus this worker does not have. */
+/** Delay for a shard whose corpus this worker does not have. */
 const OTHER_CORPUS_MS = MAX_REQUEUE_DELAY_MS;
-/** The same for a shard some of whose files this worker lacks: short, so that another worker tries soon. */
+/** Delay for a shard with files that this worker lacks: short, for another worker to try soon. */
 const OTHER_FILES_MS = 2_000;
 
 /** After this many workers that lack files of a shard, its items end as UNREADABLE_SOURCE. */
 const MAX_LACKING = 5;
 
-/** What a worker announces of the shards that it takes. */
+/** A worker's announcement about the shards that it takes. */
 const WORKER = z.looseObject({ lanes: z.array(z.string()) });
 
 interface FleetWorkerOptions {
@@ -50,7 +50,7 @@ interface FleetWorkerOptions {
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
   readonly say: (message: string) => void;
-  /** For metrics. */
+  /** Counters for metrics. */
   readonly observer: WorkerObserver;
   /** Aborted when no new shard may begin. */
   readonly drain: AbortSignal;

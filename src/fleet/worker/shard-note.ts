@@ -11,7 +11,7 @@ const NOTE = z.object({
   fatal: z.array(z.int()),
 });
 
-/** What a worker notes about a shard, for the worker that gets it next. */
+/** A worker's note about a shard, for the next worker. */
 export type ShardNote = z.infer<typeof NOTE>;
 
 /** The note about a shard; an empty one if there is none that can be read. */

@@ -49,7 +49,7 @@ export const RETRY_AFTER_SECONDS: Readonly<Partial<Record<ErrorCode, number>>> =
   GUARD_UNAVAILABLE: 5,
 };
 
-/** An answer other than a verdict. The message is for people and never quotes content. */
+/** An answer other than a verdict. The message never quotes content. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;

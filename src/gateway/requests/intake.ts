@@ -3,7 +3,7 @@ import { ByteBudget } from '../../flow/byte-budget.ts';
 import { ApiError } from '../api/errors.ts';
 import { MAX_TEXT_BYTES_IN_MEMORY, MAX_UPLOAD_BYTES_ON_DISK, QUEUE_TIMEOUT_MS } from '../limits.ts';
 
-/** What a request is going to send. */
+/** The declared content of a request. */
 export interface Arriving {
   readonly kind: 'text' | 'media';
   /** Declared size of the body, or the limit where none is declared. */

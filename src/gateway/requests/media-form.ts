@@ -8,7 +8,7 @@ import type { Upload, Uploads } from './uploads.ts';
 
 interface MediaForm {
   readonly file: Upload;
-  /** Caption of an image, transcript of a clip; null: none, or a blank one. */
+  /** Caption of an image or transcript of a clip; null if missing or blank. */
   readonly caption: string | null;
 }
 

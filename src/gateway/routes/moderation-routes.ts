@@ -151,7 +151,7 @@ function verdictReply(judgement: Judgement, latencyMs: number): Verdict {
   };
 }
 
-/** What part of the content was judged, such as `8/120 frames`; null if all of it was. */
+/** The judged part of the content, such as `8/120 frames`; null if all of it was. */
 function partialCoverage({ coverage: { unit, judged, total } }: Judgement): string | null {
   return judged === total ? null : `${judged}/${total} ${unit}`;
 }

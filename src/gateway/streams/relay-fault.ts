@@ -5,7 +5,7 @@ import type { StreamEvent } from '../../http/streams/stream-state.ts';
 import type { ApiError } from '../api/errors.ts';
 import { apiErrorOf } from '../api/foreign-errors.ts';
 
-/** What the error of a guard's stream means to the client's; for other statuses, the guard or the gateway failed. */
+/** Maps an error of a guard's stream to the client's; for other statuses, the guard or the gateway failed. */
 const EVENTS: Partial<Readonly<Record<StatusName, StreamEvent>>> = {
   INVALID_ARGUMENT: 'content refused',
   UNAVAILABLE: 'not available',

@@ -145,7 +145,7 @@ const NO_REPORT: PrefixReport = {
 /** Max code units of a piece, which has up to three bytes for each: less than MAX_STREAM_TEXT_BYTES. */
 const MAX_PIECE = 256 * 1024;
 
-/** Cuts a text into pieces that fit in a message to a guard, between characters. The empty text has none. */
+/** Cuts text into pieces that fit in a message to a guard, between characters. Empty text has none. */
 export function piecesOf(text: string): string[] {
   const pieces: string[] = [];
   for (let start = 0; start < text.length;) {

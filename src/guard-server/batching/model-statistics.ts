@@ -9,7 +9,7 @@ export type FailureReason = 'REJECTED' | 'CANCELED' | 'BACKEND';
 
 /** Each for successful requests only, except `fail`. */
 export interface InferStatistics {
-  /** From queueing to the reply. */
+  /** Time from queueing to the reply. */
   readonly success: StatisticDuration;
   readonly fail: StatisticDuration;
   readonly queue: StatisticDuration;
@@ -80,7 +80,7 @@ export class ModelStatistics {
   #inferences = 0;
   #executions = 0;
 
-  /** When the last execution began, in milliseconds since 1970; 0: never. */
+  /** Start of the last execution, in milliseconds since 1970; 0 means never. */
   get lastInferenceMs(): number {
     return this.#lastInferenceMs;
   }

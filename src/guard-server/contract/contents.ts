@@ -5,7 +5,7 @@ import { tokensOf } from './context-window.ts';
 import { refused } from './request-error.ts';
 import type { TensorRequest } from './tensor-request.ts';
 
-/** What a request asks for: the artifacts' hashes, or a verdict on one content per row. */
+/** The purpose of a request: the artifacts' hashes, or one verdict per row. */
 type Contents = 'version' | readonly UnaryRequest[];
 
 /** Base64 characters of an image or a clip: five times those of 300 s of audio in normal form. */

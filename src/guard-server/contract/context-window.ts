@@ -7,7 +7,7 @@ export const DEFAULT_CONTEXT_TOKENS = 8192;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Tokens of a text by this guard's rule: one per four bytes of UTF-8, rounded up. No vocabulary is involved, so clients
+ * Tokens in text by this guard's rule: one per four bytes of UTF-8, rounded up. No vocabulary is involved, so clients
  * can compute it, too.
  */
 export function tokensOfBytes(bytes: number): number {

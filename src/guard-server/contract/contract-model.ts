@@ -13,7 +13,7 @@ import type { TensorRequest } from './tensor-request.ts';
 /** Between two contents, judging yields to the event loop after this time, in milliseconds. */
 const SLICE_MS = 5;
 
-/** What is known of a request before its sessions are looked up. */
+/** A request before its sessions are looked up. */
 type Judged = 'version' | readonly JudgedRow[];
 
 interface JudgedRow {

@@ -10,7 +10,7 @@ type DataType = 'TYPE_STRING' | 'TYPE_BOOL' | 'TYPE_FP32' | 'TYPE_INT32';
 export interface TensorSpec {
   readonly name: string;
   readonly dataType: DataType;
-  /** Without the batch dimension; -1: any size. */
+  /** Dimensions without the batch; -1 allows any size. */
   readonly dims: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 import type { UnaryRequest } from '../../domain/request.ts';
 import type { ContractCode } from './request-error.ts';
 
-/** A probe's scores of one content. */
+/** A probe's scores for one item of content. */
 export interface ProbeScores {
   /** Probability that the content is hazardous, 0 to 1. */
   readonly score: number;
@@ -13,7 +13,7 @@ export interface ProbeScores {
   readonly categoryFlags: readonly boolean[];
 }
 
-/** Why a content gets no verdict. */
+/** The reason why content gets no verdict. */
 export interface ProbeRefusal {
   readonly refusal: ContractCode;
   /** Never quotes the content or a decoder. */

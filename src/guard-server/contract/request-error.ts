@@ -4,7 +4,7 @@ export const CONTRACT_CODES = [
   'MISSING_PAYLOAD',
   /** MESSAGES has no turn, or ends with a system turn. */
   'INVALID_CONVERSATION',
-  /** A role is none of system, user, assistant. */
+  /** A role is not system, user or assistant. */
   'INVALID_ROLE',
   /** A text or a turn is blank. */
   'EMPTY_CONTENT',

@@ -21,7 +21,7 @@ export interface TensorRequest {
   readonly turns: number;
   /** CACHE_WRITE of each row; null without that input. */
   readonly cacheWrite: readonly boolean[] | null;
-  /** Requested outputs; null: all. */
+  /** Requested outputs; null requests all. */
   readonly outputs: ReadonlySet<string> | null;
   /** Only requests of equal signature are merged into one execution. */
   readonly signature: string;

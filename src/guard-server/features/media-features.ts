@@ -54,7 +54,7 @@ export class MediaFeatures {
   }
 }
 
-/** A temporary file that no name leads to, so that the system frees it once it is closed, even after a crash. */
+/** A temporary file without a name. The system frees it once it is closed, even after a crash. */
 async function unnamedFile(bytes: Buffer): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'guardsweep-clip-'));
   try {

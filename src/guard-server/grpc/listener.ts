@@ -11,7 +11,7 @@ interface ListenerOptions {
   readonly service: GuardService;
   readonly streams: ModerationStreams;
   readonly host: string;
-  /** Required of every call; null: no token is required. */
+  /** Required of every call, unless null. */
   readonly token: string | null;
   /** How long `close` waits for open calls. */
   readonly closeGraceMs: number;

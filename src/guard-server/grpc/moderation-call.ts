@@ -15,7 +15,7 @@ export class ModerationCall implements StreamCall, StreamSink {
   readonly #call: StreamInferCall;
   readonly #layout: TensorLayout;
   readonly #stream: ModerationStream;
-  /** Of the last message: replies carry it. */
+  /** Id of the last message; replies carry it. */
   #id = '';
 
   constructor(call: StreamInferCall, streams: ModerationStreams, layout: TensorLayout) {

@@ -19,7 +19,7 @@ export interface StreamInferReply {
   };
 }
 
-/** What a ModelStreamInfer call turns out to be by its first message. */
+/** The kind of a ModelStreamInfer call, known from its first message. */
 export interface StreamCall {
   receive(message: Buffer): void;
   /** The client sends nothing more. */

@@ -101,7 +101,7 @@ function addRoutes(app: FastifyInstance, service: GuardService): void {
 const REPOSITORY_REQUEST = z.object({
   /** For an index: lists ready models only. */
   ready: z.boolean().default(false),
-  /** To load or unload a model. */
+  /** A request to load or unload a model. */
   parameters: z.record(z.string(), z.unknown()).default({}),
 });
 

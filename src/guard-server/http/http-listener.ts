@@ -9,7 +9,7 @@ import { MAX_BODY_BYTES } from './request-body.ts';
 interface HttpListenerOptions {
   readonly service: GuardService;
   readonly host: string;
-  /** Required of every request; null: no token is required. */
+  /** Required of every request, unless null. */
   readonly token: string | null;
   /** How long `close` waits for open requests. */
   readonly closeGraceMs: number;
@@ -39,7 +39,7 @@ export class HttpListener {
   /** Binds a port, 0 for a free one, and returns it. Failure('usage') when it cannot be bound. */
   async open(port: number): Promise<number> {
     const { service, host, token, closeGraceMs, streams } = this.#options;
-    // They take 0.1 s to load, and runs with the embedded guard have no use for them.
+    // These modules take 0.1 s to load, and runs with the embedded guard do not need them.
     const { openGuardApp } = await import('./guard-app.ts');
     const { responseStreams } = await import('../../http/streams/response-stream.ts');
     this.#upgrade ??= responseStreams(streams);

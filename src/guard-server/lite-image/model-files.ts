@@ -59,7 +59,7 @@ export async function hashModelFiles(): Promise<Readonly<Record<string, string>>
 
 /** Pixels come from sharp, which only the decoder's process loads. */
 async function sharpVersion(): Promise<string> {
-  // It does not export its package.json.
+  // The package does not export its package.json.
   const folder = join('node_modules', 'sharp') + sep;
   const entry = resolve('sharp');
   const root = entry.slice(0, entry.lastIndexOf(folder) + folder.length);

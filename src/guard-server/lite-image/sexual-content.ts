@@ -27,7 +27,7 @@ export interface SexualContent {
   readonly flagged: boolean;
 }
 
-/** What the probabilities of the classes (in their order, summing to 1) say of Sexual Content. */
+/** Score for Sexual Content from the class probabilities, in their order and summing to 1. */
 export function sexualContent(classes: ArrayLike<number>): SexualContent {
   let sum = 0;
   for (const [index, name] of IMAGE_CLASSES.entries()) sum += RULES.share[name] * classes[index]!;

@@ -75,7 +75,7 @@ export class LiteModel {
     }
   }
 
-  /** Judges a text alone, as written by a user. */
+  /** Judges text alone, as written by a user. */
   scoreText(text: string): TextScores {
     return this.#decide(this.#probabilities(text));
   }

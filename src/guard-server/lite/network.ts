@@ -3,11 +3,11 @@ import { FeatureExtractor } from './features.ts';
 import { RowSums } from './row-sums.ts';
 import { HIDDEN, OUTPUTS, type LiteWeights } from './weights-file.ts';
 
-/** What a window's logit loses per natural logarithm of the number of windows. */
+/** Penalty on a window's logit per natural logarithm of the number of windows. */
 export const WINDOW_PENALTY = 1.5;
 
 /**
- * Runs the network over a text. Table rows are summed as integers, so the order of features does not matter, and the
+ * Runs the network over text. Table rows are summed as integers, so the order of features does not matter, and the
  * floating-point part is a fixed sequence of basic operations: the logits are equal on every machine.
  * Keeps scratch memory of fixed size between calls; not safe to share between threads.
  */

@@ -25,7 +25,7 @@ const CHUNK = /\S+/g;
 const ADDRESS = /[a-z0-9]\.[a-z]{2}|:\/\//;
 /** Digits and signs that may replace letters, between two Latin letters. */
 const STAND_IN_INSIDE = /[a-z][013457@$!]{1,3}[a-z]/;
-/** The same anywhere in a word; a sign at its end is punctuation. */
+/** Stand-ins anywhere in a word; a sign at its end is punctuation. */
 const STAND_IN = /[013457@$]|!(?=[a-z0-9])/g;
 const STAND_INS = '013457@$!';
 const STAND_IN_LETTERS = 'oieastasi';

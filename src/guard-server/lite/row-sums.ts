@@ -17,7 +17,7 @@ const BIAS_WORD = 0x80808080 | 0;
 /** Rows after which lanes are flushed; 16 bits hold at most 257 times 255. */
 const ROWS_PER_LANE = 256;
 
-/** Sums rows of the network's table. Takes nearly all of the time of judging a text. Sums are exact in any order. */
+/** Sums rows of the network's table. Takes most of the time of judging text. Sums are exact in any order. */
 export class RowSums {
   /** Sum per hidden unit of the rows last added. */
   readonly sums = new Int32Array(HIDDEN);

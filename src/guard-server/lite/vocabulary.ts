@@ -2,7 +2,7 @@ import { logarithm } from './elementary.ts';
 
 /** Longest word that a run of letters is cut into. */
 const MAX_WORD = 20;
-/** What a letter outside every known word costs, more than any word of a few letters. */
+/** Cost of a letter outside every known word: higher than that of any short word. */
 const UNKNOWN_LETTER = 14;
 
 /** Words of at least this many letters are recognised when misspelt; shorter ones are too much like each other. */

@@ -1,7 +1,7 @@
 import type { ModelStatistics, StatisticDuration } from '../batching/model-statistics.ts';
 import type { CacheCounts } from '../contract/session-cache.ts';
 
-/** What the counters of a loaded model are read from. */
+/** Source of the counters of a loaded model. */
 export interface Counted {
   readonly statistics: ModelStatistics;
   readonly cache: CacheCounts;
@@ -11,7 +11,7 @@ export interface Counted {
 export interface GuardCounter {
   readonly name: string;
   readonly help: string;
-  /** Its label besides those of the model; null: none. */
+  /** A label besides those of the model, or null. */
   readonly label: string | null;
   /** Its values, by that label; without one, a single value. */
   readonly read: (counted: Counted) => readonly (readonly [label: string, value: number])[];
@@ -51,7 +51,7 @@ function cacheLookups(
   };
 }
 
-/** Those that begin with `nv_` have the names and meanings of Triton's. */
+/** Metrics that begin with `nv_` have the names and meanings of Triton's. */
 export const GUARD_COUNTERS: readonly GuardCounter[] = [
   count(
     'nv_inference_request_success',
@@ -62,7 +62,7 @@ export const GUARD_COUNTERS: readonly GuardCounter[] = [
     name: 'nv_inference_request_failure',
     help: 'Number of failed inference requests, by reason: full queue, canceled in the queue, error of the model',
     label: 'reason',
-    // Triton has a fourth reason, for which there is no case here.
+    // Triton has a fourth reason, which cannot occur here.
     read: ({ statistics }) => [...Object.entries(statistics.failures), ['OTHER', 0]],
   },
   count(

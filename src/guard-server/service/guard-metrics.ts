@@ -5,7 +5,7 @@ import type { ModelStatistics } from '../batching/model-statistics.ts';
 import { GUARD_COUNTERS } from './guard-counters.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
 
-/** What the metrics of a guard are read from. */
+/** Source of a guard's metrics. */
 export interface Observed {
   readonly lifecycle: ModelLifecycle;
   readonly statistics: ModelStatistics;

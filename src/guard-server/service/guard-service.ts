@@ -11,7 +11,7 @@ import { statisticsEntry, type StatisticsEntry } from './statistics-entry.ts';
 import type { ModelLifecycle } from './model-lifecycle.ts';
 import type { ModelRepository } from './model-repository.ts';
 
-/** What the service serves. */
+/** The served model. */
 interface Served {
   readonly lifecycle: ModelLifecycle;
   readonly repository: ModelRepository;
@@ -54,7 +54,7 @@ export class GuardService {
     this.#packageVersion = version;
   }
 
-  /** Of the model's tensors. */
+  /** Definitions of the model's tensors. */
   get layout(): TensorLayout {
     return { batched: this.#served.serving.maxBatchSize > 0 };
   }

@@ -12,7 +12,7 @@ export interface LoadedModel {
   close(): Promise<void>;
 }
 
-/** Where the model is loaded from. */
+/** Source of the model. */
 export interface ModelSource {
   /** The version that `load` would serve. */
   readonly version: string;
@@ -75,7 +75,7 @@ export class ModelLifecycle {
   /**
    * The model for a request; version '': the current one. Throws RequestError, with Triton's texts: MODEL_NOT_FOUND for
    * a name or version that is not served, UNAVAILABLE for one that is loading, unloading, or named and not ready,
-   * INVALID_REQUEST for a version that is no number.
+   * INVALID_REQUEST for a version that is not a number.
    */
   find(name: string, version: string): LoadedModel {
     if (version !== '' && !/^\d+$/.test(version)) {

@@ -6,7 +6,7 @@ import type { ModelReply } from '../contract/model.ts';
 import { RequestError } from '../contract/request-error.ts';
 import type { GuardService } from '../service/guard-service.ts';
 
-/** What windows are judged as: responses to this prompt. */
+/** The prompt that the windows respond to. */
 export interface Generation {
   /** Stands in error texts. */
   readonly streamId: string;

@@ -11,7 +11,7 @@ import { Windows } from './windows.ts';
 /** Max windows of one evaluation. */
 export const MAX_WINDOWS = 8;
 
-/** What the streams of a server share to judge their texts. */
+/** State shared by all streams of a server. */
 export interface JudgingResources {
   readonly service: GuardService;
   readonly slots: EvaluationSlots;
@@ -23,7 +23,7 @@ interface Pending {
   readonly startedMs: number;
 }
 
-/** What an evaluation judges of a point: all its windows that are left, or the first of them. */
+/** The part of a point that an evaluation judges: all remaining windows, or the first of them. */
 interface Part extends Pending {
   readonly point: DuePoint;
   readonly completes: boolean;
@@ -40,7 +40,7 @@ export class WindowJudge implements PrefixJudge {
   readonly #events: JudgeEvents;
   readonly #windows = new Windows();
   readonly #verdict = new PrefixVerdict();
-  /** What an earlier evaluation left of the oldest point. */
+  /** The rest of the oldest point after an earlier evaluation. */
   #pending: Pending | null = null;
   /** Ends the evaluation that runs or waits for its turn. */
   #endTurn: (() => void) | null = null;
@@ -130,7 +130,7 @@ export class WindowJudge implements PrefixJudge {
   }
 }
 
-/** What an error of the model's service means to a stream; for other codes, the text itself was refused. */
+/** Maps an error of the model's service to a stream error; for other codes, the text itself was refused. */
 const EVENTS: Partial<Readonly<Record<RequestErrorCode, StreamEvent>>> = {
   // The model was unloaded under the stream.
   MODEL_NOT_FOUND: 'not available',

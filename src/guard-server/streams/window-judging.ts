@@ -11,7 +11,7 @@ import { MAX_WINDOW_BYTES } from './windows.ts';
 
 interface WindowJudgingOptions {
   readonly service: GuardService;
-  /** Of the model's context window. */
+  /** Tokens of the model's context window. */
   readonly contextTokens: number;
   /** Max requests in the queue of the model: streams use up to half of it. */
   readonly maxQueueSize: number;

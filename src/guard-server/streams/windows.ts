@@ -11,7 +11,7 @@ const STRIDE_UNITS = WINDOW_UNITS / 2;
 /** Max size of a window in UTF-8: a code unit takes up to three bytes. */
 export const MAX_WINDOW_BYTES = 3 * WINDOW_UNITS;
 
-/** Cuts a text into its windows as it grows. The windows depend on the text and the points alone. */
+/** Cuts text into windows as it grows. The windows depend on the text and the points alone. */
 export class Windows {
   /** The text from the start of the first window that is not full. */
   #text = '';

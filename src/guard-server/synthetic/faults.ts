@@ -68,7 +68,7 @@ interface Scripted {
   readonly fault: CompleteFault;
   startedAtMs: number | null;
   strikes: number;
-  /** Accumulates `rate` over requests, so that the share is exact and involves no randomness. */
+  /** Accumulates `rate` over requests. The share is exact, without randomness. */
   share: number;
 }
 

@@ -22,7 +22,7 @@ export class VersionRecord {
     }
   }
 
-  /** Fingerprint ids in order of first use; empty for a content that is not recorded. */
+  /** Fingerprint ids in order of first use; empty for content that is not recorded. */
   of(contentSha256: string): readonly string[] {
     return this.#fingerprints.get(contentSha256) ?? [];
   }

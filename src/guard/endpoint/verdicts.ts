@@ -32,7 +32,7 @@ interface VerdictsOptions {
   readonly version: ReadyGuard['version'];
   /** Whether the endpoint goes out of use when its model changes: the new one must be checked first. */
   readonly heldWhenChanged: boolean;
-  /** For version readings. */
+  /** Used for version readings. */
   readonly calls: CallOptions;
   readonly load: () => Load;
   readonly tasks: OwnedTasks;

@@ -65,7 +65,7 @@ interface HttpFailure {
   readonly headers: IncomingHttpHeaders;
   /** Null if there is none. */
   readonly body: Buffer | null;
-  /** What the path judges; for a KServe server, what the call is about. */
+  /** The subject of the path; for a KServe server, that of the call. */
   readonly about: Modality | 'server' | 'model';
 }
 

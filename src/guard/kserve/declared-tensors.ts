@@ -5,7 +5,7 @@ import { CACHE_USAGE_WIDTH } from '../tensors/protocol.ts';
 /** A tensor as a server declares it. */
 export interface DeclaredTensor {
   readonly name: string;
-  /** As on the wire. */
+  /** Name on the wire. */
   readonly dataType: string;
   readonly dims: readonly number[];
 }

@@ -122,7 +122,7 @@ class ModerationsGuard {
   }
 }
 
-/** The endpoint knows no roles: the last turn is judged by itself. */
+/** The endpoint has no roles: the last turn is judged alone. */
 function lastText(request: UnaryRequest): string {
   if (request.modality === 'image') throw new Error('an image has no text');
   return toTurns(request).at(-1)![1];

@@ -11,7 +11,7 @@ const MAX_REPLY_BYTES = 1024 * 1024;
 /** Bytes of an error's body that are examined. */
 const MAX_TEXT = 4096;
 
-/** How servers describe a text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case. */
+/** Messages of servers about text beyond the model's context: OpenAI and vLLM, SGLang, llama.cpp, TGI. In lower case. */
 const TOO_LONG = [
   'context_length_exceeded',
   'maximum context length',

@@ -20,7 +20,7 @@ export interface Offer {
 
 /** Tasks waiting to be sent. The lane that has waited longest goes first, among those that are due. */
 export class TaskQueue {
-  /** By kind and limit of rows. */
+  /** Tasks by kind and row limit. */
   readonly #lanes = new Map<string, BatchLane>();
   /** Tasks that must be in flight alone. */
   #alone: Task[] = [];

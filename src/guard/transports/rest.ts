@@ -98,7 +98,7 @@ function judgeText(client: HttpClient, text: string, options: CallOptions): Prom
   return post(client, 'text', { contentType: 'application/json', chunks }, options);
 }
 
-/** REST has no field for a caption or transcript: it is judged by itself, as text. */
+/** REST has no field for a caption or transcript, so it is judged separately as text. */
 async function judgeMedia(
   client: HttpClient,
   request: ImageRequest | AudioRequest,

@@ -63,7 +63,7 @@ async function open(
     instances: null,
     concurrency: streams.concurrency,
     takes,
-    // It may answer nothing but handshakes, and each handshake opens a stream.
+    // The server may answer only handshakes, and each handshake opens a stream.
     isReady: async (options) => (await reachHost(address, options)) !== '',
     judge: ([row], options) => {
       if (row?.request.requestType !== 'generation') throw new Error('not a request for a WebSocket');

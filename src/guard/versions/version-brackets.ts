@@ -22,7 +22,7 @@ interface BracketHooks<Pending> {
   failed(error: unknown, inRow: number): number | null;
   /** The answers are verdicts of the model with this fingerprint. */
   stamped(pending: readonly Pending[], fingerprintId: string): void;
-  /** It is not known which model gave the answers: their tasks must be judged again. */
+  /** The model behind the answers is unknown: their tasks must be judged again. */
   voided(pending: readonly Pending[]): void;
 }
 

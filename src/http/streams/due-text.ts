@@ -4,7 +4,7 @@ import type { Cadence } from '../../guard/tensors/stream/stream-messages.ts';
 export interface DuePoint {
   readonly text: string;
   readonly chunks: number;
-  /** Of the last message up to here. */
+  /** Sequence number of the last message up to here. */
   readonly seq: number;
   /** When it became due, by performance.now(). */
   readonly sinceMs: number;

@@ -13,7 +13,7 @@ export interface StreamError {
   readonly text: string;
 }
 
-/** Where a stream sends what it has to say. */
+/** Receives the output of a stream. */
 export interface StreamSink {
   /** Takes a verdict. False: the client reads too slowly; nothing is judged until `resume` is called. */
   verdict(report: PrefixReport): boolean;
@@ -120,7 +120,7 @@ export class ModerationStream {
     this.#apply(event, text);
   }
 
-  /** Why a message in state `open` is invalid; null: it is valid, if it is not the first. */
+  /** The reason why a message in state `open` is invalid; null if it is valid and not the first. */
   #check({ seq, chunk, endOfStream, ...request }: StreamRequest): string | null {
     if (seq <= this.#lastSeq) return 'seq is not higher than that of the message before';
     if (!endOfStream && (chunk === null || chunk === '')) return 'the text chunk is empty';

@@ -22,7 +22,7 @@ export interface PrefixJudge {
   stop(): void;
 }
 
-/** What a judge tells its stream, never within a call from it. */
+/** Events from a judge to its stream, never within a call from it. */
 export interface JudgeEvents {
   /** A verdict that was due. Its point has been dropped from the due text. */
   readonly judged: (report: PrefixReport) => void;
@@ -38,11 +38,11 @@ export interface NotReady {
   readonly text: string;
 }
 
-/** What judges the streams of a server. */
+/** Judges the streams of a server. */
 export interface StreamJudging {
   /** Null: streams may be opened. */
   notReady(): NotReady | null;
-  /** Why a prompt is invalid; null: it is valid. */
+  /** The reason why a prompt is invalid; null if it is valid. */
   faultOfPrompt(prompt: string): string | null;
   /** Starts to judge a stream. The judge drops from `due` what it has judged. */
   judge(settings: StreamSettings, due: DueText, events: JudgeEvents): PrefixJudge;

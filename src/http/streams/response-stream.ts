@@ -13,7 +13,7 @@ import type { ModerationStream, StreamError, StreamSink } from './moderation-str
 import type { ModerationStreams } from './moderation-streams.ts';
 import type { PrefixReport } from './prefix-judge.ts';
 
-/** Where moderation streams are served over WebSockets. */
+/** Address of moderation streams over WebSockets. */
 const PATH = '/v1/moderations/response-stream';
 
 /** Max bytes of a client's message; a longer one closes the socket with code 1009. */

@@ -15,7 +15,7 @@ export interface StreamLimits {
   readonly totalUnjudgedText: number;
   /** Max chunks of a stream that have not been judged. */
   readonly unjudgedChunks: number;
-  /** How long a text may wait for its verdict after the cadence made it due. */
+  /** Maximum wait of text for its verdict after it became due. */
   readonly lagMs: number;
   /** How long a client may send nothing before the end of its stream; then CANCELLED. */
   readonly idleMs: number;

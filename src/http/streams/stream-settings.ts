@@ -1,12 +1,12 @@
 import type { Cadence, StreamRequest } from '../../guard/tensors/stream/stream-messages.ts';
 import type { StreamLimits } from './stream-limits.ts';
 
-/** What the first message of a stream sets. */
+/** Settings from the first message of a stream. */
 export interface StreamSettings {
-  /** For correlation; empty: none. */
+  /** Id for correlation; may be empty. */
   readonly streamId: string;
   readonly prompt: string;
-  /** What the client asked for, or the server's default. */
+  /** The client's choice, or the server's default. */
   readonly cadence: Cadence;
 }
 
@@ -25,7 +25,7 @@ export function readSettings(
   return { streamId, prompt, cadence: cadence ?? limits.cadence };
 }
 
-/** Why a later message contradicts the settings; null: it leaves them out, or repeats them. */
+/** The reason why a later message contradicts the settings; null if it omits or repeats them. */
 export function contradiction(
   request: Pick<StreamRequest, 'streamId' | 'prompt' | 'cadence'>,
   settings: StreamSettings,

@@ -32,7 +32,7 @@ export type StreamEvent =
   | 'not available'
   /** Nothing behind this server judges streams. */
   | 'not supported'
-  /** The model threw, or answered what is no verdict. */
+  /** The model threw, or its answer is not a verdict. */
   | 'failure'
   /** The final verdict has been sent, and the client left or stayed too long. */
   | 'completed';

@@ -14,7 +14,7 @@ const TRY_EVERY_MS = 500;
 const ANSWER_WITHIN_MS = 5000;
 const MIN_VERSION = [6, 2] as const;
 
-/** What an error says about the server. After an error that is in neither list, it does not answer. */
+/** Classifies an error of the server. After an error in neither list, it does not answer. */
 const FINAL: readonly (readonly [error: RegExp, what: string])[] = [
   [/^WRONGPASS/, 'does not accept the user or password in the URL'],
   [/^NOAUTH/, 'wants a password: redis://user:password@host'],

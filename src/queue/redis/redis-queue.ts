@@ -34,7 +34,7 @@ export interface Delivery {
   setNote(note: string, signal: AbortSignal): Promise<void>;
 }
 
-/** A value as `encode` made it. Whoever may have to add a value again keeps it in this form. */
+/** A value as `encode` made it. The form in which a value is kept to be added again. */
 export interface EncodedJob {
   readonly id: string;
   readonly bytes: Buffer;

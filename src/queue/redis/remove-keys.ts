@@ -1,7 +1,7 @@
 import type { RedisLink } from './link.ts';
 import { retryWhileTransient } from './retry-while-transient.ts';
 
-/** Escapes a text so that it matches literally in a pattern of KEYS or SCAN. */
+/** Escapes a string to match literally in a pattern of KEYS or SCAN. */
 export function escapeGlob(text: string): string {
   return text.replaceAll(/[*?[\]\\]/g, '\\$&');
 }

@@ -4,15 +4,15 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ChainPosition, ClosingLine } from './chain-line.ts';
 import type { CommitTable } from './commit-table.ts';
 
-/** What the verdict log holds: the commits along the path of epochs, each continuing the one before. */
+/** The verdict log's content: the commits along the path of epochs, each continuing the one before. */
 export interface Chain {
-  /** Where the chain ends. */
+  /** End of the chain. */
   readonly position: ChainPosition;
   /** Oldest first. */
   readonly parts: readonly ChainPart[];
   readonly commits: CommitTable;
   readonly fingerprints: ReadonlyMap<string, Fingerprint>;
-  /** What the models were checked with before they judged, in the order of the log. */
+  /** Checks of the models, in the order of the log. */
   readonly canaries: readonly CanaryCheck[];
   /** The closing lines of finished passes, oldest first. */
   readonly closings: readonly Closing[];

@@ -39,7 +39,7 @@ export async function isRunFileChanged(runDir: string, signal: AbortSignal): Pro
     if (first === undefined) return false;
     return first.continues.head !== hash('sha256', await readRunFile(runDir, RUN_FILES.run));
   } catch {
-    // What is wrong with the log, its reader says.
+    // The reader reports what is wrong with the log.
     signal.throwIfAborted();
     return false;
   }

@@ -3,18 +3,18 @@ import type { ShardCounts, ShardTally } from '../shard-tally.ts';
 import { Tally } from '../tally.ts';
 import type { CommitLine } from './chain-line.ts';
 
-/** Where the outcome lines of a committed shard are. */
+/** Position of a committed shard's outcome lines. */
 export interface CommittedRange {
   /** Name in `log`. */
   readonly segment: string;
   readonly offset: number;
   readonly length: number;
   readonly sha256: string;
-  /** What its lines have, as bits of `HAS`. */
+  /** Properties of its lines, as bits of `HAS`. */
   readonly has: number;
 }
 
-/** What of a shard is made from its lines when the run is finished. */
+/** The parts of a shard that are made from its lines when the run is finished. */
 export const HAS = { errors: 1, batchParts: 2 } as const;
 
 const NONE: ShardCounts = { items: 0, errors: 0, review: 0, block: 0 };
@@ -96,7 +96,7 @@ export class CommitTable {
     return start === undefined ? null : this.#rows.subarray(start, start + ROW_BYTES);
   }
 
-  /** An epoch writes its segments one after the other, so the newest is nearly always the one. */
+  /** An epoch writes its segments in sequence, so the newest one is the usual hit. */
   #segmentNumber(name: string): number {
     const known = this.#segments.lastIndexOf(name);
     return known === -1 ? this.#segments.push(name) - 1 : known;

@@ -162,7 +162,7 @@ class ChainWalk {
   }
 }
 
-/** What an epoch committed: bytes per segment; and how long it worked. */
+/** An epoch's commits: bytes per segment, and its working time. */
 interface EpochWork {
   readonly epoch: number;
   readonly isNewest: boolean;

@@ -15,7 +15,7 @@ export class CommittedShard {
   readonly range: CommittedRange;
   readonly bytes: Buffer;
   #lines: readonly OutcomeLine[] | null = null;
-  /** Where each line begins, and the end. */
+  /** Start of each line, and the end. */
   #starts: Float64Array | null = null;
 
   constructor(planned: PlannedShard, range: CommittedRange, bytes: Buffer) {

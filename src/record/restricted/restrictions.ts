@@ -68,7 +68,7 @@ export class Restrictions {
     return !this.#list.isEmpty;
   }
 
-  /** Whether a content is restricted by the list, or a part of it. */
+  /** Whether content, or a part of it, is restricted by the list. */
   holds(request: ItemRequest): boolean {
     return this.isAnyListed && this.#listed(partsSha256(request)) !== null;
   }

@@ -41,11 +41,11 @@ const RELEASE = z.object({
 /** What people decided on the items of a run, as far as it was read. The last review of an item counts; one of copies counts for each. */
 export class ReviewHistory {
   readonly #bySeq = new Map<number, Review[]>();
-  /** By the hashes of their contents. */
+  /** Reviews by the hashes of their contents. */
   readonly #released = new Map<string, Release>();
   readonly #progress = { flagged: 0, reviewed: 0, overturned: 0 };
 
-  /** The reviews of a run as they are now. Failure('internal') when the file fails verification. */
+  /** The current reviews of a run. Failure('internal') when the file fails verification. */
   static async read(runDir: string, signal: AbortSignal): Promise<ReviewHistory> {
     const history = new ReviewHistory();
     const chain = await openReviewChain(runDir, 'reviews', (entry) => void history.take(entry));

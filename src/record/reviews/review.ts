@@ -22,7 +22,7 @@ export interface Release {
 /** A person's decision on an item. The last one of an item counts. */
 export interface Review {
   readonly seq: number;
-  /** Which review of its item it is, from 1. Reviews are only appended, so this names it. */
+  /** Number of the review among those of its item, from 1. Reviews are only appended, so it is an id. */
   readonly number: number;
   /** ISO 8601, UTC. */
   readonly at: string;
@@ -30,7 +30,7 @@ export interface Review {
   readonly by: string;
   /** Null: what was decided before is taken back. Such an item counts as not reviewed and is in no label file. */
   readonly decision: Decision | null;
-  /** What the run decided; null for an item that was not judged. */
+  /** The run's decision; null for an item that was not judged. */
   readonly run_decision: Decision | null;
   /** Whether both are the same. */
   readonly agrees: boolean;

@@ -9,7 +9,7 @@ export interface CanaryCounts {
   readonly checks: number;
   /** Answers over all checks, without the skipped ones. */
   readonly answers: number;
-  /** Those that were as expected. */
+  /** Answers that were as expected. */
   readonly passed: number;
   /** Canaries that a guard has no probe for. */
   readonly skipped: number;
@@ -28,7 +28,7 @@ export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryChe
   };
 }
 
-/** One line for people. `reusedAll`: no guard judged in this run. */
+/** The counts as one line. `reusedAll`: no guard judged in this run. */
 export function canaryLine(
   { from, checks, answers, passed, skipped }: CanaryCounts,
   reusedAll: boolean,

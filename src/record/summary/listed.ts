@@ -1,10 +1,10 @@
 import { displayWidth } from '../../domain/text/characters.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** What a screen has room for. */
+/** Lines that fit on a screen. */
 const MAX_LISTED = 8;
 
-/** A number for people. */
+/** A number with separators. */
 export function number(value: number): string {
   return value.toLocaleString('en-US');
 }

@@ -1,7 +1,7 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import type { Summary } from './summary.ts';
 
-/** Flags with which a new run would judge more of the same sources. */
+/** Flags that would let a new run judge more of the same sources. */
 export interface MissingFlags {
   /** As words of a command, for all sources at once; none: nothing is lacking that a flag gives. */
   readonly flags: readonly string[];

@@ -70,7 +70,7 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
 
 const NOTHING_NEXT: NextSteps = { commands: [], last: [] };
 
-/** What no guard was asked about. */
+/** Content that no guard was asked about. */
 function notAsked({ run: own, reused, reused_from }: Summary): string[] {
   if (reused === 0) return [];
   const from = reused_from.map(({ run, fingerprint, verdicts }) => {
@@ -128,7 +128,7 @@ function notJudged(summary: Summary): string[] {
 /** Columns of a table that are shown. */
 const MAX_COLUMNS = 3;
 
-/** Parts of the sources that are no items. */
+/** Parts of the sources that are not items. */
 function notRead(summary: Summary): string[] {
   const { tables: all = [], empty_sources: empty, skipped } = summary;
   const lines: string[] = [];
@@ -268,7 +268,7 @@ function guards(summary: Summary): string[] {
   ];
 }
 
-/** What the verdicts rest on. */
+/** The guards and models behind the verdicts. */
 function provenance(summary: Summary): string[] {
   const lines: string[] = [];
   const nameless = (['websocket', 'rest'] as const).filter((kind) =>

@@ -5,7 +5,7 @@ import type { PlanOutline } from '../outcomes/plan-outline.ts';
 
 const count = z.int().min(0);
 
-/** What a trial left out, in summary.json and manifest.json. */
+/** Records outside a trial, in summary.json and manifest.json. */
 export const TRIAL = z.strictObject({
   limit: count.nullable().describe('Most records to judge, the first ones; null in a sample.'),
   sample: z.number().min(0).max(1).nullable().describe('Share of the records; null in a trial with a limit.'),

@@ -198,7 +198,7 @@ function broken(what: string): Failure {
 /** System errors that say how the record is: a file is missing, or something else has its name. */
 const ABOUT_THE_RECORD: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']);
 
-/** What to do about a file that cannot be read, where its permissions are not the reason. */
+/** The remedy for an unreadable file, if its permissions are not the reason. */
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EMFILE', 'raise the limit of open files (ulimit -n)'],
   ['ENFILE', 'close programs that hold many files open'],

@@ -5,7 +5,7 @@ import { DIRECTORY_MODE, openForAppending } from '../../files/create-file.ts';
 import { NotRegularFileError } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
-/** What a cancelled run is told to people as. */
+/** The message about a cancelled run. */
 export const CANCELLED = 'cancelled; guardsweep resume continues it';
 
 /** Ends the work on a run that was cancelled. */

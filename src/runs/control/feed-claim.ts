@@ -87,7 +87,7 @@ export class FeedClaim {
   /** Stops the heartbeat; the run then has no feeder. Idempotent. */
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    // Backdates the last heartbeat, so that the feeder counts as dead at once.
+    // Backdates the last heartbeat: the feeder counts as dead at once.
     await lutimes(join(controlFolder(this.#runDir), feedName(this.epoch)), 0, 0).catch(() => {});
   }
 }

@@ -70,7 +70,7 @@ export class RecordedRuns {
     }
   }
 
-  /** Names begin with the time at which a run was created. */
+  /** Names begin with the run's creation time. */
   async #names(): Promise<string[]> {
     const names: string[] = [];
     try {

@@ -20,7 +20,7 @@ interface AdmitOptions {
   readonly trusted: boolean;
   /** What is done with the corpora of the run: they are judged by its guards, or copied for the user. */
   readonly work: 'judge' | 'export';
-  /** Takes one line for people. */
+  /** Takes one line of text. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }

@@ -38,7 +38,7 @@ interface LogWriterInput {
   readonly segmentBytes: number;
 }
 
-/** As messages name it. */
+/** Name in messages. */
 const LOG = 'the verdict log';
 /** Initial buffer size: enough for most shards. */
 const LIKELY_BYTES = 256 * 1024;

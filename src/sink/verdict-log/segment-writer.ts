@@ -4,7 +4,7 @@ import { createFile, reopenFile } from '../../files/create-file.ts';
 import { syncDirectory, writeAt } from '../../files/durable-write.ts';
 import { RUN_FILES, segmentName } from '../../files/run-files.ts';
 
-/** Where the bytes of a shard were written. */
+/** Position of a shard's bytes. */
 export interface Placement {
   readonly segment: string;
   readonly offset: number;

@@ -28,7 +28,7 @@ export interface Family {
   readonly seesImages: boolean;
   /** Whether answers have probabilities, if the server gives them. */
   readonly hasProbabilities: boolean;
-  /** What the model is told besides the content: part of what the guard declares. */
+  /** The instructions besides the content. The guard declares them. */
   readonly declares: Readonly<Record<string, string>>;
   /** Template arguments that change the prompt of a harmless text; omitted if the family uses none. */
   readonly otherArguments?: readonly Readonly<Record<string, unknown>>[];

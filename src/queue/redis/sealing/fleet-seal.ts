@@ -45,12 +45,12 @@ export class FleetSeal {
     return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** The same of a text, as base64. */
+  /** Seals text, as base64. */
   seal(place: SealedPlace, text: string): string {
     return this.sealBytes(place, Buffer.from(text)).toString('base64');
   }
 
-  /** What was sealed for this place with the same key; null for anything else. */
+  /** The value that was sealed for this place with the same key; null for anything else. */
   openBytes(place: SealedPlace, bytes: Buffer): Buffer | null {
     if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
     const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -66,7 +66,7 @@ export class FleetSeal {
     }
   }
 
-  /** The same of what `seal` made of a text. */
+  /** Opens what `seal` made of text. */
   open(place: SealedPlace, sealed: string): string | null {
     return this.openBytes(place, Buffer.from(sealed, 'base64'))?.toString() ?? null;
   }

@@ -56,7 +56,7 @@ export function addStretch({ out }: Copying, text: Buffer, addition: Addition | 
 /** White space that readers skip between records, and the end-of-file character of DOS (Ctrl-Z). */
 const BLANK = /^[\s\ufeff\u001a]*$/u;
 
-/** Whether a text is blank. */
+/** Whether text is blank. */
 export function isWhiteSpace(text: Buffer): boolean {
   return text.length === 0 || BLANK.test(text.toString());
 }
