@@ -1,125 +1,89 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
-import type { Fingerprint } from '../../domain/fingerprint.ts';
 import { decodeLine, encodeLine } from '../../files/checked-line.ts';
-import { SHARD_TALLY, type ShardTally } from '../shard-tally.ts';
+import { SHARD_TALLY } from '../shard-tally.ts';
 import { CANARY_CHECK } from './canary-schema.ts';
-
-/** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
-export interface ChainPosition {
-  readonly epoch: number;
-  /** Lines of that epoch's commits file that count, including its claim. */
-  readonly lines: number;
-  /** Hash of the last of them; for the genesis, SHA-256 of run.json. */
-  readonly head: string;
-}
-
-/** First line of an epoch's commits file: what it continues. What earlier epochs hold beyond that position is void. */
-export interface ClaimLine {
-  readonly claim: number;
-  readonly continues: ChainPosition;
-  /** ISO 8601, UTC. */
-  readonly at: string;
-  /** When the work on its commits began, if before the claim. ISO 8601, UTC. */
-  readonly since?: string | undefined;
-}
-
-/** A committed shard: where its outcome lines are, and their hash. */
-export interface CommitLine {
-  readonly shard: number;
-  readonly pass: number;
-  /** Name in `log`. */
-  readonly segment: string;
-  readonly offset: number;
-  readonly length: number;
-  readonly sha256: string;
-  readonly tally: ShardTally;
-  /** ISO 8601, UTC: when it was committed. */
-  readonly at: string;
-  /** Milliseconds since the claim of its epoch, by a clock that does not jump. */
-  readonly ms: number;
-  /** Hash of the line before this one. */
-  readonly prev: string;
-}
-
-/** A fingerprint in full, before the first shard whose verdicts name it. */
-interface FingerprintLine {
-  readonly fingerprint: Fingerprint;
-  readonly prev: string;
-}
-
-/** A check that a model passed, before the first shard whose verdicts are of that model. */
-interface CanaryLine {
-  readonly canaries: CanaryCheck;
-  readonly prev: string;
-}
-
-/**
- * The last line of a finished pass. It holds everything in manifest.json and summary.json that cannot be derived from
- * the rest of the log, so its hash, the chain head, covers the whole record.
- */
-export interface ClosingLine {
-  /** Number of the pass. */
-  readonly closes: number;
-  /** ISO 8601, UTC: when the pass was finished. */
-  readonly at: string;
-  /** As in a commit; by then the outcome files are written. */
-  readonly ms: number;
-  /** The run directory at that time, absolute. */
-  readonly dir: string;
-  /** Rows of the tables that are made from verdicts.jsonl, by name. */
-  readonly rows: Readonly<Record<string, number>>;
-  /** `filesHash` of the manifest's `files`. */
-  readonly files: string;
-  readonly prev: string;
-}
-
-/** A line after the claim. */
-export type ChainLine = CommitLine | FingerprintLine | CanaryLine | ClosingLine;
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+/** ISO 8601, UTC. */
 const time = z.iso.datetime();
+/** Hash of the line before this one. */
+const prev = sha256;
 
+/** A position in the chain: an epoch, and a number of lines of its commits file. Epoch 0 is the genesis, without lines. */
+const POSITION = z.strictObject({
+  epoch: count,
+  /** Lines of that epoch's commits file that count, including its claim. */
+  lines: count,
+  /** Hash of the last of them; for the genesis, SHA-256 of run.json. */
+  head: sha256,
+});
+
+/** First line of an epoch's commits file: what it continues. What earlier epochs hold beyond that position is void. */
 const CLAIM = z.strictObject({
   claim: z.int().min(1),
-  continues: z.strictObject({ epoch: count, lines: count, head: sha256 }),
+  continues: POSITION,
   at: time,
+  /** When the work on its commits began, if before the claim. */
   since: time.optional(),
 });
 
+/** A committed shard: the position and the hash of its outcome lines. */
 const COMMIT = z.strictObject({
   shard: count,
   pass: z.int().min(1),
+  /** Name in `log`. */
   segment: z.string(),
   offset: count,
   length: count,
   sha256,
   tally: SHARD_TALLY,
+  /** When it was committed. */
   at: time,
+  /** Milliseconds since the claim of its epoch, by a clock that does not jump. */
   ms: count,
-  prev: sha256,
+  prev,
 });
 
+/** A fingerprint in full, before the first shard whose verdicts name it. */
 const FINGERPRINT = z.strictObject({
   fingerprint: z.strictObject({ id: z.string(), artifacts: z.record(z.string(), z.string()) }),
-  prev: sha256,
+  prev,
 });
 
+/** A check that a model passed, before the first shard whose verdicts are of that model. */
+const CANARY = z.strictObject({ canaries: CANARY_CHECK, prev });
+
+/**
+ * The last line of a finished pass. It holds everything in manifest.json and summary.json that cannot be derived from
+ * the rest of the log, so its hash, the chain head, covers the whole record.
+ */
 const CLOSING = z.strictObject({
+  /** Number of the pass. */
   closes: z.int().min(1),
+  /** When the pass was finished. */
   at: time,
+  /** As in a commit; by then the outcome files are written. */
   ms: count,
+  /** The run directory at that time, absolute. */
   dir: z.string(),
+  /** Rows of the tables that are made from verdicts.jsonl, by name. */
   rows: z.record(z.string(), count),
+  /** `filesHash` of the manifest's `files`. */
   files: sha256,
-  prev: sha256,
+  prev,
 });
-
-const CANARY = z.strictObject({ canaries: CANARY_CHECK, prev: sha256 });
 
 const CHAIN_LINE = z.union([COMMIT, FINGERPRINT, CANARY, CLOSING]);
+
+export type ChainPosition = Readonly<z.infer<typeof POSITION>>;
+export type ClaimLine = Readonly<z.infer<typeof CLAIM>>;
+export type CommitLine = Readonly<z.infer<typeof COMMIT>>;
+export type ClosingLine = Readonly<z.infer<typeof CLOSING>>;
+
+/** A line after the claim. */
+export type ChainLine = Readonly<z.infer<typeof CHAIN_LINE>>;
 
 /** The text of a line, without its newline. Its `check` protects the newest line, whose hash no other line names yet. */
 export function encodeChainLine(line: ClaimLine | ChainLine): string {

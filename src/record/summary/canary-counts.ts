@@ -1,19 +1,11 @@
+import type { z } from 'zod';
 import type { CanaryChoice } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { plural } from '../../domain/text/plural.ts';
+import type { CANARIES, Immutable } from './summary-schema.ts';
 
 /** The canaries of a run in numbers; the manifest has each answer. */
-export interface CanaryCounts {
-  readonly from: CanaryChoice['from'];
-  /** Checks of a model with the canaries of a modality. */
-  readonly checks: number;
-  /** Answers over all checks, without the skipped ones. */
-  readonly answers: number;
-  /** Answers that were as expected. */
-  readonly passed: number;
-  /** Canaries that a guard has no probe for. */
-  readonly skipped: number;
-}
+export type CanaryCounts = Immutable<z.infer<typeof CANARIES>>;
 
 export function countCanaries({ from }: CanaryChoice, checks: readonly CanaryCheck[]): CanaryCounts {
   const all = checks.flatMap(({ answers }) => answers);

@@ -1,24 +1,12 @@
+import type { z } from 'zod';
 import type { Gates } from '../../config/run-config.ts';
 import { CATEGORY_KEYS, listForeignCategories, isCategoryName } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { Counts } from '../counts.ts';
+import type { GATE, Immutable } from './summary-schema.ts';
 
-/** A gate of `failIf`, and what the run came to. */
-export interface GateResult {
-  /** As in a job file: `flaggedRate`, or the key of a category. */
-  readonly gate: string;
-  /** The share above which the gate trips, 0 … 1. */
-  readonly limit: number;
-  /** `part / whole`; null if `whole` is 0. */
-  readonly value: number | null;
-  /** Verdicts or items that count for the gate, including `unknown`. */
-  readonly part: number;
-  /** Those of `part` of which nothing says whether they belong there: flagged, without a score for the category. */
-  readonly unknown: number;
-  /** Verdicts of the run; for `errorRate` and `uncoveredRate`, its items. */
-  readonly whole: number;
-  readonly tripped: boolean;
-}
+/** A gate of `failIf`, and the run's result. */
+export type GateResult = Immutable<z.infer<typeof GATE>>;
 
 interface Share {
   readonly part: number;

@@ -1,20 +1,11 @@
-/** The generations of a run, and how early their streams raised them. */
-export interface StreamCounts {
-  /** Generations with a verdict. */
-  readonly generations: number;
-  readonly caution: ShownShares;
-  readonly flag: ShownShares;
-}
+import type { z } from 'zod';
+import type { Immutable, SHOWN, STREAMS } from './summary-schema.ts';
 
-/**
- * Of the generations that were raised: the share of the response that had been shown by then, 0 … 1, by nearest rank;
- * null when there are none.
- */
-interface ShownShares {
-  readonly generations: number;
-  readonly median: number | null;
-  readonly p90: number | null;
-}
+/** The generations of a run, and how early their streams raised them. */
+export type StreamCounts = Immutable<z.infer<typeof STREAMS>>;
+
+/** Of the raised generations: the share of the response that had been shown by then, by nearest rank. */
+type ShownShares = Immutable<z.infer<typeof SHOWN>>;
 
 /** How many generations had shown each share, ascending. */
 type Shares = readonly (readonly [share: number, generations: number])[];

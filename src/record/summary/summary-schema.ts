@@ -35,7 +35,7 @@ export const POLICY = z.strictObject({
     .describe('Categories of guards that the policy counts as ours; absent when there are none.'),
 });
 
-const GATE = z.strictObject({
+export const GATE = z.strictObject({
   gate: z.string().describe('As in a job file, or the key of a category.'),
   limit: share.describe('The gate trips above this share.'),
   value: share.nullable().describe('part / whole; null if `whole` is 0.'),
@@ -59,13 +59,13 @@ const GUARD = z.strictObject({
   verdicts: count.describe('Verdicts of this model at this endpoint.'),
 });
 
-const SHOWN = z.strictObject({
+export const SHOWN = z.strictObject({
   generations: count.describe('Generations that were raised.'),
   median: share.nullable().describe('Median share of the response that had been shown by then.'),
   p90: share.nullable().describe('90th percentile of that share.'),
 });
 
-const STREAMS = z.strictObject({
+export const STREAMS = z.strictObject({
   generations: count.describe('Generations with a verdict.'),
   caution: SHOWN.describe('Generations for which the guard asked for caution.'),
   flag: SHOWN.describe('Generations that the guard flagged.'),
@@ -81,7 +81,7 @@ const CACHE = z.strictObject({
   l2_evictions: count.describe('Evictions from the second level.'),
 });
 
-const CANARIES = z.strictObject({
+export const CANARIES = z.strictObject({
   from: z
     .enum(['built-in', 'file', 'off', 'workers'])
     .describe('Where the canaries are from; `workers`: each worker of the fleet chose.'),
