@@ -4,6 +4,9 @@ import { escapeGlob, removeKeysBelow } from '../../queue/redis/remove-keys.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
 import { shardQueue } from './fleet-queues.ts';
 
+/** Pass, shard and epoch at the end of a shard's job id. */
+const SHARD_NUMBERS = /^-\d+-\d+-\d+$/;
+
 /**
  * Removes the jobs of an ended run from Redis: shards that no worker is judging, and results. All else about a run expires.
  * Remove the run from the registry first, so that workers stop adding results; a worker that adds one after that removes
@@ -11,11 +14,13 @@ import { shardQueue } from './fleet-queues.ts';
  */
 export async function sweepRun(link: RedisLink, run: string, signal: AbortSignal): Promise<void> {
   for (const lane of LANES) {
-    const before = link.key(`shards-${lane}`, '');
-    const pattern = `${escapeGlob(before)}s-${escapeGlob(run)}-*`;
+    const queued = link.key(`shards-${lane}`, '');
+    const pattern = `${escapeGlob(queued)}s-${escapeGlob(run)}-*`;
     const keys = await retryWhileTransient(() => link.redis.keys(pattern), signal);
-    // Without the lock of a job that a worker has, which expires.
-    const ids = keys.map((key) => key.slice(before.length)).filter((id) => !id.includes(':'));
+    // Only shards of this run: neither the lock of a job, which expires, nor a run whose name begins like this one's.
+    const ids = keys
+      .map((key) => key.slice(queued.length))
+      .filter((id) => SHARD_NUMBERS.test(id.slice(`s-${run}`.length)));
     if (ids.length === 0) continue;
     const queue = shardQueue(link, lane);
     try {

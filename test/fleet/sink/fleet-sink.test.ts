@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
+import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { finishJobId } from '../../../src/fleet/jobs/result-job.ts';
@@ -94,6 +95,16 @@ it('nothing of a run stays in Redis that a single process went on with', async (
   // The name itself is struck off last.
   await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
   expect(await link.redis.llen(link.key('shards-text', 'wait'))).toBe(0);
+});
+
+it('a run whose name begins with that of a swept one keeps its shards', async () => {
+  const link = await linkForTest(await redisForTest());
+  const { name } = await leftRun(link);
+  const other = link.key('shards-text', `s-${name}-12-1-1-1`);
+  await link.redis.hset(other, 'data', 'of another run');
+  await sweepRun(link, name, signal);
+  const left = await link.redis.keys(`${link.key('shards-text')}:s-*`);
+  expect(left.sort()).toEqual([expect.stringMatching(/:lock$/), other]);
 });
 
 it('nothing of a run stays in Redis that a single process had gone on with before there was a sink', async () => {
