@@ -8,7 +8,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 import type { Summary } from '../record/summary/summary.ts';
 import type { VerdictStore } from '../store/verdict-store.ts';
 import { claimLog } from '../sink/verdict-log/claim-log.ts';
-import { clearMarker } from './control/control-files.ts';
+import { clearMarker, hasMarker } from './control/control-files.ts';
 import { FeedClaim } from './control/feed-claim.ts';
 import { RunControl } from './control/run-control.ts';
 import type { Run } from './create-run.ts';
@@ -122,6 +122,11 @@ async function judgeToEnd(run: Run, connected: RunGuards | null, options: Contin
           live.controlledBy(null);
           control.close();
         }
+      } else if (await hasMarker(run.dir, 'unchecked')) {
+        // Guards that failed the last canaries, or may have, must pass them before the run is finished.
+        const guards = connected ?? (await options.connect());
+        await log.commitChecks(guards.canaries ?? []);
+        await clearMarker(run.dir, 'unchecked');
       }
     } finally {
       await plan.close();

@@ -5,6 +5,7 @@ import type { Judge } from '../moderate/parts/judge-parts.ts';
 import { CorpusFolders } from '../moderate/media/corpus-folders.ts';
 import { Moderator } from '../moderate/moderator.ts';
 import { Normalizer } from '../normalize/normalizer.ts';
+import { retryWhileDiskFull } from '../files/disk-full.ts';
 import { ByteBudget } from '../flow/byte-budget.ts';
 import { corpusRoots } from '../ingest/sources/file-place.ts';
 import { LocalQueue } from '../queue/local-queue.ts';
@@ -13,7 +14,7 @@ import type { LogWriter } from '../sink/verdict-log/log-writer.ts';
 import { planPass, type PassPlan } from './plan-pass.ts';
 import type { BracketedReuse } from './reuse/bracketed-reuse.ts';
 import type { StageCounts } from './progress.ts';
-import { RunCancelled } from './control/control-files.ts';
+import { clearMarker, RunCancelled, setMarker } from './control/control-files.ts';
 
 /**
  * Shards of a run in one process: waiting to be judged, being judged, and waiting to be committed. More are being judged
@@ -29,7 +30,7 @@ const MAX_COMMITS_IN_FLIGHT = 16;
 const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
 interface PassInput extends Omit<PassPlan, 'submit' | 'isCommitted' | 'signal'> {
-  readonly log: Pick<LogWriter, 'epoch' | 'isCommitted' | 'commit' | 'commitChecks'>;
+  readonly log: Pick<LogWriter, 'runDir' | 'diskFull' | 'epoch' | 'isCommitted' | 'commit' | 'commitChecks'>;
   readonly judge: Judge;
   /** Settles the items of a shard that need not be judged. */
   readonly reuse: BracketedReuse;
@@ -140,5 +141,8 @@ export async function runPass(input: PassInput): Promise<void> {
   if (failed.signal.aborted && failed.signal.reason !== input.stop.reason) throw failed.signal.reason;
   if (input.drain.reason instanceof RunCancelled) throw input.drain.reason;
   if (input.drain.aborted || input.stop.aborted) throw new Failure('interrupted', 'interrupted');
-  await input.log.commitChecks(await moderator.finish(input.stop));
+  const { log } = input;
+  await retryWhileDiskFull('the folder control', () => setMarker(log.runDir, 'unchecked'), log.diskFull);
+  await log.commitChecks(await moderator.finish(input.stop));
+  await clearMarker(log.runDir, 'unchecked');
 }

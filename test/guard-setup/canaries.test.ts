@@ -179,7 +179,14 @@ describe('the built-in canaries', () => {
     const stopped = run([server.address]);
     await expect(stopped).rejects.toMatchObject({ kind: 'service', exitStatus: 4 });
     await expect(stopped).rejects.toThrow('it flagged none of 4 violating contents');
-    expect(existsSync(join(await onlyRun(out), 'manifest.json'))).toBe(false);
+    const dir = await onlyRun(out);
+    expect(existsSync(join(dir, 'manifest.json'))).toBe(false);
+    const resume = (): Promise<RunResult> =>
+      resumeRun(dir, { ...options(), retry: false, trusted: true } as never);
+    await expect(resume()).rejects.toMatchObject({ exitStatus: 4 });
+    answers = 'right';
+    expect((await resume()).summary).toMatchObject({ status: 'finished', items: 20 });
+    expect(await checksOf(dir)).toHaveLength(2);
   });
 
   it('hold the endpoint out until a new model has passed them', async () => {

@@ -15,8 +15,11 @@ export class RunCancelled extends Failure {
   }
 }
 
-/** Requests to a run: each is an empty file in its `control` folder, whose presence is the request. */
-type Marker = 'paused' | 'cancelled';
+/**
+ * Each is an empty file in the `control` folder of a run. Requests to the run; `unchecked`: everything is committed, and the
+ * guards have not passed the canaries after it.
+ */
+type Marker = 'paused' | 'cancelled' | 'unchecked';
 
 /** The folder `control` of a run directory. */
 export function controlFolder(runDir: string): string {
