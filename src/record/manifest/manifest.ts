@@ -1,14 +1,15 @@
 import { createHash, hash } from 'node:crypto';
 import { z } from 'zod';
-import type { CanaryChoice, RunRecord } from '../../config/run-config.ts';
-import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
+import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { readRunFile } from '../read-run-file.ts';
 import { RUN_FILES, passOfManifest, commitsName } from '../../files/run-files.ts';
 import { CANARY_CHECK } from '../log/canary-schema.ts';
 import type { Chain } from '../log/chain.ts';
 import { JUDGED_COLUMNS } from '../summary/summary-schema.ts';
-import { TRIAL } from '../summary/trial.ts';
+import { TRIAL, trialCounts } from '../summary/trial.ts';
+import type { PlanOutline } from '../outcomes/plan-outline.ts';
+import type { RunTotals } from '../outcomes/run-totals.ts';
 
 const count = z.int().min(0);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -144,12 +145,42 @@ async function readPart(runDir: string, name: string): Promise<Buffer> {
 /** The content of a manifest, with the tables as run.json has them. */
 type ManifestContent = Omit<Manifest, 'tables'> & Pick<RunRecord, 'tables'>;
 
-/** The `canaries` of a manifest. */
-export function manifestCanaries(
-  { config }: RunRecord,
-  { canaries }: Chain,
-): { from: CanaryChoice['from']; checks: CanaryCheck[] } {
-  return { from: config.canaries.from, checks: [...canaries] };
+/** What determines a manifest, besides its list of files. */
+export interface ManifestOrigin {
+  readonly record: RunRecord;
+  readonly chain: Chain;
+  readonly plan: PlanOutline;
+  readonly totals: Pick<RunTotals, 'counts' | 'corpora'>;
+  /** Number of sources. */
+  readonly sources: number;
+  /** Of the closing line: its time, its epoch, and its hash. */
+  readonly closing: { readonly at: string; readonly epoch: number; readonly head: string };
+}
+
+/** The text of the manifest that finishes the pass of a plan; `verify` renders it again. */
+export function renderManifest(
+  { record, chain, plan, totals, sources, closing }: ManifestOrigin,
+  files: readonly FileEntry[],
+): string {
+  const { items, verdicts, errors } = totals.counts;
+  return manifestText({
+    schema: 1,
+    run: record.run,
+    tool: record.tool,
+    created_at: record.created_at,
+    finished_at: closing.at,
+    pass: plan.pass,
+    epoch: closing.epoch,
+    trial: trialCounts(record.config.trial, plan),
+    counts: { items, verdicts, errors, corpora: [...totals.corpora] },
+    fingerprints: [...chain.fingerprints.values()],
+    canaries: { from: record.config.canaries.from, checks: [...chain.canaries] },
+    ...(record.tables && { tables: record.tables }),
+    previous: previousManifest(files),
+    sources,
+    files: [...files],
+    chain_head: closing.head,
+  });
 }
 
 /** The text of a manifest: its `files` one per line. */
@@ -160,7 +191,7 @@ export function manifestText({ files, chain_head, ...head }: ManifestContent): s
 }
 
 /** The newest manifest of an earlier pass among the files that a manifest lists; null when there is none. */
-export function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
+function previousManifest(files: readonly FileEntry[]): Manifest['previous'] {
   const latest = files
     .filter(({ path }) => passOfManifest(path) !== null)
     .reduce<FileEntry | null>(

@@ -1,18 +1,8 @@
-import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES, commitsName } from '../../files/run-files.ts';
-import {
-  previousManifest,
-  filesHash,
-  manifestCanaries,
-  manifestText,
-  type Manifest,
-} from '../manifest/manifest.ts';
+import { filesHash, renderManifest, type Manifest, type ManifestOrigin } from '../manifest/manifest.ts';
 import { FileComparison } from './file-comparison.ts';
-import type { PlanOutline } from '../outcomes/plan-outline.ts';
-import { trialCounts } from '../summary/trial.ts';
-import type { RunTotals } from '../outcomes/run-totals.ts';
-import type { Chain, Closing } from '../log/chain.ts';
+import type { Closing } from '../log/chain.ts';
 
 /** Checks a manifest against the closing line at the end of the chain. Failure('internal') names what differs. */
 export function checkClosing(closing: Closing, manifest: Manifest): void {
@@ -27,14 +17,6 @@ export function checkClosing(closing: Closing, manifest: Manifest): void {
   if (filesHash(manifest.files, epoch) !== closing.files) throw say('the list of files');
 }
 
-interface ManifestOrigin {
-  readonly closing: Closing;
-  readonly record: RunRecord;
-  readonly chain: Chain;
-  readonly plan: PlanOutline;
-  readonly totals: RunTotals;
-}
-
 /**
  * Renders the manifest again from what determines it, and compares; its list of files was checked against the closing line.
  * Failure('internal') names the first line that differs.
@@ -42,32 +24,14 @@ interface ManifestOrigin {
 export async function checkManifest(
   runDir: string,
   manifest: Manifest,
-  { closing, record, chain, plan, totals }: ManifestOrigin,
+  { closing, ...known }: Omit<ManifestOrigin, 'sources' | 'closing'> & { readonly closing: Closing },
 ): Promise<void> {
-  const { sources, files } = manifest;
-  const { items, verdicts, errors } = totals.counts;
+  const { at, position } = closing;
+  const { epoch, head } = position;
+  const origin = { ...known, sources: manifest.sources, closing: { at, epoch, head } };
   const file = await FileComparison.open(runDir, RUN_FILES.manifest);
   try {
-    await file.write(
-      manifestText({
-        schema: 1,
-        run: record.run,
-        tool: record.tool,
-        created_at: record.created_at,
-        finished_at: closing.at,
-        pass: closing.closes,
-        epoch: closing.position.epoch,
-        trial: trialCounts(record.config.trial, plan),
-        counts: { items, verdicts, errors, corpora: [...totals.corpora] },
-        fingerprints: [...chain.fingerprints.values()],
-        canaries: manifestCanaries(record, chain),
-        ...(record.tables && { tables: record.tables }),
-        previous: previousManifest(files),
-        sources,
-        files,
-        chain_head: closing.position.head,
-      }),
-    );
+    await file.write(renderManifest(origin, manifest.files));
     await file.complete();
   } finally {
     await file.close();

@@ -2,16 +2,9 @@ import { join } from 'node:path';
 import { hashFile } from '../../files/hash-file.ts';
 import { commitsName, RUN_FILES } from '../../files/run-files.ts';
 import type { Chain } from '../../record/log/chain.ts';
-import {
-  type FileEntry,
-  filesHash,
-  manifestCanaries,
-  manifestText,
-  previousManifest,
-} from '../../record/manifest/manifest.ts';
+import { type FileEntry, filesHash, renderManifest } from '../../record/manifest/manifest.ts';
 import type { PlanOutline } from '../../record/outcomes/plan-outline.ts';
 import type { RunTotals } from '../../record/outcomes/run-totals.ts';
-import { trialCounts } from '../../record/summary/trial.ts';
 import type { LogWriter } from '../verdict-log/log-writer.ts';
 import type { FinalFile, FinalWriter } from './final-file.ts';
 import { keepEarlierManifests } from './keep-manifests.ts';
@@ -62,25 +55,8 @@ export async function writeManifest(file: FinalFile, input: ManifestInput): Prom
     chainHead: end.head,
     closedMs: end.ms,
     complete: async (summary) => {
-      const { items, verdicts, errors } = totals.counts;
-      const text = manifestText({
-        schema: 1,
-        run: record.run,
-        tool: record.tool,
-        created_at: record.created_at,
-        finished_at: at,
-        pass: plan.pass,
-        epoch,
-        trial: trialCounts(record.config.trial, plan),
-        counts: { items, verdicts, errors, corpora: [...totals.corpora] },
-        fingerprints: [...chain.fingerprints.values()],
-        canaries: manifestCanaries(record, chain),
-        ...(record.tables && { tables: record.tables }),
-        previous: previousManifest(earlier),
-        sources,
-        files: [...closed, summary],
-        chain_head: end.head,
-      });
+      const closing = { at, epoch, head: end.head };
+      const text = renderManifest({ record, chain, plan, totals, sources, closing }, [...closed, summary]);
       await file.write(text);
       return file.complete();
     },
