@@ -1,7 +1,7 @@
 /**
  * The first step of every npm script. Plain JavaScript without dependencies, because on a fresh clone nothing
- * else exists yet: it installs the locked packages and builds when either is missing or older
- * than what it comes from, then does what it was asked to.
+ * else exists yet: it installs the locked packages and builds when either is missing or was made
+ * from something else, then does what it was asked to.
  *
  *   bootstrap.mjs build                 only make ready
  *   bootstrap.mjs cli <command> …       then run the command line in this process
@@ -9,6 +9,7 @@
  *   bootstrap.mjs tool <script> …       the same for one that needs the packages only, nothing that is built
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -30,34 +31,53 @@ function requireNode() {
   }
 }
 
-const mtime = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+/**
+ * Whether node_modules holds every locked package, judging by the list that npm leaves there. Optional packages may be for
+ * another platform.
+ */
+function isInstalled() {
+  const packages = (path) => JSON.parse(readFileSync(join(root, path), 'utf8')).packages;
+  const list = join('node_modules', '.package-lock.json');
+  if (!existsSync(join(root, list))) return false;
+  const installed = packages(list);
+  return Object.entries(packages('package-lock.json')).every(
+    ([path, { integrity, optional = false }]) =>
+      path === '' || (path in installed ? installed[path].integrity === integrity : optional),
+  );
+}
 
-function newestBelow(folder, except) {
-  if (!existsSync(folder)) return 0;
-  let newest = statSync(folder).mtimeMs;
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.name === except) continue;
-    const path = join(folder, entry.name);
-    newest = Math.max(newest, entry.isDirectory() ? newestBelow(path) : statSync(path).mtimeMs);
+/** Everything the build depends on. */
+const BUILT_FROM = ['bench', 'package-lock.json', 'src', 'training', 'tsconfig.json', 'web', 'workers'];
+/** Not part of it: measurements, and what the programs load from here. */
+const NOT_BUILT_FROM = new Set(['bench/results', 'src/guard-server/weights']);
+
+/** Hash of the names and contents of what the build depends on: times say nothing about files that were copied. */
+function hashInputs() {
+  const hash = createHash('sha256');
+  const addFile = (path) => {
+    const bytes = readFileSync(join(root, path));
+    hash.update(`${path}\0${bytes.length}\0`).update(bytes);
+  };
+  const addFolder = (path) => {
+    const entries = readdirSync(join(root, path), { withFileTypes: true });
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+      const inside = `${path}/${entry.name}`;
+      if (NOT_BUILT_FROM.has(inside)) continue;
+      if (entry.isDirectory()) addFolder(inside);
+      else addFile(inside);
+    }
+  };
+  for (const path of BUILT_FROM) {
+    if (!existsSync(join(root, path))) continue;
+    if (statSync(join(root, path)).isDirectory()) addFolder(path);
+    else addFile(path);
   }
-  return newest;
+  return hash.digest('hex');
 }
 
-const installStale = () =>
-  mtime(join(root, 'node_modules', '.package-lock.json')) < mtime(join(root, 'package-lock.json'));
+const stampPath = join(root, 'dist', '.built');
 
-function buildStale() {
-  const inputs = [
-    newestBelow(join(root, 'src')),
-    newestBelow(join(root, 'workers')),
-    newestBelow(join(root, 'training')),
-    newestBelow(join(root, 'bench'), 'results'),
-    newestBelow(join(root, 'web')),
-    mtime(join(root, 'tsconfig.json')),
-    mtime(join(root, 'package-lock.json')),
-  ];
-  return mtime(join(root, 'dist', '.built')) < Math.max(...inputs);
-}
+const isBuilt = () => existsSync(stampPath) && readFileSync(stampPath, 'utf8') === hashInputs();
 
 /** Setting up runs other people's programs: they get no secret of ours. */
 function withoutSecrets(env) {
@@ -94,7 +114,7 @@ const mine = `${hostname()} ${process.pid}`;
 function isStale() {
   try {
     const [host, pid] = readFileSync(lockPath, 'utf8').split(' ');
-    if (pid === undefined) return Date.now() - mtime(lockPath) > WRITING_MS;
+    if (pid === undefined) return Date.now() - statSync(lockPath).mtimeMs > WRITING_MS;
     if (host !== hostname()) return false;
     process.kill(Number(pid), 0);
     return false;
@@ -138,22 +158,24 @@ function install() {
 }
 
 function build() {
-  const started = new Date();
+  // Before anything is written: what changes during the build is not in it, and half a build has no stamp.
+  const inputs = hashInputs();
+  rmSync(stampPath, { force: true });
   const node = (what, ...args) => step(what, process.execPath, args);
   node('bundling the programs (once)', join(root, 'src', 'bundle.mjs'));
   node('compiling the image filter (once)', join(root, 'src', 'normalize', 'image', 'wasm', 'build.mjs'));
   node('bundling the image model (once)', join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'));
   node('building the pages (once)', join(root, 'web', 'build.mjs'));
   mkdirSync(join(root, 'dist'), { recursive: true });
-  writeFileSync(join(root, 'dist', '.built'), started.toISOString());
+  writeFileSync(stampPath, inputs);
 }
 
 function makeReady({ built }) {
-  const isReady = () => !installStale() && !(built && buildStale());
+  const isReady = () => isInstalled() && (!built || isBuilt());
   if (isReady()) return;
   locked(() => {
-    if (installStale()) install();
-    if (built && buildStale()) build();
+    if (!isInstalled()) install();
+    if (built && !isBuilt()) build();
   });
 }
 

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
@@ -12,10 +12,10 @@ const BOOTSTRAP = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.me
 
 /** Stands in for npm: notes its arguments and environment. */
 const NPM = `#!/usr/bin/env node
-const { mkdirSync, writeFileSync } = require('node:fs');
+const { copyFileSync, mkdirSync, writeFileSync } = require('node:fs');
 writeFileSync('npm.json', JSON.stringify({ args: process.argv.slice(2), env: process.env }));
 mkdirSync('node_modules', { recursive: true });
-writeFileSync('node_modules/.package-lock.json', '{}');
+copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 
 /** Stands in for the bundler of the programs. */
@@ -39,6 +39,16 @@ const PAGES = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/pages', '');
 `;
 
+/** A lock with one package, and one for another platform. */
+const lockOf = (integrity: string): string =>
+  JSON.stringify({
+    packages: {
+      '': { name: 'guardsweep' },
+      'node_modules/a': { integrity },
+      'node_modules/a-elsewhere': { integrity, optional: true },
+    },
+  });
+
 /** A fresh checkout with nothing in it but the bootstrap. */
 async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => Started }> {
   const root = await temporaryFolder();
@@ -53,7 +63,7 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await mkdir(join(root, 'web'));
   await writeFile(join(root, 'web/build.mjs'), PAGES);
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
-  await writeFile(join(root, 'package-lock.json'), '{}');
+  await writeFile(join(root, 'package-lock.json'), lockOf('sha512-old'));
   await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
   return { root, start: (env = {}) => new Started(root, env) };
 }
@@ -92,12 +102,56 @@ it('bundles the programs and the image model, compiles the image filter, builds 
   expect((await start().done()).stderr).toBe('');
 });
 
-it('builds again after a page changed', async () => {
+it('builds again after a page has other content, and not after it has another time alone', async () => {
   const { root, start } = await checkout();
   await start().done();
+  const page = join(root, 'web/build.mjs');
   const later = new Date(Date.now() + 60_000);
-  await utimes(join(root, 'web/build.mjs'), later, later);
+  await utimes(page, later, later);
+  expect((await start().done()).stderr).toBe('');
+  await writeFile(page, `${PAGES}// changed\n`);
+  await utimes(page, new Date(0), new Date(0));
   expect((await start().done()).stderr).toContain('building the pages');
+});
+
+it('builds again where dist was copied from another checkout, however new its files', async () => {
+  const other = await checkout();
+  await writeFile(join(other.root, 'src/other.ts'), '');
+  await other.start().done();
+  const { root, start } = await checkout();
+  await cp(join(other.root, 'node_modules'), join(root, 'node_modules'), { recursive: true });
+  await cp(join(other.root, 'dist'), join(root, 'dist'), { recursive: true });
+  const { stderr } = await start().done();
+  expect(stderr).toContain('bundling the programs');
+  expect(stderr).not.toContain('installing');
+});
+
+it('builds again after a build that failed, even when what was built before is back', async () => {
+  const { root, start } = await checkout();
+  await start().done();
+  const page = join(root, 'web/build.mjs');
+  await writeFile(page, 'process.exit(1);');
+  expect((await start().done()).stderr).toContain('failed');
+  await writeFile(page, PAGES);
+  expect((await start().done()).stderr).toContain('building the pages');
+});
+
+it('installs again when the lock names another version, however old it is', async () => {
+  const { root, start } = await checkout();
+  await start().done();
+  const lock = join(root, 'package-lock.json');
+  await writeFile(lock, lockOf('sha512-new'));
+  await utimes(lock, new Date(0), new Date(0));
+  expect((await start().done()).stderr).toMatch(/installing[^]*bundling the programs/);
+  expect((await start().done()).stderr).toBe('');
+});
+
+it('does not install again what another npm install brought, but for optional packages', async () => {
+  const { root, start } = await checkout();
+  await mkdir(join(root, 'node_modules'));
+  const installed = { 'node_modules/a': { integrity: 'sha512-old' } };
+  await writeFile(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: installed }));
+  expect((await start().done()).stderr).not.toContain('installing');
 });
 
 it('installs without the scripts of packages, and shows them no secret', async () => {
