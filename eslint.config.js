@@ -343,6 +343,7 @@ export default tseslint.config(
       'dist/**',
       'node_modules/**',
       'runs/**',
+      'src/guard-server/weights/**',
       '**/*.mjs',
       'eslint.config.js',
       'src/normalize/image/wasm/**',

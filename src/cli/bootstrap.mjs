@@ -164,7 +164,6 @@ function build() {
   const node = (what, ...args) => step(what, process.execPath, args);
   node('bundling the programs (once)', join(root, 'src', 'bundle.mjs'));
   node('compiling the image filter (once)', join(root, 'src', 'normalize', 'image', 'wasm', 'build.mjs'));
-  node('bundling the image model (once)', join(root, 'src', 'guard-server', 'lite-image', 'bundle.mjs'));
   node('building the pages (once)', join(root, 'web', 'build.mjs'));
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stampPath, inputs);

@@ -24,11 +24,6 @@ mkdirSync('dist/src/cli', { recursive: true });
 writeFileSync('dist/src/cli/main.js', 'console.log("ran")');
 `;
 
-/** Stands in for the bundler of the image model: the programs have to be there before. */
-const BUNDLE = `import { writeFileSync } from 'node:fs';
-writeFileSync('dist/src/cli/bundled', '');
-`;
-
 /** Stands in for the compiler of the image filter. */
 const FILTER = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/filter', '');
@@ -56,8 +51,6 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await mkdir(join(root, 'bin'));
   await writeFile(join(root, 'src/bundle.mjs'), PROGRAMS);
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
-  await mkdir(join(root, 'src/guard-server/lite-image'), { recursive: true });
-  await writeFile(join(root, 'src/guard-server/lite-image/bundle.mjs'), BUNDLE);
   await mkdir(join(root, 'src/normalize/image/wasm'), { recursive: true });
   await writeFile(join(root, 'src/normalize/image/wasm/build.mjs'), FILTER);
   await mkdir(join(root, 'web'));
@@ -93,11 +86,10 @@ class Started {
   }
 }
 
-it('bundles the programs and the image model, compiles the image filter, builds the pages, and does none of it again', async () => {
+it('bundles the programs, compiles the image filter, builds the pages, and does none of it again', async () => {
   const { root, start } = await checkout();
-  expect((await start().done()).stderr).toMatch(/bundling the programs[^]*compiling[^]*bundling[^]*building/);
+  expect((await start().done()).stderr).toMatch(/bundling the programs[^]*compiling[^]*building/);
   await stat(join(root, 'dist/filter'));
-  await stat(join(root, 'dist/src/cli/bundled'));
   await stat(join(root, 'dist/pages'));
   expect((await start().done()).stderr).toBe('');
 });

@@ -80,6 +80,7 @@ describe('the packed package', () => {
     expect(files).toEqual(
       expect.arrayContaining([
         'src/guard-server/weights/lite.bin',
+        'src/guard-server/weights/image/LICENSES',
         'proto/grpc_service.proto',
         'jobs/job.schema.json',
       ]),

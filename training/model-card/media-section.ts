@@ -2,7 +2,7 @@
 export const MEDIA_SECTION = `## Images and audio
 
 **An image** is brought into normal form as for any guard and looked at by the MobileNetV2 network of
-[nsfwjs](https://github.com/infinitered/nsfwjs) 4.2.1 (MIT), whose weights the build takes from that package. It tells five classes
+[nsfwjs](https://github.com/infinitered/nsfwjs) 4.2.1 (MIT), whose weights come with this package (\`training/image-model/make.mjs\`). It tells five classes
 apart, and they become one probability, of Sexual Content:
 
 | class   | as its authors describe it               | counts |

@@ -5,7 +5,7 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { NORMALIZATION } from '../../domain/normalization.ts';
 
-/** Paths of the files that the build puts into `dist/image-runtime` (bundle.mjs). Nothing is downloaded at run time. */
+/** Paths of the files that come with the package (`training/image-model/make.mjs`). Nothing is downloaded at run time. */
 export interface ModelFiles {
   /** CommonJS module: the parts of TensorFlow.js that run the network. */
   readonly code: string;
@@ -20,13 +20,13 @@ export interface ModelFiles {
 
 const { resolve } = createRequire(import.meta.url);
 
-/** Finds the files without loading them; throws when the project has not been built. */
+/** Finds the files without loading them; throws when they are not installed. */
 export function findModelFiles(): ModelFiles {
   return {
-    code: resolve('#image-runtime/tensorflow.cjs'),
-    wasm: resolve('#image-runtime/tensorflow.wasm'),
-    network: resolve('#image-runtime/network.json'),
-    weights: resolve('#image-runtime/weights.bin'),
+    code: resolve('#weights/image/tensorflow.cjs'),
+    wasm: resolve('#weights/image/tensorflow.wasm'),
+    network: resolve('#weights/image/network.json'),
+    weights: resolve('#weights/image/weights.bin'),
   };
 }
 

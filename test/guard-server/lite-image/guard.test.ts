@@ -4,7 +4,6 @@ import sharp, { type Sharp } from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { CATEGORY_COUNT, CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
-import { findModelFiles } from '../../../src/guard-server/lite-image/model-files.ts';
 import type { GuardServer } from '../../../src/guard-server/server.ts';
 import { normalPixels } from '../../../src/normalize/image/normalize-image.ts';
 import { startLiteGuard } from '../../helpers/guards/lite-guard.ts';
@@ -252,12 +251,20 @@ describe('a clip', () => {
 });
 
 describe('the fingerprint', () => {
-  it('has the hashes of the image network from the start, and keeps them when it is loaded', async () => {
-    const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
-    const files = findModelFiles();
+  it('has the listed hashes of the image network from the start, and keeps them when it is loaded', async () => {
+    const root = new URL('../../../', import.meta.url);
+    const list = readFileSync(new URL('training/image-model/SHA256SUMS', root), 'utf8').trim();
+    const listed = new Map(
+      list.split('\n').map((line) => [line.slice(line.lastIndexOf('/') + 1), line.split('  ')] as const),
+    );
+    for (const [sha256, path] of listed.values()) {
+      const bytes = readFileSync(new URL(path!, root));
+      expect([path, createHash('sha256').update(bytes).digest('hex')]).toEqual([path, sha256]);
+    }
+    expect([...listed.keys()]).toEqual(expect.arrayContaining(['tensorflow.cjs', 'tensorflow.wasm']));
     expect(artifactsAtStart).toMatchObject({
-      'lite-image-network': sha256(files.network),
-      'lite-image-weights': sha256(files.weights),
+      'lite-image-network': listed.get('network.json')?.[0],
+      'lite-image-weights': listed.get('weights.bin')?.[0],
       'lite-image-rules': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       'lite-image-runtime': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     });
