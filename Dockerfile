@@ -9,7 +9,7 @@ COPY tsconfig.json ./
 COPY src ./src
 COPY workers ./workers
 COPY web ./web
-RUN node src/bundle.mjs && node src/normalize/image/wasm/build.mjs && node web/build.mjs
+RUN node src/bundle.mjs && node web/build.mjs
 
 FROM node AS dependencies
 WORKDIR /build

@@ -163,7 +163,6 @@ function build() {
   rmSync(stampPath, { force: true });
   const node = (what, ...args) => step(what, process.execPath, args);
   node('bundling the programs (once)', join(root, 'src', 'bundle.mjs'));
-  node('compiling the image filter (once)', join(root, 'src', 'normalize', 'image', 'wasm', 'build.mjs'));
   node('building the pages (once)', join(root, 'web', 'build.mjs'));
   mkdirSync(join(root, 'dist'), { recursive: true });
   writeFileSync(stampPath, inputs);

@@ -24,11 +24,6 @@ mkdirSync('dist/src/cli', { recursive: true });
 writeFileSync('dist/src/cli/main.js', 'console.log("ran")');
 `;
 
-/** Stands in for the compiler of the image filter. */
-const FILTER = `import { writeFileSync } from 'node:fs';
-writeFileSync('dist/filter', '');
-`;
-
 /** Stands in for the build of the pages. */
 const PAGES = `import { writeFileSync } from 'node:fs';
 writeFileSync('dist/pages', '');
@@ -51,8 +46,6 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await mkdir(join(root, 'bin'));
   await writeFile(join(root, 'src/bundle.mjs'), PROGRAMS);
   await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
-  await mkdir(join(root, 'src/normalize/image/wasm'), { recursive: true });
-  await writeFile(join(root, 'src/normalize/image/wasm/build.mjs'), FILTER);
   await mkdir(join(root, 'web'));
   await writeFile(join(root, 'web/build.mjs'), PAGES);
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
@@ -86,10 +79,9 @@ class Started {
   }
 }
 
-it('bundles the programs, compiles the image filter, builds the pages, and does none of it again', async () => {
+it('bundles the programs and builds the pages, and does neither again', async () => {
   const { root, start } = await checkout();
-  expect((await start().done()).stderr).toMatch(/bundling the programs[^]*compiling[^]*building/);
-  await stat(join(root, 'dist/filter'));
+  expect((await start().done()).stderr).toMatch(/bundling the programs[^]*building the pages/);
   await stat(join(root, 'dist/pages'));
   expect((await start().done()).stderr).toBe('');
 });

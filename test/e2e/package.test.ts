@@ -85,7 +85,6 @@ describe('the packed package', () => {
         'jobs/job.schema.json',
       ]),
     );
-    expect(files.some((file) => file.startsWith('dist/image-runtime/'))).toBe(true);
     expect(files).toContain('dist/report-runtime/report.js');
     expect(files).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/web/LICENSES.md']));
     const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { FILTER_WASM } from './filter-bytes.ts';
 import type { Pixels } from './normal-image.ts';
 
 /**
@@ -58,11 +57,9 @@ declare const WebAssembly: {
 
 let compiled: object | null = null;
 
-/** The filter with memory of its own, which is freed with it. Throws when the project has not been built. */
+/** The filter with memory of its own, which is freed with it. */
 function filterWith(bytes: number): { filter: Filter; memory: Uint8Array; view: DataView } {
-  compiled ??= new WebAssembly.Module(
-    readFileSync(createRequire(import.meta.url).resolve('#image-runtime/filter.wasm')),
-  );
+  compiled ??= new WebAssembly.Module(Buffer.from(FILTER_WASM, 'base64'));
   const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
   const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
   const filter = exports as Filter;

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { FILTER_SOURCE_SHA256 } from '../../../src/normalize/image/filter-bytes.ts';
 import { downscale, targetSize } from '../../../src/normalize/image/resize.ts';
 
 const picture = fc
@@ -29,6 +32,11 @@ it('gives as many pixels as were asked for, and one colour stays that colour', (
       expect(even.rgb.every((value) => value === level)).toBe(true);
     }),
   );
+});
+
+it('runs what was compiled from the source in its present form', () => {
+  const source = readFileSync(new URL('../../../src/normalize/image/wasm/filter.ts', import.meta.url));
+  expect(createHash('sha256').update(source).digest('hex')).toBe(FILTER_SOURCE_SHA256);
 });
 
 /** The same arithmetic along one axis, one number after the other. */

@@ -1,6 +1,6 @@
 /**
- * The two passes of a resize, in AssemblyScript: TypeScript's syntax, compiled to WebAssembly with SIMD by the build
- * (`bootstrap.mjs`). `../resize.ts` lays out the memory and explains the arithmetic.
+ * The two passes of a resize, in AssemblyScript: TypeScript's syntax, compiled to WebAssembly with SIMD by
+ * `build.mjs`. `../resize.ts` lays out the memory and explains the arithmetic.
  *
  * A weight is `high * 256 + low`, with `high` in 16 bits, signed, and `low` in 8, so that one instruction multiplies and
  * adds 8 bytes at once without losing a bit. Weights come in pairs for two neighbours, the earlier in the lower 16 bits:
