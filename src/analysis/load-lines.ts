@@ -38,7 +38,7 @@ function isAboutLines(error: unknown): boolean {
 }
 
 /** An escape of a lone surrogate, not preceded by a backslash that escapes its own. */
-// linear: a match begins only where no backslash is before it, so a run of them is gone through once.
+// Linear time: a match begins only where no backslash is before it, so a run of them is read once.
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** Writes the lines of a file with U+FFFD in place of lone surrogates. */

@@ -18,7 +18,7 @@ const TIME = String.raw`(\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\.?,?\s(?:à\s|at\s|um\s
  * What WhatsApp writes before a message: `31/12/2023, 21:15 - Ann: ` on Android, `[31/12/2023, 21:15:07] Ann: ` on iOS. A
  * notice, such as that somebody joined, has no sender.
  */
-// linear: anchored, every repetition is bounded, and at most HEAD_BYTES of a line are examined.
+// Every repetition is bounded, and at most HEAD_BYTES of a line are examined.
 const START = new RegExp(
   String.raw`^[\u200e\u200f\ufeff]{0,2}(?:\[${TIME}\]|${TIME}\s[-–])\s(?:([^:\n]{1,100}): ?)?`,
   'iu',

@@ -101,7 +101,7 @@ export function recordsOf(reader: RecordReader, bytes: Buffer, isComplete: boole
 }
 
 /** A plausible column name: up to three words of letters, digits and `_.()/-`, 40 characters in total. */
-// linear: the look-ahead lets through 40 characters at most.
+// Takes linear time, as the look-ahead lets through 40 characters at most.
 const NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{M}\p{N}_.()/-]*( [\p{L}\p{M}\p{N}_.()/-]+){0,2}$/u;
 
 /**

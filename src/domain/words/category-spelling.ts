@@ -16,7 +16,6 @@ const MAX_NAME_LENGTH = 100;
  * Letters and digits of any script, single spaces, and common punctuation. Nothing invisible, and nothing that a terminal,
  * a spreadsheet or a web page interprets, because names are printed and recorded.
  */
-// linear: anchored; the look-ahead and the rest go through the text once each.
 const NAME = /^(?!.*\p{Default_Ignorable_Code_Point})[\p{L}\p{N}](?: ?[\p{L}\p{M}\p{N}_&/,.:()'+-])*$/u;
 
 /** Whether a guard's name for a category can be recorded, whether it is known or not. */
@@ -37,15 +36,12 @@ export function categoryBySpelling(name: string): CategoryKey | null {
 }
 
 function plainName(name: string): string {
-  return (
-    name
-      // linear: anchored, and a name is short.
-      .replace(/^S\d{1,2}[ :.)-]+(?=\p{L})/iu, '')
-      .replace(/([a-z])(?=[A-Z])/g, '$1 ')
-      .toLowerCase()
-      .replace(/\([^()]*\)/g, '')
-      .replace(/(^|[^a-z])and(?=[^a-z])/g, '$1')
-      .replace(/[^a-z0-9]/g, '')
-      .replace(/cbrne$/, '')
-  );
+  return name
+    .replace(/^S\d{1,2}[ :.)-]+(?=\p{L})/iu, '')
+    .replace(/([a-z])(?=[A-Z])/g, '$1 ')
+    .toLowerCase()
+    .replace(/\([^()]*\)/g, '')
+    .replace(/(^|[^a-z])and(?=[^a-z])/g, '$1')
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/cbrne$/, '');
 }

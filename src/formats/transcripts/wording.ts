@@ -68,7 +68,6 @@ const REFERENCES: readonly RegExp[] = [
   /^[a-z][a-z\d+.-]*:\/\/\S+$/i, // a URL
   /^\d[\d\s.:,/+-]*(?:T[\d.:]+)?(?:Z|[+-]\d\d:?\d\d)?$/, // a date or a time
   /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i, // a UUID
-  // linear: anchored, and the text has MAX_ID_CHARS at most.
   /^(?=.*\d)[\da-f]{32,}$/i, // a hash
 ];
 
@@ -111,6 +110,5 @@ const MIN_ENCODED_CHARS = 256;
 /** Whether a string is base64 or hex data: long, and without white space. */
 export function looksEncoded(text: string): boolean {
   if (text.length < MIN_ENCODED_CHARS) return false;
-  // linear: anchored, with one optional beginning of bounded length.
   return /^(?:data:[\w/+.;=-]{0,100},)?[A-Za-z0-9+/_-]+={0,2}$/.test(text);
 }

@@ -40,7 +40,6 @@ function isVietnamese(text: string): boolean {
 }
 
 /** Marks that compose with no letter: strokes through it, and piles of accents. */
-// linear: nothing follows the run, so it gives nothing back.
 const LOOSE_MARKS = /(?<=\p{Script=Latin})\p{M}+/gu;
 
 /**

@@ -10,9 +10,8 @@ const HOMOGLYPHS = 'аеорсухіјѕһԁαορν';
 const HOMOGLYPH_LETTERS = 'aeopcyxijshdaopv';
 
 /** Single Latin letters with a sign between each two, and three or more with one space between each two. */
-// linear: both give back one letter at most before the lookahead holds, and go on after what they have matched.
+// Both take linear time: they give back one letter at most, and go on after what they have matched.
 const SIGNED_OUT = /(?<![\p{L}\p{N}])[a-z](?:[.\-_*·|][a-z])+(?![\p{L}\p{N}])/gu;
-// linear: see above.
 const SPACED_OUT = /(?<![\p{L}\p{N}])[a-z](?: [a-z]){2,}(?![\p{L}\p{N}])/gu;
 /** Two Latin letters with one space between them. */
 const SPACED_PAIR = /(?<![\p{L}\p{N}])[a-z] [a-z](?![\p{L}\p{N}])/gu;
@@ -33,7 +32,7 @@ const STAND_IN_LETTERS = 'oieastasi';
 const LEET_WORDS = 2;
 
 /** A Latin letter three or more times in a row, which no language of the corpus uses. */
-// linear: it moves on by the run that it has matched, and fails at its third character otherwise.
+// Linear time: it moves on by the run that it has matched, and fails at its third character otherwise.
 const STRETCHED = /([a-z])\1{2,}/g;
 
 function replaceEach(run: string, from: string, to: string): string {

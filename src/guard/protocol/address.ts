@@ -45,7 +45,7 @@ export function parseBaseAddress({ name, address }: GuardEndpoint, example: stri
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
     secure,
     loopback: isLoopback(url.hostname),
-    // linear: a match begins only at the first slash of a run.
+    // Linear time: a match begins only at the first slash of a run.
     path: url.pathname.replace(/(?<!\/)\/+$/, ''),
   };
 }

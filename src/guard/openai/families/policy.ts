@@ -38,7 +38,6 @@ const ANSWER_SCHEMA = {
 /** Includes the thoughts of a reasoning model. */
 const MAX_TOKENS = 4096;
 
-// linear: anchored, and the text within is searched for the closing fence once.
 const FENCE = /^```(?:json)?\n([^`]*)\n?```$/;
 
 /** A category that the model names, but not the policy. */

@@ -23,7 +23,6 @@ const POLICIES = Object.entries(GUIDELINES).map(([name, text]) => ({
 
 /** The answer is the first word; an explanation would follow. */
 const MAX_TOKENS = 2;
-// linear: anchored, and what follows is searched once.
 const ANSWER = /^(yes|no)(?![a-z])(?!.*\b(?:yes|no)\b)/is;
 
 /**
