@@ -30,7 +30,7 @@ it.each([
   expect(check.todo === null).toBe(ok);
 });
 
-it('says that there is no GPU, which is no failure', async () => {
+it('says that there is no GPU, which is no failure (C-105)', async () => {
   expect(await checkGpu(await pathWith(null), never)).toMatchObject({ ok: true, todo: null });
 });
 

@@ -253,7 +253,7 @@ describe('docker-compose.yml', () => {
     expect(service('redis').image).toMatch(/^redis:7\.2[\d.]*-bookworm@sha256:[0-9a-f]{64}$/);
   });
 
-  it('has Triton load the guard, and nothing else, on the ports that it publishes', () => {
+  it('has Triton load the guard, and nothing else, on the ports that it publishes (C-105, C-106, C-108, C-109, C-905)', () => {
     const { command, image, profiles, ports, healthcheck, volumes, deploy } = service('triton');
     expect(profiles).toEqual(['gpu']);
     expect(deploy?.resources.reservations.devices).toEqual([

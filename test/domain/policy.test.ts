@@ -24,7 +24,7 @@ const policy: Policy = {
 };
 
 describe('decide', () => {
-  it('without a policy file lets the flag decide', () => {
+  it('without a policy file lets the flag decide (C-214)', () => {
     expect(decide(DEFAULT_POLICY, clean)).toEqual({
       decision: 'allow',
       decidedBy: null,
@@ -33,7 +33,7 @@ describe('decide', () => {
     expect(decide(DEFAULT_POLICY, flagged)).toMatchObject({ decision: 'block', decidedBy: 'flagged' });
   });
 
-  it('names the first of the severest rules', () => {
+  it('names the first of the severest rules (C-114)', () => {
     expect(decide(policy, flagged)).toMatchObject({ decision: 'block', decidedBy: 'score>=0.8' });
     expect(decide(policy, { ...flagged, score: 0.6 })).toMatchObject({
       decision: 'block',
@@ -45,7 +45,7 @@ describe('decide', () => {
     });
   });
 
-  it('applies a threshold from the score on, not above it', () => {
+  it('applies a threshold from the score on, not above it (C-213)', () => {
     expect(decide(policy, { ...clean, score: 0.5 }).decision).toBe('review');
     expect(decide(policy, { ...clean, score: 0.499999 }).decision).toBe('allow');
   });
@@ -63,7 +63,7 @@ describe('decide', () => {
     expect(decide(DEFAULT_POLICY, part).decision).toBe('review');
   });
 
-  it('reviews what needs caution, unless flags are allowed, and names a flag first', () => {
+  it('reviews what needs caution, unless flags are allowed, and names a flag first (C-228)', () => {
     const cautioned: PolicyInput = { ...clean, needsCaution: true };
     expect(decide(DEFAULT_POLICY, cautioned)).toMatchObject({
       decision: 'review',

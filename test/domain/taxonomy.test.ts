@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CATEGORIES } from '../../src/domain/taxonomy.ts';
 
-it('each category has the index that the contract gives it', () => {
+it('each category has the index that the contract gives it (C-220)', () => {
   expect(CATEGORIES.map(({ index, label }) => `${index} ${label}`)).toEqual([
     '0 Violent Crimes',
     '1 Non-Violent Crimes',
@@ -19,7 +19,7 @@ it('each category has the index that the contract gives it', () => {
   ]);
 });
 
-it('each category is in the group that the contract gives it', () => {
+it('each category is in the group that the contract gives it (C-221)', () => {
   const indices = (name: string) =>
     CATEGORIES.filter(({ group }) => group === name).map(({ index }) => index);
   expect(indices('physical')).toEqual([0, 2, 3, 6, 11]);

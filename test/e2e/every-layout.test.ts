@@ -198,7 +198,7 @@ describe('a corpus of every layout and every kind of bad row', () => {
     }
   });
 
-  it('judges a conversation at every turn, in order, when asked to', async () => {
+  it('judges a conversation at every turn, in order, when asked to (C-416)', async () => {
     const folder = await temporaryFolder();
     const messages = [user('first'), assistant('second'), user('third')];
     await writeFile(join(folder, 'chat.jsonl'), jsonl({ id: 'talk', messages }));
@@ -216,7 +216,7 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect(lines[2]?.cache_usage).toHaveLength(8);
   });
 
-  it('says how much of the cache the turns of conversations reused', async () => {
+  it('says how much of the cache the turns of conversations reused (C-216)', async () => {
     const folder = await temporaryFolder();
     const threat = 'how do I build a pipe bomb to kill people at school';
     const talk = (id: string, ...texts: string[]) => ({

@@ -18,7 +18,7 @@ async function run(guard: string, env: NodeJS.ProcessEnv, more: readonly string[
   return { ...finished, dir };
 }
 
-test('a run at a guard over REST has verdicts without a fingerprint, and says why', async () => {
+test('a run at a guard over REST has verdicts without a fingerprint, and says why (C-104)', async () => {
   const server = await restGuard();
   const { status, stdout, dir } = await run(server.address, { GUARD_API_KEY: 'for another' });
   // The pair cannot be judged over REST.

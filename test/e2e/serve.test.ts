@@ -48,7 +48,7 @@ async function curl(...args: readonly string[]): Promise<[status: number, body: 
   return [Number(status), JSON.parse(body!) as Record<string, unknown>];
 }
 
-it('curl gets verdicts on texts, images and clips from the embedded guard, and SIGTERM ends it well', async () => {
+it('curl gets verdicts on texts, images and clips from the embedded guard, and SIGTERM ends it well (C-111, C-402)', async () => {
   const { cli, origin } = await served('embedded:');
   const json = ['-H', 'content-type: application/json', '-d', '{"text":"The library opens at nine."}'];
   const text = await curl(...json, `${origin}/v1/moderations/text`);
@@ -64,7 +64,7 @@ it('curl gets verdicts on texts, images and clips from the embedded guard, and S
   expect(await cli.finished()).toMatchObject({ status: 0, stderr: '' });
 });
 
-it('is a guard over REST for a run', async () => {
+it('is a guard over REST for a run (C-104)', async () => {
   const { origin } = await served(await syntheticGuard());
   const folder = await temporaryFolder();
   await writeFile(join(folder, 'texts.csv'), `text\none\n${'long '.repeat(20_000)}\nthree\n`);
@@ -77,14 +77,14 @@ it('is a guard over REST for a run', async () => {
   expect(lines).toHaveLength(5);
 });
 
-it('without ffmpeg a clip that needs it is of an unsupported type', async () => {
+it('without ffmpeg a clip that needs it is of an unsupported type (C-405)', async () => {
   const { origin } = await served(await syntheticGuard(), { PATH: await temporaryFolder() });
   const reply = await curl('-F', `file=@${fixture('audio/cover.m4a')}`, `${origin}/v1/moderations/audio`);
   expect(reply).toMatchObject([415, { error: { code: 'UNSUPPORTED_AUDIO_TYPE' } }]);
   expect(JSON.stringify(reply)).toContain('ffmpeg is not installed');
 });
 
-it('needs a guard unless it serves the dashboard, and a token where other machines can reach it', async () => {
+it('needs a guard unless it serves the dashboard, and a token where other machines can reach it (C-503)', async () => {
   const [unguarded, open] = await Promise.all([
     guardsweep(['serve', '--no-dashboard']),
     guardsweep(['serve', '--guard', 'embedded:', '--host', '0.0.0.0']),

@@ -6,7 +6,7 @@ import { codeOf, sendText, serve } from './serve.ts';
 
 closeAfterEach();
 
-it('each failure of the contract keeps its name, has its status, and costs no other request', async () => {
+it('each failure of the contract keeps its name, has its status, and costs no other request (C-702, C-703, C-706, C-707)', async () => {
   const server = await startGuardServer({
     model: 'synthetic',
     grpcPort: 0,

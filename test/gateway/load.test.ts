@@ -45,7 +45,7 @@ it('200 requests at a time at a small guard all get their verdicts, bad ones the
   }
 });
 
-it('more than may be worked on or wait are refused at once, and told when to come back', async () => {
+it('more than may be worked on or wait are refused at once, and told when to come back (C-718, C-811)', async () => {
   const { open, script, holds } = gated();
   const { origin } = await serve(await connect([await guard({ script })]), { maxConcurrency: 2 });
   const held = [1, 2].map((at) => sendText(origin, `held ${at}`));

@@ -13,7 +13,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-it('the description has every route, every error code, and schemas that replies follow', async () => {
+it('the description has every route, every error code, and schemas that replies follow (C-104, C-404)', async () => {
   const { origin } = await serve(await connect([await guard()]));
   const document = (await send(`${origin}/openapi.json`)).body as Document;
   expect(document).toMatchObject({ openapi: '3.1.1', security: [{}, { bearer: [] }] });

@@ -22,7 +22,7 @@ async function served(options: Parameters<typeof serve>[1] = {}) {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const nested = `{"text":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
 
-it('bodies that are no text are refused, each in its way', async () => {
+it('bodies that are no text are refused, each in its way (C-701, C-704)', async () => {
   const origin = await served();
   const bodies: readonly (readonly [body: string | Uint8Array<ArrayBuffer>, expected: string])[] = [
     ['', '422 MISSING_PAYLOAD'],
@@ -86,7 +86,7 @@ it('types that a path does not take are 415, compressed bodies too', async () =>
   expect(codeOf(await send(text, { ...json, headers: gzip }))).toBe('415 UNSUPPORTED_TYPE');
 });
 
-it('forms that are not one file and perhaps one text are refused', async () => {
+it('forms that are not one file and perhaps one text are refused (C-701)', async () => {
   const origin = await served();
   const file = new Blob([clip]);
   const forms: readonly (readonly [fill: (form: FormData) => void, expected: string])[] = [
@@ -164,7 +164,7 @@ it('forms that break the rules of multipart are refused', async () => {
   expect((await sendFile(origin, 'audio', clip)).status).toBe(200);
 });
 
-it('files that are none are named by what is wrong with them', async () => {
+it('files that are none are named by what is wrong with them (C-705)', async () => {
   const origin = await served();
   const bytes = (text: string) => new Uint8Array(Buffer.from(text));
   expect(codeOf(await sendFile(origin, 'audio', bytes('')))).toBe('422 EMPTY_CONTENT');
@@ -182,7 +182,7 @@ it('a file name is never used, whatever it is', async () => {
   }
 });
 
-it('unknown paths are 404, other methods 405 with those that are allowed', async () => {
+it('unknown paths are 404, other methods 405 with those that are allowed (C-718, C-901)', async () => {
   const origin = await served();
   for (const path of [
     '/',
@@ -207,7 +207,7 @@ it('unknown paths are 404, other methods 405 with those that are allowed', async
   expect((await send(`${origin}/healthz`, { method: 'HEAD' })).status).toBe(200);
 });
 
-it('a token, where there is one, is needed for everything', async () => {
+it('a token, where there is one, is needed for everything (C-501)', async () => {
   const origin = await served({ token: 'secret' });
   expect(codeOf(await sendText(origin, 'text'))).toBe('401 UNAUTHORIZED');
   expect(codeOf(await sendText(origin, 'text', { authorization: 'Bearer other' }))).toBe('401 UNAUTHORIZED');
@@ -222,7 +222,7 @@ it('web pages of other sites are refused', async () => {
   );
 });
 
-it('a file that is too large is refused by its declared size, and the client gets to know', async () => {
+it('a file that is too large is refused by its declared size, and the client gets to know (C-812)', async () => {
   const origin = await served();
   const path = `${origin}/v1/moderations/image`;
   const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': 300 * 1024 * 1024 };
@@ -243,7 +243,7 @@ it('a file that is too large is refused by its declared size, and the client get
   expect(status).toBe(413);
 });
 
-it('a text that is too large is refused, with and without a declared size', async () => {
+it('a text that is too large is refused, with and without a declared size (C-812)', async () => {
   const origin = await served();
   const body = `{"text":"${'x'.repeat(16 * 1024 * 1024)}"}`;
   const declared = { method: 'POST', headers: JSON_TYPE, body };

@@ -15,7 +15,7 @@ closeAfterEach();
 
 const clip = new Uint8Array(await readFile(new URL('../fixtures/audio/cover.m4a', import.meta.url)));
 
-it('a text gets the verdict of the guard, as the contract has it over REST', async () => {
+it('a text gets the verdict of the guard, as the contract has it over REST (C-218, C-401)', async () => {
   const pool = await connect([await guard()]);
   const { origin } = await serve(pool);
   const reply = await sendText(origin, 'text 1');
@@ -26,7 +26,7 @@ it('a text gets the verdict of the guard, as the contract has it over REST', asy
   expect(reply.body).toMatchObject({ flagged: judged.flagged, score: judged.score });
 });
 
-it('a flagged text names the categories that were judged, one that is not names none', async () => {
+it('a flagged text names the categories that were judged, one that is not names none (C-219)', async () => {
   const flags = { violent_crimes: true, hate: false };
   const server = await restGuard({
     script: ({ content }) => ({
@@ -51,7 +51,7 @@ it('texts of separate requests go to the guard together', async () => {
   expect(Math.max(...batching.seen.map(({ rows }) => rows))).toBeGreaterThan(1);
 });
 
-it('a text beyond the context of the guard is judged in windows, as in a run', async () => {
+it('a text beyond the context of the guard is judged in windows, as in a run (C-706)', async () => {
   const small = await guard({
     script: ({ inputs }) =>
       inputs['TEXT']!.some((text) => text.length > 5000)
@@ -63,7 +63,7 @@ it('a text beyond the context of the guard is judged in windows, as in a run', a
   expect((await sendText(origin, long)).status).toBe(200);
 });
 
-it('a clip is brought into normal form, and judged together with its transcript', async () => {
+it('a clip is brought into normal form, and judged together with its transcript (C-403, C-405, C-407)', async () => {
   const listening = await guard();
   const { origin } = await serve(await connect([listening]));
   expect((await sendFile(origin, 'audio', clip)).status).toBe(200);

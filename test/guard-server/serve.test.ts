@@ -38,7 +38,7 @@ const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
     new LineWriter(stdout),
   );
 
-it('says where it listens and serves until it is told to stop', async () => {
+it('says where it listens and serves until it is told to stop (C-109)', async () => {
   const served = serve();
   const said = await line();
   const address =
@@ -70,7 +70,7 @@ it('drops its open calls when it is stopped at once, which is no clean end', asy
   client.close();
 });
 
-it('does not listen for others without a token', async () => {
+it('does not listen for others without a token (C-505)', async () => {
   await expect(serve({ host: '0.0.0.0' })).rejects.toMatchObject({ kind: 'usage' });
   await expect(serve({ host: '0.0.0.0', token: '' })).rejects.toMatchObject({ kind: 'usage' });
 });

@@ -80,7 +80,7 @@ export function guardConformance(
       [{ kind: 'malformed', containing: 'text 17!' }, 'INVALID_REPLY', 1],
       [{ kind: 'crash', containing: 'text 17!' }, 'GUARD_INTERNAL', 5],
     ];
-    it.each(bad)('costs one item only: $kind', async (trouble, code, attempts) => {
+    it.each(bad)('costs one item only: $kind (C-419)', async (trouble, code, attempts) => {
       const guard = await start();
       const pool = await connect([guard]);
       const requests = prompts(64).map(({ text }) => prompt(`${text}!`));

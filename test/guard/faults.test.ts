@@ -31,7 +31,7 @@ async function oneBadOf64(fault: (request: SeenRequest) => Scripted): Promise<Re
   return failure(outcomes[17]);
 }
 
-describe('an item that the guard refuses ends with its code at the first attempt', () => {
+describe('an item that the guard refuses ends with its code at the first attempt (C-707)', () => {
   const rows: [code: status, details: string, expected: ItemCode][] = [
     [status.INVALID_ARGUMENT, 'MISSING_PAYLOAD: no text', 'MISSING_PAYLOAD'],
     [status.INTERNAL, '[request id: 7] INVALID_ROLE: who', 'INVALID_ROLE'],
@@ -74,7 +74,7 @@ test('an error text of 60 KB costs no time', async () => {
   expect(performance.now() - begunAt).toBeLessThan(20_000);
 });
 
-test('no text from the guard is kept', async () => {
+test('no text from the guard is kept (C-707)', async () => {
   const failed = await oneBadOf64(() => ({
     code: status.INVALID_ARGUMENT,
     details: 'EMPTY_CONTENT: the text «quoted content» is blank',

@@ -93,7 +93,7 @@ const MESSAGES: readonly Turn[] = [
   ['user', 'three'],
 ];
 
-test('a conversation judged once is sent whole, in its own session without cache writes', async () => {
+test('a conversation judged once is sent whole, in its own session without cache writes (C-208)', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const whole: GuardRequest = {
@@ -119,7 +119,7 @@ test('a conversation judged once is sent whole, in its own session without cache
   expect(first!.inputs['SESSION_ID']).not.toEqual(second!.inputs['SESSION_ID']);
 });
 
-test('turns of one conversation are sent in order under one session, conversations in parallel', async () => {
+test('turns of one conversation are sent in order under one session, conversations in parallel (C-209, C-418)', async () => {
   let release = (): void => {};
   const bothStarted = new Promise<void>((resolve) => (release = resolve));
   const underWay = new Set<string>();
@@ -174,7 +174,7 @@ test('a turn that ends in an error does not hold back the turns after it', async
   verdict(outcomes[2]);
 });
 
-test('images and clips are sent one per request in base64, in parallel with texts', async () => {
+test('images and clips are sent one per request in base64, in parallel with texts (C-101, C-206)', async () => {
   const server = await guard();
   const pool = await connect([server]);
   const requests = [

@@ -27,7 +27,7 @@ const ofItems =
   (request: SeenModeration): RestScripted | Promise<RestScripted> =>
     request.harmless ? undefined : script(request);
 
-test('texts are sent as JSON, images and clips as files named by their format, all with the key', async () => {
+test('texts are sent as JSON, images and clips as files named by their format, all with the key (C-401, C-402, C-403, C-501, C-901)', async () => {
   const server = await restGuard({ path: '/team/a' });
   const pool = await connect([server], { token: () => 'secret' });
   const png = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
@@ -57,7 +57,7 @@ test('texts are sent as JSON, images and clips as files named by their format, a
   expect(pool.status()).toMatchObject([{ kind: 'rest', fingerprint: null, modelVersion: null }]);
 });
 
-test('a caption is judged as a text of its own, and the worse verdict counts', async () => {
+test('a caption is judged as a text of its own, and the worse verdict counts (C-407)', async () => {
   const scores: Record<string, number> = { harmless: 0.1, hateful: 0.9 };
   const script = ofItems(({ content, file }) => {
     const score = file === null ? scores[content]! : 0.4;
@@ -78,7 +78,7 @@ test('a caption that is refused is the error of its image', async () => {
   expect(failure(outcome)).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
 });
 
-test('a rate limit with Retry-After slows sending down and costs no attempts', async () => {
+test('a rate limit with Retry-After slows sending down and costs no attempts (C-811)', async () => {
   let limitedAt = 0;
   let turnedAway = 0;
   let resumedAt = 0;
@@ -115,7 +115,7 @@ test('a guard with a long Retry-After is left alone, and its work goes to anothe
   expect(limited.seen.length + limited.harmless()).toBe(askedBefore);
 });
 
-test('a redirect is not followed: neither content nor key goes elsewhere', async () => {
+test('a redirect is not followed: neither content nor key goes elsewhere (C-112)', async () => {
   const elsewhere = await restGuard();
   let redirect = true;
   const script = (): RestScripted =>
@@ -153,7 +153,7 @@ test.each<[what: string, reply: RestScripted, says: RegExp]>([
   expect(server.harmless()).toBe(1);
 });
 
-test('a key that is refused later ends the run', async () => {
+test('a key that is refused later ends the run (C-506)', async () => {
   let isRevoked = false;
   const server = await restGuard({ script: () => (isRevoked ? { status: 401 } : undefined) });
   const pool = await connect([server]);
@@ -256,7 +256,7 @@ test('connections are bounded and reused', async () => {
   expect(server.connections()).toBeLessThanOrEqual(257);
 });
 
-test('responses and conversations end as errors with a message of our own', async () => {
+test('responses and conversations end as errors with a message of our own (C-408)', async () => {
   const server = await restGuard();
   const pool = await connect([server]);
   const turns: GuardRequest[] = [1, 2].map((count) => ({
@@ -291,7 +291,7 @@ test('a guard without a path for images has no probe for them', async () => {
   verdict(outcomes[1]);
 });
 
-test('without a key no authorization header is sent, and no fingerprint can be expected', async () => {
+test('without a key no authorization header is sent, and no fingerprint can be expected (C-503)', async () => {
   const server = await restGuard();
   await judge(await connect([server]), [prompt('a')]);
   expect(server.seen[0]!.headers.authorization).toBeUndefined();

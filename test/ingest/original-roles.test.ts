@@ -62,7 +62,7 @@ const CASES = parseCases(String.raw`
 = {"tool":1}
 `);
 
-describe('the roles that turns have in their record', () => {
+describe('the roles that turns have in their record (C-211)', () => {
   const folder = testFolder();
 
   async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<Item[]> {

@@ -81,7 +81,7 @@ describe('dynamic batching', () => {
     expect(await executionsOf([turns(2), turns(2), turns(3)])).toBe(2);
   });
 
-  it('isolates a bad request from those it was joined with', async () => {
+  it('isolates a bad request from those it was joined with (C-419)', async () => {
     await start(8);
     control.pause();
     const first = client.infer({ tensors: one });

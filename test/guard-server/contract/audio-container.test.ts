@@ -8,7 +8,7 @@ it.each([
   ['FLAC', 'fLaC\x00'],
   ['Ogg', 'OggS\x00'],
   ['M4A', '\x00\x00\x00\x20ftypM4A '],
-])('takes %s', (_name, head) => {
+])('takes %s (C-804)', (_name, head) => {
   expect(isAudioContainer(Buffer.from(head, 'latin1'))).toBe(true);
 });
 
@@ -19,6 +19,6 @@ it.each([
   ['UTF-16 text', '\xff\xfeh\x00'],
   ['AVI', 'RIFF\x24\x00\x00\x00AVI LIST'],
   ['a lone sync byte', '\xff'],
-])('refuses %s', (_name, head) => {
+])('refuses %s (C-705)', (_name, head) => {
   expect(isAudioContainer(Buffer.from(head, 'latin1'))).toBe(false);
 });

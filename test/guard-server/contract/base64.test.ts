@@ -5,7 +5,7 @@ import { decodeBase64 } from '../../../src/guard-server/contract/contents.ts';
 const decoded = (text: string): string | null =>
   decodeBase64(Buffer.from(text, 'latin1'))?.toString('latin1') ?? null;
 
-it('gives back the bytes, padded or not', () => {
+it('gives back the bytes, padded or not (C-206)', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), (array) => {
       const bytes = Buffer.from(array);

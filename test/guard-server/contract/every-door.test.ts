@@ -123,7 +123,7 @@ describe.each(DOORS)('requests over %s', (name) => {
   }
 
   describe.each(FORMS)('$what', ({ type: kind, required, optional, foreign }) => {
-    it('needs the inputs of its type and no others', async () => {
+    it('needs the inputs of its type and no others (C-101, C-201, C-202, C-203, C-204, C-207, C-409, C-412)', async () => {
       const { SCORE } = await verdict([...kind, ...required]);
       expect(SCORE).toHaveLength(1);
       for (const missing of required) {
@@ -134,14 +134,14 @@ describe.each(DOORS)('requests over %s', (name) => {
       expect((await verdict([...kind, ...required, ...others]))['SCORE']).toEqual(SCORE);
     });
 
-    it('takes its optional inputs, each alone and together', async () => {
+    it('takes its optional inputs, each alone and together (C-410, C-411, C-413)', async () => {
       for (const input of [...optional.map((one) => [one]), optional]) {
         expect((await verdict([...kind, ...required, ...input]))['FLAGGED']).toHaveLength(1);
       }
     });
   });
 
-  it('version needs no other input, and judges none that is there', async () => {
+  it('version needs no other input, and judges none that is there (C-202, C-415)', async () => {
     const { VERSION, ...others } = await verdict([type('version')]);
     expect(JSON.parse(VERSION![0] as string)).toEqual(server.synthetic!.fingerprint.artifacts);
     expect(others).toEqual({});
@@ -154,13 +154,16 @@ describe.each(DOORS)('requests over %s', (name) => {
     expect(server.synthetic!.fingerprintsOf(hash)).toHaveLength(1);
   });
 
-  it.each(FAILURES)('%s is named, and quotes nothing', async (code, tensors) => {
-    const { error } = await door.infer(tensors);
-    expect(error).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
-    expect(error).not.toContain(MARKER);
-  });
+  it.each(FAILURES)(
+    '%s is named, and quotes nothing (C-701, C-702, C-703, C-704, C-705, C-706, C-707)',
+    async (code, tensors) => {
+      const { error } = await door.infer(tensors);
+      expect(error).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
+      expect(error).not.toContain(MARKER);
+    },
+  );
 
-  it('fails each on its own in one execution', async () => {
+  it('fails each on its own in one execution (C-419, C-707, C-809)', async () => {
     const control = server.synthetic!;
     const texts = ['good', ' ', 'fine', MARKER.repeat(21), 'well'];
     const alone = await Promise.all(texts.map((content) => door.infer([modality('text'), text(content)])));
@@ -192,26 +195,26 @@ describe.each(DOORS)('requests over %s', (name) => {
       ];
     };
 
-    it('count what was there before an edit, and what is new', async () => {
+    it('count what was there before an edit, and what is new (C-209, C-216)', async () => {
       expect(await usage('edit', turns('a', 'b', 'c'))).toEqual([0, 3, 0, 3, 3, 0, 0, 0]);
       expect(await usage('edit', turns('a', 'B', 'c'))).toEqual([1, 2, 1, 2, 2, 0, 0, 0]);
       expect(await usage('edit', turns('a', 'B', 'c', 'd'))).toEqual([3, 1, 3, 1, 1, 0, 0, 0]);
     });
 
-    it('are not kept with CACHE_WRITE off', async () => {
+    it('are not kept with CACHE_WRITE off (C-210)', async () => {
       await usage('off', turns('a', 'b'));
       expect(await usage('off', turns('c'), false)).toEqual([0, 1, 0, 1, 0, 0, 0, 0]);
       expect(await usage('off', turns('a', 'b', 'c'), false)).toEqual([2, 1, 2, 1, 0, 0, 0, 0]);
       expect(await usage('off', turns('a', 'b', 'c'))).toEqual([2, 1, 2, 1, 1, 0, 0, 0]);
     });
 
-    it('are not kept of a request that is refused', async () => {
+    it('are not kept of a request that is refused (C-312)', async () => {
       const refused = await door.infer([type('multiturn'), turns('a', ' '), session(`${name} refused`)]);
       expect(refused.error).toContain('EMPTY_CONTENT');
       expect(await usage('refused', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
     });
 
-    it('are those of each row, in the order of the rows', async () => {
+    it('are those of each row, in the order of the rows (C-417)', async () => {
       const two = turns('a', 'b');
       const { CACHE_USAGE } = await verdict([
         column('REQUEST_TYPE', ['multiturn', 'multiturn', 'multiturn', 'multiturn']),
@@ -223,7 +226,7 @@ describe.each(DOORS)('requests over %s', (name) => {
       expect(CACHE_USAGE!.slice(16)).toEqual([2, 0, 2, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0, 0]);
     });
 
-    it('are none without a SESSION_ID, or with an empty one', async () => {
+    it('are none without a SESSION_ID, or with an empty one (C-217)', async () => {
       const nothing = new Array<number>(8).fill(0);
       for (const id of [[], [session('')], [session('')]]) {
         const { CACHE_USAGE } = await verdict([type('multiturn'), turns('a'), ...id]);
@@ -231,7 +234,7 @@ describe.each(DOORS)('requests over %s', (name) => {
       }
     });
 
-    it('are none of requests of other types', async () => {
+    it('are none of requests of other types (C-217)', async () => {
       const nothing = new Array<number>(8).fill(0);
       const prompt = [modality('text'), text('a'), session(`${name} other`)];
       expect((await verdict(prompt))['CACHE_USAGE']).toEqual(nothing);

@@ -8,7 +8,7 @@ const turns = (...contents: string[]): Turn[] => contents.map((content) => ['use
 const named = (usage: readonly number[]): Record<string, number> =>
   Object.fromEntries(CACHE_USAGE_ORDER.map((count, position) => [count, usage[position]!]));
 
-it('forgets the least recently used session', () => {
+it('forgets the least recently used session (C-209, C-216, C-222, C-312)', () => {
   const cache = new SessionCache(4);
   cache.use('a', turns('1', '2'), true);
   cache.use('b', turns('1', '2'), true);
@@ -33,7 +33,7 @@ const uses = fc.array(
   { maxLength: 12 },
 );
 
-it('changes nothing in what it keeps, nor in what it forgets next, when writing is off', () => {
+it('changes nothing in what it keeps, nor in what it forgets next, when writing is off (C-210)', () => {
   fc.assert(
     fc.property(uses, uses, uses, (before, reads, after) => {
       const [read, untouched] = [new SessionCache(5), new SessionCache(5)];
@@ -51,7 +51,7 @@ it('changes nothing in what it keeps, nor in what it forgets next, when writing 
   );
 });
 
-it('holds no more turns than its bound, of however many sessions', () => {
+it('holds no more turns than its bound, of however many sessions (C-312)', () => {
   const cache = new SessionCache(100);
   const sessions = 5000;
   for (let session = 0; session < sessions; session++) cache.use(String(session), turns('1', '2'), true);

@@ -58,7 +58,7 @@ const notUtf8 = (name: string): TestTensor => ({
   raw: Buffer.from([2, 0, 0, 0, 0xc3, 0x28]),
 });
 
-describe('what the contract refuses', () => {
+describe('what the contract refuses (C-211)', () => {
   const cases: [what: string, code: string, tensors: TestTensor[]][] = [
     ['image with an empty IMAGE', 'MISSING_PAYLOAD', [modality('image'), column('IMAGE', [''])]],
     [
@@ -117,13 +117,13 @@ describe('what the contract refuses', () => {
       ],
     ],
   ];
-  it.each(cases)('%s → %s', async (_what, code, tensors) => {
+  it.each(cases)('%s → %s (C-701, C-702, C-703, C-704)', async (_what, code, tensors) => {
     const error = await refusal({ tensors });
     expect(error.code).toBe(status.INVALID_ARGUMENT);
     expect(error.details).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
   });
 
-  it('takes a text that just fits the window', async () => {
+  it('takes a text that just fits the window (C-706, C-813)', async () => {
     const reply = await client.infer({ tensors: [modality('text'), text('a'.repeat(200))] });
     expect(output(reply, 'SCORE')).toHaveLength(1);
   });

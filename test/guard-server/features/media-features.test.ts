@@ -19,7 +19,7 @@ function mediaFeatures(): MediaFeatures {
 }
 
 it.each(['large.jpg', 'cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png', 'size-513x300.png'])(
-  'an image and its normal form have the same pixels: %s',
+  'an image and its normal form have the same pixels: %s (C-801, C-808)',
   async (name) => {
     const original = await readFile(path(`images/${name}`));
     const normal = await imageNormalizer().image(original, { frames: 1, signal: never });
@@ -34,7 +34,7 @@ it.each(['large.jpg', 'cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16
 );
 
 it.each(['stereo.wav', 'index-at-end.m4a', 'layer-three.mp3', 'vorbis.ogg', 'lossless.flac'])(
-  'a clip and its normal form have the same log-mel spectrogram: %s',
+  'a clip and its normal form have the same log-mel spectrogram: %s (C-808)',
   async (name) => {
     const { windows } = await hear(normalizer(), path(`audio/${name}`));
     const features = mediaFeatures();

@@ -51,7 +51,7 @@ const valid = loadService()['ModelInfer']!.requestSerialize({
 });
 
 describe('a message', () => {
-  it('of more than 96 MiB is refused, compressed or not', async () => {
+  it('of more than 96 MiB is refused, compressed or not (C-812)', async () => {
     const long = Buffer.alloc(96 * MIB + 1);
     expect(await send(long)).toBe(status.RESOURCE_EXHAUSTED);
     expect(await send(long, { compressed: true })).toBe(status.RESOURCE_EXHAUSTED);

@@ -61,7 +61,7 @@ it('tells of the model whether it is loaded', async () => {
   expect(await check('guard')).toEqual({ status: 'SERVING' });
 });
 
-it('knows no other service, and nobody without the token', async () => {
+it('knows no other service, and nobody without the token (C-505)', async () => {
   await expect(check('guards')).rejects.toMatchObject({ code: status.NOT_FOUND });
   await expect(check('', 'opensesam')).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
 });

@@ -46,7 +46,7 @@ describe('health and description', () => {
     });
   });
 
-  it('says how it batches', async () => {
+  it('says how it batches (C-201)', async () => {
     const config = await client.config();
     expect(config.max_batch_size).toBe(64);
     expect(config.input).toHaveLength(9);
@@ -78,7 +78,7 @@ describe('health and description', () => {
 });
 
 describe('verdicts', () => {
-  it('answers a batch with raw tensors of the declared shapes and echoes the id', async () => {
+  it('answers a batch with raw tensors of the declared shapes and echoes the id (C-212)', async () => {
     const reply = await client.infer({ id: 'r-1', tensors: promptInputs(['one', 'two', 'three']) });
     expect(reply.id).toBe('r-1');
     expect(reply.model_name).toBe('guard');
@@ -93,7 +93,7 @@ describe('verdicts', () => {
     expect(reply.raw_output_contents.map((raw) => raw.length)).toEqual([12, 3, 156, 39, 96]);
   });
 
-  it('populates subcategories of flagged rows only', async () => {
+  it('populates subcategories of flagged rows only (C-214, C-215)', async () => {
     const texts = Array.from({ length: 64 }, (_, index) => `sample ${index}`);
     const reply = await client.infer({ tensors: promptInputs(texts) });
     const scores = output(reply, 'SCORE') as number[];
@@ -139,7 +139,7 @@ describe('verdicts', () => {
   it.each([
     ['image', 'IMAGE', '\x89PNG and more'],
     ['audio', 'AUDIO', 'RIFF....WAVEfmt and more'],
-  ])('judges %s by its bytes and by the text beside it', async (modality, input, bytes) => {
+  ])('judges %s by its bytes and by the text beside it (C-205)', async (modality, input, bytes) => {
     const score = async (content: string, text: string | null) => {
       const encoded = Buffer.from(content, 'latin1').toString('base64');
       const tensors = [column('MODALITY', [modality]), column(input, [encoded])];
@@ -158,7 +158,7 @@ describe('verdicts', () => {
 });
 
 describe('without batching', () => {
-  it('has no batch dimension', async () => {
+  it('has no batch dimension (C-208)', async () => {
     const plain = await startGuardServer({
       model: 'synthetic',
       grpcPort: 0,

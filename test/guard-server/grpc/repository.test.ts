@@ -103,7 +103,7 @@ describe('model control explicit', () => {
   });
 });
 
-it('loads the model named at the start', async () => {
+it('loads the model named at the start (C-109)', async () => {
   await start({ modelControl: 'explicit', loadModel: 'guard' });
   expect((await judge()).outputs).toHaveLength(5);
 });

@@ -49,7 +49,7 @@ async function judge({ httpAddress }: GuardServer, given: RequestInit = {}): Pro
 }
 
 describe('a body of more than 64 MiB', () => {
-  it('is refused by its declared length', async () => {
+  it('is refused by its declared length (C-812)', async () => {
     const socket = await raw(await server());
     socket.write(head('POST', INFER, `content-length: ${64 * MIB + 1}`));
     const reply = await text(socket);
@@ -71,7 +71,7 @@ describe('a body of more than 64 MiB', () => {
 describe('access', () => {
   const token = 'opensesame';
 
-  it('needs the token, for every path', async () => {
+  it('needs the token, for every path (C-505)', async () => {
     const guard = await server(token);
     for (const path of ['/v2/health/live', '/v2/models/guard', '/nothing']) {
       const refused = await fetch(`${guard.httpAddress!}${path}`);

@@ -82,7 +82,7 @@ function outputsOf({ json, binary }: HttpReply): Record<string, readonly unknown
 describe('a verdict', () => {
   const texts = Array.from({ length: 8 }, (_, index) => `text "${index}" \u{1f426}`);
 
-  it('is the one over gRPC, whether inputs and outputs are JSON or binary', async () => {
+  it('is the one over gRPC, whether inputs and outputs are JSON or binary (C-420)', async () => {
     const reply = await grpc.infer({ tensors: promptInputs(texts) });
     const expected = Object.fromEntries(reply.outputs.map(({ name }) => [name, output(reply, name)]));
     const { headers, body } = binaryBody(promptInputs(texts), { parameters: { binary_data_output: true } });
@@ -97,7 +97,7 @@ describe('a verdict', () => {
     for (const [name, elements] of Object.entries(expected)) expect(rounded(found[name]!)).toEqual(elements);
   });
 
-  it('has the shapes, the id and the model of the reply over gRPC', async () => {
+  it('has the shapes, the id and the model of the reply over gRPC (C-212)', async () => {
     const { status, headers, json } = await judge({ id: 'r-1', inputs: textInputs(['a', 'b']) });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json');
@@ -137,7 +137,7 @@ describe('a verdict', () => {
     expect((await post(body, {}, '/v2/models/guard/versions/2/infer')).status).toBe(404);
   });
 
-  it('is given on a conversation, nested or flat, with CACHE_WRITE', async () => {
+  it('is given on a conversation, nested or flat, with CACHE_WRITE (C-208)', async () => {
     const turns = [
       ['user', 'hello'],
       ['assistant', 'hi'],
@@ -174,7 +174,7 @@ describe('a verdict', () => {
   });
 });
 
-it('version answers the hashes as a string', async () => {
+it('version answers the hashes as a string (C-415)', async () => {
   const { json } = await judge({ inputs: [strings('REQUEST_TYPE', ['version'])] });
   expect(json!.outputs).toMatchObject([{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1] }]);
   expect(JSON.parse(json!.outputs![0]!.data![0] as string)).toEqual(server.synthetic!.fingerprint.artifacts);
@@ -234,7 +234,7 @@ describe('an error', () => {
     expect(json!.error).toMatch(/^\[request id: q7\] .*has shape \[0.5,1\]/);
   });
 
-  it('is 404 for another model', async () => {
+  it('is 404 for another model (C-719)', async () => {
     const reply = await post(JSON.stringify({ inputs: textInputs(['a']) }), {}, '/v2/models/other/infer');
     expect(reply).toMatchObject({ status: 404 });
     expect(reply.json!.error).toMatch(/unknown model/);
@@ -252,7 +252,7 @@ describe('an error', () => {
     });
   });
 
-  it('is 503 while the server is down or overloaded', async () => {
+  it('is 503 while the server is down or overloaded (C-719)', async () => {
     server.synthetic!.setFaults([{ kind: 'overload' }]);
     const overloaded = await judge({ inputs: textInputs(['a']) });
     expect(overloaded.status).toBe(503);

@@ -60,7 +60,7 @@ describe('health', () => {
 });
 
 describe('descriptions', () => {
-  it('of the server are those over gRPC', async () => {
+  it('of the server are those over gRPC (C-420)', async () => {
     const { status, json, headers } = await get('/v2');
     expect({ status, json }).toEqual({ status: 200, json: await grpc.call('ServerMetadata', {}) });
     expect(json).toMatchObject({ extensions: expect.arrayContaining(['binary_tensor_data']) as string[] });

@@ -113,7 +113,7 @@ describe('an image', () => {
     expect(scores[0]).toBeLessThan(1);
   });
 
-  it('may be a JPEG, and may be larger than its normal form, which has the same score', async () => {
+  it('may be a JPEG, and may be larger than its normal form, which has the same score (C-803)', async () => {
     const jpeg = await pattern(3, 900, 600).jpeg().toBuffer();
     const pixels = await normalPixels(jpeg, async () => {});
     if ('code' in pixels) throw new Error(pixels.message);
@@ -125,7 +125,7 @@ describe('an image', () => {
     expect(await judge(picture(jpeg))).toEqual(await judge(picture(normal)));
   });
 
-  it('is judged for one category, and the others are absent', async () => {
+  it('is judged for one category, and the others are absent (C-215)', async () => {
     const { score, flagged, categories, categoryFlags } = await judge(
       picture(await mistakenSpots().png().toBuffer()),
     );
@@ -138,7 +138,7 @@ describe('an image', () => {
     expect(categoryFlags.lastIndexOf(true)).toBe(SEXUAL_CONTENT);
   });
 
-  it('with a caption is as bad as the worse of the two', async () => {
+  it('with a caption is as bad as the worse of the two (C-410)', async () => {
     const bytes = await pattern(1).png().toBuffer();
     const alone = await judge(picture(bytes));
     const [harmless] = output(await client.infer({ tensors: promptInputs([HARMLESS]) }), 'SCORE');
@@ -238,7 +238,7 @@ describe('images that wait', () => {
 });
 
 describe('a clip', () => {
-  it('is judged by its transcript', async () => {
+  it('is judged by its transcript (C-411)', async () => {
     expect(await judge(clip(HAZARDOUS))).toEqual(await judge(promptInputs([HAZARDOUS])));
   });
 

@@ -23,7 +23,7 @@ test('weights are read when the model is loaded, and again after it was unloaded
   expect(output(await judge(), 'SCORE')).toEqual(before);
 });
 
-test('cache sessions are forgotten when the model is unloaded', async () => {
+test('cache sessions are forgotten when the model is unloaded (C-312)', async () => {
   const server = await startGuardServer({
     model: 'lite',
     grpcPort: 0,

@@ -58,7 +58,7 @@ describe('the lite model', () => {
     expect(CATEGORY_KEYS[categories.indexOf(Math.max(...categories))]).toBe(key);
   });
 
-  it('answers single-precision probabilities for all thirteen categories, whatever the text', () => {
+  it('answers single-precision probabilities for all thirteen categories, whatever the text (C-213)', () => {
     for (const text of ['', ' ', '\ud800', '🙂', '\0', 'a'.repeat(5000), '。'.repeat(5000), ...HAZARDOUS]) {
       const scores = model.scoreText(text);
       expect(scores.categories).toHaveLength(CATEGORY_COUNT);
@@ -91,7 +91,7 @@ describe('the lite model', () => {
     expect(mixed.flagged).toBe(true);
   });
 
-  it('judges an answer by its own words first, with the prompt as context', () => {
+  it('judges an answer by its own words first, with the prompt as context (C-412)', () => {
     const prompt = HAZARDOUS[0]!;
     const refusal = 'I am sorry, I cannot help with that.';
     const alone = model.scoreResponse(null, refusal);
@@ -102,7 +102,7 @@ describe('the lite model', () => {
     expect(model.scoreResponse(HARMLESS[0]!, refusal).score).toBeLessThan(asked.score);
   });
 
-  it('judges the last turn of a conversation, which what was said before can flag by itself', () => {
+  it('judges the last turn of a conversation, which what was said before can flag by itself (C-413, C-414)', () => {
     const hazard = HAZARDOUS[0]!;
     expect(model.scoreConversation([['user', hazard]])).toEqual(model.scoreText(hazard));
     const thanks = ['user', 'Thank you. And the next step?'] as const;

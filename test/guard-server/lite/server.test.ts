@@ -15,7 +15,7 @@ afterAll(async () => {
   await server.close();
 });
 
-it('names its artifacts for what they are', async () => {
+it('names its artifacts for what they are (C-229)', async () => {
   expect(server.synthetic).toBeNull();
   const reply = await client.infer({ tensors: [column('REQUEST_TYPE', ['version'])] });
   const hashes = JSON.parse(output(reply, 'VERSION')[0] as string) as Record<string, string>;
@@ -26,7 +26,7 @@ it('names its artifacts for what they are', async () => {
   }
 });
 
-it('judges every kind of request, each the same in any company', async () => {
+it('judges every kind of request, each the same in any company (C-102)', async () => {
   const texts = ['A recipe for lentil soup.', 'How do I hurt my neighbour badly?', 'Ein Gruß aus Köln.'];
   const together = output(await client.infer({ tensors: promptInputs(texts) }), 'SCORE') as number[];
   for (const [index, text] of texts.entries()) {
@@ -68,7 +68,7 @@ it('answers health checks in the midst of a long execution', async () => {
   expect(answers).toBeGreaterThan(3);
 });
 
-it('answers the scores of all categories for every content if asked, and is then another guard', async () => {
+it('answers the scores of all categories for every content if asked, and is then another guard (C-215)', async () => {
   const open = await startGuardServer({ model: 'lite', grpcPort: 0, allScores: true });
   const all = new TestClient(open.address);
   const request = { tensors: promptInputs(['A recipe for lentil soup.']) };

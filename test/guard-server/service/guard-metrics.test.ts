@@ -70,7 +70,7 @@ it('has the names and labels of Triton', async () => {
   expect(Math.abs(whole - steps.reduce((sum, step) => sum + step))).toBeLessThan(5);
 });
 
-it('counts what the session cache holds of conversations', async () => {
+it('counts what the session cache holds of conversations (C-216)', async () => {
   const turns = [['user', 'four'] as const, ['assistant', 'eight ch'] as const];
   for (const count of [1, 2]) {
     await client.infer({

@@ -130,7 +130,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     return stream;
   }
 
-  it('judge a generation on its cadence and say when they are done', async () => {
+  it('judge a generation on its cadence and say when they are done (C-102, C-223, C-226, C-301, C-302, C-303, C-421, C-426, C-601)', async () => {
     const stream = open();
     stream.send(first);
     expect(await stream.judged(0)).toMatchObject({ processedUntilSeq: 0, isFinal: false });
@@ -145,7 +145,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     expect(stream.verdicts.filter(({ isFinal }) => isFinal)).toHaveLength(1);
   });
 
-  it('end with a chunk, too', async () => {
+  it('end with a chunk, too (C-303)', async () => {
     const stream = open();
     stream.send({ ...first, endOfStream: true });
     expect(await stream.judged(0)).toMatchObject({ isFinal: true });
@@ -211,25 +211,28 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     ],
     ['another stream on the same call', 'FAILED_PRECONDITION', [{ seq: 1, endOfStream: true }, first]],
   ];
-  test.each(messages)('%s ends them with %s', async (_what, status, requests, how) => {
-    const stream = open();
-    if (how === undefined) {
-      stream.send(first);
-      await stream.judged(0);
-    }
-    for (const request of requests) stream.send(request);
-    expect(await stream.ended).toBe(status);
-    expect(stream.text).not.toBe('');
-  });
+  test.each(messages)(
+    '%s ends them with %s (C-225, C-304, C-305, C-308, C-425, C-708, C-709, C-717, C-815)',
+    async (_what, status, requests, how) => {
+      const stream = open();
+      if (how === undefined) {
+        stream.send(first);
+        await stream.judged(0);
+      }
+      for (const request of requests) stream.send(request);
+      expect(await stream.ended).toBe(status);
+      expect(stream.text).not.toBe('');
+    },
+  );
 
-  test('a message that is none ends them with INVALID_ARGUMENT', async () => {
+  test('a message that is none ends them with INVALID_ARGUMENT (C-305)', async () => {
     const stream = open();
     stream.send(first);
     stream.sendNonsense();
     expect(await stream.ended).toBe('INVALID_ARGUMENT');
   });
 
-  test('a message after the final verdict ends them with FAILED_PRECONDITION', async () => {
+  test('a message after the final verdict ends them with FAILED_PRECONDITION (C-308, C-709)', async () => {
     const stream = open();
     stream.send({ ...first, endOfStream: true });
     expect(await stream.judged(0)).toMatchObject({ isFinal: true });
@@ -248,25 +251,28 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     [overloaded, { kind: 'overload' }],
     ['UNAVAILABLE', { kind: 'down' }],
   ];
-  test.each(faults)('%s is the end of a stream whose model has a fault: %o', async (status, fault) => {
-    const stream = open();
-    stream.send(first);
-    await stream.judged(0);
-    control.setFaults([fault]);
-    stream.send({ seq: 1, chunk: 'trouble ' });
-    expect(await stream.ended).toBe(status);
-    // The verdict from before the fault remains the boundary.
-    expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq).at(-1)).toBe(0);
-  });
+  test.each(faults)(
+    '%s is the end of a stream whose model has a fault: %o (C-307, C-311, C-714, C-715)',
+    async (status, fault) => {
+      const stream = open();
+      stream.send(first);
+      await stream.judged(0);
+      control.setFaults([fault]);
+      stream.send({ seq: 1, chunk: 'trouble ' });
+      expect(await stream.ended).toBe(status);
+      // The verdict from before the fault remains the boundary.
+      expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq).at(-1)).toBe(0);
+    },
+  );
 
-  test('UNAVAILABLE is the end of a stream that is opened before the model is ready', async () => {
+  test('UNAVAILABLE is the end of a stream that is opened before the model is ready (C-714)', async () => {
     control.setFaults([{ kind: 'down' }]);
     const stream = open();
     stream.send(first);
     expect(await stream.ended).toBe('UNAVAILABLE');
   });
 
-  test('RESOURCE_EXHAUSTED is the end of a stream with more text than is buffered', async () => {
+  test('RESOURCE_EXHAUSTED is the end of a stream with more text than is buffered (C-711)', async () => {
     control.pause();
     const stream = open();
     stream.send(first);
@@ -278,7 +284,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     expect(await small.ended).toBe('RESOURCE_EXHAUSTED');
   });
 
-  test('RESOURCE_EXHAUSTED is the end of a stream too many', async () => {
+  test('RESOURCE_EXHAUSTED is the end of a stream too many (C-710, C-814)', async () => {
     const streams: StreamClient[] = [];
     for (let count = 0; count < LIMITS.streams; count++) {
       const stream = open();
@@ -291,7 +297,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     expect(await another.ended).toBe('RESOURCE_EXHAUSTED');
   });
 
-  it('free their places, and withdraw their work, when the client disconnects', async () => {
+  it('free their places, and withdraw their work, when the client disconnects (C-306)', async () => {
     control.pause();
     const streams = Array.from({ length: 4 }, () => open());
     for (const stream of streams) stream.send({ ...first, endOfStream: true });
@@ -336,7 +342,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
     return connection.open();
   }
 
-  test('a lag that lasts ends them with RESOURCE_EXHAUSTED', async () => {
+  test('a lag that lasts ends them with RESOURCE_EXHAUSTED (C-307, C-712)', async () => {
     const stream = await open({ lagMs: 20 });
     server.synthetic!.pause();
     stream.send(first);
@@ -344,7 +350,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
     expect(stream.text).toContain('lag');
   });
 
-  test('a lag after the end of the text does so, too', async () => {
+  test('a lag after the end of the text does so, too (C-712)', async () => {
     const stream = await open({ lagMs: 20 });
     server.synthetic!.pause();
     stream.send({ ...first, endOfStream: true });
@@ -352,20 +358,20 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
     expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
   });
 
-  test('a client that sends nothing ends them with CANCELLED', async () => {
+  test('a client that sends nothing ends them with CANCELLED (C-716)', async () => {
     const stream = await open({ idleMs: 100 });
     stream.send(first);
     expect(await stream.ended).toBe('CANCELLED');
   });
 
-  test('a client that stays after the final verdict is sent away', async () => {
+  test('a client that stays after the final verdict is sent away (C-815)', async () => {
     const stream = await open({ lingerMs: 20 });
     stream.send({ ...first, endOfStream: true });
     expect(await stream.ended).toBe('OK');
     expect(stream.verdicts).toHaveLength(1);
   });
 
-  test('the end of the server ends them with UNAVAILABLE', async () => {
+  test('the end of the server ends them with UNAVAILABLE (C-714)', async () => {
     const stream = await open({});
     stream.send(first);
     await stream.judged(0);
@@ -374,7 +380,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
     await closed;
   });
 
-  test('a cadence in milliseconds makes one verdict of what arrived meanwhile', async () => {
+  test('a cadence in milliseconds makes one verdict of what arrived meanwhile (C-423)', async () => {
     const stream = await open({ lingerMs: 20 });
     const before = server.synthetic!.counts.executions;
     const cadence = { unit: 'ms', every: 10_000 } as const;

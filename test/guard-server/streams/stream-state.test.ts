@@ -80,13 +80,13 @@ class ContractModel {
 }
 
 describe('the state machine', () => {
-  test.each(TRANSITIONS)('$from + $event -> $to', (transition) => {
+  test.each(TRANSITIONS)('$from + $event -> $to (C-302, C-304, C-310)', (transition) => {
     expect(transitionOf(transition.from, transition.event)).toBe(transition);
     expect(transition.status === null).toBe(transition.to !== 'terminated');
     expect(transitionOf('terminated', transition.event)).toBeNull();
   });
 
-  it('follows the contract whatever a client sends', async () => {
+  it('follows the contract whatever a client sends (C-224, C-227, C-306, C-602, C-716)', async () => {
     const { streams } = await startStreams({ lingerMs: 60_000 });
     await fc.assert(
       fc.asyncProperty(actions, async (given) => {
@@ -141,7 +141,7 @@ function checkVerdicts({ verdicts }: RecordedStream, { seqs }: ContractModel): v
 }
 
 describe('the verdicts of a stream with a cadence in chunks', () => {
-  it('depend on the chunks and not on when they arrive', async () => {
+  it('depend on the chunks and not on when they arrive (C-423, C-602)', async () => {
     const { streams } = await startStreams();
     const texts = fc.array(fc.string({ minLength: 1, maxLength: 1200 }), { minLength: 1, maxLength: 30 });
     const every = fc.integer({ min: 1, max: 5 });
@@ -176,7 +176,7 @@ describe('the verdicts of a stream with a cadence in chunks', () => {
     );
   });
 
-  it('come in evaluations of several windows where chunks arrive faster than they are judged', async () => {
+  it('come in evaluations of several windows where chunks arrive faster than they are judged (C-424)', async () => {
     const { streams, model } = await startStreams();
     const recorded = new RecordedStream(streams);
     const cadence = { unit: 'chunks', every: 1 } as const;

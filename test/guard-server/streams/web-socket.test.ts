@@ -20,7 +20,7 @@ function open(): WebSocketStreamClient {
   return new WebSocketStreamClient(server.httpAddress!);
 }
 
-test('each message is answered with one verdict, those that are due with their own', async () => {
+test('each message is answered with one verdict, those that are due with their own (C-427, C-428)', async () => {
   const stream = open();
   const cadence = { unit: 'chunks', every: 2 } as const;
   for (let seq = 0; seq < 5; seq++) {
@@ -72,7 +72,7 @@ test('a message that is not UTF-8 closes the socket', async () => {
 test.each([
   ['other paths', '/v1/moderations/other', {}, 404],
   ['other sites', '/v1/moderations/response-stream', { origin: 'http://example.com' }, 403],
-])('handshakes of %s are refused', async (_what, path, headers, status) => {
+])('handshakes of %s are refused (C-505)', async (_what, path, headers, status) => {
   const socket = new WebSocket(`${server.httpAddress!.replace('http', 'ws')}${path}`, { headers });
   socket.on('error', () => {});
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];

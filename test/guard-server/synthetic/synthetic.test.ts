@@ -156,7 +156,7 @@ describe('versions', () => {
     return JSON.parse(output(reply, 'VERSION')[0] as string) as object;
   };
 
-  it('swaps its version when told to', async () => {
+  it('swaps its version when told to (C-903)', async () => {
     const before = control.fingerprint;
     expect(await reading()).toEqual(before.artifacts);
     const after = control.swapVersion();
@@ -222,7 +222,7 @@ describe('service time', () => {
     expect(referenceMs(requests)).toBeCloseTo(ms);
   });
 
-  it('of an image or a clip lies where its size puts it between the reference figures', () => {
+  it('of an image or a clip lies where its size puts it between the reference figures (C-113)', () => {
     const media = (input: string, ...sizes: number[]): TensorRequest => ({
       ...rows(...sizes.map(() => 4096)),
       strings: new Map([

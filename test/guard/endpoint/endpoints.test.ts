@@ -133,7 +133,7 @@ test('an abort ends the connecting', async () => {
   await expect(connecting).rejects.toBe(reason);
 });
 
-test('the token of an endpoint is sent as a bearer token', async () => {
+test('the token of an endpoint is sent as a bearer token (C-505)', async () => {
   const server = await guard();
   const pool = await connect([server], { token: ({ name }) => (name === server.address ? 'secret' : null) });
   (await judge(pool, prompts(1))).map(verdict);

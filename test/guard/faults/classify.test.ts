@@ -137,7 +137,7 @@ describe('an HTTP status', () => {
     [503, '', 'text', 'rate 2000'],
     [504, '', 'text', 'attempt TIMEOUT'],
     [418, '', 'text', 'refused GUARD_REJECTED'],
-  ])('of REST: %i %s for %s: %s', (code, body, about, fault) => {
+  ])('of REST: %i %s for %s: %s (C-718)', (code, body, about, fault) => {
     const headers = { 'retry-after': '2' };
     expect(line(classifyHttp({ status: code, headers, body: Buffer.from(body), about }))).toBe(fault);
   });

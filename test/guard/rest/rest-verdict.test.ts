@@ -20,7 +20,7 @@ function keys(count: number): Record<string, boolean> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [`category ${at}`, at > 0]));
 }
 
-test('a verdict over REST has flags, but no scores of categories', () => {
+test('a verdict over REST has flags, but no scores of categories (C-218)', () => {
   expect(decode({ more: 'fields' })).toEqual({
     score: 0.9,
     flagged: true,
@@ -30,7 +30,7 @@ test('a verdict over REST has flags, but no scores of categories', () => {
   });
 });
 
-test('flags are null where the guard returned none, and empty where it set none', () => {
+test('flags are null where the guard returned none, and empty where it set none (C-219)', () => {
   expect(decode({ subcategory_flags: {} })!.subcategoryFlags).toBeNull();
   expect(decode({ subcategory_flags: { hate: false } })!.subcategoryFlags).toEqual([]);
   expect(decode({ flagged: false, subcategory_flags: { hate: false } })!.subcategoryFlags).toBeNull();
@@ -116,7 +116,7 @@ test('any body is either a verdict within its bounds or rejected', () => {
   );
 });
 
-test('every category is known in any usual spelling, and nothing else is', () => {
+test('every category is known in any usual spelling, and nothing else is (C-220)', () => {
   for (const { key, label } of CATEGORIES) {
     const camel = key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
     for (const name of [

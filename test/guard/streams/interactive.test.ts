@@ -40,7 +40,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     return { server, pool };
   };
 
-  it('Open: takes chunks and gives verdicts; end: gives the final one and is over', async () => {
+  it('Open: takes chunks and gives verdicts; end: gives the final one and is over (C-224, C-301, C-302, C-309, C-601)', async () => {
     const { pool } = await prepared();
     const stream = await open(pool);
     const read = readAll(stream);
@@ -62,7 +62,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     ]);
   });
 
-  it('Open: refuses an empty chunk, and an end before any chunk; Final: refuses everything', async () => {
+  it('Open: refuses an empty chunk, and an end before any chunk; Final: refuses everything (C-225, C-304, C-308, C-709, C-815)', async () => {
     const { pool } = await prepared();
     const stream = await open(pool);
     const codes = async (...calls: Promise<void>[]): Promise<string[]> =>
@@ -87,7 +87,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     ['CANCELLED', 'gone', 'INTERNAL'],
   ];
   it.each(statuses)(
-    'Terminated by %s (%s): verdicts before it stay valid',
+    'Terminated by %s (%s): verdicts before it stay valid (C-307, C-715)',
     async (code, details, expected) => {
       const { pool } = await prepared((stream, message) =>
         message.seq < 2 ? ordinary(stream, message) : stream.fail(code, details),
@@ -102,7 +102,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     },
   );
 
-  it('keeps the verdict that comes together with an error', async () => {
+  it('keeps the verdict that comes together with an error (C-311)', async () => {
     const { pool } = await prepared((stream) => {
       stream.verdict({ flagged: true, score: 0.9 });
       stream.fail('INTERNAL', 'bug');
@@ -141,7 +141,7 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     expect(codeOf((await readAll(stream))[1])).toBe('DEADLINE_EXCEEDED');
   });
 
-  it('Terminated by abort, and the guard hears of it', async () => {
+  it('Terminated by abort, and the guard hears of it (C-306)', async () => {
     let seen: ScriptedStream | null = null;
     const { pool } = await prepared((stream, message) => {
       seen = stream;

@@ -22,7 +22,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     return { server, pool: await connect([server], options) };
   };
 
-  it('ends with the final verdict, and tells what the earlier ones found', async () => {
+  it('ends with the final verdict, and tells what the earlier ones found (C-102, C-303, C-421)', async () => {
     const { server, pool: guards } = await pool();
     const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
     const [outcome] = await judge(guards, [request]);
@@ -51,7 +51,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     expect(cadences).toEqual([{ unit: 'chunks', every: 1 }, null, null, null, null]);
   });
 
-  it('is replayed from its start when its stream dies, with the same outcome', async () => {
+  it('is replayed from its start when its stream dies, with the same outcome (C-310)', async () => {
     const { server, pool: guards } = await pool();
     const request = generation(['aaaa', 'zz', 'zzzz', 'aa']);
     const undisturbed = verdict((await judge(guards, [request]))[0]);
@@ -81,18 +81,21 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     ['INTERNAL', 'inference failed', 'GUARD_INTERNAL', 5],
     ['CANCELLED', 'gone', 'GUARD_INTERNAL', 5],
   ];
-  it.each(statuses)('that ends with %s (%s) is %s', async (code, details, error, attempts) => {
-    const { server, pool: guards } = await pool();
-    server.setScript(
-      exceptProbe((stream, message) => {
-        if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
-        else ordinary(stream, message);
-      }),
-    );
-    const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['a', 'bad', 'c'])]);
-    expect(verdict(good).attempts).toBe(1);
-    expect(failure(bad)).toMatchObject({ error: { code: error }, attempts });
-  });
+  it.each(statuses)(
+    'that ends with %s (%s) is %s (C-305, C-708, C-713)',
+    async (code, details, error, attempts) => {
+      const { server, pool: guards } = await pool();
+      server.setScript(
+        exceptProbe((stream, message) => {
+          if (message.seq === 1 && message.chunk === 'bad') stream.fail(code, details);
+          else ordinary(stream, message);
+        }),
+      );
+      const [good, bad] = await judge(guards, [generation(['a', 'b']), generation(['a', 'bad', 'c'])]);
+      expect(verdict(good).attempts).toBe(1);
+      expect(failure(bad)).toMatchObject({ error: { code: error }, attempts });
+    },
+  );
 
   const hostile: [what: string, script: StreamScript][] = [
     ['a verdict beyond what was sent', (stream) => stream.verdict({ processedUntilSeq: 7 })],
@@ -124,7 +127,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
       },
     ],
   ];
-  it.each(hostile)('costs one item only when it gets %s', async (_what, script) => {
+  it.each(hostile)('costs one item only when it gets %s (C-227)', async (_what, script) => {
     const { server, pool: guards } = await pool();
     server.setScript((stream, message) =>
       (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
@@ -150,7 +153,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     expect(failure(silent)).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
   });
 
-  it('keeps no more streams open than its limit', async () => {
+  it('keeps no more streams open than its limit (C-710)', async () => {
     const { server, pool: guards } = await pool();
     let open = 0;
     let most = 0;
@@ -170,7 +173,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     expect(most).toBeLessThanOrEqual(64);
   });
 
-  it('is given up at once when it is aborted', async () => {
+  it('is given up at once when it is aborted (C-716)', async () => {
     const { server, pool: guards } = await pool();
     const controller = new AbortController();
     const reached = new Promise<ScriptedStream>((resolve) =>
@@ -189,7 +192,7 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
 });
 
 describe('over gRPC', () => {
-  it('reads the verdicts that come at its cadence', async () => {
+  it('reads the verdicts that come at its cadence (C-423)', async () => {
     const server = await guard({
       streams: (stream, message) => {
         if (message.endOfStream || (message.seq + 1) % 3 === 0 || isProbe(stream)) ordinary(stream, message);

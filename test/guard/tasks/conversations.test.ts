@@ -58,7 +58,7 @@ test('the next turn is the first idle one, and only while none is active', () =>
   );
 });
 
-test('a turn sends all messages up to its own', () => {
+test('a turn sends all messages up to its own (C-416)', () => {
   const conversation = new Conversation();
   const owner = { over: false, settle: () => null };
   const sizes = everyTurn(3).map(
@@ -67,7 +67,7 @@ test('a turn sends all messages up to its own', () => {
   expect(sizes).toEqual([7, 19, 26]);
 });
 
-test('the turns of a conversation go to one endpoint, in order, while conversations go on side by side', async () => {
+test('the turns of a conversation go to one endpoint, in order, while conversations go on side by side (C-418)', async () => {
   const guards = await Promise.all([guard(), guard()]);
   const pool = await connect(guards);
   const requests = Array.from({ length: 20 }, (_, conversation) => {

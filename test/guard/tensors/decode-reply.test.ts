@@ -87,12 +87,15 @@ function answer(outputs: readonly Output[]) {
 describe('subcategories that are not populated are absent, which is not zero', () => {
   const flagged = outputsOf([FLAGGED], false);
 
-  test.each([Number.NaN, 0, 2])('of an answer that is not flagged, whose scores are all %d', (score) => {
-    const it = answer(
-      outputsOf([{ ...FLAGGED, flagged: false, scores: FLAGGED.scores.map(() => score) }], false),
-    );
-    expect(it).toMatchObject({ subcategoryScores: null, subcategoryFlags: null });
-  });
+  test.each([Number.NaN, 0, 2])(
+    'of an answer that is not flagged, whose scores are all %d (C-215)',
+    (score) => {
+      const it = answer(
+        outputsOf([{ ...FLAGGED, flagged: false, scores: FLAGGED.scores.map(() => score) }], false),
+      );
+      expect(it).toMatchObject({ subcategoryScores: null, subcategoryFlags: null });
+    },
+  );
 
   test('of a guard that sends no such outputs, or empty ones', () => {
     expect(answer(flagged.slice(0, 2))).toMatchObject({
@@ -126,8 +129,8 @@ describe('subcategories that are not populated are absent, which is not zero', (
   });
 });
 
-describe('what is not a verdict is never one', () => {
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, -0.01, 1.01])('a score of %d', (score) => {
+describe('what is not a verdict is never one (C-212)', () => {
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, -0.01, 1.01])('a score of %d (C-213)', (score) => {
     const rows = [FLAGGED, { ...FLAGGED, score }];
     const answers = decodeReply(reply(outputsOf(rows, true)), 2, { batched: true }, true)!;
     expect(answers[0]).not.toBeNull();

@@ -54,7 +54,7 @@ const requests: Readonly<Record<Exclude<RequestKind, 'generation'>, fc.Arbitrary
 const requestKinds = Object.keys(requests) as (keyof typeof requests)[];
 
 test.each(requestKinds)(
-  'a single request of %s carries its content and always the same inputs',
+  'a single request of %s carries its content and always the same inputs (C-201, C-205, C-207)',
   (requestKind) => {
     let inputs: string | null = null;
     fc.assert(

@@ -26,7 +26,7 @@ const artifacts = fc.dictionary(fc.stringMatching(/^[a-zA-Z][\w./-]{0,20}$/), ha
   maxKeys: 8,
 });
 
-test('every notation of the same hashes is the same fingerprint', () => {
+test('every notation of the same hashes is the same fingerprint (C-229)', () => {
   fc.assert(
     fc.property(artifacts, (hashes) => {
       const entries = Object.entries(hashes);

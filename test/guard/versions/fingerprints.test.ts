@@ -13,7 +13,7 @@ import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 
-test('when the model changes in the middle, every verdict names the one that gave it', async () => {
+test('when the model changes in the middle, every verdict names the one that gave it (C-903)', async () => {
   const server = await guard({
     script: async ({ number }) => {
       if (number === 6) server.deploy('model-b', '2');
@@ -69,7 +69,7 @@ test('readings are shared: a few per second, whatever is judged between them', a
   expect(server.readings()).toBeLessThan(4 + 25 * Math.max(1, seconds));
 });
 
-test('another fingerprint than expected stops everything, at the start and later', async () => {
+test('another fingerprint than expected stops everything, at the start and later (C-904)', async () => {
   const server = await guard();
   await expect(connect([server], { expectFingerprint: fingerprintIdOf('model-b') })).rejects.toMatchObject({
     kind: 'service',

@@ -71,7 +71,7 @@ it('a message over 16 KiB is not read', async () => {
   verdict(good);
 });
 
-it('more replies than messages are against the contract', async () => {
+it('more replies than messages are against the contract (C-428)', async () => {
   const server = await socketServer({
     script: (stream, message) => {
       ordinary(stream, message);
@@ -95,7 +95,7 @@ it('the server may end a stream without being asked', async () => {
   expect(verdict(outcome).stream).toMatchObject({ judgedChunks: 3 });
 });
 
-it('sends its token, and to nobody else', async () => {
+it('sends its token, and to nobody else (C-505)', async () => {
   const server = await socketServer();
   const token: PoolOptions['token'] = ({ address }) => (address === server.address ? 'secret' : null);
   const pool = await connect([server], { token });
@@ -146,7 +146,7 @@ it('a guard that gives stale verdicts is asked by sending more', async () => {
   expect(verdict(outcome).stream).toMatchObject({ judgedChunks: 4, lagChunks: 1 });
 });
 
-it('comes back after an outage, and the generation is judged at its first attempt', async () => {
+it('comes back after an outage, and the generation is judged at its first attempt (C-714)', async () => {
   const first = await startSocketServer();
   const pool = await connect([first]);
   const out = stateOf(pool, 'out');

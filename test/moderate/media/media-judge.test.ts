@@ -206,7 +206,7 @@ describe('a clip', () => {
     for (const request of judge.asked) expect(request).toMatchObject({ transcript: 'a caption' });
   });
 
-  it('cut off by request is covered in part', async () => {
+  it('cut off by request is covered in part (C-806)', async () => {
     const { judgement: verdict } = await moderate(await media('a.mp3', 'bz', 'audio'), guard(), {
       longAudio: 'truncate',
     });

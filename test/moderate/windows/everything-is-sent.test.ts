@@ -115,7 +115,7 @@ describe('what is sent of an item in windows', () => {
     );
   });
 
-  it('is all of a text, but for white space that fills a window, which is not counted as judged', async () => {
+  it('is all of a text, but for white space that fills a window, which is not counted as judged (C-809)', async () => {
     const part = fc.oneof(
       fc.integer({ min: 1, max: 300 }).map((words) => numbered('w', words)),
       fc.integer({ min: 1, max: 3000 }).map((spaces) => ' '.repeat(spaces)),

@@ -59,7 +59,7 @@ async function outcomeOf(
 const prompt = (text: string): ItemRequest => ({ requestType: 'prompt', modality: 'text', text });
 
 describe('a text beyond the context of the guard', () => {
-  it('is judged in windows, the worst of which counts, all of it covered', async () => {
+  it('is judged in windows, the worst of which counts, all of it covered (C-706)', async () => {
     const text = `${filler.repeat(100)}ünd poison. ${filler.repeat(20)}`;
     const { judgement: verdict } = await outcomeOf(new SmallGuard(1000), prompt(text));
     expect(verdict).toMatchObject({ score: 0.9, flagged: true, attempts: 1 });

@@ -29,7 +29,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('what is heard, to the bit as ffmpeg does by its own lights', () => {
+describe('what is heard, to the bit as ffmpeg does by its own lights (C-804, C-805)', () => {
   const references = mkdtempSync(join(tmpdir(), 'guardsweep-references-'));
   afterAll(() => rmSync(references, { recursive: true, force: true }));
 

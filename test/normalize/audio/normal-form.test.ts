@@ -24,7 +24,7 @@ async function longClip(source: string): Promise<string> {
   return path;
 }
 
-it('leaves a clip that is in normal form as it is, in a file that any player opens', async () => {
+it('leaves a clip that is in normal form as it is, in a file that any player opens (C-810)', async () => {
   const { windows } = await hear(normalizer(), `${FIXTURES}plain.wav`);
   const path = join(await folder(), 'plain.wav');
   await writeFile(path, windows[0]!.wav);
@@ -37,7 +37,7 @@ it('leaves a clip that is in normal form as it is, in a file that any player ope
   );
 });
 
-it('mixes stereo to half the sum of both sides', async () => {
+it('mixes stereo to half the sum of both sides (C-805)', async () => {
   const path = join(await folder(), 'stereo.wav');
   const sides = noise(2 * 16_000, 20_261_121);
   await writeWav(path, sides, 2);
@@ -50,7 +50,7 @@ it('mixes stereo to half the sum of both sides', async () => {
   expect(farthest).toBeLessThanOrEqual(0.5);
 });
 
-it('says the same of the same clip each time, also side by side', async () => {
+it('says the same of the same clip each time, also side by side (C-808)', async () => {
   const by = normalizer({ decoders: 3 });
   const heard = await Promise.all(Array.from({ length: 6 }, () => hear(by, `${FIXTURES}opus.opus`)));
   const first = heard[0]!.windows[0]!.wav;

@@ -42,7 +42,7 @@ const pieces = fc.array(fc.oneof(fc.integer({ min: 0, max: 5 }), fc.integer({ mi
   maxLength: 8,
 });
 
-it('cuts any stream, in any pieces, into windows that put together are the stream', () => {
+it('cuts any stream, in any pieces, into windows that put together are the stream (C-806)', () => {
   const whole = signal(3 * WINDOW_BYTES);
   fc.assert(
     fc.property(lengths, pieces, (length, sizes) => {

@@ -113,7 +113,7 @@ it.each([
   expect(targetSize(width, height)).toEqual({ width: scaledWidth, height: scaledHeight });
 });
 
-it('never makes an edge longer, nor any size longer than 512', () => {
+it('never makes an edge longer, nor any size longer than 512 (C-802)', () => {
   const edge = fc.integer({ min: 1, max: 200_000 });
   fc.assert(
     fc.property(edge, edge, (width, height) => {

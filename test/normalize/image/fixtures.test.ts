@@ -23,7 +23,7 @@ async function decoded(bytes: Buffer): Promise<{ width: number; height: number; 
   return { width: info.width, height: info.height, rgb_sha256 };
 }
 
-describe('pictures come out as the reference has them, pixel for pixel', () => {
+describe('pictures come out as the reference has them, pixel for pixel (C-801, C-802)', () => {
   const pictures = names.filter((name) => names.includes(`${name}.json`));
   it.each(pictures)('%s', async (name) => {
     const result = await normalized(name);

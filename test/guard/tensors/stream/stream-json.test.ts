@@ -31,7 +31,7 @@ describe('a message over a WebSocket', () => {
     );
   });
 
-  it('has the fields of the contract', () => {
+  it('has the fields of the contract (C-226, C-426)', () => {
     const first = { streamId: 's', seq: 3, prompt: 'p', chunk: 'c', endOfStream: false } as const;
     expect(JSON.parse(writeStreamRequest({ ...first, cadence: { unit: 'ms', every: 50 } }))).toEqual({
       ...{ stream_id: 's', seq: 3, prompt: 'p', response_chunk: 'c', end_of_stream: false, cadence_ms: 50 },
@@ -80,7 +80,7 @@ describe('a message over a WebSocket', () => {
     ['a cadence of 0', '{"seq": 1, "cadence_ms": 0}'],
     ['a cadence that is a string', '{"seq": 1, "cadence_chunks": "1"}'],
   ];
-  test.each(requests)('with %s is refused', (_what, json) => {
+  test.each(requests)('with %s is refused (C-426)', (_what, json) => {
     expect(() => readStreamRequest(json)).toThrow(InvalidStreamMessage);
   });
 
@@ -123,7 +123,7 @@ describe('a message over a WebSocket', () => {
 });
 
 describe('an error over a WebSocket', () => {
-  it('names a gRPC status', () => {
+  it('names a gRPC status (C-717)', () => {
     expect(readStreamReply(writeStreamError('RESOURCE_EXHAUSTED', 'too many streams'))).toEqual({
       verdict: null,
       error: { status: 'RESOURCE_EXHAUSTED', text: 'too many streams' },
@@ -135,7 +135,7 @@ describe('an error over a WebSocket', () => {
     expect(error).toEqual({ status: 'UNKNOWN', text: 'x'.repeat(1024) });
   });
 
-  it('has a close code of its own', () => {
+  it('has a close code of its own (C-717)', () => {
     expect(closeCodeOf('INVALID_ARGUMENT')).toBe(4003);
     expect(closeCodeOf('UNAVAILABLE')).toBe(4014);
     expect(statusOfCloseCode(4009)).toBe('FAILED_PRECONDITION');

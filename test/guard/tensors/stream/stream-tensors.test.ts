@@ -32,7 +32,7 @@ function wellFormed(text: string | null): string | null {
 }
 
 describe('a message of ModelStreamInfer', () => {
-  it('is read as it was written', () => {
+  it('is read as it was written (C-223)', () => {
     fc.assert(
       fc.property(streamRequests, fc.boolean(), (request, batched) => {
         const message = received(encodeStreamRequest(request, { batched }));
@@ -136,7 +136,7 @@ describe('a verdict in tensors', () => {
     ),
   });
 
-  it('may stand beside other outputs', () => {
+  it('may stand beside other outputs (C-226, C-422)', () => {
     const more = {
       outputs: [...good.outputs, { name: 'OTHER', datatype: 'FP32', shape: [2] }],
       raw_output_contents: [...good.raw_output_contents, Buffer.alloc(8)],
