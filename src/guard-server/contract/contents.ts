@@ -14,7 +14,7 @@ const MAX_MEDIA_BASE64 = 64 * 1024 * 1024;
 /**
  * Reads and validates the rows of a request by their REQUEST_TYPE. A gRPC call has one status, so the first invalid row
  * fails all rows of its request.
- * Throws RequestError with a code of the contract; docs/contract-decisions.md lists the codes that the contract leaves
+ * Throws RequestError with a code of the contract; docs/writing-a-guard.md lists the codes that the contract leaves
  * open.
  */
 export function readContents(request: TensorRequest, contextTokens: number): Contents {
