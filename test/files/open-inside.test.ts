@@ -80,10 +80,10 @@ test('nothing outside is read while a folder is exchanged for a link', async () 
     stopped = true;
     await exchange;
   }
-  found.delete('ENOENT');
-  found.delete('EOUTSIDE');
-  found.delete('ENOTFILE');
-  expect([...found].sort()).toEqual(['a.txt', 'inside']);
+  // Which of these are found depends on the moments of the exchange.
+  const possible = ['inside', 'a.txt', 'ENOENT', 'EOUTSIDE', 'ENOTFILE'];
+  expect([...found].filter((text) => !possible.includes(text))).toEqual([]);
+  expect(await textIn(join(sub, 'a.txt'))).toBe('inside');
 });
 
 test('without descriptors to ask, a file is looked for under its name', async () => {
