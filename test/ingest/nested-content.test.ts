@@ -236,12 +236,6 @@ describe('what records hold in lists and objects', () => {
     expect(await items(record, { textColumns: ['n'] })).toEqual(['x: MALFORMED_ROW']);
   });
 
-  test('a list of lists of speakers', async () => {
-    const path = folder.at('a.json');
-    writeFileSync(path, JSON.stringify([[{ speaker: 'A', text: 'Hi' }], [{ speaker: 'B', text: 'Ho' }]]));
-    expect((await readItems([corpus(path)])).map(shown)).toEqual(['a.json#1: user=Hi', 'a.json#2: user=Ho']);
-  });
-
   test('what is nested too deeply, or too much for one record, is one item with an error', async () => {
     const path = folder.at('deep.jsonl');
     writeFileSync(path, `{"id":"x","text":"T","deep":${'['.repeat(50_000)}"far in"${']'.repeat(50_000)}}\n`);

@@ -69,19 +69,3 @@ test('the list of what was skipped is part of the record', async () => {
   const { status, stdout } = await guardsweep(['verify', copy]);
   expect([status, stdout]).toEqual([1, expect.stringContaining('skipped.jsonl') as string]);
 });
-
-test('a list of a hundred thousand takes little memory and keeps its order', async () => {
-  const { SkippedFiles } = await import('../../../src/ingest/discover/walk/skipped-files.ts');
-  const skipped = new SkippedFiles();
-  const names = Array.from({ length: 100_000 }, (_, index) => `runs/of/the/night/${index}/"\n${index}.txt`);
-  for (const [index, name] of names.entries()) {
-    skipped.enter(index % 2);
-    skipped.add('broken links', name);
-  }
-  expect([...skipped.files(['a', 'b (2)'])]).toEqual(
-    names.map((name, index) => ({
-      path: `${index % 2 === 0 ? 'a' : 'b (2)'}/${name}`,
-      reason: 'broken links',
-    })),
-  );
-});

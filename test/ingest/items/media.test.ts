@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
@@ -88,15 +79,6 @@ describe('media files', () => {
     });
   });
 
-  test('beyond the bound are not read', async () => {
-    write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
-    const [item] = await readItems([corpus(home.at('uploads'))], 1000, 1000);
-    expect(item).toMatchObject({
-      source: { sha256: null, bytes: JPEG.length + 1000 },
-      settled: { error: { code: 'ITEM_TOO_LARGE' } },
-    });
-  });
-
   test('carry the text beside them, if it is one that can be sent', async () => {
     for (const name of ['plain', 'marked', 'blank', 'long', 'broken']) write(`${name}.jpg`, JPEG);
     write('plain.txt', 'a dog on a beach\n');
@@ -110,22 +92,6 @@ describe('media files', () => {
       'blank.jpg': null,
       'long.jpg': 'ITEM_TOO_LARGE',
       'broken.jpg': 'INVALID_ENCODING',
-    });
-  });
-
-  test('leave the text beside them to itself where their first bytes are of something else', async () => {
-    for (const [name, bytes] of Object.entries({
-      'a.jpg': Buffer.from('no picture'),
-      'b.jpg': JPEG,
-      'c.png': PNG,
-    }))
-      write(name, bytes);
-    for (const name of ['a', 'b', 'c']) write(`${name}.txt`, 'beside');
-    expect(await told()).toEqual({
-      'a.jpg': 'UNSUPPORTED_TYPE',
-      'a.txt': 'a text',
-      'b.jpg': 'beside',
-      'c.png': 'beside',
     });
   });
 
@@ -303,26 +269,4 @@ describe('media files', () => {
     appendFileSync(home.at('uploads/manifest.csv'), 'b.jpg,second\n');
     expect(await code(0)).toBe('SOURCE_CHANGED');
   });
-});
-
-describe('what is expected of the decoders', () => {
-  for (const kind of ['audio', 'images']) {
-    const folder = fileURLToPath(new URL(`../../fixtures/${kind}/`, import.meta.url));
-    const names = readdirSync(folder);
-    for (const name of names) {
-      if (names.includes(`${name}.json`)) {
-        test(`${kind}/${name} gets there`, async () => {
-          const [item] = await readItems([corpus(join(folder, name))]);
-          expect(item!.request?.modality).toBe(kind === 'audio' ? 'audio' : 'image');
-        });
-      }
-      if (names.includes(`${name}.error`)) {
-        test(`${kind}/${name} is refused there or for the same reason`, async () => {
-          const [item] = await readItems([corpus(join(folder, name))]);
-          const code = readFileSync(join(folder, `${name}.error`), 'utf8').trim();
-          expect(item!.settled?.error?.code ?? code).toBe(code);
-        });
-      }
-    }
-  }
 });

@@ -75,15 +75,6 @@ describe('the part of its record that an item is', () => {
       ['rejected', 2],
     ]);
   });
-
-  test('an item that cannot be judged keeps it', async () => {
-    const path = write('a.jsonl', `${JSON.stringify({ chosen: 'x'.repeat(100), rejected: ' ' })}\n`);
-    const items = await readItems([corpus(path)], 50);
-    expect(items.map(({ part, settled }) => [part, settled?.error?.code])).toEqual([
-      ['chosen', 'ITEM_TOO_LARGE'],
-      ['rejected', 'EMPTY_CONTENT'],
-    ]);
-  });
 });
 
 describe('the ids of items without an id of their own', () => {

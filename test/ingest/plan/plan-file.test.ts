@@ -261,8 +261,4 @@ describe('the plan', () => {
     await expect(read(path)).rejects.toMatchObject(expected);
     await expect(PlanWriter.open(path, OPTIONS)).rejects.toMatchObject(expected);
   });
-
-  it('that does not exist is empty', async () => {
-    expect(await read(await newPath())).toEqual([]);
-  });
 });

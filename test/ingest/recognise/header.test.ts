@@ -117,10 +117,4 @@ describe('the header of a table', () => {
     const [first] = await readItems([corpus(path, { idColumn: '1' })]);
     expect(first!.id).toBe('7');
   });
-
-  test('without one, columns to choose from are named by their positions', async () => {
-    const configs = [corpus(write('2019-01-01,one,another\n2019-01-02,third,fourth\n'))];
-    const failure = await inspect(configs).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: expect.stringMatching(/among: 1, 2, 3$/) as string });
-  });
 });

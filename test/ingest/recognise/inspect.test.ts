@@ -32,26 +32,6 @@ describe('inspecting sources', () => {
   });
 
   test.each([
-    ['a name given twice', 'id,text,text\n1,a,b\n', {}, ['column 3']],
-    ['names that differ in case', 'text,Text\na,b\n', {}, ['"Text"']],
-    ['the other of two such names', 'text,Text\na,b\n', { textColumns: ['Text'] }, ['"text"']],
-    ['no name', 'text,\na,b\n', {}, ['column 2']],
-  ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
-    write('a.csv', content);
-    expect(await inspect('a.csv', overrides)).toMatchObject({
-      unjudgedColumns: [{ path: 'a.csv', columns }],
-    });
-  });
-
-  test('names only so many columns', async () => {
-    const names = Array.from({ length: 300 }, (_, index) => `c${index}`);
-    write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
-    const { unjudgedColumns } = await inspect('a.csv');
-    expect(unjudgedColumns[0]!.columns).toHaveLength(201);
-    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c199"', 'and 100 more']);
-  });
-
-  test.each([
     [
       'a table with text in a column that has no name',
       'label,\nspam,words\n',
@@ -109,11 +89,6 @@ describe('inspecting sources', () => {
     });
   });
 
-  test('a few bad records do not make a file wrongly encoded', async () => {
-    write('a.csv', Buffer.concat([Buffer.from('text\nplain\n'), Buffer.from('café\n', 'latin1')]));
-    expect(await inspect('a.csv')).toMatchObject({ unjudgedColumns: [] });
-  });
-
   test('an empty table, a text and a file that is no text are nothing to complain about', async () => {
     for (const [name, content] of [
       ['a.csv', ''],
@@ -125,15 +100,6 @@ describe('inspecting sources', () => {
       write(name, Buffer.from(content, 'latin1'));
       expect(await inspect(name)).toMatchObject({ unjudgedColumns: [] });
     }
-  });
-
-  test('media in a folder are not opened', async () => {
-    write('a.png', 'x');
-    // Each open file would ask the signal whether to go on.
-    const inspecting = inspectAll([corpus(folder.at('folder'))], AbortSignal.abort());
-    await expect(inspecting).resolves.toMatchObject({
-      tables: [],
-    });
   });
 
   test('files that are not UTF-8 are told by their encodings', async () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('an object around one array of records', () => {
   const folder = testFolder();
@@ -75,20 +75,6 @@ describe('an object around one array of records', () => {
       ['a.json#2#nested2', 'test[2]', 'Scheisse'],
       ['a.json#2#nested3', 'more[1]', '杀'],
     ]);
-  });
-
-  test('has labels beside it, which are named', async () => {
-    const path = folder.at('a.json');
-    writeFileSync(path, JSON.stringify({ train: first, license: 'MIT', info: { lang: 'en' } }));
-    const configs = [corpus(path)];
-    const { unjudgedColumns } = await inspect(configs);
-    expect(unjudgedColumns).toEqual([{ path: 'a.json', columns: ['"license"', '"info.lang"'] }]);
-  });
-
-  test('has nothing judged beside it when columns are named', async () => {
-    const path = folder.at('a.json');
-    writeFileSync(path, JSON.stringify({ description: 'Some words about it.', examples }));
-    expect(await readItems([corpus(path, { textColumns: ['text'] })])).toHaveLength(2);
   });
 
   test('is read up to what is not JSON, or to where it is cut short', async () => {

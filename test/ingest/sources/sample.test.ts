@@ -23,10 +23,7 @@ const LAYOUTS: Readonly<Record<string, (rows: readonly Row[], all: readonly Row[
   'a.jsonl': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
   'a.json': (rows) => JSON.stringify(rows),
   'pretty.json': (rows) => JSON.stringify(rows, null, 2),
-  'lines.json': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
-  'unnamed lines': (rows) => rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
   'unnamed array': (rows) => JSON.stringify(rows),
-  'unnamed around': (rows) => JSON.stringify({ version: 1, rows }, null, 1),
   'around.json': (rows) => JSON.stringify({ version: 1, rows }),
 };
 
@@ -126,7 +123,7 @@ describe('what a file is sampled for, whatever the size of its records', () => {
         const isRefused = found.some(({ row: at }) => at === null);
         if (!isRefused) expect(beyond).toHaveLength(held.filter((isHeld) => !isHeld).length);
       }),
-      { seed, numRuns: 25 },
+      { seed, numRuns: 8 },
     );
   });
 
