@@ -8,9 +8,6 @@ import { readUnseen } from './measure/unseen.ts';
 /** Prints the evaluation of the shipped model, without training. */
 await runTool(async () => {
   const unseen = await readUnseen(corporaFolder());
-  standardOutput().lines(
-    evaluate(await LiteModel.load(), unseen)
-      .trimEnd()
-      .split('\n'),
-  );
+  const { main, more } = evaluate(await LiteModel.load(), unseen);
+  standardOutput().lines(`${main}\n${more}`.trimEnd().split('\n'));
 });

@@ -89,16 +89,14 @@ async function train(): Promise<void> {
   const card = modelCard({
     seed: SEED,
     weightsBytes: weights.length,
-    artifacts: model!.artifacts,
-    train: [...train, ...extra.seen],
-    unseen,
-    evaluation,
+    texts: [...train, ...extra.seen, ...unseen.dev, ...unseen.prose, ...unseen.unspecified],
+    evaluation: evaluation.main,
     leftOut,
   });
   await writeInProject(WEIGHTS, weights);
   await writeInProject(RULES, rulesFile);
   await writeInProject(MODEL_CARD, card);
-  standardOutput().lines(`${evaluation}\n${leftOut}`.trimEnd().split('\n'));
+  standardOutput().lines(`${evaluation.main}\n${evaluation.more}\n${leftOut}`.trimEnd().split('\n'));
   for (const [name, hash] of Object.entries(model!.artifacts)) say(`${name} ${hash}`);
 }
 

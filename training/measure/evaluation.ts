@@ -39,22 +39,28 @@ function overallPrecision(judged: readonly Judged[]): number {
   );
 }
 
-/** Evaluates a model on labelled texts it has not seen, as Markdown for the terminal and the model card. */
-export function evaluate(model: LiteModel, { dev, unspecified, prose, plainWords }: Unseen): string {
+/** Tables as Markdown: those of the model card, and more for the terminal. */
+interface Evaluation {
+  readonly main: string;
+  readonly more: string;
+}
+
+/** Evaluates a model on labelled texts it has not seen. */
+export function evaluate(model: LiteModel, { dev, unspecified, prose, plainWords }: Unseen): Evaluation {
   const judge = (row: LabelledText): Judged => ({ row, scores: model.scoreText(row.text) });
   const judged = dev.map(judge);
   const others = unspecified.map(judge);
   const judgedProse = prose.map(judge);
-  return [
-    plainWordsTables(model, plainWords),
-    overallTable(judged, others, judgedProse),
-    categoryTable(judged),
+  const main = [overallTable(judged, others, judgedProse), categoryTable(judged)];
+  const more = [
     lookAlikeTable(judged),
     languageTable(judged),
+    plainWordsTables(model, plainWords),
     proseTable(judgedProse),
     robustnessTables(model, dev),
     longTextTable(model, dev),
-  ].join('\n');
+  ];
+  return { main: main.join('\n'), more: more.join('\n') };
 }
 
 function overallError(judged: readonly Judged[]): string {
@@ -74,6 +80,7 @@ function overallTable(
 ): string {
   const benign = judged.filter(({ row }) => row.targets[OVERALL] === 0);
   const hazards = judged.filter(({ row }) => row.targets[OVERALL] === 1);
+  const lookAlikes = judged.filter(({ row }) => isLookAlike(row));
   const flagged = judged.filter(({ scores }) => scores.flagged).length;
   const rightlyFlagged = hazards.filter(({ scores }) => scores.flagged).length;
   return markdownTable(
@@ -89,6 +96,7 @@ function overallTable(
       ['hazards of no category flagged (recall)', others.length, figure(flagRate(others))],
       ['flagged that are hazards (precision)', flagged, figure(rightlyFlagged / flagged)],
       ['benign flagged (false positives)', benign.length, figure(flagRate(benign))],
+      ['benign in alarming words flagged', lookAlikes.length, figure(flagRate(lookAlikes))],
       ['calibration error (ECE), dev', judged.length, overallError(judged)],
       ['calibration error (ECE), held-back prose', prose.length, overallError(prose)],
     ],
