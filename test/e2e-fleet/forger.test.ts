@@ -8,7 +8,6 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder, type Cli } from '../helpers/cli.ts';
 import { random, seed, writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { inTime } from '../helpers/fleet-report.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
@@ -17,8 +16,6 @@ import { forge, KINDS } from './forger.ts';
 const ROWS = 12_000;
 const FORGERIES = 10_000;
 const MAX_RESIDENT_MIB = 1024;
-/** It takes some 40 s; on a loaded machine twice as long. */
-const ENDS_WITHIN_MS = 150_000;
 const METRICS = ['--metrics-port', '0'];
 
 /** The highest resident memory that a process had. */
@@ -71,9 +68,7 @@ it(
       'the run was over before the forger was',
     ).toBeLessThan(ROWS);
 
-    const processes = { feeder, sink, 'worker 0': workers[0]!, 'worker 1': workers[1]! };
-    const reported = { fleet, processes, redis: client, dir };
-    expectStatus(await inTime(feeder.finished(), ENDS_WITHIN_MS, reported), 0);
+    expectStatus(await feeder.finished(), 0);
     expect(feeder.stderr + sink.stderr).not.toContain('\x1b[2J');
     expect(await verifyRun(dir, {})).toMatchObject({ ok: true });
     const alone = join(folder, 'undisturbed');

@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -66,3 +66,24 @@ export async function temporaryFolder(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
+
+/** A temporary folder with these files, by their paths in it. */
+export async function folderWith(files: Readonly<Record<string, string | Buffer>>): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, files);
+  return folder;
+}
+
+export async function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string | Buffer>>,
+): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+}
+
+/** The run directory that `enqueue` printed as its last line. */
+export const printedRun = ({ stdout }: Pick<Finished, 'stdout'>): string =>
+  stdout.trimEnd().split('\n').at(-1)!;

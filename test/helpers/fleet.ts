@@ -1,5 +1,10 @@
 import type { RunStatus } from '../../src/fleet/status/run-status.ts';
-import { Cli, guardsweep, type Finished } from './cli.ts';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { typed } from '../cli/terminal.ts';
+import { Cli, temporaryFolder, type Finished } from './cli.ts';
+import { writeComments } from './corpus.ts';
+import { redisForTest } from './redis/redis.ts';
 import { onlyRun, until } from './run-directory.ts';
 
 export interface FleetOptions {
@@ -51,10 +56,10 @@ export class Fleet {
     return new Cli(['retry', run, ...args], { env: this.#env });
   }
 
-  /** What `status` says of a run now. */
+  /** What `status` says of a run now: the command, in this process. */
   async status(run: string): Promise<RunStatus> {
-    const done = await guardsweep(['status', run, '--json'], { env: this.#env });
-    expectStatus(done, 0);
+    const done = await typed(['status', run, '--json'], { context: { env: this.#env } });
+    expectStatus({ ...done, signal: null }, 0);
     return (JSON.parse(done.stdout) as RunStatus[])[0]!;
   }
 
@@ -66,6 +71,19 @@ export class Fleet {
   get #env(): NodeJS.ProcessEnv {
     return { ...this.#options.env, REDIS_URL: this.#options.redis.url };
   }
+}
+
+/** A fleet over a Redis of its own, with a table of comments and a folder for its runs. */
+export async function fleetWithComments(
+  rows: number,
+  options: Partial<FleetOptions> & Pick<FleetOptions, 'guards'>,
+): Promise<{ readonly fleet: Fleet; readonly folder: string; readonly out: string; readonly path: string }> {
+  const folder = await temporaryFolder();
+  const out = join(folder, 'runs');
+  await mkdir(out);
+  await writeComments(folder, 'a.csv', rows);
+  const redis = options.redis ?? (await redisForTest());
+  return { fleet: new Fleet({ ...options, redis, out }), folder, out, path: join(folder, 'a.csv') };
 }
 
 /** Ends with a summary that says what happened when a process ended otherwise than expected. */
