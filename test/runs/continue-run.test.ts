@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { outcomes } from '../helpers/run-directory.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
 
 let folder: string;
@@ -61,21 +62,40 @@ describe('a run that is continued', () => {
     expect(await codes(run)).toEqual(['uploads/a.txt SOURCE_CHANGED']);
   });
 
-  it('notices a file that was edited in place and had its modification time put back', async () => {
+  it('keeps what was judged of a table that changed, and ends what was planned, and the rest as one item', async () => {
     const path = join(uploads, 'a.csv');
-    await writeFile(path, rows('a', 0, 30));
+    await writeFile(path, rows('a', 0, 20_000));
     await utimes(path, 1, 1);
     await writeFile(join(uploads, 'b.csv'), rows('b', 0, 3));
+    await writeFile(join(uploads, 'c.txt'), 'a note');
     const run = await createdRun(folder);
-    await expect(go(run, judge({ answers: 10 }))).rejects.toThrow();
-    await writeFile(path, rows('A', 0, 30));
+    await expect(go(run, judge({ answers: 25 }))).rejects.toThrow();
+    const planned = (await jsonLines<{ items?: number }>(join(run.dir, 'plan.jsonl')))
+      .map(({ items = 0 }) => items)
+      .reduce((sum, items) => sum + items, 0);
+    expect(planned).toBeLessThan(20_000);
+    // Edited in place, and its modification time put back.
+    await writeFile(path, rows('A', 0, 20_000));
     await utimes(path, 1, 1);
-    await go(run, judge());
-    const ended = (await outcomes(run.dir)).map(({ error }) => error?.code ?? 'ok');
-    expect(ended.filter((code) => code === 'ok')).toHaveLength(13);
-    expect(ended).toContain('SOURCE_CHANGED');
+    await writeFile(join(uploads, 'c.txt'), 'another note');
+    await writeFile(join(uploads, 'late.csv'), rows('late', 0, 3));
+    await go(run, judge({ model: 'b' }));
+
+    const lines = await outcomes(run.dir);
+    const [before] = lines;
+    const isKept = ({ fingerprint }: OutcomeLine): boolean => fingerprint === before!.fingerprint;
+    const kept = lines.filter(isKept).length;
+    const ended: Record<string, number> = {};
+    for (const how of await codes(run)) ended[how] = (ended[how] ?? 0) + 1;
+    expect(ended).toEqual({
+      'uploads/a.csv ok': kept,
+      'uploads/a.csv SOURCE_CHANGED': planned + 1 - kept,
+      'uploads/b.csv ok': 3,
+      'uploads/c.txt SOURCE_CHANGED': 1,
+    });
+    expect(lines.map(({ seq }) => seq)).toEqual([...lines.keys()]);
     const hashes = await readFile(join(run.dir, 'source-hashes.jsonl'), 'utf8');
-    expect(hashes).toMatch(/^\{"source":0,"sha256":null\}\n\{"source":1,"sha256":"[0-9a-f]{64}"\}\n$/);
+    expect(hashes).toMatch(/^\{"source":0,"sha256":null\}\n\{"source":1,"sha256":"[0-9a-f]{64}"\}\n/);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 

@@ -11,6 +11,7 @@ import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { cutPlan } from './cut-plan.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
 
@@ -143,7 +144,7 @@ describe('a run that is resumed over changed files', () => {
           expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
         },
       ),
-      { seed: SEED, numRuns: 25, examples: [FED_CHANGED] },
+      { seed: SEED, numRuns: rounds(25), examples: [FED_CHANGED] },
     );
   }, 120_000);
 });

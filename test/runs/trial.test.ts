@@ -14,6 +14,7 @@ import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { cutPlan } from './cut-plan.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
 
@@ -182,7 +183,7 @@ describe('a trial that is continued', () => {
         expect(places(await outcomes(stopped.dir))).toEqual(places(await outcomes(undisturbed.dir)));
         expect(await verifyRun(stopped.dir)).toMatchObject({ ok: true });
       }),
-      { seed: SEED, numRuns: 8 },
+      { seed: SEED, numRuns: rounds(8) },
     );
   });
 });
