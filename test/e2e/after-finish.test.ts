@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
 import type { NotedHead } from '../../src/record/head-file.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { typed } from '../cli/terminal.ts';
+import { folderWith, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
 import { reseal } from '../record/reseal.ts';
 
@@ -14,11 +16,14 @@ env > "$1"
 exit "\${2:-0}"
 `;
 
-async function corpus(): Promise<string> {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), 'text\nhello there\n');
-  await writeFile(join(cwd, 'told.sh'), SCRIPT, { mode: 0o700 });
-  return cwd;
+/** A folder with a corpus, and commands in it that run in this process. */
+async function corpus() {
+  const cwd = await folderWith({ 'a.csv': 'text\nhello there\n', 'told.sh': SCRIPT });
+  await chmod(join(cwd, 'told.sh'), 0o700);
+  const command = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    typed(args, { runs: runCommands, context: { cwd, env: { XDG_STATE_HOME: cwd, ...env } } });
+  const enqueue = ['enqueue', 'a.csv', '--no-report'];
+  return { cwd, command, enqueue, heads: () => jsonLines<NotedHead>(join(cwd, 'heads.jsonl')) };
 }
 
 /** A pair of keys as openssl makes them. */
@@ -27,137 +32,131 @@ function makeKeys(cwd: string): void {
   execFileSync('openssl', ['pkey', '-in', join(cwd, 'key.pem'), '-pubout', '-out', join(cwd, 'public.pem')]);
 }
 
+const older = <T extends object>(manifest: T): T => ({
+  ...manifest,
+  finished_at: '2020-01-01T00:00:00.000Z',
+});
+
 describe('after a run is finished', () => {
   it('its head is in the head file, and verify finds a record that was made anew', async () => {
-    const cwd = await corpus();
-    const done = await guardsweep(['enqueue', 'a.csv', '--head-file', 'heads.jsonl', '--json'], { cwd });
+    const { command, enqueue, heads } = await corpus();
+    const flags = ['--head-file', 'heads.jsonl'];
+    const done = await command([...enqueue, ...flags, '--json']);
     expect(done.status).toBe(0);
-    const summary = JSON.parse(done.stdout) as Summary;
-    const run = await onlyRun(join(cwd, 'runs'));
-    const heads = () => jsonLines<NotedHead>(join(cwd, 'heads.jsonl'));
-    expect(await heads()).toMatchObject([{ run: basename(run), pass: 1, head: summary.chain_head }]);
+    const { chain_head, dir: run } = JSON.parse(done.stdout) as Summary;
+    expect(await heads()).toMatchObject([{ run: basename(run), pass: 1, head: chain_head }]);
     expect(`${(await heads())[0]!.manifest}  manifest.json\n`).toBe(
       await readFile(join(run, 'manifest.sha256'), 'utf8'),
     );
-    const verify = ['verify', run, '--head-file', 'heads.jsonl'];
-    expect((await guardsweep(verify, { cwd })).status).toBe(0);
+    expect((await command(['verify', run, ...flags])).status).toBe(0);
 
     // Noted once, however often the run is resumed.
-    expect((await guardsweep(['resume', run, '--head-file', 'heads.jsonl'], { cwd })).status).toBe(0);
+    expect((await command(['resume', run, ...flags])).status).toBe(0);
     expect(await heads()).toHaveLength(1);
 
-    await reseal(run, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
-    expect((await guardsweep(['verify', run], { cwd })).status).toBe(0);
-    const forged = await guardsweep(verify, { cwd });
-    expect(forged.status).toBe(1);
-    expect(forged.stdout).toMatch(/not the expected one/);
+    await reseal(run, older);
+    expect((await command(['verify', run])).status).toBe(0);
+    const forged = await command(['verify', run, ...flags]);
+    expect([forged.status, forged.stdout]).toEqual([1, expect.stringMatching(/not the expected one/)]);
   });
 
   it('no head is noted, and nobody told, of a finished run whose record failed verification', async () => {
-    const cwd = await corpus();
-    expect((await guardsweep(['enqueue', 'a.csv'], { cwd })).status).toBe(0);
-    const run = await onlyRun(join(cwd, 'runs'));
+    const { cwd, command, enqueue, heads } = await corpus();
+    const run = printedRun(await command(enqueue));
     const summary = join(run, 'summary.json');
     const text = await readFile(summary, 'utf8');
     await writeFile(summary, text.replace(/"chain_head": "\w+"/, `"chain_head": "${'0'.repeat(64)}"`));
     const flags = ['--head-file', 'heads.jsonl', '--on-finish', './told.sh', '--on-finish', join(cwd, 'env')];
-    const { status, stderr } = await guardsweep(['resume', run, ...flags], { cwd });
+    const { status, stderr } = await command(['resume', run, ...flags]);
     expect([status, stderr]).toEqual([1, expect.stringContaining('summary.json')]);
     expect(await readFile(join(cwd, 'heads.jsonl'), 'utf8')).toBe('');
     await expect(readFile(join(cwd, 'env'))).rejects.toThrow('ENOENT');
     await writeFile(summary, text);
-    expect((await guardsweep(['resume', run, ...flags], { cwd })).status).toBe(0);
-    expect(await jsonLines(join(cwd, 'heads.jsonl'))).toHaveLength(1);
+    expect((await command(['resume', run, ...flags])).status).toBe(0);
+    expect(await heads()).toHaveLength(1);
   });
 
-  it('a command is told of it, without our secrets', async () => {
-    const cwd = await corpus();
-    const env = { GUARD_API_KEY: 'secret-of-the-guard', REDIS_PREFIX: 'x', SLACK_TOKEN: 'theirs' };
-    const args = ['enqueue', 'a.csv', '--json', '--on-finish', './told.sh', '--on-finish', join(cwd, 'env')];
-    const done = await guardsweep(args, { cwd, env });
+  it('a command that a job file names is told of it, without our secrets', async () => {
+    const { cwd, heads } = await corpus();
+    const after = `headFile: heads.jsonl\nonFinish: [./told.sh, ${JSON.stringify(join(cwd, 'env'))}]\n`;
+    await writeFile(join(cwd, 'job.yaml'), `sources: [{ path: a.csv }]\n${after}`);
+    const done = await guardsweep(
+      ['enqueue', join(cwd, 'job.yaml'), '--json', '--no-report', '--out', join(cwd, 'out')],
+      {
+        // What the file names is relative to itself.
+        cwd: await temporaryFolder(),
+        env: { GUARD_API_KEY: 'secret-of-the-guard', REDIS_PREFIX: 'x', SLACK_TOKEN: 'theirs' },
+      },
+    );
     expect(done.status).toBe(0);
-    const { chain_head, run } = JSON.parse(done.stdout) as Summary;
-    const told = await readFile(join(cwd, 'env'), 'utf8');
-    expect(told).toContain(`GUARDSWEEP_HEAD=${chain_head}\n`);
-    expect(told).toContain(`GUARDSWEEP_RUN=${run}\n`);
-    expect(told).toContain(`GUARDSWEEP_RUN_DIR=${await onlyRun(join(cwd, 'runs'))}\n`);
-    expect(told).toContain('GUARDSWEEP_STATUS=0\n');
-    expect(told).toContain('SLACK_TOKEN=theirs\n');
-    expect(told).not.toMatch(/secret-of-the-guard|REDIS/);
+    const { chain_head, run, dir } = JSON.parse(done.stdout) as Summary;
+    const told = (await readFile(join(cwd, 'env'), 'utf8')).split('\n');
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ...[`GUARDSWEEP_HEAD=${chain_head}`, `GUARDSWEEP_RUN=${run}`, `GUARDSWEEP_RUN_DIR=${dir}`],
+        ...['GUARDSWEEP_STATUS=0', 'SLACK_TOKEN=theirs'],
+      ]),
+    );
+    expect(told.join()).not.toMatch(/secret-of-the-guard|REDIS/);
+    expect(await heads()).toMatchObject([{ head: chain_head }]);
+    // A run directory may be another's: it names no program and no file.
+    expect(await readFile(join(dir, 'run.json'), 'utf8')).not.toMatch(/told\.sh|heads\.jsonl/);
   });
 
   it('4: a command that fails, or a head that cannot be noted; the run stays finished', async () => {
-    const cwd = await corpus();
+    const { cwd, enqueue, command } = await corpus();
     const args = ['--on-finish', './told.sh', '--on-finish', join(cwd, 'env'), '--on-finish', '3'];
-    const failed = await guardsweep(['enqueue', 'a.csv', ...args], { cwd });
+    const failed = await command([...enqueue, ...args]);
     expect(failed.status).toBe(4);
     expect(failed.stderr).toMatch(/\ntold\n.*the run is finished, but .*told\.sh ended with status 3; /s);
     const run = await onlyRun(join(cwd, 'runs'));
-    expect((await guardsweep(['verify', run], { cwd })).status).toBe(0);
-    const missing = await guardsweep(['resume', run, '--on-finish', 'no-such-program'], { cwd });
+    expect((await command(['verify', run])).status).toBe(0);
+    const missing = await command(['resume', run, '--on-finish', 'no-such-program']);
     expect(missing.status).toBe(4);
     expect(missing.stderr).toMatch(/no-such-program cannot be started \(ENOENT\)/);
-    expect((await guardsweep(['resume', run, '--on-finish', 'true'], { cwd })).status).toBe(0);
-  });
-
-  it('a job file says what is done, relative to itself', async () => {
-    const cwd = await corpus();
-    await writeFile(
-      join(cwd, 'job.yaml'),
-      `sources: [{ path: a.csv }]\nheadFile: heads.jsonl\nonFinish: [./told.sh, ${JSON.stringify(join(cwd, 'env'))}]\n`,
-    );
-    const elsewhere = await temporaryFolder();
-    const done = await guardsweep(['enqueue', join(cwd, 'job.yaml'), '--json', '--out', join(cwd, 'out')], {
-      cwd: elsewhere,
-    });
-    expect(done.status).toBe(0);
-    const { chain_head } = JSON.parse(done.stdout) as Summary;
-    expect(await jsonLines(join(cwd, 'heads.jsonl'))).toMatchObject([{ head: chain_head }]);
-    expect(await readFile(join(cwd, 'env'), 'utf8')).toContain(chain_head);
-    // A run directory may be another's: it names no program and no file.
-    const run = await onlyRun(join(cwd, 'out'));
-    expect(await readFile(join(run, 'run.json'), 'utf8')).not.toMatch(/told\.sh|heads\.jsonl/);
+    expect((await command(['resume', run, '--on-finish', 'true'])).status).toBe(0);
   });
 
   it('its manifest is signed with the key, and verify wants the signature', async () => {
-    const cwd = await corpus();
+    const { cwd, enqueue, command } = await corpus();
     makeKeys(cwd);
     const env = { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'key.pem') };
-    expect((await guardsweep(['enqueue', 'a.csv'], { cwd, env })).status).toBe(0);
-    const run = await onlyRun(join(cwd, 'runs'));
-    const unchecked = await guardsweep(['verify', run], { cwd });
-    expect(unchecked.stdout).toMatch(/signed, but the signature was not checked/);
-    const verify = ['verify', run, '--public-key', 'public.pem'];
-    const valid = await guardsweep(verify, { cwd });
-    expect([valid.status, valid.stdout]).toEqual([0, expect.stringMatching(/the signature is valid/)]);
-    expect((await guardsweep(['verify', run, '--public-key', 'key.pem'], { cwd })).status).toBe(2);
-    await reseal(run, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
-    const forged = await guardsweep(verify, { cwd });
-    expect(forged.status).toBe(1);
-    expect(forged.stdout).toMatch(/not a signature of manifest\.sha256/);
+    const run = printedRun(await command(enqueue, env));
+    const verified = async (...flags: string[]): Promise<[status: number, stdout: string]> => {
+      const { status, stdout } = await command(['verify', run, ...flags]);
+      return [status, stdout];
+    };
+    expect(await verified()).toEqual([0, expect.stringMatching(/signed, but the signature was not checked/)]);
+    const key = ['--public-key', 'public.pem'];
+    expect(await verified(...key)).toEqual([0, expect.stringMatching(/the signature is valid/)]);
+    expect((await verified('--public-key', 'key.pem'))[0]).toBe(2);
+    await reseal(run, older);
+    expect(await verified(...key)).toEqual([1, expect.stringMatching(/not a signature of manifest\.sha256/)]);
   });
 
   it('2: a key that others can read or that is none, and a head file in a run directory', async () => {
-    const cwd = await corpus();
+    const { cwd, enqueue, command } = await corpus();
     makeKeys(cwd);
-    await guardsweep(['enqueue', 'a.csv', '--out', 'before'], { cwd });
-    const run = await onlyRun(join(cwd, 'before'));
-    const refused = async (args: readonly string[], env: NodeJS.ProcessEnv, says: RegExp): Promise<void> => {
-      const done = await guardsweep(['enqueue', 'a.csv', ...args], { cwd, env });
+    const run = printedRun(await command([...enqueue, '--out', 'before']));
+    const file = join(cwd, 'key.pem');
+    await writeFile(join(run, 'key.pem'), await readFile(file), { mode: 0o600 });
+    await writeFile(join(cwd, 'open.pem'), await readFile(file));
+    await chmod(join(cwd, 'open.pem'), 0o604);
+    const x25519 = execFileSync('openssl', ['genpkey', '-algorithm', 'x25519']).toString();
+    const refused: readonly (readonly [args: readonly string[], env: NodeJS.ProcessEnv, says: RegExp])[] = [
+      [[], { GUARDSWEEP_SIGNING_KEY: 'PRIVATE KEY' }, /PKCS#8.*openssl genpkey/],
+      [[], { GUARDSWEEP_SIGNING_KEY: x25519 }, /not Ed25519/],
+      [[], { GUARDSWEEP_SIGNING_KEY_FILE: '/dev/zero' }, /holds no key/],
+      [[], { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'none') }, /ENOENT/],
+      [[], { GUARDSWEEP_SIGNING_KEY_FILE: join(run, 'key.pem') }, /in the run directory/],
+      [[], { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'open.pem') }, /chmod 600/],
+      [['--head-file', join(run, 'heads.jsonl')], {}, /in the run directory/],
+      [['--head-file', join(cwd, 'none', 'heads.jsonl')], {}, /there is no folder/],
+    ];
+    for (const [args, env, says] of refused) {
+      const done = await command([...enqueue, ...args], env);
       expect([done.status, done.stderr]).toEqual([2, expect.stringMatching(says)]);
       expect(done.stderr).not.toMatch(/PRIVATE KEY/);
-    };
-    const file = join(cwd, 'key.pem');
-    await refused([], { GUARDSWEEP_SIGNING_KEY: 'PRIVATE KEY' }, /PKCS#8.*openssl genpkey/);
-    const rsa = execFileSync('openssl', ['genpkey', '-algorithm', 'x25519']).toString();
-    await refused([], { GUARDSWEEP_SIGNING_KEY: rsa }, /not Ed25519/);
-    await refused([], { GUARDSWEEP_SIGNING_KEY_FILE: '/dev/zero' }, /holds no key/);
-    await refused([], { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'none') }, /ENOENT/);
-    await writeFile(join(run, 'key.pem'), await readFile(file), { mode: 0o600 });
-    await refused([], { GUARDSWEEP_SIGNING_KEY_FILE: join(run, 'key.pem') }, /in the run directory/);
-    await refused(['--head-file', join(run, 'heads.jsonl')], {}, /in the run directory/);
-    await refused(['--head-file', join(cwd, 'none', 'heads.jsonl')], {}, /there is no folder/);
-    await chmod(file, 0o604);
-    await refused([], { GUARDSWEEP_SIGNING_KEY_FILE: file }, /chmod 600/);
+    }
   });
 });

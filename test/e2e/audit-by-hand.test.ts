@@ -1,18 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { appendFile, cp, mkdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { onlyRun } from '../helpers/run-directory.ts';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
+import { typed } from '../cli/terminal.ts';
+import { printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { reseal } from '../record/reseal.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 
 const run = promisify(execFile);
-
-beforeAll(() => {
-  debianProgram(['jq'], { versionFlag: '--version', package: 'jq' });
-});
 
 /** The commands of docs/audit.md, in order, as one script. */
 async function commands(signed: boolean): Promise<string> {
@@ -25,30 +23,33 @@ async function commands(signed: boolean): Promise<string> {
     .join('');
 }
 
-/** A finished run with errors and equal texts, signed, in a folder beside the public key. */
+let folder: string;
+
+/** A copy of a finished run with errors and equal texts, signed, in a folder beside the public key. */
 async function finishedRun(): Promise<string> {
-  const cwd = await temporaryFolder();
-  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', join(cwd, 'key.pem')]);
-  await mkdir(join(cwd, 'in'));
-  await writeFile(join(cwd, 'in', 'a.csv'), 'text\nhello there\n""\nI will kill you\nhello there\n');
-  await writeFile(join(cwd, 'in', 'b.jsonl'), '{"text":"good morning"}\n{"text":\n{"text":"hello there"}\n');
-  await writeFile(join(cwd, 'in', 'c.bin'), Buffer.from([0, 1, 2, 3, 254, 255, 0, 1]));
-  const env = { GUARDSWEEP_SIGNING_KEY_FILE: join(cwd, 'key.pem') };
-  const done = await guardsweep(['enqueue', 'in', '--quiet'], { cwd, env });
-  expect(done.status).toBe(5);
-  const folder = join(cwd, 'audit');
-  await mkdir(folder);
-  execFileSync('openssl', [
-    'pkey',
-    '-in',
-    join(cwd, 'key.pem'),
-    '-pubout',
-    '-out',
-    join(folder, 'public.pem'),
-  ]);
-  await cp(await onlyRun(join(cwd, 'runs')), join(folder, 'run'), { recursive: true });
-  return join(folder, 'run');
+  const copy = join(await temporaryFolder(), 'audit');
+  await cp(join(folder, 'audit'), copy, { recursive: true });
+  return join(copy, 'run');
 }
+
+beforeAll(async () => {
+  debianProgram(['jq'], { versionFlag: '--version', package: 'jq' });
+  folder = await mkdtemp(join(tmpdir(), 'guardsweep-audit-'));
+  await writeFiles(folder, {
+    'in/a.csv': 'text\nhello there\n""\nI will kill you\nhello there\n',
+    'in/b.jsonl': '{"text":"good morning"}\n{"text":\n{"text":"hello there"}\n',
+    'in/c.bin': Buffer.from([0, 1, 2, 3, 254, 255, 0, 1]),
+  });
+  const [key, publicKey] = [join(folder, 'key.pem'), join(folder, 'audit', 'public.pem')];
+  await mkdir(join(folder, 'audit'));
+  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
+  execFileSync('openssl', ['pkey', '-in', key, '-pubout', '-out', publicKey]);
+  const context = { cwd: folder, env: { GUARDSWEEP_SIGNING_KEY_FILE: key, XDG_STATE_HOME: folder } };
+  const done = await typed(['enqueue', 'in', '--quiet', '--no-report'], { runs: runCommands, context });
+  expect(done.status).toBe(5);
+  await cp(printedRun(done), join(folder, 'audit', 'run'), { recursive: true });
+  return () => rm(folder, { recursive: true });
+});
 
 describe('the commands of docs/audit.md', () => {
   it('find nothing wrong with a run, and print what the page says', async () => {

@@ -1,12 +1,12 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { jsonLines, onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { folderWith, guardsweep, printedRun, type Finished } from '../helpers/cli.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 
 /** Stands in every text, good or bad; whatever a run leaves behind must not hold it. */
 const MARKER = 'Zebrafinkenkonzert';
@@ -15,11 +15,13 @@ const text = (name: string): string => `${MARKER} in ${name}`;
 const jsonl = (...records: unknown[]): string =>
   records.map((record) => (typeof record === 'string' ? record : JSON.stringify(record))).join('\n') + '\n';
 
+const EVERY_TURN = ['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'];
+
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
 
 /** Each file with the outcomes its items must have, in order: `ok`, or a code. */
-const FILES: readonly (readonly [path: string, content: string | Buffer, outcomes: readonly string[]])[] = [
+const FILES: readonly (readonly [path: string, content: string | Buffer, outcomes: string])[] = [
   [
     'a/bad.csv',
     Buffer.concat([
@@ -28,30 +30,17 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
       Buffer.from([0xe9, 0x20, 0xff]),
       Buffer.from(`,x\n5,"${text('stray')}" quote,x\n6,   ,x\n7,${text('long')},x,y\n8,${text('last')},x\n`),
     ]),
-    [
-      'ok',
-      'MALFORMED_ROW',
-      'ok',
-      'INVALID_ENCODING',
-      'MALFORMED_ROW',
-      'EMPTY_CONTENT',
-      'MALFORMED_ROW',
-      'ok',
-    ],
+    'ok MALFORMED_ROW ok INVALID_ENCODING MALFORMED_ROW EMPTY_CONTENT MALFORMED_ROW ok',
   ],
-  ['a/wide-header.csv', `id,comment,approve,reject\n1,${text('one')}\n2,${text('two')}\n`, ['ok', 'ok']],
-  ['a/trailing.csv', `id,comment\r\n1,${text('one')},\r\n2,${text('two')},,\r\n`, ['ok', 'ok']],
-  [
-    'a/newline.json',
-    `[{"text":"${text('one')}"},{"text":"${text('two\n')}"},{"text":"${text('three')}"}]`,
-    ['ok', 'MALFORMED_ROW'],
-  ],
-  ['a/good.tsv', `id\tbody\n1\t${text('tsv')}\n`, ['ok']],
-  ['a/semicolon.csv', `\ufeffid;comment\r\n1;${text('semicolon')}\r\n2;"${text('a;b')}"\r\n`, ['ok', 'ok']],
+  ['a/wide-header.csv', `id,comment,approve,reject\n1,${text('one')}\n2,${text('two')}\n`, 'ok ok'],
+  ['a/trailing.csv', `id,comment\r\n1,${text('one')},\r\n2,${text('two')},,\r\n`, 'ok ok'],
+  ['a/newline.json', `[{"text":"${text('one')}"},{"text":"${text('two\n')}"}]`, 'ok MALFORMED_ROW'],
+  ['a/good.tsv', `id\tbody\n1\t${text('tsv')}\n`, 'ok'],
+  ['a/semicolon.csv', `\ufeffid;comment\r\n1;${text('semicolon')}\r\n2;"${text('a;b')}"\r\n`, 'ok ok'],
   [
     'a/unclosed.csv',
     `id,text\n1,${text('one')}\n2,"${text('open')}\n3,${text('three')}\n`,
-    ['ok', 'MALFORMED_ROW', 'ok'],
+    'ok MALFORMED_ROW ok',
   ],
   [
     'b/records.jsonl',
@@ -59,53 +48,31 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
       { id: 'r1', text: text('jsonl') },
       `{"text": "${text('cut')}`,
       { id: 'r3', text: { nested: text('object') } },
-      text('a string').replace(/^|$/g, '"'),
+      JSON.stringify(text('a string')),
       { id: 'r5', text: '' },
     ),
-    ['ok', 'MALFORMED_ROW', 'ok', 'ok', 'EMPTY_CONTENT'],
+    'ok MALFORMED_ROW ok ok EMPTY_CONTENT',
   ],
-  ['b/records.jsonl.gz', gzipSync(jsonl({ text: text('gz') }, { text: text('gz 2') })), ['ok', 'ok']],
+  ['b/records.jsonl.gz', gzipSync(jsonl({ text: text('gz') }, { text: text('gz 2') })), 'ok ok'],
   [
     'b/array.json',
-    `[{"id": "x", "text": "${text('array')}"},\n {"text": "${text('bad')}" oops},\n {"text": "${text('two')}"}]`,
-    ['ok', 'MALFORMED_ROW'],
+    `[{"id": "x", "text": "${text('array')}"},\n {"text": "${text('bad')}" oops}]`,
+    'ok MALFORMED_ROW',
   ],
   [
     'c/messages.jsonl',
     jsonl(
       { id: 'm1', messages: [user(text('user')), assistant(text('assistant'))] },
-      {
-        id: 'm2',
-        messages: [{ role: 'developer', content: text('dev') }, user([{ type: 'text', text: text('part') }])],
-      },
+      { id: 'm2', messages: [user([{ type: 'text', text: text('part') }])] },
       { id: 'm3', messages: [user(text('u')), { role: 'wizard', content: text('w') }] },
       { id: 'm4', messages: [user(text('u')), { role: 'system', content: text('s') }] },
       { id: 'm5', messages: [] },
       { id: 'm6', messages: [user('  ')] },
-      { id: 'm7', messages: [assistant(null), user(text('null before'))] },
     ),
-    ['ok', 'ok', 'INVALID_ROLE', 'INVALID_CONVERSATION', 'INVALID_CONVERSATION', 'EMPTY_CONTENT'],
+    'ok ok INVALID_ROLE INVALID_CONVERSATION INVALID_CONVERSATION EMPTY_CONTENT',
   ],
-  [
-    'c/sharegpt.jsonl',
-    jsonl({
-      conversations: [
-        { from: 'human', value: text('h') },
-        { from: 'gpt', value: text('g') },
-      ],
-    }),
-    ['ok'],
-  ],
-  [
-    'c/pairs.json',
-    JSON.stringify([
-      [
-        ['user', text('p')],
-        ['assistant', text('q')],
-      ],
-    ]),
-    ['ok'],
-  ],
+  ['c/sharegpt.jsonl', jsonl({ conversations: [{ from: 'human', value: text('h') }] }), 'ok'],
+  ['c/pairs.json', JSON.stringify([[['user', text('p')]], [['user', text('q')]]]), 'ok ok'],
   [
     'd/pairs.jsonl',
     jsonl(
@@ -113,58 +80,52 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
       { id: 'p2', instruction: text('do'), input: text('this'), output: text('done') },
       { id: 'p3', prompt: text('which'), chosen: text('one'), rejected: text('other') },
     ),
-    ['ok', 'ok', 'ok', 'ok'],
+    'ok ok ok ok',
   ],
   [
     'd/batch.jsonl',
     jsonl({ custom_id: 'b1', method: 'POST', url: '/v1/moderations', body: { input: text('batch') } }),
-    ['ok'],
+    'ok',
   ],
-  ['e/note.txt', text('a note'), ['ok']],
-  ['e/note.md', `# ${text('a heading')}\n`, ['ok']],
-  ['e/empty.txt', '', ['EMPTY_CONTENT']],
-  ['e/utf16.txt', Buffer.from(`\ufeff${text('utf-16')}`, 'utf16le'), ['ok']],
-  ['e/picture.txt', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), ['CORRUPT_MEDIA']],
-  ['e/paper.pdf', `%PDF-1.7\n${text('pdf')}`, ['UNSUPPORTED_TYPE']],
-  ['e/cut.jsonl.gz', gzipSync(jsonl({ text: text('cut gz') })).subarray(0, 40), ['UNREADABLE_SOURCE']],
-  [
-    'f/large.jsonl',
-    jsonl({ text: MARKER.repeat(1_100_000) }, { text: text('after') }),
-    ['ITEM_TOO_LARGE', 'ok'],
-  ],
+  ['e/note.txt', text('a note'), 'ok'],
+  ['e/note.md', `# ${text('a heading')}\n`, 'ok'],
+  ['e/empty.txt', '', 'EMPTY_CONTENT'],
+  ['e/utf16.txt', Buffer.from(`\ufeff${text('utf-16')}`, 'utf16le'), 'ok'],
+  ['e/picture.txt', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'CORRUPT_MEDIA'],
+  ['e/paper.pdf', `%PDF-1.7\n${text('pdf')}`, 'UNSUPPORTED_TYPE'],
+  ['e/cut.jsonl.gz', gzipSync(jsonl({ text: text('cut gz') })).subarray(0, 40), 'UNREADABLE_SOURCE'],
+  ['f/large.jsonl', jsonl({ text: MARKER.repeat(1_100_000) }, { text: text('after') }), 'ITEM_TOO_LARGE ok'],
 ];
 
-async function filesBelow(folder: string): Promise<string[]> {
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  return names.filter((name) => name.isFile()).map((name) => join(name.parentPath, name.name));
+/** That neither the run directory nor what was printed holds content. */
+async function expectNoContent(done: Finished): Promise<void> {
+  const run = printedRun(done);
+  for (const entry of await readdir(run, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
+  }
+  expect(done.stdout + done.stderr).not.toContain(MARKER);
 }
 
 describe('a corpus of every layout and every kind of bad row', () => {
   it('ends with one outcome an item, in order, and leaves no word of content behind', async () => {
-    const folder = await temporaryFolder();
-    for (const [path, content] of FILES) {
-      await mkdir(dirname(join(folder, 'uploads', path)), { recursive: true });
-      await writeFile(join(folder, 'uploads', path), content);
-    }
+    const folder = await folderWith(
+      Object.fromEntries(FILES.map(([path, content]) => [`uploads/${path}`, content])),
+    );
     const done = await guardsweep(['enqueue', 'uploads', '--out', 'runs'], { cwd: folder });
     expect(done.status).toBe(5);
-    const run = await onlyRun(join(folder, 'runs'));
+    const run = printedRun(done);
     const lines = await outcomes(run);
-
-    const bySource = new Map<string, string[]>();
-    for (const line of lines) {
-      const path = line.source.path.replace(/^uploads\//, '');
-      bySource.set(path, [...(bySource.get(path) ?? []), line.error?.code ?? 'ok']);
+    const bySource = new Map<string, string>();
+    for (const { source, error } of lines) {
+      const path = source.path.replace(/^uploads\//, '');
+      const before = bySource.has(path) ? `${bySource.get(path)} ` : '';
+      bySource.set(path, before + (error?.code ?? 'ok'));
     }
-    for (const [path, , expected] of FILES) {
-      expect({ path, outcomes: bySource.get(path)?.slice(0, expected.length) }).toEqual({
-        path,
-        outcomes: expected,
-      });
-    }
+    expect([...bySource]).toEqual(FILES.map(([path, , expected]) => [path, expected]).sort());
 
     expect(lines.map((line) => line.seq)).toEqual(lines.map((_, index) => index));
-    expect([...bySource.keys()]).toEqual([...bySource.keys()].sort());
     const errors = await jsonLines<OutcomeLine>(join(run, 'errors.jsonl'));
     expect(errors).toEqual(lines.filter((line) => line.status === 'error'));
     const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Summary;
@@ -174,39 +135,27 @@ describe('a corpus of every layout and every kind of bad row', () => {
     expect(done.stdout.split('\n')[0]).toBe(
       `Judged ${summary.verdicts} of ${lines.length} items; ${summary.errors} not judged`,
     );
-    expect(done.stdout.trimEnd().split('\n').at(-1)).toBe(run);
     expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: lines.length });
 
-    for (const path of await filesBelow(run)) {
-      expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
-    }
-    expect(done.stdout + done.stderr).not.toContain(MARKER);
+    await expectNoContent(done);
   });
 
   it('shows no content either when a table has no header', async () => {
-    const folder = await temporaryFolder();
     const row = (at: number): string =>
       `${text('a sentence that somebody wrote')} ${at},${text('another of theirs')}\n`;
-    await writeFile(join(folder, 'bare.csv'), [1, 2, 3].map(row).join(''));
+    const folder = await folderWith({ 'bare.csv': [1, 2, 3].map(row).join('') });
     const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
     expect(done.status).toBe(0);
     expect(done.stdout).toContain('Judged as text by what they hold: 1, 2 in bare.csv');
-    expect(done.stdout + done.stderr).not.toContain(MARKER);
-    const run = done.stdout.trim().split('\n').at(-1)!;
-    for (const path of await filesBelow(run)) {
-      expect({ path, holds: (await readFile(path)).includes(MARKER) }).toEqual({ path, holds: false });
-    }
+    await expectNoContent(done);
   });
 
   it('judges a conversation at every turn, in order, when asked to (C-416)', async () => {
-    const folder = await temporaryFolder();
     const messages = [user('first'), assistant('second'), user('third')];
-    await writeFile(join(folder, 'chat.jsonl'), jsonl({ id: 'talk', messages }));
-    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'], {
-      cwd: folder,
-    });
+    const cwd = await folderWith({ 'chat.jsonl': jsonl({ id: 'talk', messages }) });
+    const done = await guardsweep([...EVERY_TURN, '--no-report'], { cwd });
     expect(done.status).toBe(0);
-    const lines = await outcomes(await onlyRun(join(folder, 'runs')));
+    const lines = await outcomes(printedRun(done));
     expect(lines.map(({ id, coverage }) => [id, coverage?.total])).toEqual([
       ['talk#1', 1],
       ['talk#2', 2],
@@ -217,28 +166,23 @@ describe('a corpus of every layout and every kind of bad row', () => {
   });
 
   it('says how much of the cache the turns of conversations reused (C-216)', async () => {
-    const folder = await temporaryFolder();
     const threat = 'how do I build a pipe bomb to kill people at school';
     const talk = (id: string, ...texts: string[]) => ({
       id,
       messages: texts.map((text, index) => (index % 2 === 0 ? user(text) : assistant(text))),
     });
-    const corpus = jsonl(
-      talk('calm', 'hello', 'hi', 'lovely day'),
-      talk('tipped', 'hello', 'hi', threat, 'please calm down', 'sorry, good night'),
-    );
-    await writeFile(join(folder, 'chat.jsonl'), corpus);
-    const done = await guardsweep(['enqueue', 'chat.jsonl', '--audit', 'every-turn', '--no-reuse'], {
-      cwd: folder,
-    });
+    const calm = talk('calm', 'hello', 'hi', 'lovely day');
+    const tipped = talk('tipped', 'hello', 'hi', threat, 'please calm down', 'sorry, good night');
+    const cwd = await folderWith({ 'chat.jsonl': jsonl(calm, tipped) });
+    const done = await guardsweep([...EVERY_TURN, '--no-report'], { cwd });
     expect(done.status).toBe(0);
-    const run = await onlyRun(join(folder, 'runs'));
+    const run = printedRun(done);
     const summary = JSON.parse(await readFile(join(run, 'summary.json'), 'utf8')) as Summary;
     // Every turn but the new one is found in the cache: 0+1+2 of 1+2+3 messages, and 0+1+2+3+4 of 1+2+3+4+5.
     expect(summary.cache).toMatchObject({
       ...{ message_hits: 13, message_misses: 8, writes: 8, l1_evictions: 0, l2_evictions: 0 },
     });
     expect(done.stderr + done.stdout).toContain('61.9% of messages');
-    expect((await guardsweep(['verify', run])).status).toBe(0);
+    expect(await verifyRun(run)).toMatchObject({ ok: true });
   });
 });

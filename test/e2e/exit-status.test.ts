@@ -1,98 +1,78 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
+import { typed } from '../cli/terminal.ts';
+import { folderWith, guardsweep, printedRun } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
-async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await temporaryFolder();
-  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
-  return folder;
-}
+const QUICK = ['--no-report', '--canaries', 'off'];
 
 describe('exit status', () => {
   it('0: everything judged; the last line of stdout is the run directory', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
     const done = await guardsweep(['enqueue', 'a.csv'], { cwd });
     expect(done.status).toBe(0);
-    expect(done.stdout.trimEnd().split('\n').at(-1)).toBe(await onlyRun(join(cwd, 'runs')));
-    const again = await guardsweep(['resume', await onlyRun(join(cwd, 'runs'))], { cwd });
-    expect(again.status).toBe(0);
-    expect(again.stderr).toMatch(/finished/);
+    expect(printedRun(done)).toBe(await onlyRun(join(cwd, 'runs')));
+    const again = await guardsweep(['resume', printedRun(done)], { cwd });
+    expect([again.status, again.stderr]).toEqual([0, expect.stringMatching(/finished/)]);
   });
 
   it('0, 5 and --allow-errors: items that could not be judged', async () => {
     const cwd = await folderWith({ 'a.csv': 'text,n\nhello,1\nshort\n' });
-    expect((await guardsweep(['enqueue', 'a.csv'], { cwd })).status).toBe(5);
-    expect((await guardsweep(['enqueue', 'a.csv', '--allow-errors'], { cwd })).status).toBe(0);
+    const enqueue = ['enqueue', 'a.csv', ...QUICK];
+    expect((await guardsweep(enqueue, { cwd })).status).toBe(5);
+    expect((await guardsweep([...enqueue, '--allow-errors'], { cwd })).status).toBe(0);
   });
 
   it('5: what a folder lacks is one command to copy, which judges the rest', async () => {
-    const cwd = await folderWith({});
-    await mkdir(join(cwd, 'uploads'));
     const rows = ['Grüße aus Köln', 'Ein schöner Tag für uns alle', 'Das war wirklich übertrieben'];
-    await writeFile(join(cwd, 'uploads', 'a.csv'), Buffer.from(`text\n${rows.join('\n')}\n`, 'latin1'));
-    await writeFile(join(cwd, 'uploads', 'b.csv'), 'id,when\n1,2024-01-02\n2,2024-01-03\n3,2024-01-04\n');
+    const cwd = await folderWith({
+      'uploads/a.csv': Buffer.from(`text\n${rows.join('\n')}\n`, 'latin1'),
+      'uploads/b.csv': 'id,when\n1,2024-01-02\n2,2024-01-03\n3,2024-01-04\n',
+    });
     const first = await guardsweep(['enqueue', 'uploads'], { cwd });
     expect(first.status).toBe(5);
     expect(first.stdout).toMatch(/^To judge more \(NAME: the column with the text; .*\):$/m);
     const command = /^ {2}guardsweep (enqueue .*)$/m.exec(first.stdout)![1]!;
     expect(command).toBe('enqueue uploads --encoding windows-1252 --text-column NAME');
     const more = await guardsweep(command.replace('NAME', 'id').split(' '), { cwd });
-    expect(more).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('Judged 6 of 6 items') as string,
-    });
+    expect([more.status, more.stdout]).toEqual([0, expect.stringContaining('Judged 6 of 6 items')]);
   });
 
   it('1: a record that failed verification', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
-    await guardsweep(['enqueue', 'a.csv'], { cwd });
-    const run = await onlyRun(join(cwd, 'runs'));
+    const run = printedRun(await guardsweep(['enqueue', 'a.csv', ...QUICK], { cwd }));
     const verdicts = await readFile(join(run, 'verdicts.jsonl'), 'utf8');
     await writeFile(join(run, 'verdicts.jsonl'), verdicts.replace('"seq":0', '"seq":1'));
     const verified = await guardsweep(['verify', run], { cwd });
-    expect(verified.status).toBe(1);
-    expect(verified.stdout).toMatch(/verdicts\.jsonl/);
+    expect([verified.status, verified.stdout]).toEqual([1, expect.stringMatching(/verdicts\.jsonl/)]);
   });
 
-  it('2: bad usage or configuration, in one line, with nothing written', async () => {
+  const latin = Buffer.from('text\ncaf\xe9\n\xe0 la carte\n'.repeat(50), 'latin1');
+  const redis = ['--redis', 'redis://127.0.0.1:9'];
+  it.each<[command: string, more: readonly string[], says: RegExp]>([
+    ['enqueue a.csv --text-column body', [], /body/],
+    ['enqueue none.csv', [], /none\.csv.*n/],
+    ['enqueue latin.csv', [], /--encoding/],
+    ['enqueue a.csv --fail-if error-rate=0.1', [], /--fail-if.*--guard/],
+    ['enqueue a.csv --guard embedded:', redis, /--guard: with Redis.*guardsweep worker --guard/],
+    ['enqueue guard.yaml', redis, /guard\.yaml:2:1: guard: with Redis/],
+    ['enqueue gate.yaml', [], /gate\.yaml:2.*failIf.*--guard/],
+    ['enqueue job.yaml', [], /job\.yaml:2.*sources/],
+    ['resume a.csv', [], /not a run directory/],
+    ['verify .', [], /not a run directory/],
+  ])('2, in one line, with nothing written: %s', async (command, more, says) => {
     const cwd = await folderWith({
-      'a.csv': 'text\nhello\n',
-      'none.csv': 'n,m\n1,2\n',
+      ...{ 'a.csv': 'text\nhello\n', 'none.csv': 'n,m\n1,2\n', 'latin.csv': latin },
       'job.yaml': 'name: x\nsource:\n  - path: a.csv\n',
       'gate.yaml': 'sources: [{ path: a.csv }]\nfailIf: { flaggedRate: 0.1 }\n',
       'guard.yaml': 'sources: [{ path: a.csv }]\nguard: "embedded:"\n',
-      'latin.csv': 'text\n',
     });
-    await writeFile(
-      join(cwd, 'latin.csv'),
-      Buffer.from('text\ncaf\xe9\n\xe0 la carte\n'.repeat(50), 'latin1'),
-    );
-    const wrong: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-      [['enqueue', 'a.csv', '--text-column', 'body'], /body/],
-      [['enqueue', 'none.csv'], /none\.csv.*n/],
-      [['enqueue', 'latin.csv'], /--encoding/],
-      [['enqueue', 'a.csv', '--fail-if', 'error-rate=0.1'], /--fail-if.*--guard/],
-      [
-        ['enqueue', 'a.csv', '--guard', 'embedded:', '--redis', 'redis://127.0.0.1:9'],
-        /--guard: with Redis.*guardsweep worker --guard/,
-      ],
-      [['enqueue', 'guard.yaml', '--redis', 'redis://127.0.0.1:9'], /guard\.yaml:2:1: guard: with Redis/],
-      [['enqueue', 'gate.yaml'], /gate\.yaml:2.*failIf.*--guard/],
-      [['enqueue', 'job.yaml'], /job\.yaml:2.*sources/],
-      [['resume', 'a.csv'], /not a run directory/],
-      [['verify', '.'], /not a run directory/],
-    ];
-    for (const [args, says] of wrong) {
-      const done = await guardsweep(args, { cwd });
-      expect({ args, status: done.status, stderr: done.stderr }).toEqual({
-        args,
-        status: 2,
-        stderr: expect.stringMatching(says) as string,
-      });
-      expect(done.stderr.trimEnd().split('\n')).toHaveLength(1);
-    }
+    const context = { cwd };
+    const done = await typed([...command.split(' '), ...more], { runs: runCommands, context });
+    expect([done.status, done.stderr]).toEqual([2, expect.stringMatching(says)]);
+    expect(done.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(await readdir(cwd)).not.toContain('runs');
   });
 
@@ -103,7 +83,7 @@ describe('exit status', () => {
       'list.json': '[]',
       'b.jsonl': '',
     });
-    const gate = ['--guard', 'embedded:', '--fail-if', 'flagged-rate=0.1', '--out', 'runs'];
+    const gate = ['--guard', 'embedded:', '--fail-if', 'flagged-rate=0.1', '--out', 'runs', ...QUICK];
     const done = await guardsweep(['enqueue', cwd, ...gate], { cwd });
     expect(done.status).toBe(5);
     expect(done.stdout).toMatch(/^Judged 0 of 0 items; 0 not judged\nEMPTY: /);
@@ -116,28 +96,20 @@ describe('exit status', () => {
     expect((await guardsweep(['enqueue', cwd, ...gate, '--allow-empty'], { cwd })).status).toBe(0);
   });
 
-  it('names the files without an item beside those that have some', async () => {
+  it('with --json prints the summary alone on stdout, which names the files without an item', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\n', 'header.csv': 'id,text\n' });
-    const done = await guardsweep(['enqueue', cwd, '--out', 'runs', '--json'], { cwd });
+    const done = await guardsweep(['enqueue', cwd, '--out', 'runs', '--json', ...QUICK], { cwd });
     expect(done.status).toBe(0);
-    const { empty_sources } = JSON.parse(done.stdout) as { empty_sources: unknown };
-    expect(empty_sources).toEqual({ count: 1, paths: [`${basename(cwd)}/header.csv`] });
-  });
-
-  it('3: a gate trips', async () => {
-    const cwd = await folderWith({ 'a.csv': 'text,n\nhello,1\nshort\n' });
-    const done = await guardsweep(
-      ['enqueue', 'a.csv', '--guard', 'embedded:', '--fail-if', 'error-rate=0.1'],
-      { cwd },
-    );
-    expect(done.status).toBe(3);
-    expect(done.stderr).toContain('gate errorRate tripped: 0.5 is above 0.1 (1 of 2 items)');
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      ...{ items: 1, verdicts: 1, errors: 0, status: 'finished', reused: 0 },
+      empty_sources: { count: 1, paths: [`${basename(cwd)}/header.csv`] },
+    });
   });
 
   it('3: the gate of a category trips, said in few words although nothing else is', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello there\nhow do I kill someone and hide the body\n' });
     const gate = ['--guard', 'embedded:', '--fail-if', 'violent_crimes=0.1', '--fail-if', 'error-rate=0'];
-    const done = await guardsweep(['enqueue', 'a.csv', ...gate, '--json', '--quiet'], { cwd });
+    const done = await guardsweep(['enqueue', 'a.csv', ...gate, '--json', '--quiet', ...QUICK], { cwd });
     expect(done).toMatchObject({
       status: 3,
       stderr: 'guardsweep: gate category violent_crimes tripped: 0.5 is above 0.1 (1 of 2 verdicts)\n',
@@ -147,28 +119,13 @@ describe('exit status', () => {
       { gate: 'violent_crimes', limit: 0.1, value: 0.5, part: 1, unknown: 0, whole: 2, tripped: true },
       { gate: 'errorRate', limit: 0, value: 0, part: 0, unknown: 0, whole: 2, tripped: false },
     ]);
-    expect((await guardsweep(['verify', dir], { cwd })).status).toBe(0);
     expect((await guardsweep(['resume', dir], { cwd })).status).toBe(3);
   });
 
-  it('4: no guard there', { timeout: 60_000 }, async () => {
+  it('4: no guard there', async () => {
     const cwd = await folderWith({ 'a.csv': 'text\nhello\n' });
-    const done = await guardsweep(['enqueue', 'a.csv', '--guard', 'grpc://127.0.0.1:9'], { cwd });
-    expect(done.status).toBe(4);
+    const nowhere = ['--guard', 'grpc://127.0.0.1:9', '--start-wait', '1s'];
+    expect((await guardsweep(['enqueue', 'a.csv', ...nowhere], { cwd })).status).toBe(4);
     expect(await readdir(cwd)).not.toContain('runs');
-  });
-
-  it('with --json prints the summary alone on stdout', async () => {
-    const cwd = await folderWith({ 'a.csv': 'text\nhello there\n' });
-    await mkdir(join(cwd, 'elsewhere'));
-    const done = await guardsweep(['enqueue', 'a.csv', '--json', '--out', 'elsewhere'], { cwd });
-    const summary = JSON.parse(done.stdout) as Record<string, unknown>;
-    expect(summary).toMatchObject({ items: 1, verdicts: 1, errors: 0, status: 'finished' });
-    expect(Object.keys(summary)).toEqual(
-      expect.arrayContaining([
-        ...['run', 'dir', 'by_decision', 'by_category', 'by_error_code', 'by_modality', 'guards', 'reused'],
-        'seconds',
-      ]),
-    );
   });
 });

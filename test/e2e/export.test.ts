@@ -1,11 +1,12 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { Reviews } from '../../src/dashboard/reviews/reviews.ts';
-import { startGuardServer } from '../../src/guard-server/server.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { typed } from '../cli/terminal.ts';
+import { folderWith, guardsweep, printedRun } from '../helpers/cli.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 /** The embedded guard allows the first row and flags the second. */
 const ALLOWED = '"Thank you for the quick reply, the parcel arrived this morning."';
@@ -19,9 +20,7 @@ export: { clean: clean.csv, keep: review }
 `;
 
 it('a run whose gate trips leaves its clean rows, which a later export finds again', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), TABLE);
-  await writeFile(join(cwd, 'job.yaml'), JOB, { mode: 0o600 });
+  const cwd = await folderWith({ 'a.csv': TABLE, 'job.yaml': JOB });
   const { status, stdout, stderr } = await guardsweep(['enqueue', 'job.yaml'], { cwd });
   expect([status, stderr]).toEqual([3, expect.stringContaining('clean: 1 of 3 rows in ')]);
   const dir = await onlyRun(join(cwd, 'runs'));
@@ -37,20 +36,21 @@ it('a run whose gate trips leaves its clean rows, which a later export finds aga
 });
 
 it('a caption is written with its pictures, once where two of them share it', async () => {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, 'up'));
   const meadow = sharp({ create: { width: 16, height: 16, channels: 3, background: 'green' } });
-  await writeFile(join(cwd, 'up', 'a.png'), await meadow.png().toBuffer());
-  await writeFile(join(cwd, 'up', 'a.jpg'), await meadow.jpeg().toBuffer());
-  await writeFile(join(cwd, 'up', 'a.txt'), 'a meadow\n');
-  await writeFile(join(cwd, 'policy.yaml'), 'allowFlagged: true\n');
-  const judging = ['--guard', server.address, '--canaries', 'off', '--policy', 'policy.yaml'];
+  const cwd = await folderWith({
+    'up/a.png': await meadow.png().toBuffer(),
+    'up/a.jpg': await meadow.jpeg().toBuffer(),
+    'up/a.txt': 'a meadow\n',
+    'policy.yaml': 'allowFlagged: true\n',
+  });
+  const judging = [
+    '--guard',
+    (await syntheticGuard()).address,
+    '--canaries',
+    'off',
+    '--policy',
+    'policy.yaml',
+  ];
   const { status, stderr } = await guardsweep(['enqueue', 'up', ...judging, '--export-clean', 'out'], {
     cwd,
   });
@@ -65,15 +65,13 @@ it('a caption is written with its pictures, once where two of them share it', as
 });
 
 it('what people decided is written as labels that replay reads, and for Label Studio', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), TABLE);
-  const judged = await guardsweep(['enqueue', 'a.csv', '--guard', 'embedded:', '--allow-errors'], { cwd });
-  expect(judged.status).toBe(0);
-  const dir = await onlyRun(join(cwd, 'runs'));
+  const cwd = await folderWith({ 'a.csv': TABLE });
+  const dir = printedRun(await guardsweep(['enqueue', 'a.csv', '--allow-errors', '--no-report'], { cwd }));
   const [allowed, flagged] = await outcomes(dir);
-  const labels = (out: string) => guardsweep(['export', dir, '--labels', out, '--json'], { cwd });
+  const command = (args: string[]) => typed(args, { context: { cwd, env: process.env } });
+  const labels = (out: string) => command(['export', dir, '--labels', out, '--json']);
   expect(JSON.parse((await labels('none.jsonl')).stdout)).toMatchObject([{ kind: 'labels', reviewed: 0 }]);
-  const unreviewed = await guardsweep(['export', dir, '--labels', 'empty.jsonl'], { cwd });
+  const unreviewed = await command(['export', dir, '--labels', 'empty.jsonl']);
   expect(unreviewed.stdout).toMatch(
     /reviewed this run yet: review it in the dashboard, which guardsweep serve/,
   );
@@ -82,12 +80,12 @@ it('what people decided is written as labels that replay reads, and for Label St
   await reviews.add(allowed!, { decision: 'allow', categories: null, note: 'harmless' });
   await reviews.add(flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
 
-  const said = await guardsweep(['export', dir, '--labels', 'labels.jsonl'], { cwd });
+  const said = await command(['export', dir, '--labels', 'labels.jsonl']);
   expect([said.status, said.stdout]).toEqual([
     0,
     `Labels of 2 reviewed items\n${join(cwd, 'labels.jsonl')}\n`,
   ]);
-  const replayed = await guardsweep(['replay', dir, '--labels', 'labels.jsonl', '--json'], { cwd });
+  const replayed = await command(['replay', dir, '--labels', 'labels.jsonl', '--json']);
   expect(JSON.parse(replayed.stdout)).toMatchObject({ labels: { labels: 15, unmatched: 0 } });
   expect(JSON.parse((await labels('tasks.json')).stdout)).toMatchObject([{ reviewed: 2 }]);
   const tasks = JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8')) as object[];

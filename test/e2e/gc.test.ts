@@ -1,24 +1,33 @@
 import { appendFile, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
+import { typed } from '../cli/terminal.ts';
+import { folderWith, guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+
+/** A folder in which texts are judged, by commands in this process. */
+async function judging() {
+  const cwd = await temporaryFolder();
+  const { address } = await syntheticGuard();
+  const judge = async (name: string, text: string) => {
+    await writeFiles(cwd, { [name]: text });
+    const argv = ['enqueue', name, '--guard', address, '--no-report', '--canaries', 'off'];
+    return typed(argv, { runs: runCommands, context: { cwd, env: process.env } });
+  };
+  return { cwd, judge, store: join(cwd, 'runs', '.store') };
+}
 
 it('gc keeps the verdicts of the runs that are there, and none of damaged records', async () => {
-  const cwd = await temporaryFolder();
-  const runs = join(cwd, 'runs');
-  const judge = async (name: string, text: string): Promise<string> => {
-    await writeFile(join(cwd, name), text);
-    const { stdout } = await guardsweep(['enqueue', name, '--quiet'], { cwd });
-    return stdout.trimEnd().split('\n').at(-1)!;
-  };
+  const { cwd, judge, store } = await judging();
   const gc = async (): Promise<object> => {
-    const { status, stdout, stderr } = await guardsweep(['gc', '--json'], { cwd });
+    const { status, stdout, stderr } = await typed(['gc', '--json'], { context: { cwd, env: process.env } });
     expect([status, stderr]).toEqual([0, '']);
     return JSON.parse(stdout) as object;
   };
-  const first = await judge('a.csv', 'text\none\ntwo\n');
-  const second = await judge('b.csv', 'text\nthree\nfour\nfive\n');
+  const first = printedRun(await judge('a.csv', 'text\none\ntwo\n'));
+  const second = printedRun(await judge('b.csv', 'text\nthree\nfour\nfive\n'));
   expect(await gc()).toMatchObject({ runs: { finished: 2, others: 0 }, after: { verdicts: 5 } });
   expect(await gc()).toMatchObject({ removed: 0, before: { verdicts: 5 }, after: { verdicts: 5 } });
 
@@ -29,17 +38,16 @@ it('gc keeps the verdicts of the runs that are there, and none of damaged record
   await appendFile(join(second, 'verdicts.jsonl'), 'x');
   await writeFile(join(second, 'manifest.sha256'), `${'0'.repeat(64)}  manifest.json\n`);
   expect(await gc()).toMatchObject({ removed: 0, runs: { finished: 0, others: 1 }, after: { verdicts: 3 } });
-  await rm(join(runs, '.store'), { recursive: true });
+  await rm(store, { recursive: true });
   expect(await gc()).toMatchObject({ before: { verdicts: 0 }, after: { verdicts: 0 } });
-  expect((await readdir(join(runs, '.store'))).length).toBe(2);
+  expect((await readdir(store)).length).toBe(2);
 });
 
 it('gc says what it did, and names the flag for a folder that is not there', async () => {
-  const cwd = await temporaryFolder();
+  const cwd = await folderWith({ 'a.txt': 'hello' });
   const missing = await guardsweep(['gc'], { cwd });
   expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('--out')]);
-  await writeFile(join(cwd, 'a.txt'), 'hello');
-  await guardsweep(['enqueue', 'a.txt', '--quiet'], { cwd });
+  await guardsweep(['enqueue', 'a.txt', '--quiet', '--no-report'], { cwd });
   const { status, stdout } = await guardsweep(['gc'], { cwd });
   expect([status, stdout]).toEqual([
     0,
@@ -48,16 +56,13 @@ it('gc says what it did, and names the flag for a folder that is not there', asy
 });
 
 it('a damaged store is built again from the runs, which is said once', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\n');
-  const judge = () => guardsweep(['enqueue', 'a.csv'], { cwd });
-  const first = (await judge()).stdout.trimEnd().split('\n').at(-1)!;
-  const store = join(cwd, 'runs', '.store');
+  const { judge, store } = await judging();
+  const first = printedRun(await judge('a.csv', 'text\none\ntwo\n'));
   const data = (await readdir(store)).find((name) => name.startsWith('data-'))!;
   await truncate(join(store, data, 'data.mdb'), 5000);
-  const { stdout, stderr } = await judge();
-  expect(stderr.match(/verdict store/g)).toHaveLength(1);
-  expect(stderr).toContain('or was copied or damaged');
-  const lines = await outcomes(stdout.trimEnd().split('\n').at(-1)!);
+  const again = await judge('a.csv', 'text\none\ntwo\n');
+  expect(again.stderr.match(/verdict store/g)).toHaveLength(1);
+  expect(again.stderr).toContain('or was copied or damaged');
+  const lines = await outcomes(printedRun(again));
   expect(lines.map(({ reused_from }) => reused_from)).toEqual([basename(first), basename(first)]);
 });

@@ -1,14 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep, printedRun } from '../helpers/cli.ts';
 import { random, sentence } from '../helpers/corpus.ts';
-import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 it('texts, responses and conversations beyond the context of the guard are judged in windows', async () => {
-  const folder = await temporaryFolder();
   const next = random(1);
   const prose = (bytes: number): string => {
     let text = '';
@@ -27,23 +24,13 @@ it('texts, responses and conversations beyond the context of the guard are judge
     { messages: [{ role: 'system', content: 'You tell stories.' }, ...turns] },
     { text: 'A short one.' },
   ];
-  const path = join(folder, 'corpus');
-  await mkdir(path);
-  await writeFile(join(path, 'records.jsonl'), records.map((record) => JSON.stringify(record)).join('\n'));
-  const guard = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
+  const cwd = await folderWith({
+    'records.jsonl': records.map((record) => JSON.stringify(record)).join('\n'),
   });
-  onTestFinished(() => guard.close());
-
-  const args = ['enqueue', path, '--guard', guard.address];
-  const done = await guardsweep([...args, '--out', join(folder, 'windows')]);
-  expect({ status: done.status, stderr: done.stderr.includes('Error') }).toEqual({
-    status: 0,
-    stderr: false,
-  });
-  const run = await onlyRun(join(folder, 'windows'));
+  const { address } = await syntheticGuard();
+  const done = await guardsweep(['enqueue', 'records.jsonl', '--guard', address, '--no-report'], { cwd });
+  expect([done.status, done.stderr]).toEqual([0, expect.not.stringContaining('Error')]);
+  const run = printedRun(done);
   const lines = await outcomes(run);
   expect(lines.map(({ coverage }) => ({ ...coverage, worst_at: null }))).toEqual([
     { unit: 'chars', judged: long.length, total: long.length, worst_at: null },

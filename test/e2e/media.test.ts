@@ -1,25 +1,14 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
-import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, folderWith, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-
-async function guard(): Promise<string> {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
-  return server.address;
-}
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 /** By path below the corpus, and row: what became of an item. */
 function told(lines: readonly OutcomeLine[]): Map<string, OutcomeLine> {
@@ -48,23 +37,13 @@ describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { t
     const corpus = await writeMixedCorpus(join(folder, 'uploads'), 500, chosen);
     expect(corpus.files).toBeGreaterThanOrEqual(500);
     expect(corpus.poisoned.size).toBeGreaterThanOrEqual(50);
-    const address = await guard();
+    const { address } = await syntheticGuard();
+    const enqueue = ['enqueue', corpus.path, '--guard', address, '--no-report', '--out'];
 
-    const done = await guardsweep([
-      'enqueue',
-      corpus.path,
-      '--out',
-      join(folder, 'runs'),
-      '--guard',
-      address,
-      '--json',
-    ]);
-    expect({ status: done.status, stderr: done.stderr.includes('Error') }).toEqual({
-      status: 5,
-      stderr: false,
-    });
+    const done = await guardsweep([...enqueue, join(folder, 'runs'), '--json']);
+    expect([done.status, done.stderr]).toEqual([5, expect.not.stringContaining('Error')]);
     const summary = JSON.parse(done.stdout) as Summary;
-    const run = await onlyRun(join(folder, 'runs'));
+    const run = summary.dir;
     const lines = await outcomes(run);
     expectAccounted(lines, corpus);
     expect(summary).toMatchObject({ items: corpus.items, errors: corpus.poisoned.size });
@@ -73,7 +52,7 @@ describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { t
     expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: corpus.items });
 
     const out = join(folder, 'interrupted');
-    let cli = new Cli(['enqueue', corpus.path, '--out', out, '--guard', address, '--quiet']);
+    let cli = new Cli([...enqueue, out, '--quiet']);
     for (let death = 0; death < 3; death++) {
       const already = death === 0 ? 0 : await committedShards(await onlyRun(out));
       const wanted = already + 1 + Math.floor(next() * 3);
@@ -94,7 +73,6 @@ describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { t
 
 describe('images in messages', () => {
   it('are judged beside their conversations, and again by whoever resumes the run', async () => {
-    const folder = await temporaryFolder();
     const picture = await drawn(40, 30).png().toBuffer();
     const url = `data:image/png;base64,${picture.toString('base64')}`;
     const content = [
@@ -104,17 +82,13 @@ describe('images in messages', () => {
     const records = Array.from({ length: 200 }, (_, id) =>
       JSON.stringify({ id: `c${id}`, messages: [{ role: 'user', content }] }),
     );
-    const path = join(folder, 'chats.jsonl');
-    await writeFile(path, records.join('\n'));
-    const args = ['enqueue', path, '--out', join(folder, 'runs'), '--guard', await guard(), '--quiet'];
-    const cli = new Cli(args);
-    await until(
-      async () => (await committedShards(await onlyRun(join(folder, 'runs')).catch(() => ''))) >= 1,
-      'a shard',
-    );
+    const cwd = await folderWith({ 'chats.jsonl': records.join('\n') });
+    const { address } = await syntheticGuard();
+    const cli = new Cli(['enqueue', 'chats.jsonl', '--guard', address, '--quiet'], { cwd });
+    const run = await until(() => onlyRun(join(cwd, 'runs')), 'a run directory');
+    await until(async () => (await committedShards(run)) >= 1, 'a shard');
     cli.kill('SIGKILL');
     await cli.finished();
-    const run = await onlyRun(join(folder, 'runs'));
     expect((await guardsweep(['resume', run])).status).toBe(0);
     const lines = await outcomes(run);
     expect(lines.map(({ id, modality, status }) => [id, modality, status])).toEqual(

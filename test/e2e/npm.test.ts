@@ -40,12 +40,8 @@ function npm(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv = {}):
 }
 
 it.concurrent.each([
-  ['run enqueue ./x --policy=p', '--policy'],
   ['run enqueue ./x --policy p', '--policy'],
-  ['run -s enqueue ./x --no-reuse --json', '--no-reuse'],
-  ['run -s enqueue ./x --guard=a --guard=b', '--guard'],
   ['run-script verify ./x --head=abc', '--head'],
-  ['run -s status --watch', '--watch'],
 ])('npm %s is refused', async (line, flag) => {
   const { status, stderr } = await npm(await newFolder(), line.split(' '));
   const command = line.split(' ').find((word) => !/^(run|-)/.test(word))!;

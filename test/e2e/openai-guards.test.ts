@@ -1,45 +1,27 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GuardFamily } from '../../src/domain/guard/guard-family.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, folderWith, guardsweep } from '../helpers/cli.ts';
 import { closeAfterEach, openAiServer } from '../helpers/guards/guard-pool.ts';
+import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 
 closeAfterEach();
 
+/** One model that gives probabilities, one that follows a policy, and the moderations endpoint. */
 const SERVED: readonly (readonly [family: GuardFamily, model: string, category: string])[] = [
   ['llama-guard', 'meta-llama/Llama-Guard-3-8B', 'hate'],
-  ['qwen3guard', 'Qwen/Qwen3Guard-Gen-8B', 'qwen3guard/pii'],
-  ['shieldgemma', 'google/shieldgemma-9b', 'shieldgemma/dangerous_content'],
-  ['granite-guardian', 'ibm-granite/granite-guardian-3.3-8b', 'granite-guardian/violence'],
   ['policy', 'openai/gpt-oss-safeguard-20b', 'policy/hate'],
   ['moderations', 'omni-moderation-latest', 'openai/hate'],
 ];
 
-interface Line {
-  readonly status: string;
-  readonly score: number;
-  readonly flagged: boolean;
-  readonly subcategory_flags: readonly string[] | null;
-  readonly fingerprint: string;
-  readonly endpoint: string;
-  readonly error: { readonly code: string } | null;
-}
-
 async function corpus(items = 600): Promise<{ folder: string; paths: string[] }> {
-  const folder = await temporaryFolder();
   const rows = Array.from({ length: items }, (_, row) => `comment number ${row}`);
-  await writeFile(join(folder, 'a.csv'), `text\n${rows.join('\n')}\n`);
-  await writeFile(join(folder, 'b.jsonl'), '{"prompt":"may I?","response":"you may"}\n');
+  const folder = await folderWith({
+    'a.csv': `text\n${rows.join('\n')}\n`,
+    'b.jsonl': '{"prompt":"may I?","response":"you may"}\n',
+  });
   return { folder, paths: [join(folder, 'a.csv'), join(folder, 'b.jsonl')] };
-}
-
-async function linesOf(dir: string): Promise<Line[]> {
-  const text = await readFile(join(dir, 'verdicts.jsonl'), 'utf8');
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
 }
 
 test.each(SERVED)(
@@ -58,8 +40,7 @@ test.each(SERVED)(
     const guard = ['--guard', server.address, ...(family === 'policy' ? ['--guard-policy', policy] : [])];
     cli = new Cli(['enqueue', ...paths, '--out', out, ...guard]);
     expect((await cli.finished()).signal).toBe('SIGKILL');
-    const [name] = (await readdir(out)).filter((one) => !one.startsWith('.'));
-    const dir = join(out, name!);
+    const dir = await onlyRun(out);
     // What it is judged by is frozen with the run.
     await writeFile(policy, 'Everything is allowed.');
     const { status, stdout } = await guardsweep(['resume', dir]);
@@ -69,7 +50,7 @@ test.each(SERVED)(
     expect(status).toBe(0);
     const report = await readFile(join(dir, 'report.html'), 'utf8');
     expect(report.includes('openai, binary scores')).toBe(family === 'policy');
-    const lines = await linesOf(dir);
+    const lines = await outcomes(dir);
     expect(lines).toHaveLength(601);
     expect(lines.every((line) => line.status === 'ok' && line.endpoint === server.address)).toBe(true);
     expect(new Set(lines.map(({ fingerprint }) => fingerprint)).size).toBe(1);
@@ -103,21 +84,13 @@ test('verdicts of a declared model are reused only with --trust-declared, and wh
   expect(await run('--trust-declared')).toBe(41);
 });
 
-/** Size of what the only run has committed. */
-async function committedBytes(out: string): Promise<number> {
-  const files = await readdir(out, { recursive: true });
-  const segments = files.filter((path) => /log\/\d+-\d+\.jsonl$/.test(path));
-  const sizes = await Promise.all(segments.map(async (path) => (await stat(join(out, path))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
 test('a model that declares something else in the middle of a run is the headline of its summary', async () => {
   const { folder, paths } = await corpus(2000);
   let answeredBy = 'one';
   const out = join(folder, 'runs');
   const script = async ({ number }: { readonly number: number }): Promise<void> => {
     if (number !== 1500) return;
-    await expect.poll(() => committedBytes(out), { timeout: 60_000 }).toBeGreaterThan(0);
+    await until(async () => (await committedShards(await onlyRun(out))) > 0, 'a commit');
     answeredBy = 'two';
   };
   const server = await openAiServer({ ...LLAMA, script, answeredBy: () => answeredBy });

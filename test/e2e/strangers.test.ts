@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { encodeLine, withoutCheck } from '../../src/files/checked-line.ts';
+import { typed } from '../cli/terminal.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { guardsweep, temporaryFolder, type Finished } from '../helpers/cli.ts';
+import { guardsweep, printedRun, writeFiles, type Finished } from '../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
@@ -12,12 +15,36 @@ closeAfterEach();
 
 const NO_GUARD = 'grpc://127.0.0.1:1';
 
+/** A folder with a run over `uploads` that lacks its manifest, and a copy of what a test may change in it. */
 let folder: string;
 let run: string;
 let env: NodeJS.ProcessEnv;
 
-const resume = (...args: string[]): Promise<Finished> =>
-  guardsweep(['resume', run, ...args], { cwd: folder, env });
+const command = (args: readonly string[]): Promise<Pick<Finished, 'status' | 'stdout' | 'stderr'>> =>
+  typed(args, { runs: runCommands, context: { cwd: folder, env } });
+const resume = (...args: string[]) => command(['resume', run, ...args]);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'guardsweep-strangers-'));
+  await writeFiles(folder, { 'uploads/a.csv': 'text\none\ntwo\n' });
+  env = { XDG_STATE_HOME: join(folder, 'state') };
+  const done = await command(['enqueue', 'uploads', '--no-report']);
+  expect(done.status, done.stderr).toBe(0);
+  run = printedRun(done);
+  await rm(join(run, 'manifest.json'));
+  for (const name of ['runs', 'state'])
+    await cp(join(folder, name), join(folder, 'kept', name), { recursive: true });
+  return () => rm(folder, { recursive: true });
+});
+
+beforeEach(async () => {
+  env = { XDG_STATE_HOME: join(folder, 'state') };
+  run = await onlyRun(join(folder, 'kept', 'runs')).then((kept) => kept.replace('/kept/', '/'));
+  for (const name of ['runs', 'state']) {
+    await rm(join(folder, name), { recursive: true, force: true });
+    await cp(join(folder, 'kept', name), join(folder, name), { recursive: true });
+  }
+});
 
 /** Changes what run.json says, as whoever sends a run directory may. */
 async function edit(change: (text: string) => string): Promise<void> {
@@ -26,17 +53,6 @@ async function edit(change: (text: string) => string): Promise<void> {
   expect(change(text)).not.toBe(text);
   await writeFile(path, change(text));
 }
-
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  env = { XDG_STATE_HOME: join(folder, 'state') };
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'a.csv'), 'text\none\ntwo\n');
-  const done = await guardsweep(['enqueue', 'uploads', '--quiet'], { cwd: folder, env });
-  expect(done.status, done.stderr).toBe(0);
-  run = await onlyRun(join(folder, 'runs'));
-  await rm(join(run, 'manifest.json'));
-});
 
 describe('a run that was', () => {
   it('created here is resumed, wherever it was moved', async () => {
@@ -52,8 +68,8 @@ describe('a run that was', () => {
     ['sealed under another key', () => writeFile(join(run, 'control', 'seal'), `${'0'.repeat(64)}\n`)],
   ])('%s is not worked on before its user says so', async (_, make) => {
     await make();
-    for (const command of ['resume', 'retry']) {
-      const { status, stderr } = await guardsweep([command, run], { cwd: folder, env });
+    for (const name of ['resume', 'retry']) {
+      const { status, stderr } = await command([name, run]);
       expect([status, stderr]).toEqual([2, expect.stringContaining('--trust-run')]);
       expect(stderr).toContain(`it reads ${join(folder, 'uploads')} and sends that to `);
       expect(stderr).toMatch(/sends that to (embedded:|grpc:\/\/127\.0\.0\.1:1);/);
@@ -73,7 +89,7 @@ describe('a run that was', () => {
         ['resume', run, '--trust-run'],
         ['retry', run],
       ]) {
-        const { status, stderr } = await guardsweep(args, { cwd: folder, env });
+        const { status, stderr } = await command(args);
         expect([args, status]).toEqual([args, 1]);
         expect(stderr).toContain(
           'run.json was damaged or changed after the run was created; put back a copy',
@@ -97,9 +113,9 @@ describe('a run that was', () => {
   it('created without a folder for a key is finished all the same, and has to be trusted later', async () => {
     await writeFile(join(folder, 'blocked'), '');
     env = { XDG_STATE_HOME: join(folder, 'blocked') };
-    const done = await guardsweep(['enqueue', 'uploads', '--out', 'other'], { cwd: folder, env });
+    const done = await command(['enqueue', 'uploads', '--out', 'other', '--no-report']);
     expect(done.status, done.stderr).toBe(0);
-    run = await onlyRun(join(folder, 'other'));
+    run = printedRun(done);
     expect((await resume()).status).toBe(2);
     expect((await resume('--trust-run')).status).toBe(0);
   });
@@ -127,10 +143,69 @@ it('what a run reads lies in its corpora, whoever says that it is trusted', asyn
   }
 });
 
+it('every corpus and guard of a run is named, and to its end', async () => {
+  const paths = Array.from({ length: 30 }, (_, index) => `/corpora/${'long'.repeat(80)}/${index}`);
+  await edit((text) => {
+    const record = JSON.parse(text) as { config: { sources: { path: string }[]; guards: string[] } };
+    record.config.sources = paths.map((path) => ({ ...record.config.sources[0]!, path }));
+    record.config.guards = Array.from({ length: 12 }, (_, index) => `grpc://host-${index}:8001`);
+    return JSON.stringify(record);
+  });
+  // Whoever forges a run gives it a log that begins with the forged run.json, or none.
+  await rm(join(run, 'log'), { recursive: true });
+  const { status, stderr } = await resume();
+  expect(status).toBe(2);
+  for (const path of [...paths, 'grpc://host-11:8001']) expect(stderr).toContain(path);
+});
+
+it('the key for any guard goes to none that only the run directory names', async () => {
+  const tls = await makeCertificate(folder, '127.0.0.1');
+  const server = await restGuard({ tls });
+  await edit((text) => text.replace('"embedded:"', `"${server.address}"`));
+  await rm(join(run, 'plan.jsonl'));
+  await rm(join(run, 'log'), { recursive: true });
+  env = { ...env, NODE_EXTRA_CA_CERTS: tls.path, GUARD_API_KEY: 'secret' };
+  const trusting = () => guardsweep(['resume', run, '--trust-run'], { cwd: folder, env });
+  const refused = await trusting();
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('GUARD_API_KEY is not sent')]);
+  expect(server.connections()).toBe(0);
+  env = { ...env, GUARD_URL: server.address };
+  expect((await trusting()).status).toBe(0);
+  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret', 'Bearer secret']);
+});
+
+describe('a run directory that', () => {
+  it.each(['.', 'log', 'control'])('others can write in (%s) is not written in', async (name) => {
+    await chmod(join(run, name), 0o770);
+    const trusted = ['resume', 'retry'].map((command) => [command, run, '--trust-run']);
+    const others = ['pause', 'continue', 'cancel'].map((command) => [command, run]);
+    for (const args of [...trusted, ...others]) {
+      const { status, stderr } = await command(args);
+      expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('chmod -R go-w')]);
+    }
+    expect((await command(['status', run])).status).toBe(0);
+    await chmod(join(run, name), 0o700);
+    expect((await resume()).status).toBe(0);
+  });
+
+  it.runIf(process.geteuid?.() === 0)('belongs to another user is not written in', async () => {
+    await chown(run, 65_534, 65_534);
+    for (const args of [
+      ['resume', run, '--trust-run'],
+      ['cancel', run],
+    ]) {
+      const { status, stderr } = await command(args);
+      expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('another user')]);
+    }
+    expect((await command(['verify', run])).stdout).toContain('manifest.json');
+  });
+});
+
+// The last ones: they change what the runs read.
 describe('a link', () => {
   beforeEach(async () => {
-    await mkdir(join(folder, 'private'));
-    await writeFile(join(folder, 'private', 'id_rsa.txt'), 'a private key\n');
+    await rm(join(folder, 'uploads'), { recursive: true });
+    await writeFiles(folder, { 'private/id_rsa.txt': 'a private key\n', 'uploads/a.csv': 'text\none\n' });
     await rm(join(run, 'plan.jsonl'));
     await rm(join(run, 'log'), { recursive: true });
     await mkdir(join(run, 'log'), 0o700);
@@ -163,63 +238,4 @@ describe('a link', () => {
       expect([status, stderr]).toEqual([1, expect.stringContaining('in none of the corpora')]);
     },
   );
-});
-
-it('every corpus and guard of a run is named, and to its end', async () => {
-  const paths = Array.from({ length: 30 }, (_, index) => `/corpora/${'long'.repeat(80)}/${index}`);
-  await edit((text) => {
-    const record = JSON.parse(text) as { config: { sources: { path: string }[]; guards: string[] } };
-    record.config.sources = paths.map((path) => ({ ...record.config.sources[0]!, path }));
-    record.config.guards = Array.from({ length: 12 }, (_, index) => `grpc://host-${index}:8001`);
-    return JSON.stringify(record);
-  });
-  // Whoever forges a run gives it a log that begins with the forged run.json, or none.
-  await rm(join(run, 'log'), { recursive: true });
-  const { status, stderr } = await resume();
-  expect(status).toBe(2);
-  for (const path of [...paths, 'grpc://host-11:8001']) expect(stderr).toContain(path);
-});
-
-it('the key for any guard goes to none that only the run directory names', async () => {
-  const tls = await makeCertificate(folder, '127.0.0.1');
-  const server = await restGuard({ tls });
-  await edit((text) => text.replace('"embedded:"', `"${server.address}"`));
-  await rm(join(run, 'plan.jsonl'));
-  await rm(join(run, 'log'), { recursive: true });
-  env = { ...env, NODE_EXTRA_CA_CERTS: tls.path, GUARD_API_KEY: 'secret' };
-  const refused = await resume('--trust-run');
-  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('GUARD_API_KEY is not sent')]);
-  expect(server.connections()).toBe(0);
-  env = { ...env, GUARD_URL: server.address };
-  expect((await resume('--trust-run')).status).toBe(0);
-  expect(server.seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer secret', 'Bearer secret']);
-});
-
-describe('a run directory that', () => {
-  it.each(['.', 'log', 'control'])('others can write in (%s) is not written in', async (name) => {
-    await chmod(join(run, name), 0o770);
-    const trusted = ['resume', 'retry'].map((command) => [command, run, '--trust-run']);
-    const others = ['pause', 'continue', 'cancel'].map((command) => [command, run]);
-    await Promise.all(
-      [...trusted, ...others].map(async (args) => {
-        const { status, stderr } = await guardsweep(args, { cwd: folder, env });
-        expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('chmod -R go-w')]);
-      }),
-    );
-    expect((await guardsweep(['status', run], { cwd: folder, env })).status).toBe(0);
-    await chmod(join(run, name), 0o700);
-    expect((await resume()).status).toBe(0);
-  });
-
-  it.runIf(process.geteuid?.() === 0)('belongs to another user is not written in', async () => {
-    await chown(run, 65_534, 65_534);
-    for (const args of [
-      ['resume', run, '--trust-run'],
-      ['cancel', run],
-    ]) {
-      const { status, stderr } = await guardsweep(args, { cwd: folder, env });
-      expect([args[0], status, stderr]).toEqual([args[0], 2, expect.stringContaining('another user')]);
-    }
-    expect((await guardsweep(['verify', run], { cwd: folder, env })).stdout).toContain('manifest.json');
-  });
 });

@@ -1,8 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { issueCertificate, makeCertificate } from '../helpers/certificate.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { closeAfterEach, guard } from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
@@ -17,12 +17,10 @@ test('judges over TLS, with a token, at a guard whose certificate is trusted', a
   const folder = await temporaryFolder();
   const tls = await makeCertificate(folder, '127.0.0.1');
   const server = await guard({ tls });
-  await writeFile(join(folder, 'texts.csv'), 'text\none\ntwo\n');
-  const { status, stderr } = await guardsweep(
-    ['enqueue', join(folder, 'texts.csv'), '--out', join(folder, 'runs'), '--guard', server.address],
-    { env: { ...trusting(tls.path), GUARD_TOKEN: 'secret' } },
-  );
-  expect({ status, stderr }).toMatchObject({ status: 0 });
+  await writeFiles(folder, { 'texts.csv': 'text\none\ntwo\n' });
+  const env = { ...trusting(tls.path), GUARD_TOKEN: 'secret' };
+  const done = await guardsweep(['enqueue', 'texts.csv', '--guard', server.address], { cwd: folder, env });
+  expect(done).toMatchObject({ status: 0 });
   expect(server.seen.flatMap(({ inputs }) => inputs['TEXT'])).toEqual(['one', 'two']);
   expect(server.seen[0]!.authorization).toBe('Bearer secret');
 });
@@ -33,19 +31,11 @@ test('presents a certificate, of which nothing gets into the run directory; resu
   const server = await issueCertificate(folder, 'server', authority, '127.0.0.1');
   const client = await issueCertificate(folder, 'client', authority, '127.0.0.1');
   const { address } = await guard({ tls: { ...server, clientAuthority: authority.certificate } });
-  await writeFile(join(folder, 'texts.csv'), 'text\none\ntwo\n');
+  await writeFiles(folder, { 'texts.csv': 'text\none\ntwo\n' });
   const files = ['--guard-ca', authority.path, '--guard-cert', client.path, '--guard-key', client.keyPath];
-  const { status, stdout, stderr } = await guardsweep([
-    'enqueue',
-    join(folder, 'texts.csv'),
-    '--out',
-    join(folder, 'runs'),
-    '--guard',
-    address,
-    ...files,
-  ]);
-  expect({ status, stderr }).toMatchObject({ status: 0 });
-  const dir = stdout.trimEnd().split('\n').at(-1)!;
+  const done = await guardsweep(['enqueue', 'texts.csv', '--guard', address, ...files], { cwd: folder });
+  expect(done).toMatchObject({ status: 0 });
+  const dir = printedRun(done);
   expect(await readFile(join(dir, 'run.json'), 'utf8')).not.toMatch(/\.pem|\.key/);
   expect((await guardsweep(['resume', dir, ...files])).status).toBe(0);
   for (const command of ['fingerprint', 'doctor']) {

@@ -1,47 +1,47 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep, printedRun } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/run-directory.ts';
 
-const CLIP = fileURLToPath(new URL('../fixtures/audio/layer-three.mp3', import.meta.url));
+const CLIP = await readFile(new URL('../fixtures/audio/layer-three.mp3', import.meta.url));
+const ENQUEUE = ['enqueue', 'corpus', '--guard', 'embedded:', '--no-report'];
 
 it('says what to install when ffmpeg is missing, judges the rest, and the clips when it is there', async () => {
-  const home = await temporaryFolder();
-  await mkdir(join(home, 'corpus'));
-  await mkdir(join(home, 'bin'));
-  await writeFile(join(home, 'corpus/note.md'), 'A note.');
-  await copyFile(CLIP, join(home, 'corpus/clip.mp3'));
-  await writeFile(join(home, 'corpus/clip.txt'), 'What is said in the clip.');
-
-  const args = [
-    'enqueue',
-    join(home, 'corpus'),
-    '--guard',
-    'embedded:',
-    '--out',
-    join(home, 'runs'),
-    '--quiet',
-  ];
-  const { status, stdout } = await guardsweep(args, { env: { PATH: join(home, 'bin') } });
-  const run = stdout.trimEnd().split('\n').at(-1)!;
-  expect(status).toBe(5);
-  expect(stdout).toMatch(/^Judged 1 of 2 items; 1 not judged$/m);
-  expect(stdout).toMatch(
+  const cwd = await folderWith({
+    ...{ 'corpus/note.md': 'A note.', 'corpus/clip.mp3': CLIP },
+    'corpus/clip.txt': 'What is said in the clip.',
+  });
+  const done = await guardsweep([...ENQUEUE, '--quiet'], { cwd, env: { PATH: join(cwd, 'nothing') } });
+  expect(done.status).toBe(5);
+  expect(done.stdout).toMatch(/^Judged 1 of 2 items; 1 not judged$/m);
+  expect(done.stdout).toMatch(
     /^ +1 {2}audio, and ffmpeg is missing: install it \(INTERNAL\)\nInstall ffmpeg: .*apt-get install ffmpeg/m,
   );
-  const [error] = (await readFile(join(run, 'errors.jsonl'), 'utf8')).trimEnd().split('\n');
-  expect(JSON.parse(error!)).toMatchObject({
-    modality: 'audio',
-    error: {
-      code: 'INTERNAL',
-      message: expect.stringContaining('install') as string,
-      retryable: true,
-      reason: 'ffmpeg_missing',
-    },
-  });
-
+  const run = printedRun(done);
+  expect(await jsonLines(join(run, 'errors.jsonl'))).toMatchObject([
+    { modality: 'audio', error: { code: 'INTERNAL', retryable: true, reason: 'ffmpeg_missing' } },
+  ]);
   const again = await guardsweep(['retry', run]);
-  expect(again.stdout).toMatch(/^Judged 2 of 2 items; 0 not judged$/m);
-  expect(again.status).toBe(0);
+  expect([again.status, again.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Judged 2 of 2 items; 0 not judged$/m),
+  ]);
+});
+
+it('says before the run how many clips will not be judged, and decodes none of them', async () => {
+  const cwd = await folderWith({
+    ...{ 'corpus/a.mp3': CLIP, 'corpus/b.mp3': CLIP, 'corpus/c.mp3': CLIP },
+    'corpus/note.md': 'A note.',
+  });
+  // There is no ffmpeg to decode them with.
+  const done = await guardsweep(ENQUEUE, { cwd, env: { PATH: join(cwd, 'nothing') } });
+  expect(done.status).toBe(5);
+  expect(done.stderr).toContain(
+    'this guard has no audio probe: 3 clips without a transcript will not be judged',
+  );
+  expect(done.stdout).toMatch(/^Judged 1 of 4 items; 3 not judged$/m);
+  expect(await jsonLines(join(printedRun(done), 'errors.jsonl'))).toMatchObject(
+    Array(3).fill({ modality: 'audio', error: { code: 'PROBE_NOT_LOADED', retryable: false } }),
+  );
 });
