@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { writeComments } from '../helpers/corpus.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { CLUSTER_NODE, ownAllSlots } from '../helpers/redis/redis-cluster.ts';
 import { freePort, linkForTest, redisForTest } from '../helpers/redis/redis.ts';
-import { committedShards, outcomes, until } from '../helpers/run-directory.ts';
+import { outcomes, until } from '../helpers/run-directory.ts';
 
-const ROWS = 5000;
+const ROWS = 1000;
 
 /** A way to reach a Redis, with what the processes need in their environment. */
 interface Way {
@@ -79,13 +76,9 @@ const WAYS: Readonly<Record<string, () => Promise<Way>>> = {
 describe('a run through Redis by way of', { timeout: 240_000 }, () => {
   it.each(Object.entries(WAYS))('%s', async (_, open) => {
     const { url, env, check } = await open();
-    const folder = await temporaryFolder();
-    const out = join(folder, 'runs');
-    await mkdir(out);
-    await writeComments(folder, 'a.csv', ROWS);
-    const fleet = new Fleet({ redis: { url }, out, guards: ['embedded:'], env });
-    const dying = fleet.worker();
-    const feeder = fleet.enqueue(join(folder, 'a.csv'));
+    const { fleet, path } = await fleetWithComments(ROWS, { redis: { url }, guards: ['embedded:'], env });
+    const worker = fleet.worker();
+    const feeder = fleet.enqueue(path);
     const run = await fleet.run();
     const waiting = 'waiting for a sink (guardsweep sink)';
     await until(async () => (await fleet.status(run)).stuck === waiting, waiting);
@@ -93,9 +86,6 @@ describe('a run through Redis by way of', { timeout: 240_000 }, () => {
     const endpoint = await until(async () => /http:\S+/.exec(sink.stderr)?.[0], 'metrics of the sink');
     const metrics = await (await fetch(endpoint)).text();
     expect(metrics).toMatch(/guardsweep_queue_jobs\{queue="text",state="active"\} \d/);
-    await until(async () => (await committedShards(run)) > 1, 'a commit');
-    dying.kill('SIGKILL');
-    const worker = fleet.worker();
     const done = await feeder.finished();
     expectStatus(done, 0);
     // Nobody is warned of anything, nor is work in doubt.

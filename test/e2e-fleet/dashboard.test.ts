@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Health, RunRow } from '../../src/dashboard/api/runs.ts';
-import { Cli, temporaryFolder } from '../helpers/cli.ts';
-import { writeComments } from '../helpers/corpus.ts';
+import { Cli } from '../helpers/cli.ts';
 import { listOnce, openSession, rowOnce } from '../helpers/dashboard.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
@@ -28,14 +26,10 @@ it('a run of a fleet is shown with what it waits for, also through an outage of 
   const guard = await startScriptedGuard({ script: () => judging.opened });
   onTestFinished(() => guard.kill());
   const redis = await redisForTest();
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(out);
-  await writeComments(folder, 'a.csv', ROWS);
-  const fleet = new Fleet({ redis, out, guards: [guard.address] });
+  const { fleet, folder, out, path } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
   const [origin, token] = await serveCli(['--redis', redis.url, '--out', out, '--root', folder]);
   const session = await openSession(origin, token);
-  const feeder = fleet.enqueue(join(folder, 'a.csv'));
+  const feeder = fleet.enqueue(path);
   const run = basename(await fleet.run());
   const reaches = (isWanted: (row: RunRow) => boolean): Promise<RunRow> => rowOnce(session, run, isWanted);
   const waitsFor = (problem: string | null): Promise<RunRow> => reaches((row) => row.problem === problem);
@@ -55,6 +49,9 @@ it('a run of a fleet is shown with what it waits for, also through an outage of 
 
   expect(await act('pause')).toBe(202);
   await reaches(({ state }) => state === 'paused');
+  expect(await act('pause')).toBe(409);
+  // Commands that start or resume a run are shown, to be typed.
+  expect(await act('resume')).toBe(404);
   expect(await act('continue')).toBe(202);
   await reaches(({ state }) => state === 'running');
 

@@ -1,45 +1,57 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { linkForTest, redisForTest, type RedisOptions, type TestRedis } from '../helpers/redis/redis.ts';
+import { linkForTest, redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
 const ROWS = 8000;
-const EMBEDDED = ['embedded:'];
 /** So that a run is still under way when something happens to it. */
 const FEW_AT_A_TIME = { args: ['--concurrency', '2'] };
 
 interface Setup {
   readonly redis: TestRedis;
   readonly fleet: Fleet;
-  readonly folder: string;
   readonly corpus: string;
   readonly out: string;
 }
 
-async function setup(options: RedisOptions = {}): Promise<Setup> {
-  const redis = await redisForTest(options);
-  const folder = await temporaryFolder();
-  const corpus = join(folder, 'uploads');
-  const out = join(folder, 'runs');
-  await mkdir(corpus);
-  await mkdir(out);
+/** Two tables, and a chat with roles of its own; the same ones each time. */
+async function writeCorpus(corpus: string): Promise<void> {
+  const turns = ['user', 'tool', 'function', 'assistant'].map((role) => ({ role, content: `a ${role}` }));
+  await writeFiles(corpus, { 'c.jsonl': `${JSON.stringify({ id: 'chat', messages: turns })}\n` });
   await writeComments(corpus, 'a.csv', ROWS / 2);
   await writeComments(corpus, 'b.csv', ROWS / 2, 1 + ROWS / 2);
-  return { redis, fleet: new Fleet({ redis, out, guards: EMBEDDED }), folder, corpus, out };
 }
 
-async function expectUndisturbed(run: string, { corpus, folder }: Setup): Promise<void> {
-  const out = join(folder, 'undisturbed');
-  const done = await guardsweep(['enqueue', corpus, '--out', out, '--quiet', '--guard', 'embedded:']);
+async function setup(): Promise<Setup> {
+  const redis = await redisForTest();
+  const folder = await temporaryFolder();
+  const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+  await mkdir(out);
+  await writeCorpus(corpus);
+  return { redis, fleet: new Fleet({ redis, out, guards: ['embedded:'] }), corpus, out };
+}
+
+let judgedOnce: Promise<object[]> | null = null;
+
+/** The outcomes of the corpus in one process, with nothing in its way. */
+async function judgeUndisturbed(): Promise<object[]> {
+  const folder = await temporaryFolder();
+  await writeCorpus(join(folder, 'uploads'));
+  const flags = ['--guard', 'embedded:', '--quiet', '--no-report'];
+  const done = await guardsweep(['enqueue', 'uploads', ...flags], { cwd: folder });
   expectStatus(done, 0);
-  expect(comparable(await outcomes(run))).toEqual(comparable(await outcomes(await onlyRun(out))));
+  return comparable(await outcomes(printedRun(done)));
+}
+
+async function expectUndisturbed(run: string): Promise<void> {
+  expect(comparable(await outcomes(run))).toEqual(await (judgedOnce ??= judgeUndisturbed()));
   expect(await verifyRun(run, {})).toMatchObject({ ok: true });
 }
 
@@ -48,17 +60,14 @@ const progressed = (run: string, shards: number): Promise<true> =>
 
 describe('a run by a fleet', { timeout: 240_000 }, () => {
   it('ends as a run in one process does, and leaves nothing of itself in Redis', async () => {
-    const all = await setup();
-    const { fleet, corpus, redis } = all;
-    const turns = ['user', 'tool', 'function', 'assistant'].map((role) => ({ role, content: `a ${role}` }));
-    await writeFile(join(corpus, 'c.jsonl'), `${JSON.stringify({ id: 'chat', messages: turns })}\n`);
+    const { fleet, corpus, redis } = await setup();
     fleet.worker();
     fleet.worker();
     fleet.sink();
     const done = await fleet.enqueue(corpus).finished();
     expectStatus(done, 0);
-    const run = done.stdout.trim().split('\n').at(-1)!;
-    await expectUndisturbed(run, all);
+    const run = printedRun(done);
+    await expectUndisturbed(run);
     expect((await outcomes(run)).at(-1)).toMatchObject({ id: 'chat', roles: { tool: 1, function: 1 } });
     const link = await linkForTest(redis);
     const name = run.split('/').at(-1)!;
@@ -66,8 +75,7 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
   });
 
   it('loses nothing when worker, sink and feeder are killed', async () => {
-    const all = await setup();
-    const { fleet, corpus } = all;
+    const { fleet, corpus } = await setup();
     const worker = fleet.worker(FEW_AT_A_TIME);
     fleet.worker(FEW_AT_A_TIME);
     const sink = fleet.sink();
@@ -81,12 +89,11 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     fleet.sink();
     await delay(500);
     expectStatus(await fleet.resume(run).finished(), 0);
-    await expectUndisturbed(run, all);
+    await expectUndisturbed(run);
   });
 
   it('goes on when Redis comes back without its data', async () => {
-    const all = await setup();
-    const { fleet, corpus, redis } = all;
+    const { fleet, corpus, redis } = await setup();
     fleet.worker(FEW_AT_A_TIME);
     fleet.sink();
     const feeder = fleet.enqueue(corpus);
@@ -98,12 +105,11 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     const done = await feeder.finished();
     expectStatus(done, 0);
     expect(done.stderr.match(/is unavailable; waiting/g)).toHaveLength(1);
-    await expectUndisturbed(run, all);
+    await expectUndisturbed(run);
   });
 
   it('begun by a fleet can be finished in one process, and the other way round', async () => {
-    const all = await setup();
-    const { fleet, corpus, out } = all;
+    const { fleet, corpus, out } = await setup();
     const worker = fleet.worker(FEW_AT_A_TIME);
     fleet.sink();
     const feeder = fleet.enqueue(corpus);
@@ -119,7 +125,7 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     expect(overtaken.status).toBe(1);
     expect(overtaken.stderr).toMatch(/another process feeds/);
     worker.kill('SIGCONT');
-    await expectUndisturbed(run, all);
+    await expectUndisturbed(run);
 
     const alone = new Cli(['enqueue', corpus, '--out', `${out}/other`, '--quiet']);
     const second = await until(() => onlyRun(`${out}/other`), 'a run directory');
@@ -128,6 +134,6 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     expectStatus(await fleet.resume(second).finished(), 0);
     alone.kill('SIGCONT');
     expect((await alone.finished()).status).toBe(1);
-    await expectUndisturbed(second, { ...all, folder: `${all.folder}/second` });
+    await expectUndisturbed(second);
   });
 });

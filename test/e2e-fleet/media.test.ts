@@ -1,17 +1,16 @@
-import { appendFile, cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
-import { redisForTest, type TestRedis } from '../helpers/redis/redis.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 interface Setup {
-  readonly redis: TestRedis;
   readonly fleet: Fleet;
   readonly folder: string;
   readonly corpus: MixedCorpus;
@@ -26,14 +25,8 @@ async function setup(files: number): Promise<Setup> {
   const corpus = await writeMixedCorpus(join(folder, 'uploads'), files, chosen);
   const out = join(folder, 'runs');
   await mkdir(out);
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
-  const { address } = server;
-  return { redis, fleet: new Fleet({ redis, out, guards: [address] }), folder, corpus, address, chosen };
+  const { address } = await syntheticGuard();
+  return { fleet: new Fleet({ redis, out, guards: [address] }), folder, corpus, address, chosen };
 }
 
 async function expectUndisturbed(run: string, { corpus, folder, address }: Setup): Promise<void> {
@@ -72,16 +65,13 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
 
   it('wait for a worker that has them, and the run says for what', async () => {
     const all = await setup(100);
-    const { fleet, folder, corpus, redis } = all;
+    const { fleet, folder, corpus } = all;
     fleet.sink();
     const textOnly = fleet.worker();
     const feeder = fleet.enqueue(corpus.path);
     const run = await fleet.run();
     const stuck = (what: RegExp): Promise<true> =>
-      until(async () => {
-        const { stdout } = await guardsweep(['status', run, '--json'], { env: { REDIS_URL: redis.url } });
-        return what.test(stdout) && (true as const);
-      }, String(what));
+      until(async () => what.test((await fleet.status(run)).stuck ?? '') && (true as const), String(what));
     await stuck(
       /waiting for a worker that takes the lane (image|audio) \(guardsweep worker --lanes, and --root/,
     );
@@ -95,29 +85,6 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
     expectStatus(await feeder.finished(), 5);
     expect(textOnly.child.exitCode).toBeNull();
     await expectUndisturbed(run, all);
-  });
-
-  it('end the run of one file that was edited after it was planned', async () => {
-    const { fleet, folder, corpus } = await setup(100);
-    const names = await readdir(join(corpus.path, 'pictures'));
-    const only = join(folder, 'only.png');
-    await cp(
-      join(
-        corpus.path,
-        'pictures',
-        names.find((name) => name.endsWith('.png'))!,
-      ),
-      only,
-    );
-    // Planned to its end before there is a worker.
-    const feeder = fleet.enqueue(only, ['--no-reuse']);
-    const run = await fleet.run();
-    await until(async () => (await fleet.status(run)).plan_closed, 'the plan');
-    await appendFile(only, 'more');
-    fleet.worker({ args: ['--root', only] });
-    fleet.sink();
-    expectStatus(await feeder.finished(), 5);
-    expect((await outcomes(run)).map(({ error }) => error?.code)).toEqual(['SOURCE_CHANGED']);
   });
 
   it('are left to a worker that has all files of a shard; those that none has end retryably', async () => {

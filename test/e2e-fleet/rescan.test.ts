@@ -1,186 +1,132 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { findRestriction } from '../../src/domain/restriction/restriction.ts';
+import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { guardsweep, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { comparable, outcomes } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
-const REVIEWING = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3 } } };
+interface Scan {
+  readonly summary: Summary;
+  readonly lines: readonly OutcomeLine[];
+  /** Comments that the guard was asked for. */
+  readonly judged: number;
+  /** How many outcomes are by each model. */
+  readonly models: ReadonlyMap<string | null, number>;
+}
 
-it(
-  'a fleet judges what is new, and a run of nothing new never reaches a worker',
-  { timeout: 240_000 },
-  async () => {
-    let judged = 0;
-    const guard = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      synthetic: {
-        serviceTime: 'zero',
-        observe: ({ requests }) => {
-          for (const { strings } of requests) {
-            judged += strings.get('TEXT')?.filter((text) => text.includes(', number ')).length ?? 0;
-          }
-        },
-      },
-    });
-    onTestFinished(() => guard.close());
-    const folder = await temporaryFolder();
-    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
-    await mkdir(corpus);
-    await mkdir(out);
-    await writeComments(corpus, 'a.csv', 2000);
-    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
-    fleet.worker();
-    fleet.sink();
-    const scan = async (): Promise<{ summary: Summary; judged: number }> => {
-      judged = 0;
-      const done = await fleet.enqueue(corpus, ['--json']).finished();
-      expectStatus(done, 0);
-      return { summary: JSON.parse(done.stdout) as Summary, judged };
-    };
-
-    const first = await scan();
-    expect(first).toMatchObject({ summary: { verdicts: 2000, reused: 0 }, judged: 2000 });
-    const second = await scan();
-    expect(second).toMatchObject({ summary: { verdicts: 2000, reused: 2000 }, judged: 0 });
-    const lines = await outcomes(second.summary.dir);
-    expect(new Set(lines.map((line) => line.reused_from))).toEqual(new Set([first.summary.run]));
-    expect(await verifyRun(second.summary.dir, {})).toMatchObject({ ok: true });
-
-    await writeComments(corpus, 'b.csv', 10, 5001);
-    expect(await scan()).toMatchObject({ summary: { verdicts: 2010, reused: 2000 }, judged: 10 });
-
-    // What a fleet has judged, a process alone does not judge again, and the other way round.
-    await writeComments(corpus, 'c.csv', 10, 6001);
+/** A fleet that scans a folder again and again. `onText` sees every text that its guard judges. */
+async function scannedFolder(onText: (text: string) => void = () => undefined) {
+  let judged = 0;
+  const guard = await syntheticGuard({
+    observe: ({ requests }) => {
+      for (const text of requests.flatMap(({ strings }) => (strings.get('TEXT') ?? []).map(String))) {
+        if (text.includes(', number ')) judged++;
+        onText(text);
+      }
+    },
+  });
+  const folder = await temporaryFolder();
+  const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
+  await mkdir(corpus);
+  await mkdir(out);
+  const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
+  fleet.worker();
+  fleet.sink();
+  const scan = async (flags: readonly string[] = []): Promise<Scan> => {
     judged = 0;
-    const alone = await guardsweep(['enqueue', corpus, '--out', out, '--guard', guard.address, '--json']);
-    expectStatus(alone, 0);
-    const { dir } = JSON.parse(alone.stdout) as Summary;
-    expect(judged).toBe(10);
-    const fourth = await scan();
-    expect(fourth).toMatchObject({ summary: { verdicts: 2020, reused: 2020 }, judged: 0 });
-    // Asked to, outcomes hold a piece of what is to review, reused or judged by a worker.
-    const policy = join(folder, 'policy.yaml');
-    await writeFile(policy, 'thresholds: { default: { review: 0.3 } }\n');
-    await writeComments(corpus, 'd.csv', 30, 7001);
-    const content = fleet.enqueue(corpus, ['--json', '--include-content', '--policy', policy]);
-    const done = await content.finished();
+    const done = await fleet.enqueue(corpus, ['--json', '--no-report', ...flags]).finished();
     expectStatus(done, 0);
-    const held = await outcomes((JSON.parse(done.stdout) as Summary).dir);
-    expect(held.filter((line) => line.reused_from === null).some(({ snippet }) => snippet !== null)).toBe(
-      true,
-    );
-    for (const line of held) {
-      const isHeld = line.decision !== 'allow' && findRestriction(REVIEWING, line) === null;
-      expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
-    }
+    const summary = JSON.parse(done.stdout) as Summary;
+    expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
+    const lines = await outcomes(summary.dir);
+    const models = new Map<string | null, number>();
+    for (const { fingerprint } of lines) models.set(fingerprint, (models.get(fingerprint) ?? 0) + 1);
+    return { summary, lines, judged, models };
+  };
+  /** The same in one process. */
+  const alone = async (): Promise<Scan> => {
+    judged = 0;
+    const done = await guardsweep(['enqueue', corpus, '--out', out, '--guard', guard.address, '--json']);
+    expectStatus(done, 0);
+    const summary = JSON.parse(done.stdout) as Summary;
+    return { summary, lines: await outcomes(summary.dir), judged, models: new Map() };
+  };
+  return { guard, folder, corpus, scan, alone };
+}
 
-    expect(comparable(await outcomes(fourth.summary.dir))).toEqual(comparable(await outcomes(dir)));
-  },
-);
+it('a fleet judges what is new, and a run of nothing new never reaches a worker', async () => {
+  const { folder, corpus, scan, alone } = await scannedFolder();
+  await writeComments(corpus, 'a.csv', 2000);
+  const first = await scan();
+  expect(first).toMatchObject({ summary: { verdicts: 2000, reused: 0 }, judged: 2000 });
+  const second = await scan();
+  expect(second).toMatchObject({ summary: { verdicts: 2000, reused: 2000 }, judged: 0 });
+  expect(new Set(second.lines.map((line) => line.reused_from))).toEqual(new Set([first.summary.run]));
 
-it(
-  'what is reused is of the model that would judge now, whenever the model of an idle fleet was replaced',
-  { timeout: 240_000 },
-  async () => {
-    const guard = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      synthetic: { serviceTime: 'zero' },
+  // What a fleet has judged, a process alone does not judge again, and the other way round.
+  await writeComments(corpus, 'c.csv', 10, 6001);
+  const single = await alone();
+  expect(single).toMatchObject({ summary: { verdicts: 2010, reused: 2000 }, judged: 10 });
+  const fourth = await scan();
+  expect(fourth).toMatchObject({ summary: { verdicts: 2010, reused: 2010 }, judged: 0 });
+  expect(comparable(fourth.lines)).toEqual(comparable(single.lines));
+
+  // Asked to, outcomes hold a piece of what is to review, reused or judged by a worker.
+  await writeFiles(folder, { 'policy.yaml': 'thresholds: { default: { review: 0.3 } }\n' });
+  await writeComments(corpus, 'd.csv', 30, 7001);
+  const { lines: held } = await scan(['--include-content', '--policy', join(folder, 'policy.yaml')]);
+  expect(held.some(({ reused_from, snippet }) => reused_from === null && snippet !== null)).toBe(true);
+  const reviewing = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3 } } };
+  for (const line of held) {
+    const isHeld = line.decision !== 'allow' && findRestriction(reviewing, line) === null;
+    expect([line.seq, line.snippet?.includes(', number ') ?? false]).toEqual([line.seq, isHeld]);
+  }
+});
+
+it('what is reused is of the model that would judge now, whenever that of an idle fleet was replaced', async () => {
+  const { guard, corpus, scan } = await scannedFolder();
+  await writeComments(corpus, 'a.csv', 3000);
+  expect((await scan()).summary).toMatchObject({ verdicts: 3000, reused: 0, reused_from: [] });
+  for (let upgrade = 0; upgrade < 2; upgrade++) {
+    const { id } = guard.synthetic!.swapVersion();
+    const upgraded = await scan();
+    expect([upgraded.summary.reused, [...upgraded.models]]).toEqual([0, [[id, 3000]]]);
+    const again = await scan();
+    expect(again.summary).toMatchObject({
+      reused: 3000,
+      reused_from: [{ run: upgraded.summary.run, fingerprint: id, verdicts: 3000 }],
     });
-    onTestFinished(() => guard.close());
-    const folder = await temporaryFolder();
-    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
-    await mkdir(corpus);
-    await mkdir(out);
-    await writeComments(corpus, 'a.csv', 3000);
-    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
-    fleet.worker();
-    fleet.sink();
-    const scan = async (): Promise<{ summary: Summary; models: Set<string | null> }> => {
-      const done = await fleet.enqueue(corpus, ['--json']).finished();
-      expectStatus(done, 0);
-      const summary = JSON.parse(done.stdout) as Summary;
-      expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
-      return { summary, models: new Set((await outcomes(summary.dir)).map((line) => line.fingerprint)) };
-    };
-    const first = await scan();
-    expect(first.summary).toMatchObject({ verdicts: 3000, reused: 0, reused_from: [] });
-    for (let upgrade = 0; upgrade < 3; upgrade++) {
-      const { id } = guard.synthetic!.swapVersion();
-      const upgraded = await scan();
-      expect(upgraded.summary).toMatchObject({ verdicts: 3000, reused: 0 });
-      expect(upgraded.models).toEqual(new Set([id]));
-      const again = await scan();
-      expect(again.summary).toMatchObject({ verdicts: 3000, reused: 3000 });
-      expect(again.summary.reused_from).toEqual([
-        { run: upgraded.summary.run, fingerprint: id, verdicts: 3000 },
-      ]);
-      expect(again.models).toEqual(new Set([id]));
-    }
-  },
-);
+    expect([...again.models]).toEqual([[id, 3000]]);
+  }
+});
 
-it(
-  'a model that is replaced in the middle of a run that reuses verdicts: none of the old one is reused afterwards',
-  { timeout: 240_000 },
-  async () => {
-    let onNew: (() => void) | null = null;
-    const guard = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      synthetic: {
-        serviceTime: 'zero',
-        observe: ({ requests }) => {
-          const isNew = requests.some(({ strings }) =>
-            strings.get('TEXT')?.some((text) => text.includes('new words')),
-          );
-          if (isNew) onNew?.();
-        },
-      },
-    });
-    onTestFinished(() => guard.close());
-    const folder = await temporaryFolder();
-    const [corpus, out] = [join(folder, 'uploads'), join(folder, 'runs')];
-    await mkdir(corpus);
-    await mkdir(out);
-    await writeComments(corpus, 'b-known.csv', 20_000);
-    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
-    fleet.worker();
-    fleet.sink();
-    const scan = async (): Promise<{ summary: Summary; models: Map<string | null, number> }> => {
-      const done = await fleet.enqueue(corpus, ['--json']).finished();
-      expectStatus(done, 0);
-      const summary = JSON.parse(done.stdout) as Summary;
-      expect(await verifyRun(summary.dir, {})).toMatchObject({ ok: true });
-      const models = new Map<string | null, number>();
-      for (const { fingerprint } of await outcomes(summary.dir))
-        models.set(fingerprint, (models.get(fingerprint) ?? 0) + 1);
-      return { summary, models };
-    };
-    const first = await scan();
-    const [before] = first.models.keys();
-    await writeFile(join(corpus, 'a-new.csv'), 'text\nnew words in the first file\n');
-    let after = '';
-    onNew = () => {
-      onNew = null;
-      after = guard.synthetic!.swapVersion().id;
-    };
-    const second = await scan();
-    expect(after).not.toBe('');
-    // What was settled before the change was noticed keeps its model; the rest was judged by the new one.
-    for (const model of second.models.keys()) expect([before, after]).toContain(model);
-    expect(second.summary.reused).toBeLessThanOrEqual(second.models.get(before!) ?? 0);
-    const third = await scan();
-    expect([...third.models]).toEqual([[after, 20_001]]);
-    expect(third.summary.reused).toBe(second.models.get(after) ?? 0);
-  },
-);
+it('a model that is replaced in the middle of a run: none of the old one is reused afterwards', async () => {
+  let onNew: (() => void) | null = null;
+  const { guard, corpus, scan } = await scannedFolder((text) => {
+    if (text.includes('new words')) onNew?.();
+  });
+  await writeComments(corpus, 'b-known.csv', 20_000);
+  const [before] = (await scan()).models.keys();
+  await writeFile(join(corpus, 'a-new.csv'), 'text\nnew words in the first file\n');
+  let after = '';
+  onNew = () => {
+    onNew = null;
+    after = guard.synthetic!.swapVersion().id;
+  };
+  const second = await scan();
+  expect(after).not.toBe('');
+  // What was settled before the change was noticed keeps its model; the rest was judged by the new one.
+  for (const model of second.models.keys()) expect([before, after]).toContain(model);
+  expect(second.summary.reused).toBeLessThanOrEqual(second.models.get(before!) ?? 0);
+  const third = await scan();
+  expect([...third.models]).toEqual([[after, 20_001]]);
+  expect(third.summary.reused).toBe(second.models.get(after) ?? 0);
+});

@@ -1,13 +1,10 @@
 import { status as grpc } from '@grpc/grpc-js';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Manifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
-import { writeComments } from '../helpers/corpus.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
-import { redisForTest } from '../helpers/redis/redis.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
@@ -15,64 +12,56 @@ const ROWS = 1000;
 /** Rows the guard fails on at first; the second never passes. */
 const [PASSING, LASTING] = ['number 77', 'number 801'];
 
-it(
-  'what ended in an error that may pass is judged again by the fleet, and the later pass wins',
-  { timeout: 240_000 },
-  async () => {
-    const failing = new Set([PASSING, LASTING]);
-    const guard = await startScriptedGuard({
-      script: ({ inputs }) => {
-        const hit = (inputs['TEXT'] ?? []).some((text) => [...failing].some((end) => text.endsWith(end)));
-        return hit ? { code: grpc.INTERNAL, details: 'out of sorts' } : undefined;
-      },
-    });
-    onTestFinished(() => guard.kill());
-    const folder = await temporaryFolder();
-    const out = join(folder, 'runs');
-    await mkdir(out);
-    await writeComments(folder, 'a.csv', ROWS);
-    const fleet = new Fleet({ redis: await redisForTest(), out, guards: [guard.address] });
-    fleet.worker();
-    fleet.sink();
-    expectStatus(await fleet.enqueue(join(folder, 'a.csv')).finished(), 5);
-    const run = await fleet.run();
-    const first = await outcomes(run);
-    const errors = (lines: typeof first) =>
-      lines.filter(({ status }) => status === 'error').map(({ id }) => id);
-    expect(errors(first)).toEqual(['a.csv#77', 'a.csv#801']);
+it('what ended in an error that may pass is judged again by the fleet, and the later pass wins', async () => {
+  const failing = new Set([PASSING, LASTING]);
+  const guard = await startScriptedGuard({
+    script: ({ inputs }) => {
+      const hit = (inputs['TEXT'] ?? []).some((text) => [...failing].some((end) => text.endsWith(end)));
+      return hit ? { code: grpc.INTERNAL, details: 'out of sorts' } : undefined;
+    },
+  });
+  onTestFinished(() => guard.kill());
+  const { fleet, path } = await fleetWithComments(ROWS, { guards: [guard.address] });
+  fleet.worker();
+  fleet.sink();
+  expectStatus(await fleet.enqueue(path).finished(), 5);
+  const run = await fleet.run();
+  const first = await outcomes(run);
+  const errors = (lines: typeof first) =>
+    lines.filter(({ status }) => status === 'error').map(({ id }) => id);
+  expect(errors(first)).toEqual(['a.csv#77', 'a.csv#801']);
 
-    failing.delete(PASSING);
-    guard.deploy('model-b', '2');
-    const retried = await fleet.retry(run).finished();
-    expectStatus(retried, 5);
-    expect(await fleet.status(run)).toMatchObject({
-      state: 'finished',
-      pass: 2,
-      planned: ROWS,
-      judged: ROWS - 1,
-      errors: 1,
-    });
-    const second = await outcomes(run);
-    expect(errors(second)).toEqual(['a.csv#801']);
-    const judgedAgain = (lines: typeof first) =>
-      lines.filter(({ id }) => !['a.csv#77', 'a.csv#801'].includes(id));
-    expect(judgedAgain(second)).toEqual(judgedAgain(first));
-    expect(second[76]).toMatchObject({ id: 'a.csv#77', status: 'ok' });
-    expect(second[76]!.fingerprint).not.toBe(second[75]!.fingerprint);
-    const manifest = JSON.parse(await readFile(join(run, 'manifest.json'), 'utf8')) as Manifest;
-    expect(manifest).toMatchObject({
-      pass: 2,
-      previous: { path: 'manifest.1.json' },
-      counts: { items: ROWS, errors: 1 },
-    });
-    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+  failing.delete(PASSING);
+  guard.deploy('model-b', '2');
+  const retried = await fleet.retry(run).finished();
+  expectStatus(retried, 5);
+  expect(await fleet.status(run)).toMatchObject({
+    state: 'finished',
+    pass: 2,
+    planned: ROWS,
+    judged: ROWS - 1,
+    errors: 1,
+  });
+  const second = await outcomes(run);
+  expect(errors(second)).toEqual(['a.csv#801']);
+  const judgedAgain = (lines: typeof first) =>
+    lines.filter(({ id }) => !['a.csv#77', 'a.csv#801'].includes(id));
+  expect(judgedAgain(second)).toEqual(judgedAgain(first));
+  expect(second[76]).toMatchObject({ id: 'a.csv#77', status: 'ok' });
+  expect(second[76]!.fingerprint).not.toBe(second[75]!.fingerprint);
+  const manifest = JSON.parse(await readFile(join(run, 'manifest.json'), 'utf8')) as Manifest;
+  expect(manifest).toMatchObject({
+    pass: 2,
+    previous: { path: 'manifest.1.json' },
+    counts: { items: ROWS, errors: 1 },
+  });
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
 
-    failing.clear();
-    expectStatus(await fleet.retry(run).finished(), 0);
-    const nothing = await fleet.retry(run).finished();
-    expectStatus(nothing, 0);
-    expect(nothing.stderr).toContain('nothing to retry');
-    expect(errors(await outcomes(run))).toEqual([]);
-    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
-  },
-);
+  failing.clear();
+  expectStatus(await fleet.retry(run).finished(), 0);
+  const nothing = await fleet.retry(run).finished();
+  expectStatus(nothing, 0);
+  expect(nothing.stderr).toContain('nothing to retry');
+  expect(errors(await outcomes(run))).toEqual([]);
+  expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+});

@@ -1,12 +1,8 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_LIMITS } from '../../src/config/run-config.ts';
-import { temporaryFolder, type Cli } from '../helpers/cli.ts';
-import { writeComments } from '../helpers/corpus.ts';
-import { Fleet, expectStatus } from '../helpers/fleet.ts';
+import type { Cli } from '../helpers/cli.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
-import { redisForTest } from '../helpers/redis/redis.ts';
 import { until } from '../helpers/run-directory.ts';
 
 async function metricsOf(process: Cli): Promise<Map<string, number>> {
@@ -26,15 +22,10 @@ const ITEMS = 1000;
 const SHARDS = Math.ceil(ITEMS / DEFAULT_LIMITS.shardItems);
 
 it('worker and sink count what they do', async () => {
-  const redis = await redisForTest();
-  const folder = await temporaryFolder();
-  const out = join(folder, 'runs');
-  await mkdir(out);
-  await writeComments(folder, 'a.csv', ITEMS);
-  const fleet = new Fleet({ redis, out, guards: ['embedded:'] });
+  const { fleet, path } = await fleetWithComments(ITEMS, { guards: ['embedded:'] });
   const worker = fleet.worker({ args: ['--metrics-port', '0'] });
   const sink = fleet.sink(['--metrics-port', '0']);
-  expectStatus(await fleet.enqueue(join(folder, 'a.csv')).finished(), 0);
+  expectStatus(await fleet.enqueue(path, ['--no-report']).finished(), 0);
 
   const judged = await metricsOf(worker);
   expect(judged.get('guardsweep_items_total{lane="text",outcome="ok"}')).toBe(ITEMS);
@@ -63,11 +54,7 @@ it('worker and sink count what they do', async () => {
 it('an idle worker notices that its guard is gone, and that it is back, and says so once', async () => {
   const guard = await startScriptedGuard();
   onTestFinished(() => guard.kill());
-  const fleet = new Fleet({
-    redis: await redisForTest(),
-    out: await temporaryFolder(),
-    guards: [guard.address],
-  });
+  const { fleet } = await fleetWithComments(1, { guards: [guard.address] });
   const worker = fleet.worker({ args: ['--metrics-port', '0'] });
   const ready = async () =>
     (await metricsOf(worker)).get(`guardsweep_guard_ready{endpoint="${guard.address}"}`);

@@ -141,16 +141,4 @@ describe('the content of an item', () => {
       'content-security-policy': "default-src 'none'; sandbox",
     });
   });
-
-  test.each([
-    ['/api/runs/none/items/0/content', 404],
-    ['/api/runs/RUN/items/999999/content', 404],
-    ['/api/runs/RUN/items/x/content', 404],
-    ['/api/runs/RUN/items/-1/media', 404],
-    ['/api/runs/..%2fx/items/0/content', 404],
-  ])('is not found at %s', async (path, status) => {
-    const { fetch } = await serveDashboard({ out: run.out, roots: [folder] });
-    const response = await fetch(path.replace('RUN', run.name), { method: 'POST', body: {} });
-    expect(response.status).toBe(status);
-  });
 });

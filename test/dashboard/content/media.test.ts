@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -202,22 +202,6 @@ describe('the media of an item', () => {
     await writeFile(path, await drawn(20, 21).png().toBuffer());
     const asking = await Asking.of(run, folder);
     expect(await asking.reasons(0)).toEqual(['source_changed', 'source_changed']);
-  });
-
-  test('that cannot be decoded are named as such', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
-    const whole = await drawn(60, 60).png().toBuffer();
-    await writeFile(join(corpus, 'a.png'), whole.subarray(0, 500));
-    await writeFile(
-      join(corpus, 'b.mp3'),
-      (await readFile(new URL('../../fixtures/audio/cover.mp3', import.meta.url))).subarray(0, 60),
-    );
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
-    expect(run.lines[0]).toMatchObject({ status: 'error', error: { code: 'CORRUPT_MEDIA' } });
-    expect(await asking.reasons(0)).toEqual(['decoding_failed', 'decoding_failed']);
   });
 
   test('of which the decoder is killed are not shown, and the next ones are', async () => {

@@ -216,16 +216,6 @@ describe('restricted content', () => {
     expect(await corrected.content(0)).toMatchObject({ kind: 'text' });
   });
 
-  test('is not logged as a reveal', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.csv');
-    await writeFile(path, `id,text\n1,${SECRET}\n`);
-    const run = await judgedRun(folder, path);
-    const asking = await Asking.of(run, folder);
-    expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
-    expect(existsSync(join(run.dir, 'review', 'reveals.jsonl'))).toBe(false);
-  });
-
   test('is a file whose caption made it so, with every other caption', async () => {
     const folder = await temporaryFolder();
     const corpus = join(folder, 'corpus');

@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -127,38 +126,9 @@ describe('the sources of a run', () => {
     await rm(join(run.dir, 'review'), { recursive: true });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
   });
-
-  test('say why an item could not be read when it was to be judged', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.jsonl');
-    await writeFile(path, '{"text":"fine"}\n{"text":broken}\n');
-    const run = await judgedRun(folder, path);
-    const asking = await Asking.of(run, folder);
-    expect(await asking.content(1)).toEqual({
-      ...{ kind: NONE, reason: 'not_readable' },
-      message: 'It could not be read when it was to be judged: the record is not valid JSON.',
-    });
-  });
 });
 
 describe('requests for content', () => {
-  test('need a session, a page of ours, and POST', async () => {
-    const { asking, run } = await smallCorpus();
-    const { origin, cookie, fetch: loggedIn } = asking.served;
-    const url = origin + asking.path(0, 'content');
-    const headers = { 'content-type': 'application/json', origin };
-    const status = async (init: RequestInit): Promise<number> => (await fetch(url, init)).status;
-    expect(await status({ method: 'POST', headers, body: '{}' })).toBe(401);
-    expect(
-      await status({ method: 'POST', headers: { ...headers, cookie, origin: 'https://evil.test' } }),
-    ).toBe(403);
-    expect((await loggedIn(asking.path(0, 'content'))).status).toBe(404);
-    expect((await loggedIn(asking.path(0, 'content'), { method: 'POST', body: { raw: true } })).status).toBe(
-      400,
-    );
-    expect(existsSync(join(run.dir, 'review'))).toBe(false);
-  });
-
   test('may come many at once, and each is logged', async () => {
     const { asking, run } = await smallCorpus();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => asking.content(index % 3)));

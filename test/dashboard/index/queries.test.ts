@@ -10,6 +10,7 @@ import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { indexed, signal } from './indexed.ts';
 import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
@@ -214,7 +215,7 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
       }
       expect(facets.scores).toEqual(bins);
     }),
-    { seed: SEED, numRuns: 60 },
+    { seed: SEED, numRuns: rounds(60) },
   );
 }
 

@@ -18,6 +18,7 @@ import { outcomeLine } from '../../record/outcome-line.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { indexed, signal } from './indexed.ts';
 import { randomOutcomes } from './outcomes.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
@@ -78,7 +79,7 @@ describe('other thresholds', () => {
           const expected = effectOf(lines, withThresholds(policy, query.thresholds));
           expect(await index.thresholds(query, signal)).toEqual(expected);
         }),
-        { seed: SEED, numRuns: 25 },
+        { seed: SEED, numRuns: rounds(25) },
       );
     },
   );
@@ -133,15 +134,9 @@ describe('other thresholds', () => {
         // A file in which nothing would be reviewed is refused.
         if (read !== null) expect(withThresholds(DEFAULT_POLICY, thresholds)).toEqual(read);
       }),
-      { seed: SEED, numRuns: 40 },
+      { seed: SEED, numRuns: rounds(40) },
     );
     await rm(folder, { recursive: true });
-  });
-
-  it('decide nothing where none is left', () => {
-    const policy: Policy = { ...DEFAULT_POLICY, thresholds: { hate: { block: 0.5 } } };
-    expect(withThresholds(policy, { hate: { review: null, block: null } })).toEqual(DEFAULT_POLICY);
-    expect(withThresholds(policy, {})).toEqual(policy);
   });
 
   it('are shown beside how scores are spread', async () => {

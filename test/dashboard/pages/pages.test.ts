@@ -1,10 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readWebFiles, webFolder } from '../../../src/dashboard/pages/web-files.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
 import { startDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import { rawRequest } from '../raw-request.ts';
 
@@ -51,18 +47,4 @@ it('files of the pages are compressed and kept for ever; no other file can be as
     const { short } = await rawRequest(origin, ['GET', `/assets/${name}`], {});
     expect(short, name).toMatch(/^40[14]/);
   }
-});
-
-it('reads the files of a build by their types, and compresses those that are text', async () => {
-  expect(webFolder()).toMatch(/dist.web$/);
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'assets', 'folder'), { recursive: true });
-  await writeFile(join(folder, 'index.html'), '<!doctype html>');
-  await writeFile(join(folder, 'assets', 'page.js'), 'export {};');
-  await writeFile(join(folder, 'assets', 'page.js.map'), '{}');
-  const { index, assets } = await readWebFiles(folder);
-  expect([...assets.keys()]).toEqual(['page.js']);
-  expect(gunzipSync(index.gzipped!).toString()).toBe('<!doctype html>');
-  await rm(join(folder, 'index.html'));
-  await expect(readWebFiles(folder)).rejects.toThrow('ENOENT');
 });

@@ -8,6 +8,7 @@ import { ReviewHistory } from '../../../src/record/reviews/review-history.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { embeddedRun, serveDashboard } from '../../helpers/dashboard.ts';
 import { NEVER } from '../../helpers/judged-run.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const TEXTS = ['I will kill you', 'two', 'I will kill you', 'three', 'I will kill you', 'two', 'four'];
 /** The items that have the content of each. */
@@ -104,6 +105,6 @@ it('after any decisions, each copy has the last one made on any of them', async 
         expect(history.of(at)).toHaveLength(counts.get(at) ?? 0);
       }
     }),
-    { numRuns: 20 },
+    { numRuns: rounds(20) },
   );
 });

@@ -1,24 +1,23 @@
 import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
-import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { startRun } from '../../../src/library/start-run.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { Failure } from '../../../src/domain/failure.ts';
+import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
+import {
+  openUnready,
+  serveDashboard,
+  startDashboard,
+  type ServedDashboard,
+} from '../../helpers/dashboard.ts';
+import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { rawRequest } from '../raw-request.ts';
 
 /** A folder with a finished run over three texts. */
-async function finishedRun(): Promise<{ folder: string; out: string; dir: string }> {
-  const synthetic = { serviceTime: 'zero' } as const;
-  const guard = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
-  onTestFinished(() => guard.close());
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'three.csv'), 'text\none\ntwo\nthree\n');
-  const out = join(folder, 'runs');
-  const { dir } = await startRun({ paths: [join(folder, 'three.csv')], out, guard: guard.address });
-  return { folder, out, dir };
+async function finishedRun(): Promise<JudgedRun & { readonly folder: string }> {
+  const folder = await folderWith({ 'three.csv': 'text\none\ntwo\nthree\n' });
+  return { folder, ...(await judgedRun(folder, join(folder, 'three.csv'), { title: 'three' })) };
 }
 
 async function listed(served: ServedDashboard): Promise<RunRow[]> {
@@ -150,4 +149,14 @@ it('lists a run among more other folders than runs that are listed, and those th
   await cp(dir, join(out, 'other-1'), { recursive: true });
   expect((await served.fetch('/api/runs/other-1')).status).toBe(200);
   expect(await names()).toEqual(['other-1', basename(dir)]);
+});
+
+it('an embedded guard that dies ends the server', async () => {
+  const died = new AbortController();
+  const served = await startDashboard({
+    out: await temporaryFolder(),
+    openGuards: async (signal, say) => ({ ...(await openUnready([])(signal, say)), died: died.signal }),
+  });
+  died.abort(new Failure('internal', 'the embedded guard died'));
+  await expect(served.close()).rejects.toThrow('the embedded guard died');
 });

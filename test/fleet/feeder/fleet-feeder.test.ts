@@ -45,13 +45,13 @@ async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
 
 it('a run that only waits for a sink to finish it says so, and ends with its maximum wait', async () => {
   const link = await linkForTest(await redisForTest());
-  const { feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 2500 });
+  const { feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1000 });
   const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
   finishing.catch(() => {});
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
   await expect(watching).rejects.toMatchObject({
     kind: 'service',
-    message: 'the run was not finished for 3 s: waiting for a sink (guardsweep sink)',
+    message: 'the run was not finished for 1 s: waiting for a sink (guardsweep sink)',
   });
 });
 
@@ -69,7 +69,7 @@ it('a run whose directory was deleted ends, says so, and leaves nothing in Redis
 
 it('a run that a sink is finishing does not end with its maximum wait, however long that takes', async () => {
   const link = await linkForTest(await redisForTest());
-  const { run, feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1500 });
+  const { run, feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1000 });
   const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
   expect(await lease.take(end)).toBe(true);
   const queue = sinkQueue(link, run.record.run);
@@ -82,7 +82,7 @@ it('a run that a sink is finishing does not end with its maximum wait, however l
   const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
   finishing.catch(() => {});
   const began = performance.now();
-  await settled(() => performance.now() - began > 4500);
+  await settled(() => performance.now() - began > 2000);
   expect(ended).toBe(false);
   expect(feeder.note).toBeNull();
   finished.open();
@@ -97,7 +97,7 @@ it('does not say that it waits for Redis while that answers, however far it is',
   const began = performance.now();
   await settled(() => {
     notes.add(feeder.note);
-    return performance.now() - began > 2500;
+    return performance.now() - began > 1500;
   });
   expect([...notes]).not.toContain('waiting for Redis');
   await redis.kill();

@@ -11,7 +11,6 @@ import { MAX_OUTSTANDING_SHARDS, OutstandingShards } from '../../../src/fleet/fe
 import { promptItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
-import { slowPathTo } from '../../helpers/slow-path.ts';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
@@ -115,26 +114,6 @@ describe('shards that are fed and not committed', () => {
     expect(await shards.resubmitLost(async () => {}, never)).toBe(1);
   });
 
-  it('are asked for all at once: a long way to Redis is not gone for each', async () => {
-    const redis = await redisForTest({ tcp: true });
-    const direct = outstandingIn(await linkForTest(redis));
-    const delayMs = 50;
-    const port = await slowPathTo(redis.port, delayMs);
-    const slow = outstandingIn(
-      await linkForTest({ address: { ...redis.address, at: { host: '127.0.0.1', port } } }),
-    );
-    // Added through the slow path one after the other they would take as long as what this test is about.
-    await Promise.all(
-      Array.from({ length: MAX_OUTSTANDING_SHARDS }, (_, shard) => slow.shards.submit(shardOf(shard), never)),
-    );
-    const began = performance.now();
-    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(0);
-    await direct.queue.obliterate(never);
-    expect(await slow.shards.resubmitLost(async () => {}, never)).toBe(MAX_OUTSTANDING_SHARDS);
-    const oneByOneMs = MAX_OUTSTANDING_SHARDS * delayMs;
-    expect(performance.now() - began).toBeLessThan(oneByOneMs / 2);
-  });
-
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
@@ -177,16 +156,6 @@ describe('shards that are fed and not committed', () => {
     await adding;
     expect(shards.oldest?.shard).toBe(0);
     expect(shards.size).toBe(1);
-  });
-
-  it('of which the log says in passing that they are committed are not fed again', async () => {
-    const committed = new Set<number>();
-    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
-    await shards.submit(shardOf(0), never);
-    await queue.obliterate(never);
-    committed.add(0);
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    await shards.drained(AbortSignal.timeout(5000));
   });
 
   it('wait while Redis is full enough, but for a single one', async () => {

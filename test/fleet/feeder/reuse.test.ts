@@ -149,24 +149,24 @@ it('what workers of another model would judge is fed as it is', async () => {
 
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
   const link = await linkForTest(await redisForTest());
-  const { feeder, watching, end, waiting } = await reusingFeeder(link, { maxWaitMs: 2500 });
+  const { feeder, watching, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1000 });
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   feeding.catch(() => undefined);
   await settled(() => feeder.note === 'waiting for a worker (guardsweep worker)');
   expect(await waiting()).toEqual({ shards: 0, results: 0 });
   await expect(watching).rejects.toMatchObject({
     kind: 'service',
-    message: 'nothing was committed for 3 s: waiting for a worker (guardsweep worker)',
+    message: 'nothing was committed for 1 s: waiting for a worker (guardsweep worker)',
   });
 });
 
 it('a run that waits for a worker can be paused, and goes on when one comes', async () => {
   const link = await linkForTest(await redisForTest());
-  const { run, feeder, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1500 });
+  const { run, feeder, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1000 });
   await setMarker(run.dir, 'paused');
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   const began = performance.now();
-  await settled(() => feeder.note === 'paused' && performance.now() - began > 2000);
+  await settled(() => feeder.note === 'paused' && performance.now() - began > 1500);
   await clearMarker(run.dir, 'paused');
   await worker(link, FINGERPRINT.id);
   await feeding;

@@ -303,20 +303,15 @@ const withOutcome = (outcome: Fields): Spoil => {
 };
 const error = (code: string, more: Fields = {}): ItemError => ({ code, message: '', ...more }) as ItemError;
 
+const manyScores = Object.fromEntries(Array.from({ length: 78 }, (_, at) => [`policy/c${at}`, 0]));
+
 it.each<[string, Spoil]>([
   ['of an earlier form', (job) => (job.v = 1)],
   ['with a category that is none', inVerdict({ subcategoryScores: { unknown: 0.5 } })],
-  ['with a score that is no number', inVerdict({ subcategoryScores: { hate: '0.5' } })],
   ['with a category of 1.01', inVerdict({ subcategoryScores: { hate: 1.01 } })],
-  [
-    'with more categories than a guard gives',
-    inVerdict({
-      subcategoryScores: Object.fromEntries(Array.from({ length: 78 }, (_, at) => [`policy/c${at}`, 0])),
-    }),
-  ],
+  ['with more categories than a guard gives', inVerdict({ subcategoryScores: manyScores })],
   ['with a score of 7', inVerdict({ score: 7 })],
   ['with a score below 0', inVerdict({ score: -0.01 })],
-  ['with a latency below 0', inVerdict({ latencyMs: -1 })],
   ['with a latency without end', inVerdict({ latencyMs: Infinity })],
   ['with attempts below 0', inVerdict({ attempts: -1 })],
   ['with coverage below 0', inVerdict({ coverage: { unit: 'chars', judged: -1, total: 1, worst_at: null } })],
@@ -324,26 +319,12 @@ it.each<[string, Spoil]>([
   ['with a longer flag than a guard gives', inVerdict({ subcategoryFlags: ['x'.repeat(1001)] })],
   ['of no time', inVerdict({ moderatedAt: 'yesterday' })],
   ['with a final error that may pass', withOutcome(failed(error('MALFORMED_ROW', { retryable: true })))],
-  [
-    'with a reason that is of another code',
-    withOutcome(failed(error('TIMEOUT', { reason: 'ffmpeg_missing' }))),
-  ],
-  ['with an unknown reason', withOutcome(failed(error('INTERNAL', { reason: 'none of ours' })))],
+  ['with the reason of another code', withOutcome(failed(error('TIMEOUT', { reason: 'ffmpeg_missing' })))],
   ['with a message that is too long', withOutcome(failed(error('INTERNAL', { message: 'x'.repeat(1001) })))],
   ['with an outcome of no kind', withOutcome({ judgement: null, failure: null })],
   ['with an item of no kind', inItem({ settled: {} })],
   ['with an item without an id', inItem({ id: undefined })],
-  [
-    'with an item of a reason that is of another code',
-    inItem({
-      ...{ request: null, requestType: null, modality: null, contentSha256: null },
-      settled: { judgement: null, error: error('INTERNAL', { reason: 'no_text_column' }) },
-    }),
-  ],
-  [
-    'with a settled score of 7',
-    ({ job: { result } }) => (result.shard.items[1].settled.judgement['score'] = 7),
-  ],
+  ['with a settled score of 7', ({ job }) => (job.result.shard.items[1].settled.judgement['score'] = 7)],
   [
     'with the run of a reused verdict missing',
     ({ job: { result } }) => delete result.shard.items[1].settled['reusedFrom'],

@@ -1,12 +1,11 @@
 import { createSecretKey } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
 import { findRunDirectory } from '../../../src/fleet/sink/find-run-directory.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { linkForTest, redisForTest, TestRedis } from '../../helpers/redis/redis.ts';
 
 const signal = new AbortController().signal;
@@ -73,24 +72,31 @@ it('a problem that was not sealed for its run ends no feeder', async () => {
   expect(await fleet.takeProblem(run, 2, signal)).toEqual(problem);
 });
 
-it.each(['../run', '..', '.', '', 'run', '*', 'a/b', `${RUN}/../x`, `${RUN}\n`, RUN.toUpperCase()])(
-  'no run is called %j',
-  async (run) => {
-    const link = await linkForTest(await redisForTest());
-    const fleet = new FleetRuns(link);
+it('no run is called by anything but the name of a run', async () => {
+  const link = await linkForTest(await redisForTest());
+  const fleet = new FleetRuns(link);
+  const folder = await temporaryFolder();
+  const root = join(folder, 'root');
+  for (const run of [
+    '../run',
+    '..',
+    '.',
+    '',
+    'run',
+    '*',
+    'a/b',
+    `${RUN}/../x`,
+    `${RUN}\n`,
+    RUN.toUpperCase(),
+  ]) {
     await link.redis.set(link.key('run', run), JSON.stringify({ run, dir: '/runs', epoch: 1 }));
     await link.redis.sadd(link.key('runs'), run);
     expect(await fleet.listAll([], signal)).toEqual({ fed: [], forgotten: [] });
     expect(await fleet.isRegistered(run, signal)).toBe(false);
-    const folder = await temporaryFolder();
-    const root = join(folder, 'root');
-    await mkdir(join(root, 'run'), { recursive: true });
-    for (const dir of [folder, join(root, 'run')]) {
-      const config = { sources: [{ path: '/' }] };
-      const tool = { name: 'guardsweep' };
-      const record = { schema: 1, run, tool, created_at: '', sources_sha256: '', config };
-      await writeFile(join(dir, 'run.json'), JSON.stringify(record));
-    }
+    const config = { sources: [{ path: '/' }] };
+    const tool = { name: 'guardsweep' };
+    const record = JSON.stringify({ schema: 1, run, tool, created_at: '', sources_sha256: '', config });
+    await writeFiles(folder, { 'run.json': record, 'root/run/run.json': record });
     expect(await findRunDirectory({ run, dir: join(root, 'run'), epoch: 1 }, [root])).toBeNull();
-  },
-);
+  }
+});

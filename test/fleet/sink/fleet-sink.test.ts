@@ -124,7 +124,7 @@ it('a run that is still fed, or waits to be, keeps what it has in Redis', async 
   sinkFor(link, dirname(run.dir));
   const later = await FeedClaim.take(run.dir, { fleet: true });
   onTestFinished(() => later.release());
-  await new Promise((resolve) => setTimeout(resolve, 5000));
+  await new Promise((resolve) => setTimeout(resolve, 2000));
   expect((await left()).filter((key) => key.includes('shards-text'))).toHaveLength(2);
 });
 

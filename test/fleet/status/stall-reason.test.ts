@@ -43,6 +43,12 @@ it('a run that is fed says what it lacks, one thing after the other, and which s
   const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
   expect(await lease.take(signal)).toBe(true);
   expect(await watch.look(link, signal)).toMatchObject({ stuck: null, oldest_open_shard: 0 });
+  const active = link.key('shards-text', 'active');
+  await link.redis.lpush(active, 's-20261121T020000Z-other-ab12-1-0-1');
+  expect(await stuck()).toBe('waiting for its turn: the workers judge 1 shards of other runs');
+  await link.redis.lpush(active, `s-${run.record.run}-1-0-1`);
+  expect(await stuck()).toBeNull();
+  await link.redis.del(active);
 
   await log.commit(resultOf(shardOf(0, [0])));
   expect(await watch.look(link, signal)).toMatchObject({
