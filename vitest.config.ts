@@ -9,7 +9,7 @@ const ISOLATED = [
   'test/runs/strangers/own-run.test.ts',
 ];
 /** Suites of their own: see package.json. */
-const SUITES = ['e2e', 'e2e-fleet', 'browser', 'faults', 'adversarial', 'fuzz'].map(
+const SUITES = ['e2e', 'e2e-fleet', 'browser', 'faults', 'adversarial', 'fuzz', 'bench', 'training'].map(
   (suite) => `test/${suite}/**`,
 );
 
@@ -19,11 +19,11 @@ export default defineConfig({
       'test/helpers/setup/build.ts',
       'test/helpers/redis/install-redis.ts',
       'test/helpers/setup/install-ffmpeg.ts',
-      'test/helpers/browser/install-chromium.ts',
     ],
     env: { XDG_STATE_HOME: STATE_FOLDER },
     pool: 'forks',
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many files wait more than they compute.
+    maxWorkers: Math.max(4, availableParallelism()),
     testTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     hookTimeout: 120_000,

@@ -50,25 +50,6 @@ describe('figures', () => {
     expect(isReached(figure('f', 'µs', [30.1], { atMost: 30 }))).toBe(false);
     expect(isReached(figure('f', '', [1]))).toBe(null);
   });
-
-  it('stand in a table with what failed', () => {
-    const figures = [
-      figure('share', '', [0.98123, 0.95, 0.99], { atLeast: 0.97 }),
-      figure('time', 'µs', [31.234], { atMost: 30 }),
-      figure('rate', 'items/s', [12_345.6]),
-    ];
-    const table = benchTable([
-      { bench: 'one', figures, failure: null },
-      { bench: 'two', figures: [], failure: 'something is missing' },
-    ]);
-    expect(table.map((line) => line.split(/ {2,}/))).toEqual([
-      ['bench', 'figure', 'measured', 'between', 'reach', 'reached'],
-      ['one', 'share', '0.981', '0.95 – 0.99', '≥ 0.97', 'yes'],
-      ['one', 'time', '31.2 µs', '≤ 30 µs', 'no'],
-      ['one', 'rate', '12346 items/s'],
-      ['two', 'failed: something is missing'],
-    ]);
-  });
 });
 
 describe('measurements and their references', () => {
@@ -109,14 +90,6 @@ describe('a bench that fails', () => {
     expect(benchTable([report]).join('\n')).toMatch(
       /^half +first +1\b.*\n^half +failed: an image was not decoded$/m,
     );
-  });
-
-  it('has it written down even when nobody expected that', async () => {
-    const written: unknown[] = [];
-    const write = async (report: unknown): Promise<void> => void written.push(report);
-    const run = runBench(half(new TypeError('a fault')), options, signal, () => {}, write);
-    await expect(run).rejects.toThrow('a fault');
-    expect(written).toHaveLength(1);
   });
 });
 

@@ -10,7 +10,7 @@ import { averagePrecision } from '../../training/measure/average-precision.ts';
 import { calibrationError } from '../../training/measure/calibration-error.ts';
 import { changedCopies } from '../../training/fit/augmentation.ts';
 import { calibrate } from '../../training/fit/calibration.ts';
-import { readCorpus, readExtra, type LabelledText } from '../../training/corpora/corpus.ts';
+import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts';
 import { assignFolds } from '../../training/fit/folds.ts';
 import { quantise } from '../../training/fit/quantise.ts';
 import { seededRandom } from '../../training/random.ts';
@@ -112,12 +112,6 @@ describe('measures', () => {
     expect(calibrationError([0, 0, 1, 1], [0, 0, 1, 1])).toBe(0);
   });
 
-  it('calibration stays finite for labels that are wholly apart', () => {
-    const { slope, offset } = calibrate([-3, -2, 2, 3], [0, 0, 1, 1]);
-    expect(slope).toBeGreaterThan(0);
-    expect(Number.isFinite(slope) && Number.isFinite(offset)).toBe(true);
-  });
-
   it('the overall threshold bounds the benign texts that are flagged', () => {
     const texts = Array.from({ length: 1000 }, (_, index) => (index % 2 ? row('', OVERALL) : row('')));
     const random = seededRandom(SEED);
@@ -171,22 +165,5 @@ describe('reading the corpora', () => {
       message: expect.stringContaining('train.jsonl.gz:2') as string,
     });
     expect(String(error)).not.toContain('secret');
-  });
-
-  it('holds back a tenth of the additional prose', async () => {
-    const lines = Array.from({ length: 30 }, (_, index) =>
-      JSON.stringify({ text: `text ${index}`, labels: ['benign'], source: 's', lang: 'en' }),
-    );
-    writeFileSync(join(folder, 'extra.jsonl.gz'), gzipSync(lines.join('\n')));
-    const { seen, held } = await readExtra(folder);
-    expect([seen.length, held.length]).toEqual([27, 3]);
-    expect(seen.filter(({ text }) => held.some((other) => other.text === text))).toEqual([]);
-  });
-
-  it('says what is needed when the corpora are not there', async () => {
-    await expect(readCorpus(join(folder, 'nowhere'), 'dev')).rejects.toMatchObject({
-      kind: 'usage',
-      message: expect.stringMatching(/dev\.jsonl\.gz.*TRAIN_CORPORA/) as string,
-    });
   });
 });

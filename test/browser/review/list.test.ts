@@ -75,16 +75,6 @@ it('is filtered by its address, which can be kept and shared, unless that asks f
   await page.getByRole('alert').waitFor();
 });
 
-it('shows at least 20 rows on a screen of 900 pixels', async () => {
-  const { page } = await openDashboard(browser, run(), '/review');
-  await page.setViewportSize({ width: 1440, height: 900 });
-  await listOf(page);
-  const box = (await page.getByRole('listbox', { name: 'Items' }).boundingBox())!;
-  const row = (await page.locator('.item-row').nth(5).boundingBox())!;
-  expect(Math.floor(box.height / row.height)).toBeGreaterThanOrEqual(20);
-  await checkPage(page);
-});
-
 it('goes on to the next page with the keyboard, and fetches each page once', async () => {
   const { page } = await openDashboard(browser, run(), '/review');
   await listOf(page);

@@ -11,6 +11,7 @@ import { OutcomeCounts } from '../../../src/report/html/outcome-counts.ts';
 import { writeVerdictTable } from '../../analysis/verdict-table.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const signal = new AbortController().signal;
 
@@ -110,7 +111,7 @@ it('counts every outcome over time, in few bins, whatever the times', async () =
         }
       });
     }),
-    { numRuns: 25 },
+    { numRuns: rounds(25) },
   );
 });
 

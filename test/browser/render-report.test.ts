@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { renderReport } from '../../../src/report/html/write-report.ts';
-import { useBrowser } from '../../helpers/browser/browser.ts';
-import { checkPage } from '../../helpers/browser/check-page.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { sampleReport } from './report-sample.ts';
+import { renderReport } from '../../src/report/html/write-report.ts';
+import { useBrowser } from '../helpers/browser/browser.ts';
+import { checkPage } from '../helpers/browser/check-page.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { sampleReport } from '../report/html/report-sample.ts';
 
 const PROBES = [
   '<img src=x onerror=alert(1)>',
