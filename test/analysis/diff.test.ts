@@ -12,6 +12,7 @@ import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun, type Told } from '../report/scored-run.ts';
 import { writeVerdictTable } from './verdict-table.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 const OLD: readonly Told[] = [
   { text: 'same', score: 0.1 },
@@ -139,6 +140,6 @@ test('pairs as many items as can be, however they are spread, and a run does not
       const scored = rowsA.filter(([, , hate]) => hate !== null).length;
       expect(same.score_shift.find(({ score }) => score === 'hate')?.pairs ?? 0).toBe(scored);
     }),
-    { numRuns: 15 },
+    { numRuns: rounds(15) },
   );
 });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { Database } from '../../src/analysis/database.ts';
 import { measureLabels, type AtThreshold } from '../../src/analysis/labels/measure-labels.ts';
 import { ScoreColumns } from '../../src/analysis/score-columns.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 const signal = new AbortController().signal;
 const score = fc.constantFrom(0, 0.05, 0.15, 0.3, 0.42, 0.6, 0.95, 1);
@@ -77,7 +78,7 @@ test('precision, recall and F1 are what counting gives, and the best thresholds 
           expect(wanted).toEqual(precision === null && recall === null ? null : best(reaching));
         }
       }),
-      { numRuns: 30 },
+      { numRuns: rounds(30) },
     );
   });
 });

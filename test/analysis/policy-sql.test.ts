@@ -11,6 +11,7 @@ import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts'
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
+import { rounds } from '../helpers/rounds.ts';
 
 const signal = new AbortController().signal;
 const CATEGORIES: readonly CategoryName[] = [
@@ -117,7 +118,7 @@ test('decides in SQL as the run does, by the same rule', async () => {
         expect(written.map((text) => JSON.parse(text) as ChangedItem)).toMatchObject(changed);
         expect(result.changed.items).toBe(changed.length);
       }),
-      { numRuns: 60 },
+      { numRuns: rounds(60) },
     );
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunUi } from '../../src/cli/context.ts';
 import type { RunConfig } from '../../src/config/run-config.ts';
@@ -155,32 +154,5 @@ describe('what is typed reaches the command', () => {
         { json: true, quiet: true },
       ],
     ]);
-  });
-
-  it('resume, retry: the run directory, absolute', async () => {
-    const seen: unknown[] = [];
-    const note = async (dir: string, { json, quiet }: RunUi): Promise<number> => {
-      seen.push([dir, json, quiet]);
-      return 0;
-    };
-    await typed(['resume', 'runs/x', '--json'], { runs: { resume: note } });
-    await typed(['retry', '/runs/y', '--quiet'], { runs: { retry: note } });
-    expect(seen).toEqual([
-      [join(here, 'runs/x'), true, false],
-      ['/runs/y', false, true],
-    ]);
-  });
-
-  it('verify: the head as bare hex', async () => {
-    let seen: string | null = '';
-    await typed(['verify', 'x', '--head', `sha256:${'AB'.repeat(32)}`], {
-      runs: {
-        verify: async (_, { head }) => {
-          seen = head;
-          return 0;
-        },
-      },
-    });
-    expect(seen).toBe('ab'.repeat(32));
   });
 });

@@ -63,16 +63,4 @@ describe('help', () => {
     expect(await typed(['help'])).toEqual(await typed(['--help']));
     expect(await typed(['help', 'verify'])).toEqual(await typed(['verify', '--help']));
   });
-
-  it.each([
-    [['enque', './x'], "unknown command 'enque'; did you mean enqueue?"],
-    [['help', 'verfiy'], 'there is no command verfiy; did you mean verify?'],
-    [['help', 'x\u001by'], 'there is no command "x\\x1by"; known: enqueue, '],
-    [['verify', '--heed', 'x'], "unknown option '--heed'; did you mean --head?"],
-    [[], 'no command given; guardsweep help lists them'],
-  ])('is suggested for %j', async (argv, message) => {
-    const { status, stdout, stderr } = await typed(argv);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toContain(`guardsweep: ${message}`);
-  });
 });

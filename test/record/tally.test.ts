@@ -42,12 +42,6 @@ it('says how early streams raised generations, by nearest rank', () => {
   });
 });
 
-it('says nothing of streams in a run without generations', () => {
-  const tally = new Tally();
-  tally.add(outcomeLine(), NO_RULING);
-  expect(tally.counts()).not.toHaveProperty('streams');
-});
-
 it('checks the decision on a generation that needs caution', () => {
   const stream = { ...STREAM, first_caution_seq: 4, shown_share_at_caution: 0.5 };
   const line = outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' });

@@ -1,12 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { verifyRun } from '../../../src/record/verify/verify.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { tablesOf } from './tables-of.ts';
-import { finishedRun, resultOf, shardOf, verdict } from '../../record/run-fixture.ts';
 
 interface Sheet {
   readonly xml: string;
@@ -71,18 +67,6 @@ describe('flagged.xlsx', () => {
     expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
     expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
     expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
-  });
-
-  it('is verified by its hash, like any other file', async () => {
-    const flagged = resultOf(shardOf(0, [0, 1, 2, 3, 4]), (item) => verdict(item, { flagged: true }));
-    const { dir, summary } = await finishedRun([flagged]);
-    expect(summary.files).toContain('flagged.xlsx');
-    expect(await verifyRun(dir)).toMatchObject({ ok: true });
-    const path = join(dir, 'flagged.xlsx');
-    const bytes = await readFile(path);
-    bytes[bytes.length >> 1]! ^= 1;
-    await writeFile(path, bytes);
-    expect(await verifyRun(dir)).toMatchObject({ ok: false });
   });
 
   it('has every row, however many, and says where the others are', async () => {

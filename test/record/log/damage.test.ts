@@ -12,6 +12,7 @@ import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = seed();
 const SHARDS = 6;
@@ -122,7 +123,7 @@ describe('a damaged verdict log', () => {
           await writeFile(path, sound);
           expect(await finished(run)).toBe(SHARDS);
         }),
-        { seed: SEED, numRuns: 8, examples: [[8 * 20], [8 * 300], [8 * 1200]] },
+        { seed: SEED, numRuns: rounds(8), examples: [[8 * 20], [8 * 300], [8 * 1200]] },
       );
     },
   );

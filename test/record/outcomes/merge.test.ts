@@ -12,6 +12,7 @@ import { knownItem, promptItem, settledItem } from '../../helpers/items.ts';
 import { MODEL } from '../../helpers/moderation.ts';
 import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
 import { claim, failed, FINGERPRINT, newRun, signal, verdict, work } from '../run-fixture.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 const score = fc.double({ min: 0, max: 1, noNaN: true });
 const code = fc.constantFrom<ItemCode>('TIMEOUT', 'GUARD_REJECTED', 'UNREADABLE_SOURCE', 'SOURCE_CHANGED');
@@ -116,6 +117,6 @@ it('outcomes are in corpus order and add up, whatever the lanes, passes, errors 
         expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: items.length });
       },
     ),
-    { seed: seed(), numRuns: 10 },
+    { seed: seed(), numRuns: rounds(10) },
   );
 });

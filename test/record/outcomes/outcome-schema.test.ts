@@ -39,23 +39,3 @@ it('an outcome line has a fingerprint, or a declaration, in no other form', () =
   }
   expect(() => parseOutcomeLine(JSON.stringify(outcomeLine({ fingerprint: '=1+1' })))).toThrow();
 });
-
-describe('the stream of an outcome line', () => {
-  const stream = {
-    chunks: 3,
-    first_caution_seq: 0,
-    first_flagged_seq: null,
-    shown_share_at_caution: 0.25,
-    shown_share_at_flag: null,
-    lag_chunks: 1,
-    lag_ms: 2.5,
-  };
-
-  it('has all of its keys', () => {
-    const line = outcomeLine({ request_type: 'generation', stream });
-    expect(parseOutcomeLine(JSON.stringify(line))).toEqual(line);
-    const { chunks, ...rest } = stream;
-    expect(chunks).toBe(3);
-    expect(() => parseOutcomeLine(JSON.stringify({ ...line, stream: rest }))).toThrow();
-  });
-});

@@ -103,49 +103,6 @@ describe('the summary for people', () => {
     );
   });
 
-  it('lists all of six categories, and how many of thirty there are more', () => {
-    const tableOf = (count: number): string[] => {
-      const names = Array.from({ length: count }, (_, at) => `name-${String(at).padStart(2, '0')}`);
-      const lines = summaryLines({
-        ...SUMMARY,
-        by_category: Object.fromEntries(names.map((name, at) => [name, 1000 - at])),
-        decisions_by_category: Object.fromEntries(
-          names.map((name, at) => [name, { allow: 1, review: 2, block: 997 - at }]),
-        ),
-      });
-      return lines.slice(lines.findIndex((line) => line.startsWith('Flagged categories:')));
-    };
-    const six = tableOf(6)
-      .slice(0, 9)
-      .map((line) => line.trim().split(/ {2,}/));
-    expect(six[0]).toEqual(['Flagged categories:', 'block', 'review', 'allow']);
-    expect(six[6]).toEqual(['name-05', '992', '2', '1']);
-    expect(six[7]).toEqual(['no category', '0', '7', '0']);
-    expect(six[8]![0]).toBe('5,986 in these rows, 40 items: an item may be in several rows');
-    expect(tableOf(30).slice(10, 12)).toEqual([
-      expect.stringMatching(/^ {2}name-09 /),
-      '… 22 more (summary.json)',
-    ]);
-  });
-
-  it('aligns names of any script, and bounds them', () => {
-    const decisions = { allow: 0, review: 0, block: 20 };
-    const by_category = { ['\u6f22'.repeat(40)]: 20, hate: 20 };
-    const decisions_by_category = { ['\u6f22'.repeat(40)]: decisions, hate: decisions };
-    const lines = summaryLines({ ...SUMMARY, by_category, decisions_by_category, without_category: 0 });
-    const from = lines.findIndex((line) => line.startsWith('Flagged categories:'));
-    expect(lines.slice(from, from + 3).map(displayWidth)).toEqual([56, 56, 56]);
-    expect(lines[from + 3]).toMatch(/^Policy/);
-  });
-
-  it('says how many turns have no verdict of their own', () => {
-    const text = summaryText({ ...SUMMARY, judged_as_whole: { conversations: 3, earlier_turns: 12 } });
-    expect(text).toContain(
-      '\n3 conversations judged as a whole; their 12 earlier turns: --audit every-turn\n',
-    );
-    expect(summaryText(SUMMARY)).not.toContain('as a whole');
-  });
-
   it('has advice for every code and every cause, in a line and in full', () => {
     for (const code of ITEM_CODES) {
       expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toContain(`(${code})`);
@@ -166,28 +123,6 @@ describe('the summary for people', () => {
     });
     expect(text).toContain('\nTypes that are not read: .pdf (5), .heic (2), others (1), .xyz (1)\n');
     expect(summaryText(SUMMARY)).not.toContain('not read');
-  });
-
-  it('tells what to convert from what to name', () => {
-    const by_error_reason = { no_text_column: 4, no_generation: 2 };
-    const counts = { by_error_code: { UNSUPPORTED_TYPE: 9 }, by_error_reason };
-    expect(summaryText({ ...SUMMARY, ...counts })).toContain(
-      [
-        '        4  tables without a text column: name one (UNSUPPORTED_TYPE)',
-        '        3  an unsupported type: convert it (UNSUPPORTED_TYPE)',
-        '        2  nothing to replay: judge without --as-stream (UNSUPPORTED_TYPE)',
-      ].join('\n'),
-    );
-  });
-
-  it('names columns that were not judged', () => {
-    const tables = [
-      { path: 'a.csv', files: 2, judged: ['"text"'], chosen_by: 'name', not_judged: ['"title"', '"note"'] },
-    ] as const;
-    expect(summaryText({ ...SUMMARY, tables, without_header: ['c.csv'] })).toContain(
-      '\nColumns not judged: "title", "note" in a.csv and 1 more\n' +
-        'First row taken as data (--header yes): c.csv\n',
-    );
   });
 
   it('bounds each section, and keeps what comes first, the commands and the end', () => {
@@ -230,42 +165,6 @@ describe('the summary for people', () => {
     expect(lines.slice(-2)).toEqual(last);
   });
 
-  it('says how early a stream raised what it flagged', () => {
-    const flag = { generations: 9, median: 0.31, p90: 0.7525 };
-    const caution = { generations: 0, median: null, p90: null };
-    const text = summaryText({ ...SUMMARY, streams: { generations: 1200, flag, caution } });
-    expect(text).toContain(
-      [
-        'Flagged while streaming: 9 of 1,200 generations, half of them within the first 31% of their text, nine in ten within 75.3%',
-        'Caution while streaming: 0 of 1,200 generations',
-      ].join('\n'),
-    );
-    expect(summaryText(SUMMARY)).not.toContain('streaming');
-  });
-
-  it('says what to install where ffmpeg was missing', () => {
-    const text = summaryText({
-      ...SUMMARY,
-      by_error_code: { INTERNAL: 3 },
-      by_error_reason: { ffmpeg_missing: 2 },
-      without_ffmpeg: 2,
-    });
-    expect(text).toContain('        2  audio, and ffmpeg is missing: install it (INTERNAL)\n');
-    expect(text).toContain('\nInstall ffmpeg: Debian and Ubuntu: ');
-    expect(summaryText(SUMMARY)).not.toContain('ffmpeg');
-  });
-
-  it('says that a demonstration guard proves nothing', () => {
-    const embedded = {
-      endpoint: 'embedded:',
-      kind: 'embedded',
-      fingerprint: 'sha256:bb',
-      verdicts: 1,
-    } as const;
-    expect(summaryText({ ...SUMMARY, guards: [embedded] })).toContain('demonstration guard');
-    expect(summaryText(SUMMARY)).not.toContain('demonstration guard');
-  });
-
   it('says of verdicts over REST why they name no model, and that it may be another one', () => {
     const rest = { endpoint: 'https://guard.example', kind: 'rest', fingerprint: null, verdicts: 1 } as const;
     const alone = summaryText({ ...SUMMARY, guards: [rest] });
@@ -293,13 +192,5 @@ describe('the summary for people', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(120);
     expect(lines).toContain('  "Judged 999 of 999 items"      1       0');
     expect(lines).toContain('Files without items: "a\\x1b b"');
-  });
-
-  it('makes several models, and an incomplete run, headlines', () => {
-    const guards = [SUMMARY.guards[0]!, { ...SUMMARY.guards[0]!, fingerprint: 'sha256:bb' }];
-    const lines = summaryText({ ...SUMMARY, status: 'incomplete', verdicts: 100, guards }).split('\n');
-    expect(lines[1]).toMatch(/^ATTENTION: 2 different models/);
-    expect(lines[2]).toMatch(/^INCOMPLETE/);
-    expect(lines).toContainEqual('   12,240  no outcome yet: resume the run');
   });
 });

@@ -1,17 +1,12 @@
-import { execFile } from 'node:child_process';
-import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
 import { reseal } from '../reseal.ts';
 import { claim, finishedRun, resultOf, shardOf, signal, work } from '../run-fixture.ts';
-
-const run = promisify(execFile);
 
 interface Keys {
   readonly publicKey: KeyObject;
@@ -66,28 +61,6 @@ describe('the signature of a manifest', () => {
       await writeFile(path, changed);
       expect(await verifyRun(dir, { publicKey })).toMatchObject({ ok: false });
     }
-  });
-
-  it('can be checked with openssl, by a key that openssl made', async () => {
-    const folder = await temporaryFolder();
-    const key = join(folder, 'key.pem');
-    await run('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', key]);
-    await run('openssl', ['pkey', '-in', key, '-pubout', '-out', join(folder, 'public.pem')]);
-    const signingKey = createPrivateKey(await readFile(key));
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0]))], { signingKey });
-    const { signature } = JSON.parse(await readFile(join(dir, 'manifest.sig'), 'utf8')) as {
-      signature: string;
-    };
-    await writeFile(join(folder, 'signature'), Buffer.from(signature, 'base64'));
-    const check = () =>
-      run('openssl', [
-        ...['pkeyutl', '-verify', '-rawin', '-pubin', '-inkey', join(folder, 'public.pem')],
-        ...['-in', join(dir, 'manifest.sha256'), '-sigfile', join(folder, 'signature')],
-      ]);
-    expect((await check()).stdout).toContain('Signature Verified Successfully');
-    await run('sha256sum', ['--check', 'manifest.sha256'], { cwd: dir });
-    await reseal(dir, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
-    await expect(check()).rejects.toThrow();
   });
 
   it('is made for each pass, and not left beside the manifest of a pass without a key', async () => {

@@ -8,6 +8,7 @@ import { judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 type Row = Record<string, unknown>;
 
@@ -140,7 +141,7 @@ describe('annotated rows', () => {
     const cwd = await temporaryFolder();
     const records = fc.sample(
       fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 }),
-      { numRuns: 100, seed: 42 },
+      { numRuns: rounds(100), seed: 42 },
     );
     const lines = records.map((record) => ({ ...record, text: 'x' }));
     const { text } = await annotated(

@@ -153,13 +153,6 @@ describe('the clean files of a folder', () => {
     ]);
   });
 
-  it('of a compressed text are the file as it is stored', async () => {
-    const cwd = await temporaryFolder();
-    const stored = gzipSync('a note\n');
-    expect(await cleanOf(cwd, 'note.txt.gz', stored)).toEqual(stored);
-    expect(await cleanOf(cwd, 'again.txt.gz', stored, { out: 'again.bin' })).toEqual(stored);
-  });
-
   it('hold nothing of a source that is not what the run read', async () => {
     const cwd = await temporaryFolder();
     const up = join(cwd, 'up');

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { exported, judgedRun } from './judged-run.ts';
+import { rounds } from '../../helpers/rounds.ts';
 
 /** A part of a file: a row, which may be marked to be left out, or what is between rows. */
 interface Piece {
@@ -90,7 +91,7 @@ it(`what is exported of any table or JSON Lines is the file without the rows lef
   const cwd = await temporaryFolder();
   const up = join(cwd, 'up');
   await mkdir(up);
-  const files = fc.sample(fc.oneof(csv, jsonl), { numRuns: 150, seed });
+  const files = fc.sample(fc.oneof(csv, jsonl), { numRuns: rounds(150), seed });
   const expected = new Map<string, string>();
   for (const [index, { name, head, pieces }] of files.entries()) {
     if (!pieces.some(({ isRow }) => isRow)) continue;

@@ -65,15 +65,6 @@ describe('an export', () => {
     expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.jsonl does not have the hash')]);
   });
 
-  it('must say what to write', async () => {
-    const { cwd, dir } = await smallRun();
-    expect((await exported(cwd, dir)).stderr).toContain('--clean FILE, --annotate FILE or --labels FILE');
-    expect((await exported(cwd, dir, '--annotate', 'x', '--keep', 'review')).status).toBe(2);
-    const alike = await exported(cwd, dir, '--clean', 'x.csv', '--annotate', 'x.csv.gz');
-    expect([alike.status, alike.stderr]).toEqual([2, expect.stringContaining('differ in more than the ext')]);
-    expect(await readdir(cwd)).not.toContain('x.csv');
-  });
-
   it('tells people what was kept; the last line is what was written', async () => {
     const { cwd, dir } = await smallRun();
     const context = { cwd, env: { XDG_STATE_HOME: join(cwd, '.state') } };
@@ -86,25 +77,6 @@ describe('an export', () => {
     const row = await readFile(join(cwd, 'annotated', 'up', 'a.csv'), 'utf8');
     expect(row.split('\n')[1]).toBe('hello,allow,0.1,,,');
   });
-});
-
-it('of a single file that changed since names no corpus', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), 'text\nhello\n');
-  const dir = await judgedRun(cwd, ['a.csv']);
-  await writeFile(join(cwd, 'a.csv'), 'text\nother\n');
-  const { status, result } = await exported(cwd, dir, '--clean', 'clean.csv');
-  expect([status, result]).toEqual([5, expect.objectContaining({ out: null })]);
-  const argv = ['export', dir, '--clean', '.gz', '--trust-run'];
-  const { stdout } = await typed(argv, { context: { cwd, env: { XDG_STATE_HOME: join(cwd, '.state') } } });
-  expect(stdout).toMatch(/\nNothing else was written\n$/);
-  const written = (await readdir(cwd)).filter((name) => /rejected|export|clean|gz/.test(name));
-  expect(written.sort()).toEqual([
-    '.gz.export.json',
-    '.gz.rejected.jsonl',
-    'clean.export.json',
-    'clean.rejected.jsonl',
-  ]);
 });
 
 it('of a trial, what was not selected is not in the clean file', async () => {
