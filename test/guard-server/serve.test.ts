@@ -75,27 +75,6 @@ it('does not listen for others without a token (C-505)', async () => {
   await expect(serve({ host: '0.0.0.0', token: '' })).rejects.toMatchObject({ kind: 'usage' });
 });
 
-it('serves only those who have the token, where there is one', async () => {
-  const served = serve({ token: 'opensesame' });
-  const client = new TestClient((await line()).split(' ')[3]!);
-  const calls: [rpc: string, request: object][] = [
-    ['ServerLive', {}],
-    ['ModelConfig', { name: 'guard' }],
-    ['ModelInfer', { model_name: 'guard' }],
-  ];
-  for (const [rpc, request] of calls) {
-    await expect(client.call(rpc, request)).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
-    await expect(client.call(rpc, request, { token: 'opensesam' })).rejects.toMatchObject({
-      code: status.UNAUTHENTICATED,
-    });
-  }
-  const reply = await client.infer({ tensors: promptInputs(['a']) }, { token: 'opensesame' });
-  expect(reply.outputs).toHaveLength(5);
-  stop.abort();
-  await served;
-  client.close();
-});
-
 it('serves metrics to those who have the token, and no others', async () => {
   const said: string[] = [];
   stdout.on('data', (line: string) => said.push(line));
@@ -150,17 +129,4 @@ it('refuses a fault script that is wrong, or for a model that has no faults', as
   await expect(serve({ faults })).rejects.toMatchObject({ kind: 'usage' });
   await writeFile(faults, '{"faults":[]}');
   await expect(serve({ faults, model: 'lite' })).rejects.toMatchObject({ kind: 'usage' });
-});
-
-it('loads a model by name with explicit model control only', async () => {
-  await expect(serve({ loadModel: 'guard' })).rejects.toMatchObject({
-    kind: 'usage',
-    message: expect.stringContaining('--model-control explicit') as string,
-  });
-  const served = serve({ modelControl: 'explicit' });
-  const client = new TestClient((await line()).split(' ')[3]!);
-  expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: false });
-  stop.abort();
-  await served;
-  client.close();
 });

@@ -71,33 +71,9 @@ describe('dynamic batching', () => {
     expect(await executionsOf([one, response, one, response])).toBe(4);
   });
 
-  it('joins them when they come sorted', async () => {
-    await start(8);
-    expect(await executionsOf([one, one, response, response])).toBe(2);
-  });
-
   it('keeps conversations of different lengths apart', async () => {
     await start(8);
     expect(await executionsOf([turns(2), turns(2), turns(3)])).toBe(2);
-  });
-
-  it('isolates a bad request from those it was joined with (C-419)', async () => {
-    await start(8);
-    control.pause();
-    const first = client.infer({ tensors: one });
-    await settled(() => control.counts.executions === 1);
-    const answers = Promise.allSettled(
-      ['a', ' ', 'b'].map((text) => client.infer({ tensors: promptInputs([text]) })),
-    );
-    await settled(() => control.waiting === 3);
-    control.resume();
-    await first;
-    expect((await answers).map(({ status: outcome }) => outcome)).toEqual([
-      'fulfilled',
-      'rejected',
-      'fulfilled',
-    ]);
-    expect(control.counts).toMatchObject({ executions: 2, requests: 4 });
   });
 
   it('runs as many executions at once as there are instances', async () => {
@@ -109,21 +85,6 @@ describe('dynamic batching', () => {
     control.resume();
     await Promise.all(replies);
     expect(control.counts.executions).toBe(4);
-  });
-
-  it('refuses what the queue has no place for', async () => {
-    await start(1, { maxQueueSize: 2 });
-    control.pause();
-    const first = client.infer({ tensors: one });
-    await settled(() => control.counts.executions === 1);
-    const queued = [1, 2].map(() => client.infer({ tensors: one }));
-    await settled(() => control.waiting === 2);
-    await expect(client.infer({ id: 'x', tensors: one })).rejects.toMatchObject({
-      code: status.UNAVAILABLE,
-      details: "[request id: x] exceeds maximum queue size of model 'guard'",
-    });
-    control.resume();
-    await Promise.all([first, ...queued]);
   });
 
   it('drops a waiting request when its deadline passes or its client goes', async () => {

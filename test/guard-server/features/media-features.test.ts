@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../../src/guard-server/server.ts';
 import { MediaFeatures } from '../../../src/guard-server/features/media-features.ts';
 import { FRAMES, MEL_BINS } from '../../../src/guard-server/features/log-mel.ts';
 import { hear, normalizer } from '../../normalize/audio/clips.ts';
@@ -45,31 +44,6 @@ it.each(['stereo.wav', 'index-at-end.m4a', 'layer-three.mp3', 'vorbis.ogg', 'los
     expect(new Set(spectrogram).size).toBeGreaterThan(100);
   },
 );
-
-it('the synthetic model gives an image and its normal form the same score', async () => {
-  const server = await startGuardServer({
-    ...{ model: 'synthetic', grpcPort: 0, httpPort: 0 },
-    synthetic: { serviceTime: 'zero', judgesFeatures: true },
-  });
-  onTestFinished(() => server.close());
-  const scoreOf = async (image: Buffer): Promise<number> => {
-    const tensor = (name: string, value: string) => ({
-      ...{ name, datatype: 'BYTES', shape: [1, 1], data: [value] },
-    });
-    const inputs = [tensor('MODALITY', 'image'), tensor('IMAGE', image.toString('base64'))];
-    const body = JSON.stringify({ inputs, outputs: [{ name: 'SCORE' }] });
-    const response = await fetch(`${server.httpAddress}/v2/models/guard/infer`, { method: 'POST', body });
-    const { outputs } = (await response.json()) as { outputs: { data: number[] }[] };
-    return outputs[0]!.data[0]!;
-  };
-  const original = await readFile(path('images/large.jpg'));
-  const normal = await imageNormalizer().image(original, { frames: 1, signal: never });
-  if ('code' in normal) throw new Error(normal.message);
-  const other = await readFile(path('images/rgba.png'));
-  const score = await scoreOf(original);
-  expect(await scoreOf(normal.frames[0]!.bytes)).toBe(score);
-  expect(await scoreOf(other)).not.toBe(score);
-});
 
 it('media that cannot be decoded have no features', async () => {
   const features = mediaFeatures();

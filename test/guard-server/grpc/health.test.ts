@@ -65,20 +65,3 @@ it('knows no other service, and nobody without the token (C-505)', async () => {
   await expect(check('guards')).rejects.toMatchObject({ code: status.NOT_FOUND });
   await expect(check('', 'opensesam')).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
 });
-
-it.each([
-  'grpc.health.v1.Health/Watch',
-  'inference.GRPCInferenceService/TraceSetting',
-  'inference.GRPCInferenceService/SystemSharedMemoryStatus',
-])('names %s, which is not served', async (method) => {
-  const metadata = new Metadata();
-  metadata.set('authorization', 'Bearer opensesame');
-  const pass = (bytes: Buffer): Buffer => bytes;
-  const error = await new Promise((resolve) => {
-    client.makeUnaryRequest(`/${method}`, pass, pass, Buffer.alloc(0), metadata, resolve);
-  });
-  expect(error).toMatchObject({
-    code: status.UNIMPLEMENTED,
-    details: expect.stringContaining(method.slice(method.indexOf('/') + 1)) as string,
-  });
-});

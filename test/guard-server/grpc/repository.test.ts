@@ -80,27 +80,6 @@ describe('model control explicit', () => {
     await load();
     expect((await judge()).outputs).toHaveLength(5);
   });
-
-  it('takes the parameter that clients send, and refuses others', async () => {
-    await load();
-    await unload({ parameters: { unload_dependents: { bool_param: false } } });
-    const refusal = { code: status.INVALID_ARGUMENT };
-    await expect(load({ parameters: { config: { string_param: '{}' } } })).rejects.toMatchObject(refusal);
-    await expect(unload({ parameters: { force: { bool_param: true } } })).rejects.toMatchObject(refusal);
-  });
-
-  it('has no other model and no other repository', async () => {
-    await expect(load({ model_name: 'other' })).rejects.toMatchObject({
-      code: status.INTERNAL,
-      details: "failed to load 'other', failed to poll from model repository",
-    });
-    await unload({ model_name: 'other' });
-    for (const call of [load, unload, index]) {
-      await expect(call({ repository_name: 'another' })).rejects.toMatchObject({
-        code: status.UNIMPLEMENTED,
-      });
-    }
-  });
 });
 
 it('loads the model named at the start (C-109)', async () => {

@@ -93,15 +93,3 @@ it('counts requests that found the queue full, left it, or failed with the model
   expect(counts(entry!.inference_stats)).toMatchObject({ success: 1, fail: 4 });
   expect(entry).toMatchObject({ inference_count: 1, execution_count: 1 });
 });
-
-it('keeps its counts when the model is loaded again', async () => {
-  await judge('a');
-  await client.call('RepositoryModelUnload', { model_name: 'guard' });
-  expect(await statistics({})).toEqual([]);
-  await expect(statistics()).rejects.toMatchObject({ code: status.NOT_FOUND });
-  await expect(statistics({ name: 'other' })).rejects.toMatchObject({ code: status.NOT_FOUND });
-  await client.call('RepositoryModelLoad', { model_name: 'guard' });
-  await judge('b');
-  expect(await statistics({})).toMatchObject([{ inference_count: 2 }]);
-  expect(await statistics({ name: 'guard', version: '1' })).toMatchObject([{ inference_count: 2 }]);
-});

@@ -104,13 +104,3 @@ it('a server that exits answers what it has, and refuses what comes after', asyn
   );
   await closed;
 });
-
-it('a scripted outage drops connections, and ends', async () => {
-  const guard = await server();
-  const socket = await raw(guard);
-  guard.synthetic!.stopListening();
-  expect(await text(socket)).toBe('');
-  await expect(judge(guard)).rejects.toThrow('fetch failed');
-  await guard.synthetic!.listenAgain();
-  expect(await judge(guard)).toBe(200);
-});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { RequestError } from '../../../src/guard-server/contract/request-error.ts';
 import { readInferCall, type InferCall } from '../../../src/guard-server/http/infer-request.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
@@ -74,105 +74,26 @@ it('reads every mixture of JSON, flat or nested, and binary data', () => {
   );
 });
 
-it('names the model of the path, whatever the body says', () => {
-  const call = readInferCall(Buffer.from('{"model_name":"other","inputs":[]}'), undefined, {
-    name: 'guard',
-    version: '3',
-  });
-  expect(call.request).toMatchObject({ model_name: 'guard', model_version: '3', id: '', inputs: [] });
-});
-
-it('keeps the names and values of parameters', () => {
-  const { request } = read({
-    parameters: { priority: 1, triton_x: 'y', on: true, half: 0.5 },
-    inputs: [{ ...text, parameters: { shared_memory_region: 'r' } }],
-    outputs: [{ name: 'SCORE', parameters: { classification: 2 } }],
-  });
-  expect(Object.fromEntries(request.parameters)).toEqual({
-    priority: 1,
-    triton_x: 'y',
-    on: true,
-    half: null,
-  });
-  expect(request.inputs[0]!.parameters).toEqual(['shared_memory_region']);
-  expect(request.outputs).toMatchObject([{ name: 'SCORE', parameters: ['classification'] }]);
-});
-
-describe('outputs', () => {
-  const output = (name: string, binary?: boolean) => ({
-    name,
-    ...(binary === undefined ? {} : { parameters: { binary_data: binary } }),
-  });
-  test.each([
-    ['nothing', {}, [], false, false],
-    ['an output', {}, [output('SCORE', true)], true, false],
-    ['all outputs', { binary_data_output: true }, [], true, true],
-    [
-      'all outputs but one',
-      { binary_data_output: true },
-      [output('SCORE', false), output('FLAGGED')],
-      false,
-      true,
-    ],
-    [
-      'all outputs, in vain',
-      { binary_data_output: false },
-      [output('SCORE'), output('FLAGGED', true)],
-      false,
-      true,
-    ],
-  ])('are binary where the request says so of %s', (_, parameters, outputs, score, flagged) => {
-    const { isBinary } = read({ parameters, inputs: [text], outputs });
-    expect([isBinary('SCORE'), isBinary('FLAGGED')]).toEqual([score, flagged]);
-  });
-});
-
-const noData = { ...text, data: undefined };
+const withText = (change: object) => () => read({ inputs: [{ ...text, ...change }] });
+const sized = (bytes: number) => ({ data: undefined, parameters: { binary_data_size: bytes } });
+const bytes = (body: string) => () => readInferCall(Buffer.from(body, 'latin1'), undefined, GUARD);
 const refusals: [what: string, body: () => InferCall, error: RegExp][] = [
-  ['an empty body', () => readInferCall(Buffer.alloc(0), undefined, GUARD), /not JSON in UTF-8/],
-  [
-    'other bytes than UTF-8',
-    () => readInferCall(Buffer.from('{"id":"\xff"}', 'latin1'), undefined, GUARD),
-    /UTF-8/,
-  ],
+  ['an empty body', bytes(''), /not JSON in UTF-8/],
+  ['other bytes than UTF-8', bytes('{"id":"\xff"}'), /UTF-8/],
   ['an array', () => read([]), /the body: .*expected object/],
   ['an id that is a number', () => read({ id: 7, inputs: [] }), /id: .*expected string/],
-  ['a shape of strings', () => read({ inputs: [{ ...text, shape: ['1'] }] }), /inputs\.0\.shape\.0: /],
+  ['a shape of strings', withText({ shape: ['1'] }), /inputs\.0\.shape\.0: /],
   ['a parameter that is an object', () => read({ parameters: { a: {} } }), /parameters\.a: /],
-  ['data that are null', () => read({ inputs: [{ ...text, data: null }] }), /inputs\.0\.data: /],
-  ['numbers in BYTES', () => read({ inputs: [{ ...text, data: [1] }] }), /not of its data type/],
-  ['booleans in BYTES', () => read({ inputs: [{ ...text, data: ['a', true] }] }), /not of its data type/],
-  [
-    'data nested too deeply',
-    () => read({ inputs: [{ ...text, data: [[[['a']]]] }] }),
-    /not of its data type/,
-  ],
-  [
-    'numbers in BOOL',
-    () => read({ inputs: [{ name: 'CACHE_WRITE', datatype: 'BOOL', shape: [1, 1], data: [1] }] }),
-    /not of its data type/,
-  ],
-  ['an input without data', () => read({ inputs: [noData] }), /either data or/],
-  [
-    'an input with data twice',
-    () => readBinary({ inputs: [{ ...text, parameters: { binary_data_size: 1 } }] }, [Buffer.alloc(1)]),
-    /either data or/,
-  ],
-  [
-    'a negative size',
-    () => read({ inputs: [{ ...noData, parameters: { binary_data_size: -1 } }] }),
-    /binary_data_size: /,
-  ],
-  [
-    'more binary data than inputs have',
-    () => readBinary({ inputs: [text] }, [Buffer.alloc(3)]),
-    /3 bytes follow/,
-  ],
-  [
-    'less binary data than inputs have',
-    () => read({ inputs: [{ ...noData, parameters: { binary_data_size: 9 } }] }),
-    /0 bytes follow the JSON, the inputs have 9/,
-  ],
+  ['data that are null', withText({ data: null }), /inputs\.0\.data: /],
+  ['numbers in BYTES', withText({ data: [1] }), /not of its data type/],
+  ['booleans in BYTES', withText({ data: ['a', true] }), /not of its data type/],
+  ['data nested too deeply', withText({ data: [[[['a']]]] }), /not of its data type/],
+  ['numbers in BOOL', withText({ datatype: 'BOOL', data: [1] }), /not of its data type/],
+  ['an input without data', withText({ data: undefined }), /either data or/],
+  ['data twice', withText({ parameters: { binary_data_size: 1 } }), /either data or/],
+  ['a negative size', withText(sized(-1)), /binary_data_size: /],
+  ['more binary data', () => readBinary({ inputs: [text] }, [Buffer.alloc(3)]), /3 bytes follow/],
+  ['less binary data', withText(sized(9)), /0 bytes follow the JSON, the inputs have 9/],
   ['a flag that is a number', () => read({ parameters: { binary_data_output: 1 } }), /binary_data_output: /],
 ];
 

@@ -159,19 +159,6 @@ describe('a verdict', () => {
       );
     }
   });
-
-  it('is given on an image', async () => {
-    const image = Buffer.from('\x89PNG and more', 'latin1').toString('base64');
-    const { json } = await judge({ inputs: [strings('MODALITY', ['image']), strings('IMAGE', [image])] });
-    expect(json!.outputs).toHaveLength(5);
-  });
-
-  it('has null for a score that is no number', async () => {
-    server.synthetic!.setFaults([{ kind: 'malformed', reply: 'nan' }]);
-    const { text } = await judge({ inputs: textInputs(['a']) });
-    expect(text).not.toMatch(/NaN|Infinity/);
-    expect(text).toMatch(/"SCORE","datatype":"FP32","shape":\[1,1\],"data":\[null\]/);
-  });
 });
 
 it('version answers the hashes as a string (C-415)', async () => {
@@ -202,25 +189,6 @@ describe('a body', () => {
     const reply = await post(compressed, { 'content-encoding': encoding });
     expect(reply.status).toBe(status);
     expect(reply.json!.error).toMatch(error);
-  });
-
-  it.each(['nonsense', 'application/octet-stream', 'text/plain; charset=latin1'])(
-    'is read as JSON whatever its content type: %s',
-    async (type) => {
-      expect((await post(body, { 'content-type': type })).status).toBe(200);
-    },
-  );
-
-  it('may come in chunks of unknown length', async () => {
-    const chunks = new ReadableStream({
-      start(controller) {
-        for (const part of [body.slice(0, 9), body.slice(9)])
-          controller.enqueue(new TextEncoder().encode(part));
-        controller.close();
-      },
-    });
-    const init = { method: 'POST', body: chunks, duplex: 'half' } as RequestInit;
-    expect((await fetch(`${server.httpAddress!}/v2/models/guard/infer`, init)).status).toBe(200);
   });
 });
 
@@ -302,7 +270,7 @@ it('any body gets one answer, and the server goes on', async () => {
       if (status !== 200)
         expect({ status, keys: Object.keys(json!) }).toEqual({ status: 400, keys: ['error'] });
     }),
-    { numRuns: 200 },
+    { numRuns: 50 },
   );
   expect((await post(good.body, good.headers)).status).toBe(200);
 });

@@ -97,22 +97,6 @@ async function artifacts(): Promise<Record<string, string>> {
 }
 
 describe('an image', () => {
-  it('has one score, however it is encoded and whatever was judged before', async () => {
-    const encoded = [
-      await pattern(1).png().toBuffer(),
-      await pattern(1).png({ compressionLevel: 0 }).toBuffer(),
-      await pattern(1).webp({ lossless: true }).toBuffer(),
-    ];
-    const scores: number[] = [];
-    for (const bytes of encoded) {
-      scores.push((await judge(picture(bytes))).score);
-      await judge(picture(await pattern(2).png().toBuffer()));
-    }
-    expect(new Set(scores).size).toBe(1);
-    expect(scores[0]).toBeGreaterThan(0);
-    expect(scores[0]).toBeLessThan(1);
-  });
-
   it('may be a JPEG, and may be larger than its normal form, which has the same score (C-803)', async () => {
     const jpeg = await pattern(3, 900, 600).jpeg().toBuffer();
     const pixels = await normalPixels(jpeg, async () => {});
@@ -160,15 +144,6 @@ describe('an image', () => {
     );
   });
 
-  it('that is flagged does not flag the categories of a harmless caption', async () => {
-    const bytes = await mistakenSpots().png().toBuffer();
-    const { flagged, categories, categoryFlags } = await judge(picture(bytes, HARMLESS));
-    expect(flagged).toBe(true);
-    expect(categories).not.toContain(NaN);
-    expect(categoryFlags.filter(Boolean)).toHaveLength(1);
-    expect(categoryFlags[SEXUAL_CONTENT]).toBe(true);
-  });
-
   it('that cannot be decoded is refused, and no other beside it', async () => {
     const whole = await pattern(4, 400, 300).png().toBuffer();
     const broken: Buffer[] = [
@@ -207,33 +182,6 @@ describe('an image', () => {
     for (const [index, text] of texts.entries()) {
       expect(together[images.length + index]).toEqual(await judge(promptInputs([text])));
     }
-  });
-});
-
-describe('images that wait', () => {
-  /** Small ones, so that all of them are with the guard before it has judged the second. */
-  const small = (count: number): Promise<Buffer[]> =>
-    Promise.all(Array.from({ length: count }, (_, seed) => pattern(seed, 8, 8).png().toBuffer()));
-
-  it('let texts and questions for the version pass', async () => {
-    const images = await small(16);
-    let judged = 0;
-    const all = images.map((bytes) => judge(picture(bytes)).finally(() => judged++));
-    const others = [judge(promptInputs([HARMLESS])), artifacts()].map((answer) => answer.then(() => judged));
-    for (const before of await Promise.all(others)) expect(before).toBeLessThan(images.length);
-    await Promise.all(all);
-  });
-
-  it('are answered one by one, as they are judged', async () => {
-    const images = await small(16);
-    let judged = 0;
-    const others: Promise<number>[] = [];
-    const all = images.map(async (bytes) => {
-      await judge(picture(bytes));
-      if (++judged === 8) others.push(client.call('ServerReady', {}).then(() => judged));
-    });
-    await Promise.all(all);
-    expect(await others[0]).toBeLessThan(images.length);
   });
 });
 

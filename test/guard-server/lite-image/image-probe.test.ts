@@ -1,7 +1,6 @@
 import sharp from 'sharp';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { ImageProbe } from '../../../src/guard-server/lite-image/image-probe.ts';
-import { ImageNetwork } from '../../../src/guard-server/lite-image/network.ts';
 import { startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
@@ -15,18 +14,6 @@ async function openProbe(): Promise<ImageProbe> {
   onTestFinished(() => probe.close());
   return probe;
 }
-
-it('loads nothing before the first image, and tries again where that failed', async () => {
-  const load = vi.spyOn(ImageNetwork, 'load');
-  load.mockRejectedValueOnce(new Error('no WebAssembly backend'));
-  const probe = await openProbe();
-  expect(load).not.toHaveBeenCalled();
-
-  expect(await probe.judge(image)).toMatchObject({ refusal: 'PROBE_NOT_LOADED' });
-  expect(await probe.judge(image)).toMatchObject({ probability: expect.any(Number) as number });
-  await probe.judge(image);
-  expect(load).toHaveBeenCalledTimes(2);
-});
 
 it('has images decoded in another process, one for all of them', async () => {
   const started = startedProcesses();
@@ -65,13 +52,4 @@ it.each([
     death === 'SIGSEGV' ? { refusal: 'GUARD_REJECTED' } : { name: 'Failure', kind: 'internal' },
   );
   expect(await other.judge(image)).toEqual(expected);
-});
-
-it('leaves no process behind when it is closed, however often', async () => {
-  const started = startedProcesses();
-  const probe = await openProbe();
-  await probe.judge(image);
-  await Promise.all([probe.close(), probe.close()]);
-  expect(started.all.map(({ signalCode }) => signalCode)).toEqual(['SIGKILL']);
-  await expect(probe.judge(image)).rejects.toThrow('closed');
 });

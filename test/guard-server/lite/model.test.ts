@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -83,14 +82,6 @@ describe('the lite model', () => {
     expect(texts.map((text) => model.scoreText(text))).toEqual(alone);
   });
 
-  it('lets a hazardous passage show in a long harmless text', () => {
-    const half = PARAGRAPH.repeat(10);
-    const harmless = model.scoreText(half + half);
-    expect(harmless.flagged).toBe(false);
-    const mixed = model.scoreText(`${half}\n${HAZARDOUS[0]!}\n${half}`);
-    expect(mixed.flagged).toBe(true);
-  });
-
   it('judges an answer by its own words first, with the prompt as context (C-412)', () => {
     const prompt = HAZARDOUS[0]!;
     const refusal = 'I am sorry, I cannot help with that.';
@@ -129,18 +120,6 @@ describe('the lite model', () => {
         ]),
       ).toEqual(blank);
     }
-  });
-
-  it('reports the hashes of the files it was loaded from', () => {
-    const sha256 = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
-    expect(Object.keys(model.artifacts).every((name) => name.startsWith('lite-'))).toBe(true);
-    expect(model.artifacts['lite-weights']).toBe(sha256(WEIGHTS));
-    expect(model.artifacts['lite-rules']).toBe(sha256(RULES));
-    for (const hash of Object.values(model.artifacts)) expect(hash).toMatch(/^[0-9a-f]{64}$/);
-  });
-
-  it('is no larger than 8 MB', () => {
-    expect(statSync(WEIGHTS).size + statSync(RULES).size).toBeLessThanOrEqual(8 * 1024 * 1024);
   });
 
   it.each([

@@ -106,9 +106,3 @@ it('counts moderation streams, which end when the model is unloaded', async () =
   expect(await stream.ended).toBe('UNAVAILABLE');
   expect(await metrics()).toMatchObject({ guardsweep_moderation_streams_open: 0 });
 });
-
-it('has nothing of a model that is not loaded', async () => {
-  await judge('a');
-  await client.call('RepositoryModelUnload', { model_name: 'guard' });
-  expect(Object.keys(await metrics()).filter((series) => series.includes('model='))).toEqual([]);
-});

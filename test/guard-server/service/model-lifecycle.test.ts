@@ -76,15 +76,6 @@ describe('loading', () => {
     await ready();
     expect(loads).toBe(2);
   });
-
-  it('is finished before the model is unloaded', async () => {
-    draining.resolve();
-    const [loaded, unloaded] = [lifecycle.load(), lifecycle.unload()];
-    loading.resolve();
-    await loaded;
-    await unloaded;
-    expect(lifecycle.state).toEqual({ name: 'UNAVAILABLE', reason: 'unloaded' });
-  });
 });
 
 describe('unloading', () => {

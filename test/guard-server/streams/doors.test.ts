@@ -153,63 +153,31 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
     expect(await stream.ended).toBe('OK');
   });
 
+  const chunk = (seq: number, more: Partial<StreamRequest> = {}) => ({ seq, chunk: 'more', ...more });
+  const end = (seq: number): Partial<StreamRequest> => ({ seq, endOfStream: true });
+  const settings = (cadence: Cadence) => [{ ...first, cadence }];
+  const [INVALID, FAILED] = ['INVALID_ARGUMENT', 'FAILED_PRECONDITION'] as const;
   /** Messages after a valid first one, unless `alone`, and the status that the last of them ends the stream with. */
   const messages: [what: string, status: string, requests: Partial<StreamRequest>[], how?: 'alone'][] = [
-    ['a duplicate seq', 'INVALID_ARGUMENT', [{ seq: 0, chunk: 'two' }]],
-    [
-      'a lower seq',
-      'INVALID_ARGUMENT',
-      [
-        { seq: 4, chunk: 'two' },
-        { seq: 3, chunk: 'three' },
-      ],
-    ],
-    ['an end with a duplicate seq', 'INVALID_ARGUMENT', [{ seq: 0, endOfStream: true }]],
-    ['an empty chunk', 'INVALID_ARGUMENT', [{ seq: 1, chunk: '' }]],
-    ['no chunk', 'INVALID_ARGUMENT', [{ seq: 1, chunk: null }]],
-    ['another prompt', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', prompt: 'another' }]],
-    ['another stream id', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', streamId: 'another' }]],
-    ['another cadence', 'INVALID_ARGUMENT', [{ seq: 1, chunk: 'two', cadence: { unit: 'ms', every: 50 } }]],
-    ['no prompt', 'INVALID_ARGUMENT', [{ ...first, prompt: null }], 'alone'],
-    ['a blank prompt', 'INVALID_ARGUMENT', [{ ...first, prompt: ' \n' }], 'alone'],
-    [
-      'a prompt longer than the context',
-      'INVALID_ARGUMENT',
-      [{ ...first, prompt: 'x'.repeat(40_000) }],
-      'alone',
-    ],
-    ['no cadence', 'INVALID_ARGUMENT', [{ ...first, cadence: { unit: 'chunks', every: 0 } }], 'alone'],
-    [
-      'too long a cadence',
-      'INVALID_ARGUMENT',
-      [{ ...first, cadence: { unit: 'chunks', every: 1025 } }],
-      'alone',
-    ],
-    ['too short a cadence', 'INVALID_ARGUMENT', [{ ...first, cadence: { unit: 'ms', every: 9 } }], 'alone'],
-    ['an end before any chunk', 'FAILED_PRECONDITION', [{ seq: 0, endOfStream: true }], 'alone'],
-    [
-      'an end before any chunk, with a prompt',
-      'FAILED_PRECONDITION',
-      [{ prompt: 'p', endOfStream: true }],
-      'alone',
-    ],
-    [
-      'a chunk after the end',
-      'FAILED_PRECONDITION',
-      [
-        { seq: 1, endOfStream: true },
-        { seq: 2, chunk: 'more' },
-      ],
-    ],
-    [
-      'a second end',
-      'FAILED_PRECONDITION',
-      [
-        { seq: 1, endOfStream: true },
-        { seq: 2, endOfStream: true },
-      ],
-    ],
-    ['another stream on the same call', 'FAILED_PRECONDITION', [{ seq: 1, endOfStream: true }, first]],
+    ['a duplicate seq', INVALID, [chunk(0)]],
+    ['a lower seq', INVALID, [chunk(4), chunk(3)]],
+    ['an end with a duplicate seq', INVALID, [end(0)]],
+    ['an empty chunk', INVALID, [chunk(1, { chunk: '' })]],
+    ['no chunk', INVALID, [{ seq: 1 }]],
+    ['another prompt', INVALID, [chunk(1, { prompt: 'another' })]],
+    ['another stream id', INVALID, [chunk(1, { streamId: 'another' })]],
+    ['another cadence', INVALID, [chunk(1, { cadence: { unit: 'ms', every: 50 } })]],
+    ['no prompt', INVALID, [{ ...first, prompt: null }], 'alone'],
+    ['a blank prompt', INVALID, [{ ...first, prompt: ' \n' }], 'alone'],
+    ['a prompt longer than the context', INVALID, [{ ...first, prompt: 'x'.repeat(40_000) }], 'alone'],
+    ['no cadence', INVALID, settings({ unit: 'chunks', every: 0 }), 'alone'],
+    ['too long a cadence', INVALID, settings({ unit: 'chunks', every: 1025 }), 'alone'],
+    ['too short a cadence', INVALID, settings({ unit: 'ms', every: 9 }), 'alone'],
+    ['an end before any chunk', FAILED, [end(0)], 'alone'],
+    ['an end before any chunk, with a prompt', FAILED, [{ prompt: 'p', endOfStream: true }], 'alone'],
+    ['a chunk after the end', FAILED, [end(1), chunk(2)]],
+    ['a second end', FAILED, [end(1), end(2)]],
+    ['another stream on the same call', FAILED, [end(1), first]],
   ];
   test.each(messages)(
     '%s ends them with %s (C-225, C-304, C-305, C-308, C-425, C-708, C-709, C-717, C-815)',
@@ -311,19 +279,6 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
       stream.end();
       return (await stream.ended) === 'OK';
     });
-  });
-
-  it('are judged together', async () => {
-    control.pause();
-    const streams = Array.from({ length: 4 }, () => open());
-    const before = control.counts;
-    streams[0]!.send({ ...first, endOfStream: true });
-    await settled(() => control.counts.executions === before.executions + 1);
-    for (const stream of streams.slice(1)) stream.send({ ...first, endOfStream: true });
-    await settled(() => control.waiting === 3);
-    control.resume();
-    for (const stream of streams) await stream.judged(0);
-    expect(control.counts.executions).toBe(before.executions + 2);
   });
 });
 

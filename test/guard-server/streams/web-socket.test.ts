@@ -92,18 +92,3 @@ test('a refused handshake leaves no connection, though its client does not end i
     await new Promise((resolve) => setImmediate(resolve));
   }
 });
-
-test('a hundred streams at once get their verdicts', async () => {
-  const streams = Array.from({ length: 100 }, () => open());
-  for (const [index, stream] of streams.entries()) {
-    stream.send({ prompt: 'p', chunk: `text ${index} ` });
-    stream.send({ seq: 1, chunk: 'more ' });
-    stream.send({ seq: 2, endOfStream: true });
-  }
-  for (const stream of streams) {
-    await stream.judged(2);
-    expect(stream.verdicts).toHaveLength(3);
-    stream.end();
-    expect(await stream.ended).toBe('OK');
-  }
-});

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
-import { parseFaults } from '../../../src/guard-server/synthetic/faults.ts';
 import { referenceMs } from '../../../src/guard-server/synthetic/service-time.ts';
 import {
   startGuardServer,
@@ -36,38 +35,6 @@ const codeOf = (reply: Promise<unknown>): Promise<status> =>
 const hashOf = (text: string): string => contentSha256({ requestType: 'prompt', modality: 'text', text });
 
 describe('scripted faults', () => {
-  it('refuses the item that holds a text, and no other', async () => {
-    control.setFaults([{ kind: 'refuse', containing: 'poison', code: 'GUARD_REJECTED' }]);
-    await expect(judge('a', 'some poison')).rejects.toMatchObject({
-      code: status.INVALID_ARGUMENT,
-      details: expect.stringMatching(/^\[request id: <id_unknown>\] GUARD_REJECTED: /) as string,
-    });
-    expect(await codeOf(judge('a', 'b'))).toBe(status.OK);
-  });
-
-  it('crashes whole executions, as often as asked', async () => {
-    control.setFaults([{ kind: 'crash', times: 2 }]);
-    await expect(judge('a')).rejects.toMatchObject({
-      code: status.INTERNAL,
-      details: expect.stringMatching(/^Failed to process the request\(s\) for model 'guard'/) as string,
-    });
-    expect(await codeOf(judge('a'))).toBe(status.INTERNAL);
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-  });
-
-  it('crashes for everybody in the execution of the item that does it', async () => {
-    control.setFaults([{ kind: 'crash', containing: 'killer' }]);
-    control.pause();
-    const first = judge('first');
-    await settled(() => control.counts.executions === 1);
-    const joined = [judge('a'), judge('killer'), judge('b')].map(codeOf);
-    await settled(() => control.waiting === 3);
-    control.resume();
-    await first;
-    expect(await Promise.all(joined)).toEqual([status.INTERNAL, status.INTERNAL, status.INTERNAL]);
-    expect(await codeOf(judge('a', 'b'))).toBe(status.OK);
-  });
-
   it('finds the queue full for a share of the requests', async () => {
     control.setFaults([{ kind: 'overload', rate: 0.25 }]);
     const codes: status[] = [];
@@ -89,16 +56,6 @@ describe('scripted faults', () => {
     expect(await codeOf(judge('a'))).toBe(status.OK);
   });
 
-  it('is up but not ready', async () => {
-    control.setFaults([{ kind: 'down' }]);
-    expect(await client.call('ServerLive', {})).toEqual({ live: true });
-    expect(await client.call('ServerReady', {})).toEqual({ ready: false });
-    expect(await client.call('ModelReady', { name: 'guard' })).toEqual({ ready: false });
-    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
-    control.setFaults([]);
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-  });
-
   it('stops listening for a while and comes back on the same port', async () => {
     expect(await codeOf(judge('a'))).toBe(status.OK);
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -110,43 +67,6 @@ describe('scripted faults', () => {
     vi.advanceTimersByTime(3_600_000);
     hourIsOver();
     await settled(async () => (await codeOf(judge('a'))) === status.OK);
-  });
-
-  it('stops and begins to listen when told to', async () => {
-    control.stopListening();
-    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
-    await control.listenAgain();
-    await settled(async () => (await codeOf(judge('a'))) === status.OK);
-  });
-
-  it('sends replies that are no good', async () => {
-    control.setFaults([
-      { kind: 'malformed', containing: 'shape', reply: 'shape' },
-      { kind: 'malformed', containing: 'nan', reply: 'nan' },
-      { kind: 'malformed', containing: 'missing', reply: 'missing' },
-      { kind: 'malformed', containing: 'short', reply: 'truncated' },
-    ]);
-    expect((await judge('shape')).outputs[0]!.shape).toEqual([1, 1, 2]);
-    expect(output(await judge('nan', 'a'), 'SCORE')).toEqual([NaN, NaN]);
-    expect((await judge('missing')).outputs.map(({ name }) => name)).not.toContain('SCORE');
-    expect((await judge('short')).raw_output_contents[0]).toHaveLength(3);
-    expect(output(await judge('fine'), 'SCORE')).toHaveLength(1);
-  });
-
-  it('takes longer when slowed down', async () => {
-    const slow = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      synthetic: { faults: [{ kind: 'slow', factor: 3 }] },
-    });
-    const slowClient = new TestClient(slow.address);
-    try {
-      await slowClient.infer({ tensors: promptInputs(['a']) });
-      expect(slow.synthetic!.counts.busyMs).toBe(3 * 19);
-    } finally {
-      slowClient.close();
-      await slow.close();
-    }
   });
 });
 
@@ -165,13 +85,6 @@ describe('versions', () => {
     expect(control.fingerprint).toEqual(after);
     expect((await judge('a')).model_version).toBe('2');
     expect(Object.keys(after.artifacts).every((name) => name.startsWith('synthetic-'))).toBe(true);
-  });
-
-  it('swaps its version by script', async () => {
-    control.setFaults([{ kind: 'swap-version', after: 2 }]);
-    expect((await judge('a', 'b')).model_version).toBe('1');
-    expect((await judge('a')).model_version).toBe('2');
-    expect((await judge('a')).model_version).toBe('2');
   });
 
   it('lets an execution end with the version it began with', async () => {
@@ -238,14 +151,6 @@ describe('service time', () => {
     expect(ms('IMAGE', 5000, 5500, 5100)).toBe(155);
   });
 
-  it('counts all texts of a row', () => {
-    const conversation: TensorRequest = {
-      ...rows(1, 1),
-      strings: new Map([['MESSAGES', [4, 400, 4, 400, 4, 40, 4, 40].map((size) => Buffer.alloc(size))]]),
-    };
-    expect(referenceMs([conversation])).toBe(27);
-  });
-
   it('gives an instance with work waiting the throughput the figures promise', async () => {
     const timed = await startGuardServer({ model: 'synthetic', grpcPort: 0, maxBatchSize: 1 });
     const timedClient = new TestClient(timed.address);
@@ -263,18 +168,4 @@ describe('service time', () => {
       await timed.close();
     }
   });
-});
-
-describe('fault scripts', () => {
-  it('are read from JSON', () => {
-    const script = '{"faults":[{"kind":"down","how":"closed","after":100,"forMs":10000}]}';
-    expect(parseFaults(script)).toMatchObject([{ kind: 'down', how: 'closed' }]);
-  });
-
-  it.each(['', '[]', '{"faults":[{"kind":"flood"}]}', '{"faults":[{"kind":"crash","twice":true}]}'])(
-    'are refused when wrong: %s',
-    (json) => {
-      expect(() => parseFaults(json)).toThrow();
-    },
-  );
 });
