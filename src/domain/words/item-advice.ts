@@ -30,8 +30,8 @@ export const ITEM_ADVICE: Readonly<Record<ItemCode, Advice>> = {
     full: 'convert the audio to a supported type',
   },
   SEQUENCE_OVERFLOW: {
-    brief: 'too long for the guard: --long-text windows',
-    full: "longer than the guard's context; split it, or judge it in windows (--long-text windows)",
+    brief: 'too long for the guard: split it',
+    full: "longer than the guard's context, and not to be judged in windows; split it, or use a guard with a longer context",
   },
   UNSUPPORTED_TYPE: {
     brief: 'an unsupported type: convert it',
