@@ -21,7 +21,7 @@ const MAX_TABLES = 20;
 /** Runs to search for the speed of a guard, the latest first. */
 const MAX_RUNS = 20;
 
-/** Mean size of an outcome line in verdicts.jsonl, in bytes; see docs/capacity.md. */
+/** Mean size of an outcome line in verdicts.jsonl, in bytes. */
 const LINE_BYTES = 733;
 /** Size of verdicts.csv and verdicts.parquet relative to verdicts.jsonl. */
 const TABLES_SHARE = 0.4;

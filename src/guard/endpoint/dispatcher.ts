@@ -48,8 +48,6 @@ interface OfferOfKind extends Offer {
  *                           │ └── fault ─┼─────────► settled as an error
  *                           │            │             │ the model changed
  *                           └────────────┴─────────────┘
- *
- * All states: docs/run-states.md.
  */
 export class Dispatcher {
   readonly health: GuardHealth;

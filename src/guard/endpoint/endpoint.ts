@@ -52,7 +52,6 @@ interface EndpointOptions extends Omit<DispatcherOptions, 'endpoint' | 'heldWhen
  * that the endpoint did not serve before must also pass the `ModelCheck`; if there is one, an endpoint whose model changes
  * while it is ready goes out.
  * `fatal` in `out` means that only a changed setting can help; it is still probed. `close()` ends either state.
- * All states: docs/run-states.md.
  */
 export class Endpoint {
   readonly name: string;

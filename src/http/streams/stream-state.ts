@@ -8,8 +8,6 @@ import type { StatusName } from '../../guard/tensors/stream/stream-status.ts';
  *   (opened) ─►│ open│────────────────────────►  final  ─── final verdict sent, client left ───┐
  *              └──┬──┘                            │                                             ▼
  *                 └── every other event ──────────┴────── every other event, with its status ─► terminated
- *
- * All states: docs/run-states.md.
  */
 export type StreamState = 'open' | 'final' | 'terminated';
 
