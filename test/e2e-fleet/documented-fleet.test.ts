@@ -20,22 +20,39 @@ import { onlyRun } from '../helpers/run-directory.ts';
 const inBackground = (line: string): string =>
   /^guardsweep (worker|sink) /.test(line) ? `${line} & fleet="\${fleet:-} $!"` : line;
 
-it('the fleet of the README judges a run: worker, sink and feeder on one Redis', async ({ signal }) => {
+/** The pages with the commands of a fleet: the blocks that run here, how many, and what stands for other machines. */
+const PAGES = [
+  { path: 'README.md', blocks: shellBlocks('README.md').filter(needsRedis), count: 1 },
+  {
+    path: 'docs/fleet.md',
+    blocks: shellBlocks('docs/fleet.md').filter((block) => block.includes('npm run')),
+    count: 2,
+  },
+] as const;
+
+/** A line as it runs here: one Redis, the demonstration guard, and folders of the test, for those of other machines. */
+const onThisMachine = (line: string, redisUrl: string): string =>
+  asBuilt(line.replace(/^nohup (.+?) >.*$/, '$1'))
+    .replaceAll(/rediss?:\/\/[^\s]*queue-1:6379/g, redisUrl)
+    .replaceAll(/grpc:\/\/[^\s]+/g, 'embedded:')
+    .replace('/etc/guardsweep/fleet.key', '"$PWD/fleet.key"')
+    .replaceAll(/\/(?:data|mnt)\/(runs|uploads)/g, '"$PWD/$1"')
+    .replaceAll(/--metrics-port \d+/g, '--metrics-port 0');
+
+it.for(PAGES)('the fleet of $path judges a run', async ({ blocks, count }, { signal }) => {
   const redis = await redisForTest({ tcp: true });
-  const blocks = shellBlocks('README.md').filter(needsRedis);
-  expect(blocks).toHaveLength(1);
-  const typed = typedLines(blocks[0]!).map((line) =>
-    // The machines of the page: a Redis on this one, and the demonstration guard.
-    asBuilt(line).replaceAll('redis://queue-1:6379', redis.url).replaceAll('grpc://gpu-1:8001', 'embedded:'),
-  );
+  expect(blocks).toHaveLength(count);
+  const typed = blocks.flatMap(typedLines).map((line) => onThisMachine(line, redis.url));
   const script = [
+    'openssl rand -hex 32 > fleet.key; chmod 600 fleet.key',
     ...typed.map(inBackground),
     'guardsweep verify runs/*-uploads-*',
     // The processes of a fleet end when they are told to.
     'kill -TERM $fleet',
     'wait $fleet',
   ].join('\n');
-  const { status, output } = await runScript(await documentedFolder(await temporaryFolder()), script, signal);
+  const folder = await documentedFolder(await temporaryFolder());
+  const { status, output } = await runScript(folder, script, signal);
   expect(status, output).toBe(0);
   expect(output).toContain('-uploads-');
   expect(output).toMatch(/: finished\n {2}100%;/);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,36 +12,58 @@ import {
   typedLines,
 } from '../helpers/documented.ts';
 
+/** Pages whose commands do not run here, and why. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs/audit.md': 'test/e2e/audit-by-hand.test.ts runs them',
+  'docs/record.md': 'they work on files of a record, and test/e2e/audit-by-hand.test.ts does the same',
+  'docs/benchmarks.md': 'they measure for minutes',
+  'docs/fleet.md': 'test/e2e-fleet/documented-fleet.test.ts and test/compose/compose.test.ts',
+};
+
 /** Lines that cannot run as they stand: they wait to be interrupted, or name a guard that is not here. */
 const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   'npm run serve': 'ready serve --port 0',
   'npm run serve -- --port 9001': 'ready serve --port 0',
+  'npm run serve -- --guard grpc://gpu-1:8001': 'listening serve --guard embedded: --port 0',
   'npm run fingerprint -- --guard grpc://127.0.0.1:8001':
     'unreachable fingerprint --guard grpc://127.0.0.1:1',
+  'npm run enqueue -- jobs/guards/llama-guard.yaml':
+    'guardsweep enqueue jobs/guards/llama-guard.yaml --guard embedded:',
 };
 
-const FUNCTIONS = `# Waits until a server says where it is, then interrupts it.
-ready() {
-  guardsweep "$@" > ready.txt 2>&1 & local server=$!
-  until grep -q 'http://' ready.txt; do kill -0 $server; sleep 0.1; done
-  kill -INT $server
-  wait $server || true
+const FUNCTIONS = `# Starts a server and waits until it prints its address.
+listening() {
+  rm -f ready.txt
+  guardsweep "$@" > ready.txt 2>&1 & server=$!
+  until grep -q 'http://' ready.txt 2> /dev/null; do kill -0 $server; sleep 0.1; done
+  address=$(grep -o 'http://[0-9.:]*' ready.txt | head -n 1)
 }
-# Expects that a service is not there.
+# Waits until a server prints its address, then interrupts it.
+ready() { listening "$@"; kill -INT $server; wait $server || true; }
+# Asks a server that is ready, and fails for a status that is not 2xx.
+curl() {
+  until command curl -fs "$address/readyz" > /dev/null; do kill -0 $server; sleep 0.1; done
+  command curl -fsS "$@"
+}
+# Expects that a service is not available.
 unreachable() { local status=0; guardsweep "$@" || status=$?; [ $status = 4 ]; }
+trap 'kill \${server:-} 2> /dev/null || true' EXIT
 `;
 
-const blocks = ['README.md', 'docs/README.md', 'docs/troubleshooting.md'].flatMap((path) =>
-  shellBlocks(path)
-    .filter((block) => !needsRedis(block))
-    .map((block) => ({ path, block })),
+const documents = readdirSync(join(import.meta.dirname, '../../docs')).filter((name) => name.endsWith('.md'));
+const withCommands = ['README.md', ...documents.map((name) => `docs/${name}`)].filter(
+  (path) => shellBlocks(path).length > 0,
 );
+const pages = withCommands
+  .filter((path) => !Object.hasOwn(ELSEWHERE, path))
+  .map((path) => ({ path, blocks: shellBlocks(path).filter((block) => !needsRedis(block)) }));
 
-const scriptOf = (block: string): string =>
-  FUNCTIONS +
-  typedLines(block)
-    .map((line) => SUBSTITUTIONS[line] ?? asBuilt(line))
-    .join('\n');
+/** A line as it runs here: the demonstration guard takes the place of a guard on another machine. */
+const runnable = (line: string): string =>
+  SUBSTITUTIONS[line] ??
+  asBuilt(line)
+    .replaceAll(/'?(?:grpc|openai\+http):\/\/gpu-[^\s']+'?/g, 'embedded:')
+    .replaceAll('http://127.0.0.1:9000', '$address');
 
 /** What differs from run to run and from machine to machine. */
 const masked = (output: string): string =>
@@ -56,10 +78,15 @@ const parent = mkdtempSync(join(tmpdir(), 'guardsweep-test-'));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
 describe('the commands of the pages', () => {
-  it.concurrent.for(blocks)('of $path run: $block', { timeout: 120_000 }, async ({ block }, { signal }) => {
-    const { status, output } = await runScript(await documentedFolder(parent), scriptOf(block), signal);
-    expect(status, output).toBe(0);
-  });
+  it.concurrent.for(pages)(
+    'of $path run, one after another',
+    { timeout: 480_000 },
+    async ({ blocks }, { signal }) => {
+      const script = FUNCTIONS + blocks.flatMap(typedLines).map(runnable).join('\n');
+      const { status, output } = await runScript(await documentedFolder(parent), script, signal);
+      expect(status, output).toBe(0);
+    },
+  );
 
   it('print what the README shows', async ({ signal }) => {
     const [, shown] = /\n```\n(Judged [^]*?)```\n/.exec(pageText('README.md'))!;
@@ -71,8 +98,9 @@ describe('the commands of the pages', () => {
     expect(masked(shown!)).toBe(masked(stdout));
   });
 
-  it('have no substitution that no page needs', () => {
-    const lines = new Set(blocks.flatMap(({ block }) => typedLines(block)));
+  it('have no substitution that no page needs, and no exception for a page without commands', () => {
+    const lines = new Set(pages.flatMap(({ blocks }) => blocks.flatMap(typedLines)));
     expect(Object.keys(SUBSTITUTIONS).filter((line) => !lines.has(line))).toEqual([]);
+    expect(Object.keys(ELSEWHERE).filter((path) => !withCommands.includes(path))).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ export const pageText = (path: string): string => readFileSync(join(ROOT, path),
 export const shellBlocks = (path: string): string[] =>
   [...pageText(path).matchAll(/^```(?:sh|bash|shell)\n([^]*?)^```$/gm)].map(([, block]) => block!);
 
-/** A block for several machines: test/e2e-fleet runs it. */
+/** Whether a block is for several machines: test/e2e-fleet runs it. */
 export const needsRedis = (block: string): boolean => block.includes('--redis');
 
 /** The lines of a block as one types them, without comments. */
@@ -46,6 +46,7 @@ export async function documentedFolder(parent: string): Promise<string> {
   await mkdir(join(folder, 'runs'));
   await mkdir(join(folder, 'exports'));
   await writeFile(join(folder, 'exports/latin.csv'), Buffer.from('text\ncaf\xe9\nd\xe9j\xe0 vu\n', 'latin1'));
+  await cp(join(ROOT, 'docs/images/login.png'), join(folder, 'photo.png'));
   const rows = ['a harmless line', 'another one', 'I will kill you'].map((text) => JSON.stringify({ text }));
   await writeFile(join(folder, 'train.jsonl'), `${rows.join('\n')}\n`);
   return folder;

@@ -63,7 +63,7 @@ export interface PlannedRun {
  * From each state: marker `cancelled` ──► deregister(), Failure `interrupted`; a later feed epoch ──► `superseded`;
  * a problem reported by a worker or sink ──► its kind; no progress for `maxWait`, unless paused ──► `service`.
  * While Redis is unreachable the state does not change; after a reconnect, shards that Redis lost are submitted again.
- * All states: docs/run-states.md.
+ * All states of a run: docs/fleet.md.
  */
 export class FleetFeeder {
   readonly shards: OutstandingShards;

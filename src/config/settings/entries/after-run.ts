@@ -61,7 +61,7 @@ export const EXPORT_CLEAN = setting({
   flag: '--export-clean',
   key: 'export.clean',
   help: 'when the run is finished, write the rows whose items are all allowed to this file or folder, also when a gate trips',
-  keyNote: 'relative to the job file; see docs/export.md',
+  keyNote: 'relative to the job file; see docs/commands.md',
   kind: path('path'),
   unset: 'not written',
   example: 'clean.jsonl',
