@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { settledItem } from '../helpers/items.ts';
+import { promptItem, settledItem } from '../helpers/items.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import {
   FINGERPRINT,
@@ -93,6 +93,24 @@ describe('finishing a run', () => {
       const { mode } = await stat(join(dir, name));
       expect([name, (mode & 0o777).toString(8)]).toEqual([name, name === 'log' ? '700' : '600']);
     }
+  });
+
+  it('records the hash of a file that was judged as a whole, and none of one that was found changed', async () => {
+    const sha256 = 'f'.repeat(64);
+    const sources = ['a.txt', 'b.txt'];
+    const items = sources.map((path, seq) => {
+      const item = promptItem(seq, 'a text', path);
+      return { ...item, source: { ...item.source, row: null, line: null, sha256, bytes: 6 } };
+    });
+    const result = resultOf({ ...shardOf(0, []), items }, (item) =>
+      item.seq === 0 ? verdict(item) : failed('SOURCE_CHANGED'),
+    );
+    const { dir } = await finishedRun([result], { sources });
+    expect(await jsonLines(join(dir, 'source-hashes.jsonl'))).toEqual([
+      { source: 0, sha256 },
+      { source: 1, sha256: null },
+    ]);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 2 });
   });
 
   it('calls a run with an uncommitted shard, or an open plan, incomplete, and writes nothing', async () => {

@@ -25,9 +25,9 @@ export async function writeSourceHashes(
   for await (const batch of readSources(join(runDir, RUN_FILES.sources), { signal })) {
     sources += batch.length;
     for (const source of batch) {
-      const judged = totals.fileHash(source.source);
-      const mayHash = isRead && !totals.isChanged(source.source);
-      const sha256 = judged ?? (mayHash ? await hashSource(source, signal) : null);
+      const sha256 = totals.isChanged(source.source)
+        ? null
+        : (totals.fileHash(source.source) ?? (isRead ? await hashSource(source, signal) : null));
       await file.write(sourceHashLine({ source: source.source, sha256 }));
     }
   }
