@@ -244,7 +244,7 @@ describe('over gRPC', () => {
     expect(verdict(outcomes[4]).endpoint).toBe(streaming.address);
   });
 
-  it('says that no guard takes streams', async () => {
+  it('says that no guard takes streams (C-902)', async () => {
     const outcomes = await judge(await connect([await guard(), await restGuard()]), [
       generation(['a']),
       ...prompts(1),
