@@ -37,7 +37,7 @@ export const ROOMS = [
   'cli',
 ];
 
-/** What stands beside `src`, and which parts of the house it may import. */
+/** Folders next to `src`, with the parts of the house that each may import. */
 const BESIDE = {
   workers: ROOMS.slice(0, ROOMS.indexOf('guard-server')),
   training: ['domain', 'terminal', 'guard-server/lite'],
@@ -88,7 +88,7 @@ const GUARD_SERVER = {
   ],
 };
 
-/** Libraries that only these places know. */
+/** Libraries that only these places may import. */
 const LIBRARIES = [
   { places: ['guard', 'guard-server/grpc'], name: /^@grpc\// },
   { places: ['guard/websocket', 'http/streams'], name: /^ws$/ },
@@ -105,7 +105,7 @@ const RANDOM = {
 
 const PRINT_LINES = 'Print lines with a LineWriter: it escapes what a foreign string could do to a terminal.';
 
-/** What prints past the one place that escapes. */
+/** Forbids printing except through the one place that escapes. */
 const printing = {
   files: ['src/**/*.ts', 'workers/**/*.ts', 'bench/**/*.ts', 'training/**/*.ts'],
   ignores: ['src/terminal/standard-streams.ts', 'src/terminal/silent-console.ts'],
@@ -142,7 +142,7 @@ const commands = {
   },
 };
 
-/** Pages: every text in them is foreign, and what they share with the server is types, which do not reach the bundle. */
+/** Pages show untrusted content, and share only types with the server, which do not reach the bundle. */
 const pages = {
   files: ['web/**/*.ts', 'web/**/*.tsx'],
   languageOptions: { parserOptions: { project: './web/tsconfig.json' } },
@@ -186,8 +186,8 @@ for (const entry of readdirSync('src', { withFileTypes: true })) {
 }
 
 /**
- * What each room, and each folder beside `src`, may import besides itself. A room is named by its folder under `src`; a
- * folder of a room that is listed here obeys its own line.
+ * Imports allowed to each room, and to each folder next to `src`, besides its own files. A room is named by its folder
+ * under `src`; a subfolder of a room that is listed here has its own line.
  */
 const MAY_IMPORT = {
   ...Object.fromEntries(ROOMS.map((room, position) => [room, ONLY[room] ?? ROOMS.slice(0, position)])),
@@ -200,10 +200,10 @@ MAY_IMPORT.cli = [...MAY_IMPORT.cli, 'workers'];
 
 const inside = (path, folder) => path === folder || path.startsWith(`${folder}/`);
 
-/** Where a file stands in the house: its path under `src`, or else from the project's folder. */
-const placeOf = (path) => relative(import.meta.dirname, path).replace(/^src\//, '');
+/** The path of a file in the house: relative to `src`, or else to the project's folder. */
+const housePath = (path) => relative(import.meta.dirname, path).replace(/^src\//, '');
 
-/** Holds that imports point one way: from a room only to what it may import. */
+/** Reports an import that a room may not have: imports point one way. */
 const direction = {
   meta: {
     type: 'problem',
@@ -211,13 +211,13 @@ const direction = {
     messages: { up: '{{room}} may not import {{place}}: imports point only up the list of rooms.' },
   },
   create(context) {
-    const [folder, subfolder] = placeOf(context.filename).split('/');
+    const [folder, subfolder] = housePath(context.filename).split('/');
     const room = `${folder}/${subfolder}` in MAY_IMPORT ? `${folder}/${subfolder}` : folder;
     const allowed = MAY_IMPORT[room];
     if (allowed === undefined) return {};
     const check = ({ source }) => {
       if (typeof source?.value !== 'string' || !source.value.startsWith('.')) return;
-      const place = placeOf(resolve(dirname(context.filename), source.value));
+      const place = housePath(resolve(dirname(context.filename), source.value));
       if ([room, ...allowed].some((folder) => inside(place, folder))) return;
       context.report({ node: source, messageId: 'up', data: { room, place } });
     };
@@ -231,7 +231,7 @@ const direction = {
   },
 };
 
-/** Holds that a library is imported only where it is known. */
+/** Reports an import of a library outside of the rooms that may know it. */
 const libraries = {
   meta: {
     type: 'problem',
@@ -239,7 +239,7 @@ const libraries = {
     messages: { unknown: 'Only {{places}} may import {{library}}.' },
   },
   create(context) {
-    const here = placeOf(context.filename);
+    const here = housePath(context.filename);
     const check = ({ source }) => {
       const library = source?.value;
       if (typeof library !== 'string') return;
@@ -261,12 +261,12 @@ const libraries = {
   },
 };
 
-/** Members of libraries that no documentation names. */
+/** Undocumented members of libraries. */
 const UNDOCUMENTED = new Set(['deadlineTimer']);
 
 /**
- * Holds that no code uses the inside of a library, so that libraries can be upgraded: no file of a package that is not
- * exported under its own name, and no private member.
+ * Reports uses of the inside of a library, which make upgrades hard: a file that the package does not export under its own
+ * name, or a private member.
  */
 const internals = {
   meta: {

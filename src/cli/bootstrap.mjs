@@ -124,7 +124,7 @@ function isStale() {
 }
 
 /** One process makes ready at a time; others wait. A lock left by a process that is gone is removed. */
-function locked(action) {
+function withLock(action) {
   const since = Date.now();
   for (let said = false; ;) {
     try {
@@ -171,7 +171,7 @@ function build() {
 function makeReady({ built }) {
   const isReady = () => isInstalled() && (!built || isBuilt());
   if (isReady()) return;
-  locked(() => {
+  withLock(() => {
     if (!isInstalled()) install();
     if (built && !isBuilt()) build();
   });

@@ -40,7 +40,7 @@ const lockOf = (integrity: string): string =>
   });
 
 /** A fresh checkout with nothing in it but the bootstrap. */
-async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => Started }> {
+async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => BootstrapProcess }> {
   const root = await temporaryFolder();
   await mkdir(join(root, 'src/cli'), { recursive: true });
   await mkdir(join(root, 'bin'));
@@ -51,10 +51,10 @@ async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessE
   await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
   await writeFile(join(root, 'package-lock.json'), lockOf('sha512-old'));
   await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
-  return { root, start: (env = {}) => new Started(root, env) };
+  return { root, start: (env = {}) => new BootstrapProcess(root, env) };
 }
 
-class Started {
+class BootstrapProcess {
   stdout = '';
   stderr = '';
   readonly #closed: Promise<unknown>;
@@ -184,7 +184,7 @@ it('waits, with a word, for a lock that a living or a foreign process holds', as
   expect((await started.done()).stdout).toBe('ran\n');
 });
 
-it('the locked packages all allow Node 20.19, so that an install with strict engines works', async () => {
+it('locks packages that all allow Node 20.19: an install with strict engines works', async () => {
   const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
     packages: Record<string, { engines?: { node?: string } }>;
   };

@@ -97,7 +97,7 @@ writeFileSync(join(target, 'network.json'), JSON.stringify({ modelTopology, weig
 const weights = await readDefault(join(network, 'group1-shard1of1.min.js'));
 writeFileSync(join(target, 'weights.bin'), Buffer.from(weights, 'base64'));
 
-// TensorFlow.js has no text of its licence in its packages; one that it depends on has.
+// The packages of TensorFlow.js have no licence text, but one of their dependencies has the same licence.
 const apache = readFileSync(join(packages, 'long', 'LICENSE'), 'utf8').trim();
 const licences = [...code, join(packages, 'nsfwjs')].map(describeLicence);
 writeFileSync(

@@ -1,7 +1,7 @@
 // Written by wasm/build.mjs.
 
 /** SHA-256 of the source that the bytes were compiled from. */
-export const FILTER_SOURCE_SHA256 = '4245c40d104ba2c901c2b30c58ebd6ce36ee33bf0f665de47c70bcd66e75b912';
+export const FILTER_SOURCE_SHA256 = '21a529b87e8ad77aedc001952610907c7fdd2dff070128cce402260bd47bd55c';
 
 /** WebAssembly module in base64. */
 export const FILTER_WASM =

@@ -24,7 +24,7 @@ interface Taps {
 
 /** Source rows that are scaled at once, in bytes: they stay in the processor's cache. At least two rows in any case. */
 const STRIP_BYTES = 256 * 1024;
-/** What a vector may reach beyond a row. */
+/** Bytes that a vector may reach beyond a row. */
 const VECTOR_BYTES = 16;
 const PAGE_BYTES = 65_536;
 /** See `wasm/filter.ts`. */
@@ -48,7 +48,7 @@ interface Filter {
   ): void;
 }
 
-/** What is used of WebAssembly, which TypeScript knows only in browsers. */
+/** The parts of WebAssembly in use: TypeScript declares it only for browsers. */
 declare const WebAssembly: {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };

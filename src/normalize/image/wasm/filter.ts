@@ -2,8 +2,8 @@
  * The two passes of a resize, in AssemblyScript: TypeScript's syntax, compiled to WebAssembly with SIMD by
  * `build.mjs`. `../resize.ts` lays out the memory and explains the arithmetic.
  *
- * A weight is `high * 256 + low`, with `high` in 16 bits, signed, and `low` in 8, so that one instruction multiplies and
- * adds 8 bytes at once without losing a bit. Weights come in pairs for two neighbours, the earlier in the lower 16 bits:
+ * A weight is `high * 256 + low`, with `high` in 16 bits, signed, and `low` in 8: one instruction then multiplies and adds
+ * 8 bytes at once without losing a bit. Weights come in pairs for two neighbours, the earlier in the lower 16 bits:
  *
  *   pair = high of both: i32, low of both: i32
  */
@@ -30,13 +30,13 @@ function pixels23(rgb: v128): v128 {
   );
 }
 
-/** Four sums of products with the halves of the weights, as integers. */
-function rounded(high: v128, low: v128): v128 {
+/** Adds four sums of products with the halves of the weights, and rounds them to integers. */
+function round(high: v128, low: v128): v128 {
   return i32x4.shr_s(i32x4.add(i32x4.shl(high, 8), low), 22);
 }
 
 function storePixel(target: usize, high: v128, low: v128): void {
-  const sums = rounded(high, low);
+  const sums = round(high, low);
   const bytes = i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(sums, sums), sums);
   v128.store_lane<u16>(target, bytes, 0);
   v128.store_lane<u8>(target, bytes, 2, 2);
@@ -140,8 +140,8 @@ export function filterColumns(
       low3 = i32x4.add(low3, i32x4.dot_i16x8_s(d, low));
       at += rowBytes * 2;
     }
-    const left = i16x8.narrow_i32x4_s(rounded(high0, low0), rounded(high1, low1));
-    const right = i16x8.narrow_i32x4_s(rounded(high2, low2), rounded(high3, low3));
+    const left = i16x8.narrow_i32x4_s(round(high0, low0), round(high1, low1));
+    const right = i16x8.narrow_i32x4_s(round(high2, low2), round(high3, low3));
     v128.store(target + column, i8x16.narrow_i16x8_u(left, right));
   }
 }
