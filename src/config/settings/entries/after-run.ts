@@ -35,7 +35,7 @@ const MAX_KEY_LENGTH = 64;
 
 export const CLEAN = setting({
   flag: '--clean',
-  help: 'write the rows whose items are all allowed and were judged as a whole, as they are, to this file or folder',
+  help: 'write the rows whose items are all allowed and were judged completely, unchanged, to this file or folder',
   kind: path('path'),
   unset: 'not written',
   example: 'clean.jsonl',

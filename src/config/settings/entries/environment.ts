@@ -62,7 +62,7 @@ export const GATEWAY_TOKEN: Variable = {
 
 export const RELEASE_TOKEN: Variable = {
   name: 'GUARDSWEEP_RELEASE_TOKEN',
-  help: 'another token for the dashboard; whoever logs in with it may release items restricted for Sexual Content',
+  help: 'another token for the dashboard; anyone who logs in with it may release items restricted for Sexual Content',
 };
 
 export const DEBUG: Variable = {

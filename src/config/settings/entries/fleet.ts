@@ -26,7 +26,7 @@ export const FLEET_REDIS = setting({
 export const PRIORITY = setting({
   flag: '--priority',
   key: 'priority',
-  help: 'share of the fleet beside other runs: each step up gets three times as many shards judged (needs Redis)',
+  help: 'share of the fleet, compared with other runs: each step up gets three times as many shards judged (needs Redis)',
   kind: choice('priority', PRIORITIES),
   default: 'normal',
   example: 'low',

@@ -35,7 +35,7 @@ export const SOURCE_PATH = setting({
 export const TEXT_COLUMN = setting({
   flag: '--text-column',
   key: 'sources[].text',
-  help: 'column to judge in tables and records, of a folder where it fits',
+  help: 'column to judge in tables and records; in a folder, only in files that have it',
   keyNote: 'a list of columns is joined',
   kind: list<readonly string[]>('name', 'the name of a text column', (texts) => texts.map(parseColumn)),
   unset: 'recognised by name',
@@ -81,7 +81,7 @@ export const STREAM_CADENCE = setting({
 export const ENCODING = setting({
   flag: '--encoding',
   key: 'sources[].encoding',
-  help: 'encoding of the sources, of a folder where it fits, a WHATWG label',
+  help: 'encoding of the sources, a WHATWG label; in a folder, only of files that it fits',
   kind: single('label', parseEncoding),
   unset: 'UTF-8, or UTF-16 by its byte order mark',
   example: 'windows-1252',
