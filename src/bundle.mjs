@@ -1,7 +1,7 @@
 /**
- * Bundles the programs into dist, with the modules that they share as chunks: hundreds of small files would take Node half
- * a second to load. Packages stay outside, but for one of a hundred modules. Types are not checked here (npm run typecheck). Plain JavaScript, a step of the
- * bootstrap.
+ * Bundles the programs into dist, with the modules that they share as chunks: Node would take half a second to load
+ * hundreds of small files. Packages stay outside, except one of a hundred modules. `npm run typecheck` checks the types.
+ * Plain JavaScript, a step of the bootstrap.
  *
  *   dist/src            the command line, the library, threads and child processes
  *   dist/bench, dist/training
@@ -13,7 +13,7 @@ import { build } from 'rolldown';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Entry points of processes and threads are named so; the others are loaded by people's code and by tests. */
+/** Names of the entry points of processes and threads; the others are loaded by users' code and by tests. */
 const PROGRAM = /(^|[-/])(main|thread)\.ts$/;
 const ENTRIES = [
   'library/index.ts',
@@ -22,7 +22,7 @@ const ENTRIES = [
   'guard-server/synthetic/version-record.ts',
 ];
 
-/** Packages that are bundled as well. */
+/** Packages that are bundled too. */
 const BUNDLED = new Set(['zod']);
 
 const DEVELOPERS = {
@@ -54,7 +54,7 @@ async function bundle(target, entries) {
       dir: join(root, target),
       format: 'esm',
       entryFileNames: '[name].js',
-      // Without a hash: a process that was started before may load one later.
+      // No hash in the name: a process that was started before the build may load a chunk later.
       chunkFileNames: 'chunks/[name].js',
       sourcemap: true,
     },
@@ -67,7 +67,7 @@ await bundle(
   'dist/src',
   programs.map((path) => [path, join('src', path)]),
 );
-// An image is built without the folders that only developers need.
+// A container image is built without the folders that only developers need.
 if (existsSync(join(root, 'bench')) && existsSync(join(root, 'training'))) {
   for (const folder of ['bench', 'training']) {
     await bundle(

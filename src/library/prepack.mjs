@@ -1,7 +1,7 @@
 /**
  * Makes dist ready to be packed. Plain JavaScript, run by npm before it packs.
  *
- * - Bundles the programs anew: dist may hold chunks of earlier builds.
+ * - Bundles the programs again: dist may hold chunks of earlier builds.
  * - Writes the type declarations of the package's entry to dist/types, with those that they refer to and no others.
  */
 import { spawnSync } from 'node:child_process';
