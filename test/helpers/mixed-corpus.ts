@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { random, sentence } from './corpus.ts';
 import { drawn } from './pictures.ts';
+import { RATE, wavFile } from './wav.ts';
 
 /** A folder of what people upload. */
 export interface MixedCorpus {
@@ -18,7 +19,6 @@ export interface MixedCorpus {
 }
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
-const RATE = 16_000;
 
 /** Writes `files` files of all kinds into `path`, some 50 of which cannot be judged; the same ones for the same seed. */
 export async function writeMixedCorpus(path: string, files: number, seed: number): Promise<MixedCorpus> {
@@ -88,24 +88,6 @@ export async function writeMixedCorpus(path: string, files: number, seed: number
   return { path, files: count, poisoned, items, ids };
 }
 
-/** A WAV file of a sine, 16 kHz, mono, 16 bits. */
-function tone(seconds: number, hertz: number): Buffer {
-  const samples = Math.round(seconds * RATE);
-  const wav = Buffer.alloc(44 + samples * 2);
-  wav.write('RIFF', 0, 'latin1');
-  wav.writeUInt32LE(36 + samples * 2, 4);
-  wav.write('WAVEfmt ', 8, 'latin1');
-  wav.writeUInt32LE(16, 16);
-  wav.writeUInt16LE(1, 20);
-  wav.writeUInt16LE(1, 22);
-  wav.writeUInt32LE(RATE, 24);
-  wav.writeUInt32LE(RATE * 2, 28);
-  wav.writeUInt16LE(2, 32);
-  wav.writeUInt16LE(16, 34);
-  wav.write('data', 36, 'latin1');
-  wav.writeUInt32LE(samples * 2, 40);
-  for (let at = 0; at < samples; at++) {
-    wav.writeInt16LE(Math.round(12_000 * Math.sin((2 * Math.PI * hertz * at) / RATE)), 44 + at * 2);
-  }
-  return wav;
-}
+/** A clip of a sine. */
+const tone = (seconds: number, hertz: number): Buffer =>
+  wavFile(Math.round(seconds * RATE), (at) => 12_000 * Math.sin((2 * Math.PI * hertz * at) / RATE));

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type RunRecord } from '../../src/config/run-config.ts';
-import { DEFAULT_JUDGING } from '../helpers/judging.ts';
+import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
 import { type Fingerprint, makeDeclaration, makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../src/domain/coverage.ts';
@@ -22,6 +21,8 @@ import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-lo
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { promptItem } from '../helpers/items.ts';
+import { judgement } from '../helpers/moderation.ts';
+import { corpusAt, runConfig } from '../helpers/run-config.ts';
 
 export const signal = new AbortController().signal;
 
@@ -66,19 +67,11 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
   const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
   const dir = join(folder, run);
   await mkdir(join(dir, 'log'), { recursive: true, mode: 0o700 });
-  const names = options.sources ?? ['corpus.csv'];
+  const { sources: names = ['corpus.csv'], formats = ['jsonl', 'csv'] } = options;
   const sources = names
     .map((path, source) => ({
-      source,
-      corpus: source,
-      path,
-      absolute: join(folder, path),
-      bytes: 0,
-      mtime_ms: 0,
-      ctime_ms: 0,
-      inode: 0,
-      sidecar: null,
-      manifest: null,
+      ...{ source, corpus: source, path, absolute: join(folder, path), sidecar: null, manifest: null },
+      ...{ bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0 },
     }))
     .map((source) => `${encodeLine(source)}\n`)
     .join('');
@@ -91,40 +84,16 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     fitted_headers: [],
     sources_sha256: createHash('sha256').update(sources).digest('hex'),
     skipped_sha256: createHash('sha256').update(SKIPPED).digest('hex'),
-    config: {
-      name: 'test',
-      sources: names.map((name) => ({
-        path: join(folder, name),
-        given: name,
-        textColumns: null,
-        idColumn: null,
-        audit: 'final',
-        asStream: null,
-        encoding: null,
-        layout: null,
-        header: null,
-      })),
-      guards: ['grpc://127.0.0.1:8001'],
-      expectFingerprint: options.expectFingerprint ?? null,
-      policy: options.policy ?? DEFAULT_POLICY,
-      output: {
-        dir: folder,
-        formats: options.formats ?? ['jsonl', 'csv'],
-        ...{ csvSeparator: ',', includeContent: false, ...options.output },
+    config: runConfig(
+      folder,
+      names.map((name) => corpusAt(join(folder, name), { given: name })),
+      {
+        expectFingerprint: options.expectFingerprint ?? null,
+        policy: options.policy ?? DEFAULT_POLICY,
+        output: { dir: folder, formats, csvSeparator: ',', includeContent: false, ...options.output },
+        maxWaitMs: options.maxWaitMs ?? 1000,
       },
-      ...{
-        store: join(folder, '.store'),
-        reuse: false,
-        trial: null,
-        canaries: { from: 'off' },
-      },
-      failIf: NO_GATES,
-      allowErrors: false,
-      allowEmpty: false,
-      maxWaitMs: options.maxWaitMs ?? 1000,
-      judging: DEFAULT_JUDGING,
-      limits: DEFAULT_LIMITS,
-    },
+    ),
   };
   await writeFile(join(dir, 'run.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
   await writeFile(join(dir, 'sources.jsonl'), sources, { mode: 0o600 });
@@ -188,23 +157,15 @@ export interface VerdictOptions {
 
 export function verdict(item: Item, options: VerdictOptions = {}): Outcome {
   const flagged = options.flagged ?? item.seq % 3 === 0;
-  return {
-    judgement: {
-      score: options.score ?? (flagged ? 0.93 : 0.07),
-      flagged,
-      subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
-      subcategoryFlags: flagged ? ['hate'] : null,
-      fingerprint: options.fingerprint === undefined ? FINGERPRINT.id : options.fingerprint,
-      endpoint: options.endpoint ?? 'grpc://127.0.0.1:8001',
-      latencyMs: 19.2,
-      attempts: 1,
-      cacheUsage: null,
-      moderatedAt: '2026-11-21T02:00:03.120Z',
-      coverage: wholeCoverage(item.request as TextRequest),
-      stream: null,
-    },
-    failure: null,
-  };
+  return judgement(options.score ?? (flagged ? 0.93 : 0.07), {
+    flagged,
+    subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
+    subcategoryFlags: flagged ? ['hate'] : null,
+    fingerprint: options.fingerprint === undefined ? FINGERPRINT.id : options.fingerprint,
+    endpoint: options.endpoint ?? 'grpc://127.0.0.1:8001',
+    ...{ latencyMs: 19.2, moderatedAt: '2026-11-21T02:00:03.120Z' },
+    coverage: wholeCoverage(item.request as TextRequest),
+  });
 }
 
 export function failed(code: ItemCode): Outcome {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
@@ -13,7 +13,9 @@ import {
   type JudgedRun,
   type Verdict,
 } from '../../helpers/judged-run.ts';
+import { writeFiles } from '../../helpers/cli.ts';
 import { drawn } from '../../helpers/pictures.ts';
+import { RATE, wavFile } from '../../helpers/wav.ts';
 
 /** Whatever has such words gets such a verdict; all other verdicts follow from a hash, and mean nothing. */
 export const WITHHELD = 'withheld sample';
@@ -73,32 +75,17 @@ const strange = [
   { id: 'withheld-1', text: `A ${WITHHELD} that stands for what is never shown.` },
 ];
 
-/** Three seconds of a tone that swells, 16 kHz mono. */
+/** Three seconds of a tone that swells. */
 function tone(): Buffer {
-  const samples = 48_000;
-  const wav = Buffer.alloc(44 + 2 * samples);
-  wav.write('RIFF', 0).toString();
-  wav.writeUInt32LE(36 + 2 * samples, 4);
-  wav.write('WAVEfmt ', 8);
-  wav.writeUInt32LE(16, 16);
-  wav.writeUInt16LE(1, 20);
-  wav.writeUInt16LE(1, 22);
-  wav.writeUInt32LE(16_000, 24);
-  wav.writeUInt32LE(32_000, 28);
-  wav.writeUInt16LE(2, 32);
-  wav.writeUInt16LE(16, 34);
-  wav.write('data', 36);
-  wav.writeUInt32LE(2 * samples, 40);
-  for (let at = 0; at < samples; at++) {
+  const samples = 3 * RATE;
+  return wavFile(samples, (at) => {
     const swell = Math.sin((Math.PI * at) / samples) * (0.6 + 0.4 * Math.sin(at / 900));
-    wav.writeInt16LE(Math.round(12_000 * swell * Math.sin(at / 6)), 44 + 2 * at);
-  }
-  return wav;
+    return 12_000 * swell * Math.sin(at / 6);
+  });
 }
 
 async function writeCorpus(path: string, rows: number): Promise<void> {
-  await mkdir(join(path, 'media'), { recursive: true });
-  const files: Readonly<Record<string, string | Buffer>> = {
+  await writeFiles(path, {
     'chats.jsonl': chats.map(record).join(''),
     'comments.csv': `id,comment\n${comments(rows)}c-broken,one field,too many\n`,
     'letter.txt': LETTER,
@@ -108,8 +95,7 @@ async function writeCorpus(path: string, rows: number): Promise<void> {
     'media/market.txt': `The market hall before the ${LOUD}.`,
     'strange.jsonl': strange.map(record).join(''),
     '<img src=x onerror=alert(1)>.txt': `A file with a strange name, and ${LOUD}.`,
-  };
-  for (const [name, content] of Object.entries(files)) await writeFile(join(path, name), content);
+  });
 }
 
 /** Never `sexual_content`: what is flagged for it alone may be restricted. */

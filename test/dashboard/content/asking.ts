@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ItemContent } from '../../../src/dashboard/api/items.ts';
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
-import type { JudgedRun } from '../../helpers/judged-run.ts';
+import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 
 /** Asks a dashboard for the items of a run. */
 export class Asking {
@@ -49,4 +51,19 @@ export class Asking {
     const { error } = (await media.json()) as ApiFailure;
     return [first, error.code];
   }
+}
+
+/** A dashboard over a run over one file, or over these in the folder `corpus`. */
+export async function askAbout(
+  files: Readonly<Record<string, string | Buffer>>,
+  options: Parameters<typeof judgedRun>[2] = {},
+  releaseToken: string | null = null,
+) {
+  const [first, ...others] = Object.keys(files);
+  const folder = await temporaryFolder();
+  const corpus = others.length === 0 ? folder : join(folder, 'corpus');
+  await writeFiles(corpus, files);
+  const path = others.length === 0 ? join(folder, first!) : corpus;
+  const run = await judgedRun(folder, path, options);
+  return { folder, path, run, asking: await Asking.of(run, folder, releaseToken) };
 }

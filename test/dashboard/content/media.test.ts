@@ -1,63 +1,38 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { GuardRequest } from '../../../src/domain/request.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { RATE, wavFile } from '../../helpers/wav.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
-import { Asking } from './asking.ts';
+import { askAbout, Asking } from './asking.ts';
 import { ALLOWED, HATEFUL, judgedRun } from '../../helpers/judged-run.ts';
 
-const RATE = 16_000;
-
 /** A WAV file of silence with one loud stretch, in seconds. */
-function clip(seconds: number, loudFrom: number): Buffer {
-  const samples = seconds * RATE;
-  const wav = Buffer.alloc(44 + samples * 2);
-  wav.write('RIFF', 0, 'latin1');
-  wav.writeUInt32LE(36 + samples * 2, 4);
-  wav.write('WAVEfmt ', 8, 'latin1');
-  wav.writeUInt32LE(16, 16);
-  wav.writeUInt16LE(1, 20);
-  wav.writeUInt16LE(1, 22);
-  wav.writeUInt32LE(RATE, 24);
-  wav.writeUInt32LE(RATE * 2, 28);
-  wav.writeUInt16LE(2, 32);
-  wav.writeUInt16LE(16, 34);
-  wav.write('data', 36, 'latin1');
-  wav.writeUInt32LE(samples * 2, 40);
-  for (let at = loudFrom * RATE; at < samples; at++) wav.writeInt16LE(16_384, 44 + at * 2);
-  return wav;
-}
+const clip = (seconds: number, loudFrom: number): Buffer =>
+  wavFile(seconds * RATE, (at) => (at < loudFrom * RATE ? 0 : 16_384));
 
 const solid = (colour: string) =>
   sharp({ create: { width: 60, height: 40, channels: 3, background: colour } });
 
 describe('the media of an item', () => {
   test('are a picture of our own encoding, scaled down, with the caption', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
     const original = await drawn(2400, 1200)
       .jpeg()
       .withExif({ IFD0: { Copyright: 'SECRET PLACE' } })
       .toBuffer();
-    await writeFile(join(corpus, 'a.jpg'), original);
-    await writeFile(join(corpus, 'a.txt'), 'a caption');
     const small = await drawn(30, 20).png().toBuffer();
     const url = `data:image/png;base64,${small.toString('base64')}`;
     const content = [{ type: 'image_url', image_url: { url } }];
-    await writeFile(
-      join(corpus, 'b.jsonl'),
-      `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`,
-    );
-    await writeFile(join(corpus, 'c.csv'), 'id,text\n1,a text\n');
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
+    const { run, asking } = await askAbout({
+      ...{ 'a.jpg': original, 'a.txt': 'a caption', 'c.csv': 'id,text\n1,a text\n' },
+      'b.jsonl': `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`,
+    });
     expect(await asking.content(0)).toEqual({
       kind: 'image',
       width: 1600,
@@ -93,19 +68,12 @@ describe('the media of an item', () => {
   });
 
   test('have thumbnails: blurred ones, which are no reveal, and clear ones on request, which are', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
-    for (const side of [16, 300, 3000]) {
-      const picture = await drawn(side, side / 2)
-        .png()
-        .toBuffer();
-      await writeFile(join(corpus, `${String(side).padStart(4, '0')}.png`), picture);
-    }
-    await writeFile(join(corpus, 'clip.wav'), clip(1, 0));
-    await writeFile(join(corpus, 'text.txt'), 'a text');
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
+    const { run, asking } = await askAbout({
+      '0016.png': await drawn(16, 8).png().toBuffer(),
+      '0300.png': await drawn(300, 150).png().toBuffer(),
+      '3000.png': await drawn(3000, 1500).png().toBuffer(),
+      ...{ 'clip.wav': clip(1, 0), 'text.txt': 'a text' },
+    });
     const sizeOf = async (seq: number, body: object): Promise<string> => {
       const response = await asking.ask(seq, 'thumbnail', body);
       expect(response.headers.get('content-type')).toBe('image/png');
@@ -127,18 +95,13 @@ describe('the media of an item', () => {
   });
 
   test('are asked for and given up in any number, and then there is a turn for the next one', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
-    for (let at = 0; at < 12; at++)
-      await writeFile(
-        join(corpus, `${at + 10}.png`),
-        await drawn(900 + at, 900)
-          .png()
-          .toBuffer(),
-      );
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
+    const pictures = Array.from({ length: 12 }, (_, at) =>
+      drawn(900 + at, 900)
+        .png()
+        .toBuffer(),
+    );
+    const files = (await Promise.all(pictures)).map((picture, at) => [`${at + 10}.png`, picture] as const);
+    const { run, asking } = await askAbout(Object.fromEntries(files));
     const { origin, token } = asking.served;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const leaving = new AbortController();
@@ -174,15 +137,14 @@ describe('the media of an item', () => {
   });
 
   test('are the window of a clip that decided, with its peaks', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.wav');
-    await writeFile(path, clip(310, 305));
     const isShort = (request: GuardRequest): boolean =>
       request.modality === 'audio' && request.audio.length < 1_000_000;
-    const run = await judgedRun(folder, path, {
-      verdictOn: (request) => (isShort(request) ? HATEFUL : ALLOWED),
-    });
-    const asking = await Asking.of(run, folder);
+    const { asking } = await askAbout(
+      { 'a.wav': clip(310, 305) },
+      {
+        verdictOn: (request) => (isShort(request) ? HATEFUL : ALLOWED),
+      },
+    );
     expect(await asking.content(0)).toEqual({
       ...{ kind: 'audio', seconds: 10, worst_at: 300, clip_seconds: 310, transcript: null },
       peaks: [...new Array<number>(300).fill(0), ...new Array<number>(300).fill(0.5)],
@@ -195,24 +157,16 @@ describe('the media of an item', () => {
   });
 
   test('are not shown once they have changed', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.png');
-    await writeFile(path, await drawn(20, 20).png().toBuffer());
-    const run = await judgedRun(folder, path);
+    const { path, asking } = await askAbout({ 'a.png': await drawn(20, 20).png().toBuffer() });
     await writeFile(path, await drawn(20, 21).png().toBuffer());
-    const asking = await Asking.of(run, folder);
     expect(await asking.reasons(0)).toEqual(['source_changed', 'source_changed']);
   });
 
   test('of which the decoder is killed are not shown, and the next ones are', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
-    for (const side of [20, 21]) {
-      await writeFile(join(corpus, `${side}.png`), await drawn(side, side).png().toBuffer());
-    }
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
+    const { asking } = await askAbout({
+      'a.png': await drawn(20, 20).png().toBuffer(),
+      'b.png': await drawn(21, 21).png().toBuffer(),
+    });
     const kill = (message: unknown): void => {
       const started = (message as { process: ChildProcess }).process;
       setImmediate(() => started.kill('SIGKILL'));

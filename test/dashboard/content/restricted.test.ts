@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
@@ -12,7 +12,7 @@ import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { openSession, type OpenSession } from '../../helpers/dashboard.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
-import { Asking } from './asking.ts';
+import { askAbout, Asking } from './asking.ts';
 import { ALLOWED, judgedRun, NEVER, RESTRICTED, wordsOf } from '../../helpers/judged-run.ts';
 
 const jsonl = (...records: readonly object[]): string =>
@@ -32,9 +32,6 @@ const turns = (...texts: readonly string[]) => ({
 
 describe('restricted content', () => {
   test('is not shown where it is, nor anywhere else, and is not read', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
     const picture = await drawn(40, 30).png().toBuffer();
     const url = `data:image/png;base64,${picture.toString('base64')}`;
     const files: Readonly<Record<string, string | Buffer>> = {
@@ -53,9 +50,7 @@ describe('restricted content', () => {
       'whole.txt': SECRET,
       'z.csv': 'id,text\n1,harmless too\n',
     };
-    for (const [name, content] of Object.entries(files)) await writeFile(join(corpus, name), content);
-    const run = await judgedRun(folder, corpus, { source: { audit: 'every-turn' } });
-    const asking = await Asking.of(run, folder);
+    const { path, run, asking } = await askAbout(files, { source: { audit: 'every-turn' } });
     const shown: string[] = [];
     for (const line of run.lines) {
       const [content, media] = await asking.reasons(line.seq);
@@ -64,58 +59,51 @@ describe('restricted content', () => {
     }
     expect(shown).toEqual(['corpus/a.csv: text', 'corpus/z.csv: text']);
     // Of the items that were restricted, and of those that share something with them, nothing is opened.
-    await rm(corpus, { recursive: true });
+    await rm(path, { recursive: true });
     for (const line of run.lines.filter((each) => findRestriction(DEFAULT_POLICY, each) !== null)) {
       expect(await asking.reasons(line.seq)).toEqual(['restricted', 'restricted']);
     }
   });
 
   test('is not shown as a turn of a conversation that was judged as a whole', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
-    await writeFile(join(corpus, 'a.csv'), `id,text\n1,${SECRET}\n`);
-    await writeFile(
-      join(corpus, 'b.jsonl'),
-      jsonl(turns('one', SECRET, 'three'), turns('one', 'two', 'three')),
-    );
-    const run = await judgedRun(folder, corpus);
-    const asking = await Asking.of(run, folder);
+    const { asking } = await askAbout({
+      'a.csv': `id,text\n1,${SECRET}\n`,
+      'b.jsonl': jsonl(turns('one', SECRET, 'three'), turns('one', 'two', 'three')),
+    });
     expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
     expect(await asking.content(2)).toMatchObject({ kind: 'conversation' });
   });
 
   test('is what a guard without that probe flags for Sexual Content', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.csv');
-    await writeFile(path, 'id,text\n1,known\n2,unknown\n');
-    const run = await judgedRun(folder, path, {
-      verdictOn: (request) => ({
-        ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-        subcategoryScores:
-          wordsOf(request) === 'known'
-            ? { sexual_content: 0.9, child_sexual_exploitation: 0.01 }
-            : { sexual_content: 0.9 },
-      }),
-    });
-    const asking = await Asking.of(run, folder);
+    const { asking } = await askAbout(
+      { 'a.csv': 'id,text\n1,known\n2,unknown\n' },
+      {
+        verdictOn: (request) => ({
+          ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+          subcategoryScores:
+            wordsOf(request) === 'known'
+              ? { sexual_content: 0.9, child_sexual_exploitation: 0.01 }
+              : { sexual_content: 0.9 },
+        }),
+      },
+    );
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     expect(await asking.reasons(1)).toEqual(['restricted', 'restricted']);
   });
 
   test('is, for Sexual Content alone, what the policy blocks', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.csv');
-    await writeFile(path, 'id,text\n1,0.53\n2,0.9\n3,none\n');
     const policy = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.5, block: 0.8 } } };
-    const run = await judgedRun(folder, path, {
-      policy,
-      verdictOn: (request) => ({
-        ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-        subcategoryScores: wordsOf(request) === 'none' ? null : { sexual_content: Number(wordsOf(request)) },
-      }),
-    });
-    const asking = await Asking.of(run, folder);
+    const { run, asking } = await askAbout(
+      { 'a.csv': 'id,text\n1,0.53\n2,0.9\n3,none\n' },
+      {
+        policy,
+        verdictOn: (request) => ({
+          ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+          subcategoryScores:
+            wordsOf(request) === 'none' ? null : { sexual_content: Number(wordsOf(request)) },
+        }),
+      },
+    );
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
     // Without a score, nobody knows what the policy would do.
@@ -144,11 +132,11 @@ describe('restricted content', () => {
     };
 
     test('is shown from then on, with a note, by who has the right, and every look is logged before', async () => {
-      const folder = await temporaryFolder();
-      const path = join(folder, 'a.csv');
-      await writeFile(path, 'id,text\n1,starfish\n2,other\n3,starfish\n');
-      const run = await judgedRun(folder, path, { verdictOn: () => sexual() });
-      const asking = await Asking.of(run, folder, TOKEN);
+      const { folder, run, asking } = await askAbout(
+        { 'a.csv': 'id,text\n1,starfish\n2,other\n3,starfish\n' },
+        { verdictOn: () => sexual() },
+        TOKEN,
+      );
       const session = await openSession(asking.served.origin, TOKEN);
       expect(await releaseOf(asking)).toBe(403);
       expect(await releaseOf(asking, { session, note: ' ' })).toBe(400);
@@ -173,13 +161,13 @@ describe('restricted content', () => {
     });
 
     test('is never what may show children: by its guard, by a person, or by another run', async () => {
-      const folder = await temporaryFolder();
-      const path = join(folder, 'a.csv');
-      await writeFile(path, `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n`);
-      const run = await judgedRun(folder, path, {
-        verdictOn: (request) => (wordsOf(request) === SECRET ? RESTRICTED : sexual()),
-      });
-      const asking = await Asking.of(run, folder, TOKEN);
+      const { folder, path, run, asking } = await askAbout(
+        { 'a.csv': `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n` },
+        {
+          verdictOn: (request) => (wordsOf(request) === SECRET ? RESTRICTED : sexual()),
+        },
+        TOKEN,
+      );
       const session = await openSession(asking.served.origin, TOKEN);
       expect(await releaseOf(asking, { session, seq: 0 })).toBe(409);
       for (const seq of [1, 2]) expect(await releaseOf(asking, { session, seq })).toBe(200);
@@ -195,11 +183,7 @@ describe('restricted content', () => {
   });
 
   test('is what a person found to be', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.csv');
-    await writeFile(path, 'id,text\n1,one\n2,two\n3,one\n');
-    const run = await judgedRun(folder, path);
-    const asking = await Asking.of(run, folder);
+    const { folder, run, asking } = await askAbout({ 'a.csv': 'id,text\n1,one\n2,two\n3,one\n' });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     const file = await ReviewFile.open({ dir: run.dir, run: run.name }, 'reviews', () => undefined);
     const review = { decision: 'block', run_decision: 'allow', note: '', reviewer: null, seen: false };
@@ -217,20 +201,9 @@ describe('restricted content', () => {
   });
 
   test('is a file whose caption made it so, with every other caption', async () => {
-    const folder = await temporaryFolder();
-    const corpus = join(folder, 'corpus');
-    await mkdir(corpus);
     const picture = await drawn(20, 20).png().toBuffer();
-    await writeFile(join(corpus, 'a.png'), picture);
-    await writeFile(join(corpus, 'b.png'), picture);
-    await writeFile(
-      join(corpus, 'manifest.csv'),
-      'path,caption,note\na.png,RESTRICTED,\nb.png,fine,\n,,a note\n',
-    );
-    const run = await judgedRun(folder, corpus, {
-      verdictOn: (request) => (wordsOf(request) === 'RESTRICTED' ? RESTRICTED : ALLOWED),
-    });
-    const asking = await Asking.of(run, folder);
+    const manifest = 'path,caption,note\na.png,RESTRICTED,\nb.png,fine,\n,,a note\n';
+    const { run, asking } = await askAbout({ 'a.png': picture, 'b.png': picture, 'manifest.csv': manifest });
     const lineOf = (name: string): OutcomeLine => run.lines.find(({ source }) => source.path.endsWith(name))!;
     for (const name of ['a.png', 'b.png', 'manifest.csv']) {
       expect(await asking.reasons(lineOf(name).seq), name).toEqual(['restricted', 'restricted']);
@@ -238,21 +211,20 @@ describe('restricted content', () => {
   });
 
   test('is what a rule of the policy on the category catches, whatever decided', async () => {
-    const folder = await temporaryFolder();
-    const path = join(folder, 'a.csv');
-    await writeFile(path, 'id,text\n1,caught\n2,below\n');
-    const run = await judgedRun(folder, path, {
-      policy: {
-        ...DEFAULT_POLICY,
-        thresholds: { default: { block: 0.5 }, child_sexual_exploitation: { review: 0.4 } },
+    const { run, asking } = await askAbout(
+      { 'a.csv': 'id,text\n1,caught\n2,below\n' },
+      {
+        policy: {
+          ...DEFAULT_POLICY,
+          thresholds: { default: { block: 0.5 }, child_sexual_exploitation: { review: 0.4 } },
+        },
+        verdictOn: (request) => ({
+          ...{ score: 0.99, flagged: false, subcategoryFlags: [] },
+          subcategoryScores: { child_sexual_exploitation: wordsOf(request) === 'caught' ? 0.4 : 0.39 },
+        }),
       },
-      verdictOn: (request) => ({
-        ...{ score: 0.99, flagged: false, subcategoryFlags: [] },
-        subcategoryScores: { child_sexual_exploitation: wordsOf(request) === 'caught' ? 0.4 : 0.39 },
-      }),
-    });
+    );
     expect(run.lines.map(({ decided_by }) => decided_by)).toEqual(['score>=0.5', 'score>=0.5']);
-    const asking = await Asking.of(run, folder);
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
     expect(await asking.content(1)).toMatchObject({ kind: 'text' });
     const list = await asking.served.fetch(`/api/runs/${run.name}/items`, { method: 'POST', body: {} });

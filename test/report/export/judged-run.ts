@@ -1,16 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolveRunConfig } from '../../../src/config/resolve.ts';
-import type { RunConfig } from '../../../src/config/run-config.ts';
 import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../../src/domain/request.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { createRun } from '../../../src/runs/create-run.ts';
 import { failed } from '../../record/run-fixture.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
-import { go, never } from '../../runs/small-run.ts';
+import { createdFrom, go } from '../../runs/small-run.ts';
 import { typed } from '../../cli/terminal.ts';
 
 /**
@@ -50,15 +47,7 @@ export async function judgedRun(
   { flags = {}, judge = byWords }: { readonly flags?: Record<string, unknown>; readonly judge?: Judge } = {},
 ): Promise<string> {
   const resolved = await resolveRunConfig({ paths, flags: flags as never, env: {}, cwd });
-  const config: RunConfig = { ...resolved.config, policy: POLICY };
-  const { sources, ...skips } = await expandSources(config.sources, never);
-  const run = await createRun(config, sources, {
-    now: new Date(),
-    toolVersion: '0.0.0',
-    ...skips,
-    fittedHeaders: [],
-    key: null,
-  });
+  const run = await createdFrom({ ...resolved.config, policy: POLICY });
   await go(run, judge);
   return run.dir;
 }

@@ -1,0 +1,27 @@
+import { basename } from 'node:path';
+import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type SourceConfig } from '../../src/config/run-config.ts';
+import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
+import { DEFAULT_JUDGING } from './judging.ts';
+
+/** A corpus that is recognised as it is found. */
+export function corpusAt(path: string, more: Partial<SourceConfig> = {}): SourceConfig {
+  const recognised = { textColumns: null, idColumn: null, encoding: null, layout: null, header: null };
+  return { path, given: basename(path), audit: 'final', asStream: null, ...recognised, ...more };
+}
+
+/** The configuration of a run; what a test does not say is ordinary. */
+export function runConfig(
+  dir: string,
+  sources: readonly SourceConfig[],
+  more: Partial<RunConfig> = {},
+): RunConfig {
+  return {
+    ...{ name: 'test', sources, guards: ['grpc://127.0.0.1:8001'], expectFingerprint: null },
+    policy: DEFAULT_POLICY,
+    output: { dir, formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
+    ...{ store: `${dir}/.store`, reuse: false, trial: null, canaries: { from: 'off' } },
+    ...{ failIf: NO_GATES, allowErrors: false, allowEmpty: false, maxWaitMs: 1000 },
+    ...{ judging: DEFAULT_JUDGING, limits: DEFAULT_LIMITS },
+    ...more,
+  };
+}
