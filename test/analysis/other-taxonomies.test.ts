@@ -4,7 +4,11 @@ import { expect, it } from 'vitest';
 import { Database } from '../../src/analysis/database.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { resolveRunConfig } from '../../src/config/resolve.ts';
+import type { Flags } from '../../src/config/settings/given.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { typed } from '../cli/terminal.ts';
+import { folderWith, temporaryFolder } from '../helpers/cli.ts';
 import { judgedRun, NEVER, wordsOf, type Verdict } from '../helpers/judged-run.ts';
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
@@ -64,7 +68,7 @@ it('the scores of other taxonomies are decided on, tabled, counted and replayed 
   });
   expect(await readFile(join(dir, 'restricted.csv'), 'utf8')).toContain('child_sexual_exploitation');
   expect(await readFile(join(dir, 'flagged.csv'), 'utf8')).not.toContain('comments.csv:5');
-  expect((await guardsweep(['verify', dir])).status).toBe(0);
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
 
   const types = await Database.temporary((database) =>
     database.query(
@@ -77,7 +81,7 @@ it('the scores of other taxonomies are decided on, tabled, counted and replayed 
 
   const policy = join(folder, 'stricter.yaml');
   await writeFile(policy, 'thresholds:\n  openai/hate: { review: 0.01, block: 0.3 }\n');
-  const replayed = await guardsweep(['replay', dir, '--policy', policy, '--json']);
+  const replayed = await typed(['replay', dir, '--policy', policy, '--json']);
   expect(replayed.status).toBe(0);
   const result = JSON.parse(replayed.stdout) as { decisions: unknown; without_score: unknown };
   expect(result.decisions).toEqual({
@@ -89,29 +93,21 @@ it('the scores of other taxonomies are decided on, tabled, counted and replayed 
 });
 
 it('a policy or gate names them, and nothing that only looks like them', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'comment\nhello\n');
+  const folder = await folderWith({ 'a.csv': 'comment\nhello\n' });
   const policy = join(folder, 'policy.yaml');
-  const run = (...flags: string[]) =>
-    guardsweep([
-      'enqueue',
-      join(folder, 'a.csv'),
-      '--out',
-      join(folder, 'runs'),
-      '--guard',
-      'embedded:',
-      ...flags,
-    ]);
-  await writeFile(policy, 'thresholds:\n  openai/hate: { review: 0.5 }\n');
-  const known = await run('--policy', policy, '--fail-if', 'openai/hate=0.5');
-  expect([known.status, known.stderr + known.stdout]).toEqual([0, expect.stringContaining('openai/hate')]);
-  for (const name of ['hat', 'opneai/hate', 'openai/Hate']) {
+  const resolved = async (name: string, flags: Flags) => {
     await writeFile(policy, `thresholds:\n  ${name}: { review: 0.5 }\n`);
-    const { status, stderr } = await run('--policy', policy);
-    expect([status, stderr]).toEqual([
-      2,
-      expect.stringContaining(`"${name}" is not a known key of thresholds`),
-    ]);
-    expect((await run('--fail-if', `${name}=0.5`)).status).toBe(2);
+    const where = { paths: ['a.csv'], cwd: folder, env: {} };
+    return resolveRunConfig({ ...where, flags: { guard: ['grpc://gpu-1:8001'], ...flags } });
+  };
+  const { config } = await resolved('openai/hate', { policy, failIf: ['openai/hate=0.5'] });
+  expect(config).toMatchObject({
+    policy: { thresholds: { 'openai/hate': { review: 0.5 } } },
+    failIf: { categories: { 'openai/hate': 0.5 } },
+  });
+  for (const name of ['hat', 'opneai/hate', 'openai/Hate']) {
+    const unknown = expect.stringContaining(`"${name}" is not a known key of thresholds`) as string;
+    await expect(resolved(name, { policy })).rejects.toMatchObject({ kind: 'usage', message: unknown });
+    await expect(resolved('hate', { failIf: [`${name}=0.5`] })).rejects.toMatchObject({ kind: 'usage' });
   }
 });

@@ -37,18 +37,6 @@ describe('fingerprint', () => {
     expect(stdout).toMatch(/\n {2}[0-9a-f]{64} {2}synthetic-/);
   });
 
-  it('prints JSON for every endpoint of GUARD_URL', async () => {
-    const [a, b] = [await guard(), await guard()];
-    const { status, stdout } = await typed(['fingerprint', '--json'], {
-      context: { env: { GUARD_URL: `${a},${b}` } },
-    });
-    expect(status).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject([
-      { name: a, model: 'guard', fingerprint: { id: expect.stringMatching(/^sha256:/) as string } },
-      { name: b },
-    ]);
-  });
-
   it('says that a guard over REST has none to tell', async () => {
     const url = await restGuard();
     const { status, stdout } = await typed(['fingerprint', '--guard', url]);

@@ -31,11 +31,12 @@ describe('flags that npm kept', () => {
   const OWN = ['--audit', '--json', '--name', '--quiet'];
   const names = [...new Set(FLAGS.map(({ long }) => long!))].filter((flag) => !OWN.includes(flag));
 
-  it.each(names)('%s is refused', async (flag) => {
-    const name = flag === '--head' ? 'heading' : flag.replace(/^--(no-)?/, '').replaceAll('-', '_');
-    const value = flag.startsWith('--no-') ? '' : 'true';
-    for (const command of ['run', 'run-script']) {
-      expect(await said(['enqueue', './x'], npm({ [name]: value }, command))).toBe(
+  it('are refused, each of them', async () => {
+    expect(names.length).toBeGreaterThan(30);
+    for (const flag of names) {
+      const name = flag === '--head' ? 'heading' : flag.replace(/^--(no-)?/, '').replaceAll('-', '_');
+      const value = flag.startsWith('--no-') ? '' : 'true';
+      expect(await said(['enqueue', './x'], npm({ [name]: value }, 'run-script'))).toBe(
         `guardsweep: npm took ${flag} for itself: put -- in front of the arguments, as in: npm run enqueue -- ${flag} …\n`,
       );
     }

@@ -1,13 +1,14 @@
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
+import { typed } from './terminal.ts';
 
 describe('the report of a run', () => {
   it('is written after a run, outside its record, and again or elsewhere on demand', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'rows.csv'), 'id,text\nfirst-id,hello\nsecond-id,I will kill you\n');
+    const cwd = await folderWith({ 'rows.csv': 'id,text\nfirst-id,hello\nsecond-id,I will kill you\n' });
     const enqueued = await guardsweep(['enqueue', 'rows.csv'], { cwd });
     const dir = await onlyRun(join(cwd, 'runs'));
     const path = join(dir, 'report.html');
@@ -18,15 +19,16 @@ describe('the report of a run', () => {
     expect(report).toContain(manifest);
     expect(report).toContain('second-id');
     expect(report).not.toContain('I will kill you');
-    expect((await guardsweep(['verify', dir])).status).toBe(0);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
 
-    const again = await guardsweep(['report', dir], { cwd });
+    const command = (args: readonly string[]) => typed(args, { context: { cwd } });
+    const again = await command(['report', dir]);
     expect([again.status, again.stdout]).toEqual([0, `${path}\n`]);
     const elsewhere = ['report', dir, '--out', join(cwd, 'other.html')];
-    expect((await guardsweep(elsewhere, { cwd })).stdout).toBe(`${join(cwd, 'other.html')}\n`);
-    const taken = await guardsweep(elsewhere, { cwd });
+    expect((await command(elsewhere)).stdout).toBe(`${join(cwd, 'other.html')}\n`);
+    const taken = await command(elsewhere);
     expect([taken.status, taken.stderr]).toEqual([2, 'guardsweep: --out: the file already exists\n']);
-    const inside = await guardsweep(['report', dir, '--out', join(dir, 'other.html')], { cwd });
+    const inside = await command(['report', dir, '--out', join(dir, 'other.html')]);
     expect([inside.status, await readdir(dir)]).toMatchObject([
       2,
       expect.not.arrayContaining(['other.html']),
@@ -34,8 +36,7 @@ describe('the report of a run', () => {
   });
 
   it('is not written with --no-report; what keeps it from being written does not fail the run', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'rows.csv'), 'text\nhello\n');
+    const cwd = await folderWith({ 'rows.csv': 'text\nhello\n' });
     const without = await guardsweep(['enqueue', 'rows.csv', '--no-report'], { cwd });
     const dir = await onlyRun(join(cwd, 'runs'));
     expect([without.status, await readdir(dir)]).toMatchObject([
@@ -43,7 +44,7 @@ describe('the report of a run', () => {
       expect.not.arrayContaining(['report.html']),
     ]);
     await mkdir(join(dir, 'report.html'));
-    const failed = await guardsweep(['report', dir], { cwd });
+    const failed = await typed(['report', dir], { context: { cwd } });
     expect([failed.status, failed.stderr]).toEqual([
       4,
       expect.stringMatching(/report\.html cannot be written/),

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   progressLine,
   progressLines,
-  timeLeft,
   type ProgressSnapshot,
 } from '../../../src/cli/progress/progress-lines.ts';
 import { RateWindow, startProgress } from '../../../src/cli/progress/progress.ts';
@@ -58,34 +57,10 @@ describe('the progress lines', () => {
       '0.0 items/s; 0 block, 0 review',
       'read 0+ > committed 0',
     ],
-    [{ ...FLEET, judged: 999 }, null, '99%; 0 block, 0 review', 'read 1,000 > committed 999'],
-    [{ ...FLEET, planned: 0 }, null, '100%; 0 block, 0 review', 'read 0 > committed 0'],
   ])('of %j at %d/s', (snapshot, rate, pace, stages) => {
     const complete = { ...START, ...snapshot };
     expect(progressLines(complete, rate)).toEqual([pace, stages]);
     expect(progressLine(complete, rate)).toBe(`${pace}; ${stages}`);
-  });
-
-  const LARGE: ProgressSnapshot = {
-    ...START,
-    ...{ planned: 10_000_000, sent: 9_999_999, answered: 9_999_998, judged: 9_999_900 },
-    ...{ review: 104_455, block: 12_031, errors: 97, reused: 12 },
-  };
-
-  it('fit 80 columns in a large run, and say less where there is less room', () => {
-    expect(progressLines(LARGE, 1500, 79)).toEqual([
-      '99%, 1,500 items/s, about 0 s left; 12,031 block, 104,455 review, 97 not judged',
-      'read 10,000,000 > sent 9,999,999 > judged 9,999,998 > committed 9,999,997',
-    ]);
-    expect(progressLines(LARGE, 1500, 60)).toEqual([
-      '99%, about 0 s left; 12K block, 104.5K review, 97 not judged',
-      'read 10M > sent 10M > judged 10M > committed 10M',
-    ]);
-    expect(progressLines(LARGE, 1500, 39)).toEqual([
-      '99%; 12K block, 104.5K review',
-      '9,999,997 of 10,000,000 items',
-    ]);
-    expect(progressLines(LARGE, 1500, 20)).toEqual(['99%, about 0 s left', '10M of 10M']);
   });
 
   it('fit any terminal of 40 columns or more', () => {
@@ -111,16 +86,6 @@ describe('the progress lines', () => {
       }),
     );
   });
-
-  it.each([
-    [0.2, '0 s'],
-    [59.6, '1 min 0 s'],
-    [200, '3 min 20 s'],
-    [7500, '2 h 5 min'],
-    [86_400 * 3 + 3600 * 4, '3 d 4 h'],
-  ])('show %d s as %s', (seconds, shown) => {
-    expect(timeLeft(seconds)).toBe(shown);
-  });
 });
 
 describe('the rate', () => {
@@ -131,15 +96,6 @@ describe('the rate', () => {
     expect(rate.perSecond()).toBe(100);
     for (let s = 21; s <= 40; s++) rate.add(s * 1000, 2000);
     expect(rate.perSecond()).toBe(0);
-  });
-
-  it('keeps no more readings than its window holds', () => {
-    const rate = new RateWindow(1000);
-    rate.add(0, 0);
-    rate.add(60_000, 600);
-    expect(rate.perSecond()).toBe(10);
-    rate.add(61_000, 1600);
-    expect(rate.perSecond()).toBe(1000);
   });
 });
 
