@@ -74,6 +74,13 @@ describe('the commands of docs/audit.md', () => {
     await expect(run('sh', ['-c', await commands(false)], { cwd })).rejects.toMatchObject({ code: 1 });
   });
 
+  it('find a record that somebody without the key made anew', async () => {
+    const cwd = await finishedRun();
+    await reseal(cwd, (manifest) => ({ ...manifest, finished_at: '2020-01-01T00:00:00.000Z' }));
+    const said = expect.stringContaining('Signature Verification Failure') as string;
+    await expect(run('sh', ['-c', await commands(true)], { cwd })).rejects.toMatchObject({ stdout: said });
+  });
+
   it.each([
     ['a verdict', 'verdicts.jsonl', /"score":[^,]*/, '"score":0.123', 'has lines that are not in the log'],
     ['the policy', 'run.json', '"frames"', '"frames" ', 'does not continue from 0000'],
