@@ -17,7 +17,7 @@ it('a sink whose disk is full waits for room, then has the run end, which is res
 
   await until(async () => sink.stderr.includes('commits runs'), 'the sink');
   await writeFile(marker, '');
-  const feeder = fleet.enqueue(path, ['--max-wait', '5s']);
+  const feeder = fleet.enqueue(path, ['--max-wait', '20s']);
   fleet.worker();
   const run = await fleet.run();
   await reported(1, /The disk is full/g);
