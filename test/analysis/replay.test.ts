@@ -165,12 +165,6 @@ test.each<[what: string, args: string[], status: number, says: string]>([
   expect([done.status, done.stderr]).toEqual([status, expect.stringContaining(says)]);
 });
 
-test('a folder that is no run directory is a usage failure', async () => {
-  await writeFile(join(folder, 'policy.yaml'), 'thresholds: { default: { review: 0.4 } }');
-  const done = await typed(['replay', folder, '--policy', 'policy.yaml'], { context: { cwd: folder } });
-  expect([done.status, done.stderr]).toEqual([2, expect.stringContaining('is not a run directory')]);
-});
-
 test('a record that failed verification is not read', async () => {
   const path = join(run, 'verdicts.parquet');
   const bytes = await readFile(path);

@@ -81,10 +81,4 @@ describe('npm run bench', () => {
     expect([status, results]).toEqual([2, null]);
     expect(stderr).toMatch(/no bench "sturate": .*saturate/);
   });
-
-  it('names its benches and settings when asked for help', async () => {
-    const { status, stdout, results } = await run(['--help'], {});
-    expect([status, results]).toEqual([0, null]);
-    expect(stdout).toMatch(/BENCH_SEED.*\n[^]*\n {2}saturate: /);
-  });
 });

@@ -1,12 +1,9 @@
-/** A seeded source of numbers (mulberry32): the same seed gives the same files on every machine. */
-export function numbers(seed: number): (below: number) => number {
-  let state = seed | 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
+import { random } from '../helpers/corpus.ts';
+
+/** A seeded source of integers below a bound: the same seed gives the same files on every machine. */
+export function numbers(seed: number): Pick {
+  const next = random(seed);
+  return (below) => Math.floor(next() * below);
 }
 
 type Pick = (below: number) => number;

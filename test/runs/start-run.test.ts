@@ -119,18 +119,3 @@ it('a run that replays generations says that no guard takes streams', async () =
   expect(asked).toEqual([{ requestType: 'generation', modality: 'text' }]);
   expect(events).toContainEqual({ kind: 'no-streams', guards: 1 });
 });
-
-it('a run whose guards cannot be opened leaves no directory', async () => {
-  const { options, events } = optionsFor(new Failure('service', 'no guard'));
-  await expect(startRun(config, options)).rejects.toThrow('no guard');
-  expect(kinds(events)).toEqual([]);
-});
-
-it('a run that is not trusted is not resumed', async () => {
-  const { options, events } = optionsFor(sessionOf(judge(), ready));
-  const { run } = await startRun(config, options);
-  await expect(resumeRun(run.dir, { ...options, retry: false, trusted: false })).rejects.toMatchObject({
-    kind: 'usage',
-  });
-  expect(kinds(events).at(-1)).toBe('judging');
-});

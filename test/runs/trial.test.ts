@@ -6,7 +6,6 @@ import type { Trial } from '../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
-import { trialText } from '../../src/record/summary/trial.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
@@ -77,16 +76,6 @@ describe('a trial of the first records', () => {
 });
 
 describe('a trial of a random share', () => {
-  it('says so when that was everything, and counts nothing while it is incomplete', () => {
-    const all = { ...share(1), records_read: 5, records_not_selected: 0 };
-    expect(trialText(all)).toBe('TRIAL: all 5 records (--sample 100%, --seed 0)');
-    const open = { records_read: null, records_not_selected: null };
-    expect(trialText({ ...share(0.1), ...open })).toBe(
-      'TRIAL: only a random share of the records (--sample 10%, --seed 0)',
-    );
-    expect(trialText({ ...first(9), ...open })).toBe('TRIAL: only the first records (--limit 9)');
-  });
-
   it('takes whole records and whole files, the same ones for the same seed', async () => {
     const run = await runOver(FILES, share(0.3));
     const { summary } = await go(run, judge());
@@ -186,13 +175,6 @@ describe('a trial that is continued', () => {
       { seed: SEED, numRuns: rounds(8) },
     );
   });
-});
-
-it('leaves the plan of other runs as it is', async () => {
-  const run = await runOver({ 'a.csv': rows('a', 0, 3) }, null);
-  const { summary } = await go(run, judge());
-  expect(summary.trial).toBeNull();
-  expect(await readFile(join(run.dir, 'plan.jsonl'), 'utf8')).not.toContain('records');
 });
 
 it('a sample selects the same text files whether they can be read or not, and a table that cannot be is an item', async () => {

@@ -248,10 +248,4 @@ describe('tables for spreadsheets', () => {
     ]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
-
-  it('are left out when they are not wanted', async () => {
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { formats: ['jsonl'] });
-    expect((await readdir(dir)).filter((name) => name.endsWith('.csv'))).toEqual([]);
-    expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  });
 });

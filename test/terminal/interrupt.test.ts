@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { watchInterrupts } from '../../src/terminal/interrupt.ts';
-import { interruptedFailure, resumeCommand } from '../../src/cli/run/resume-command.ts';
 import { Failure } from '../../src/domain/failure.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -69,23 +68,5 @@ describe('an interrupt', () => {
     expect(source.eventNames()).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
     expect(calls).toEqual(['drain']);
-  });
-});
-
-describe('the way on after an interrupt', () => {
-  it('is a command that can be pasted', () => {
-    const at = (runDir: string, env: NodeJS.ProcessEnv = {}) =>
-      resumeCommand(runDir, { cwd: '/srv/here', env });
-    expect(at('/srv/here/runs/r-1')).toBe('guardsweep resume runs/r-1');
-    const script = { npm_lifecycle_event: 'enqueue', npm_package_name: 'guardsweep' };
-    expect(at('/srv/here/runs/r-1', script)).toBe('npm run resume -- runs/r-1');
-    expect(at('/data/runs/r-1')).toBe('guardsweep resume /data/runs/r-1');
-    expect(at("/data/my run's/r-1")).toBe("guardsweep resume '/data/my run'\\''s/r-1'");
-  });
-
-  it('is in the failure', () => {
-    const failure = interruptedFailure('/x/runs/r', { cwd: '/x', env: {} });
-    expect(failure.exitStatus).toBe(130);
-    expect(failure.message).toMatch(/guardsweep resume runs\/r$/);
   });
 });

@@ -30,13 +30,6 @@ const total = (indexes: RunIndexes, dir: string): Promise<number> =>
   indexes.use(dir, signal, async (index) => (await index.page(ALL, signal)).total);
 
 describe('the index of a finished run', () => {
-  it('is built once for all who ask, and then kept', async () => {
-    const { dir } = await smallRun();
-    const indexes = opened();
-    const found = await Promise.all(Array.from({ length: 10 }, () => indexOf(indexes, dir)));
-    expect(new Set([...found, await indexOf(indexes, dir)]).size).toBe(1);
-  });
-
   it('answers a hundred queries at once, and those that are cancelled with the reason', async () => {
     const { dir } = await smallRun();
     const index = await indexOf(opened(), dir);

@@ -139,20 +139,6 @@ describe('a file in the folder `review`', () => {
     expect(seqs).toEqual([0, 2]);
   });
 
-  it('keeps what is odd in an entry', async () => {
-    const note = '\u0000 \ud800 " \n \u2028 <script>';
-    const { file } = await opened();
-    await file.append({ seq: 0, note });
-    const found: unknown[] = [];
-    const again = await ReviewFile.open(
-      { dir, run: RUN },
-      'reveals',
-      (entry) => void found.push(entry['note']),
-    );
-    await again.read(signal);
-    expect(found).toEqual([note]);
-  });
-
   it('is not written through a link, nor where others can write', async () => {
     const elsewhere = join(dir, 'elsewhere');
     await writeFile(elsewhere, '');

@@ -1,4 +1,4 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
@@ -18,13 +18,6 @@ import {
   shardOf,
   signal,
 } from '../../record/run-fixture.ts';
-
-/** Puts something else in the place of the first bytes of a file, so that whoever reads them again is led astray. */
-async function spoilBeginning(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  await file.write(Buffer.alloc(20, '#'), 0, 20, 0);
-  await file.close();
-}
 
 async function feeding(dir: string, fleet = false): Promise<FeedClaim> {
   const feeder = await FeedClaim.take(dir, { fleet });
@@ -82,27 +75,6 @@ describe('where a run stands', () => {
     await feeder.release();
     expect((await look()).state).toBe('stopped');
     for (const writer of [log, second, plan, planned]) await writer.close();
-  });
-
-  it('is looked up again without reading again what was read', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    const plan = await openPlan(run.dir, log);
-    const shards = Array.from({ length: 6 }, (_, shard) => shardOf(shard, [shard]));
-    await plan.append(shards.slice(0, 3).map(planLine));
-    await log.commit(resultOf(shards[0]!));
-    const watch = await RunWatch.open(run.dir, signal);
-    await watch.look(null, signal);
-    await spoilBeginning(join(run.dir, 'plan.jsonl'));
-    await spoilBeginning(join(run.dir, 'log', commitsName(log.epoch)));
-    await plan.append(shards.slice(3).map(planLine));
-    await log.commit(resultOf(shards[4]!));
-    await log.commit(resultOf(shards[1]!));
-    expect(await watch.look(null, signal)).toMatchObject({
-      ...{ planned: 6, judged: 3, shards: { planned: 6, committed: 3 }, oldest_open_shard: 2 },
-    });
-    await log.close();
-    await plan.close();
   });
 
   it('can be seen although whoever took the log over died before saying so', async () => {

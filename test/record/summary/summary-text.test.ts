@@ -115,16 +115,6 @@ describe('the summary for people', () => {
     expect(Object.keys(REASON_ADVICE)).toEqual(expect.arrayContaining([...ITEM_ERROR_REASONS]));
   });
 
-  it('counts files of unsupported types by extension, the most frequent first', () => {
-    const text = summaryText({
-      ...SUMMARY,
-      by_error_code: { UNSUPPORTED_TYPE: 9 },
-      unsupported_files: { heic: 2, other: 1, pdf: 5, xyz: 1 },
-    });
-    expect(text).toContain('\nTypes that are not read: .pdf (5), .heic (2), others (1), .xyz (1)\n');
-    expect(summaryText(SUMMARY)).not.toContain('not read');
-  });
-
   it('bounds each section, and keeps what comes first, the commands and the end', () => {
     const many = Array.from({ length: 300 }, (_, at) => at);
     const flood: Summary = {

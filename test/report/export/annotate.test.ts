@@ -52,22 +52,6 @@ describe('annotated rows', () => {
     ]);
   });
 
-  it('of several items have the severest decision, and each of them', async () => {
-    const cwd = await temporaryFolder();
-    const pair = JSON.stringify({ prompt: 'p', chosen: 'FAIL', rejected: 'REVIEW' });
-    const { text } = await annotated(cwd, 'pairs.json', `[${pair}]`);
-    const [row] = JSON.parse(text) as { moderation: Row }[];
-    expect(row!.moderation).toMatchObject({
-      decision: 'review',
-      score: 0.6,
-      error: 'GUARD_INTERNAL',
-      items: [
-        { part: 'chosen', decision: null, error: 'GUARD_INTERNAL' },
-        { part: 'rejected', decision: 'review', error: null },
-      ],
-    });
-  });
-
   it('of a table have further columns, whatever its dialect and encoding; no added cell is a formula', async () => {
     const cwd = await temporaryFolder();
     const hostile: Judge = {

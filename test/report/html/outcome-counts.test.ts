@@ -114,15 +114,3 @@ it('counts every outcome over time, in few bins, whatever the times', async () =
     { numRuns: rounds(25) },
   );
 });
-
-it('gives quantiles of latency to about a tenth', async () => {
-  const where = { endpoint: 'embedded:', fingerprint: null };
-  const lines = Array.from({ length: 1000 }, (_, seq) => flagged(seq, { ...where, latency_ms: seq + 1 }));
-  await counting(lines, async (counts) => {
-    const { p50, p95, max } = (await counts.latencies())('embedded:', null)!;
-    expect(Math.abs(p50 / 500 - 1)).toBeLessThan(0.11);
-    expect(Math.abs(p95 / 950 - 1)).toBeLessThan(0.11);
-    expect(max).toBe(1000);
-    expect((await counts.latencies())('another', null)).toBeNull();
-  });
-});
