@@ -3,6 +3,8 @@ import { pack, unpack } from 'msgpackr';
 import type { Environment, Table } from './environment.ts';
 
 const SEAL_BYTES = 16;
+/** Of the buffer that is hashed; it grows for longer values. */
+const INITIAL_BYTES = 1024;
 /** Far more than any value has: a length that was damaged is not followed. */
 const MAX_BYTES = 1024 * 1024;
 /** Entries that are copied in one transaction. */
@@ -18,11 +20,14 @@ export class SealedTable<T> {
   /** Of what is sealed: the secret and the table. Keys of a table have one length, so it can be read in one way only. */
   readonly #prefix: Buffer;
   readonly #table: Table | null;
+  /** What is hashed: the prefix, and then the key and the value of one entry. Reused, because joining buffers costs more. */
+  #hashed: Buffer;
 
   /** `key`: the user's run key; null for a user without one. */
   constructor(environment: Environment, name: string, key: Buffer | null) {
     this.#environment = environment;
     this.#prefix = Buffer.concat([hash('sha256', key ?? '', 'buffer'), Buffer.from(`${name}\0`)]);
+    this.#hashed = Buffer.concat([this.#prefix], INITIAL_BYTES);
     this.#table = environment.table(name);
   }
 
@@ -40,8 +45,11 @@ export class SealedTable<T> {
   /** Adds to the write that is being filled. The key must not change until that is committed. */
   put(key: Buffer, value: T): void {
     const packed = pack(value);
+    const sealed = Buffer.allocUnsafe(SEAL_BYTES + packed.length);
+    this.#seal(key, packed).copy(sealed);
+    packed.copy(sealed, SEAL_BYTES);
     // All items of a batch share its promise.
-    void this.#table?.put(key, Buffer.concat([this.#seal(key, packed), packed]));
+    void this.#table?.put(key, sealed);
   }
 
   /** Number of entries. */
@@ -78,6 +86,11 @@ export class SealedTable<T> {
   }
 
   #seal(key: Buffer, packed: Buffer): Buffer {
-    return hash('sha256', Buffer.concat([this.#prefix, key, packed]), 'buffer').subarray(0, SEAL_BYTES);
+    const start = this.#prefix.length;
+    const end = start + key.length + packed.length;
+    if (end > this.#hashed.length) this.#hashed = Buffer.concat([this.#prefix], 2 * end);
+    key.copy(this.#hashed, start);
+    packed.copy(this.#hashed, start + key.length);
+    return hash('sha256', this.#hashed.subarray(0, end), 'buffer').subarray(0, SEAL_BYTES);
   }
 }

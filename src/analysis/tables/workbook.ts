@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { strToU8, Zip, ZipDeflate } from 'fflate';
+import { constants, deflateRawSync } from 'node:zlib';
+import { strToU8, Zip, ZipPassThrough } from 'fflate';
 import { escapeLine } from '../../domain/text/escape-text.ts';
 import { flaggedCsv } from '../../files/run-files.ts';
 import type { FlaggedColumn } from './table-columns.ts';
@@ -25,6 +26,9 @@ const ROWS_AT_ONCE = 50;
 
 /** What XML or a screen cannot hold, and what reorders text. */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text of these alone needs no escapes. */
+const PLAIN = /^[ !#-%'-;=?-^`-~]*$/;
 
 /** Spreadsheets read this as the character with that number. */
 const CHARACTER_CODE = /_(?=x[0-9a-f]{4}_)/giu;
@@ -89,7 +93,7 @@ export async function writeWorkbook(
     pieces.push(Buffer.from(piece));
   });
   const add = async (name: string, texts: AsyncIterable<string> | Iterable<string>): Promise<void> => {
-    const entry = new ZipDeflate(name);
+    const entry = new ZipDeflated(name);
     zip.add(entry);
     entry.push(strToU8(DECLARATION));
     for await (const text of texts) {
@@ -104,6 +108,16 @@ export async function writeWorkbook(
   await add('xl/worksheets/sheet2.xml', [aboutSheet(rows, total)]);
   zip.end();
   await write(pieces);
+}
+
+/** A file of a zip archive, compressed by zlib. Each piece ends at a byte, so pieces are compressed apart. */
+class ZipDeflated extends ZipPassThrough {
+  override compression = 8;
+
+  override process(piece: Uint8Array, isLast: boolean): void {
+    const finishFlush = isLast ? constants.Z_FINISH : constants.Z_SYNC_FLUSH;
+    this.ondata(null, deflateRawSync(piece, { level: 1, finishFlush }), isLast);
+  }
 }
 
 /** The sheet of the items, in pieces. */
@@ -186,15 +200,19 @@ function numberCell(value: number, style: number): Cell {
 
 function textCell(value: string, style = 0): Cell {
   const cut = value.length > MAX_CELL_UNITS ? `${value.slice(0, MAX_CELL_UNITS)}…` : value;
-  const text = cut
+  const text = PLAIN.test(cut) ? cut : escapeCell(cut);
+  return (place) =>
+    `<c r="${place}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
+}
+
+function escapeCell(text: string): string {
+  return text
     .replaceAll(UNSAFE, escapeLine)
     .replaceAll(/[\ufffe\uffff]/g, '\ufffd')
     .replaceAll(CHARACTER_CODE, ESCAPED_UNDERSCORE)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
-  return (place) =>
-    `<c r="${place}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${text}</t></is></c>`;
 }
 
 function relationships(...targets: readonly (readonly [type: string, target: string])[]): string {

@@ -29,6 +29,8 @@ export type GuardScores = Pick<OutcomeLine, 'subcategory_flags' | 'subcategory_s
  * listed separately, and never shown, quoted or exported.
  */
 export function findRestriction(policy: Policy, said: GuardScores): Restriction | null {
+  // Most items have neither.
+  if (said.subcategory_scores === null && (said.subcategory_flags ?? []).length === 0) return null;
   const [subcategory_scores, subcategory_flags] = applyCategoryMapping(
     policy,
     said.subcategory_scores,

@@ -8,20 +8,17 @@ import { CATEGORY_KEYS, listForeignCategories, type CategoryName } from '../../d
 
 /**
  * The line of an item with a verdict, with the policy's decision. A reused verdict took no attempts in this run. `snippet`:
- * a piece of its content, which is left out where the line may hold none.
+ * a piece of its content; null where the line may hold none.
  */
 export function verdictLine(
   run: string,
-  policy: Policy,
   item: Item,
   judgement: Judgement,
+  { decision, decidedBy }: PolicyDecision,
   snippet: string | null,
 ): OutcomeLine {
   const { coverage, stream } = judgement;
   const reusedFrom = hasReusedVerdict(item) ? item.settled.reusedFrom : null;
-  const scores = inTaxonomyOrder(judgement.subcategoryScores);
-  const { decision, decidedBy } = decisionOn(policy, judgement);
-  const decided = { decision, subcategory_flags: judgement.subcategoryFlags, subcategory_scores: scores };
   // Hot path: every key is spelled out, here and below. Object spread would take ten times as long as the rest of the sink.
   return {
     schema: 1,
@@ -44,7 +41,7 @@ export function verdictLine(
     status: 'ok',
     score: judgement.score,
     flagged: judgement.flagged,
-    subcategory_scores: scores,
+    subcategory_scores: inTaxonomyOrder(judgement.subcategoryScores),
     subcategory_flags: judgement.subcategoryFlags,
     decision,
     decided_by: decidedBy,
@@ -56,7 +53,7 @@ export function verdictLine(
     stream: stream && streamLine(stream),
     moderated_at: judgement.moderatedAt,
     reused_from: reusedFrom,
-    snippet: snippet !== null && mayHoldContent(policy, decided) ? snippet : null,
+    snippet,
     error: null,
   };
 }

@@ -2,15 +2,15 @@ import { hash } from 'node:crypto';
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { hasReusedVerdict, type Item } from '../../domain/item.ts';
-import type { Outcome, OutcomeLine } from '../../domain/outcome.ts';
+import type { Judgement, Outcome, OutcomeLine } from '../../domain/outcome.ts';
 import { findRestriction, type Restriction } from '../../domain/restriction/restriction.ts';
 import type { ShardResult } from '../../domain/shard.ts';
 import { PART_DIGITS } from '../../domain/text/snippet.ts';
 import { plural } from '../../domain/text/plural.ts';
-import { errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
+import { decisionOn, errorLine, verdictLine } from '../../record/outcomes/outcome-line.ts';
 import type { TextBuffer } from '../../files/text-buffer.ts';
 import type { ShardTally } from '../../record/shard-tally.ts';
-import { NO_RULING, rulingOn, Tally } from '../../record/tally.ts';
+import { NO_RULING, Tally, type Ruling } from '../../record/tally.ts';
 import { hashesOf } from '../../record/restricted/restricted-list.ts';
 
 /** A shard's part of the log, ready to be written. */
@@ -52,7 +52,7 @@ export function encodeShard(
     const item = items[index]!;
     const outcome = item.settled === null ? result.outcomes[index]! : settledOutcome(item, at);
     let line: OutcomeLine;
-    let ruling = NO_RULING;
+    let ruling: Ruling = NO_RULING;
     if (outcome === null) {
       throw new Failure('internal', `item ${item.seq} of shard ${shard} has no outcome`);
     } else if (outcome.judgement === null) {
@@ -62,16 +62,17 @@ export function encodeShard(
       if (fingerprint !== null && !stamped.has(fingerprint)) {
         throw new Failure('internal', `shard ${shard} names a fingerprint that its result lacks`);
       }
-      line = verdictLine(run, policy, item, outcome.judgement, quotes?.snippetAt(index) ?? null);
-      const ruled = rulingOn(policy, line);
-      if (ruled === null) throw new Failure('internal', `the policy contradicts itself on item ${item.seq}`);
-      const by = ruled.restrictedBy;
+      const decided = decisionOn(policy, outcome.judgement);
+      const by = restrictionOf(policy, outcome.judgement);
+      const mayQuote = quotes !== null && decided.decision !== 'allow' && by === null;
+      const snippet = mayQuote ? quotes.snippetAt(index) : null;
+      line = verdictLine(run, item, outcome.judgement, decided, snippet);
       if (by !== null)
         restricted
           .set(by, restricted.get(by) ?? [])
           .get(by)!
           .push(...hashesOf(line));
-      ruling = ruled;
+      ruling = { thresholdUnapplied: decided.thresholdUnapplied, restrictedBy: by };
     }
     tally.add(line, ruling);
     text.add(JSON.stringify(line));
@@ -95,11 +96,7 @@ class Quotes {
     for (const [index, item] of result.shard.items.entries()) {
       const judgement = item.settled === null ? result.outcomes[index]?.judgement : item.settled.judgement;
       const hashes = hashesOf({ content_sha256: item.contentSha256, source: item.source });
-      const judged = judgement && {
-        subcategory_flags: judgement.subcategoryFlags,
-        subcategory_scores: judgement.subcategoryScores,
-      };
-      const isOwn = judged != null && findRestriction(policy, judged) !== null;
+      const isOwn = judgement != null && restrictionOf(policy, judgement) !== null;
       if (!isOwn && !hashes.some(isRestricted)) continue;
       for (const sha256 of hashes) this.#contents.add(sha256.slice(0, PART_DIGITS));
       this.#records.add(recordOf(item));
@@ -113,6 +110,17 @@ class Quotes {
     const isHeld = snippet.parts.some((part) => this.#contents.has(part) || this.#isRestricted(part));
     return isHeld ? null : snippet.text;
   }
+}
+
+/** The category that restricts what was judged; null if none does. */
+function restrictionOf(
+  policy: RunConfig['policy'],
+  { subcategoryFlags, subcategoryScores }: Judgement,
+): Restriction | null {
+  return findRestriction(policy, {
+    subcategory_flags: subcategoryFlags,
+    subcategory_scores: subcategoryScores,
+  });
 }
 
 const recordOf = ({ source }: Item): string => `${source.path}\n${source.row ?? ''}`;
