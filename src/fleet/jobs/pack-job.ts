@@ -1,4 +1,3 @@
-import { toUSVString } from 'node:util';
 import { addExtension, Packr } from 'msgpackr';
 
 /** The type of the MessagePack extension that holds UTF-16. */
@@ -35,7 +34,7 @@ export function unpackJob(bytes: Buffer): unknown {
 
 /** Whether UTF-8 can hold every string of a value. */
 function isUtf8Safe(value: unknown): boolean {
-  if (typeof value === 'string') return toUSVString(value) === value;
+  if (typeof value === 'string') return value.isWellFormed();
   if (typeof value !== 'object' || value === null || Buffer.isBuffer(value)) return true;
   if (Array.isArray(value)) return value.every(isUtf8Safe);
   for (const key in value) if (!isUtf8Safe(value[key as keyof typeof value])) return false;

@@ -241,12 +241,12 @@ export class LogWriter {
   async #append(text: string, head: string): Promise<void> {
     const bytes = Buffer.from(text);
     const write = async (): Promise<void> => {
-      await this.assertCurrent();
       await writeAt(this.#commits, bytes, this.#end.bytes);
       await this.#commits.datasync();
     };
     await retryWhileDiskFull(LOG, write, this.diskFull);
     // A new writer reads the chain after it took its epoch: if no later epoch is taken yet, it will see these lines.
+    // Otherwise they are void, because its claim names the position it continues from.
     await this.assertCurrent();
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
   }
