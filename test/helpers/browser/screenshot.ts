@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +11,15 @@ const DOCS_IMAGES = join(import.meta.dirname, '../../../docs/images');
 const MAX_BYTES = 200_000;
 
 /**
- * Takes a picture of what a page shows, `name`.png: for the docs with `UPDATE_IMAGES=1`, to be looked at before it is
- * committed, and otherwise below the folder for temporary files. Returns its path.
+ * Takes a picture of what a page shows, `name`.png, below the folder for temporary files, and returns its path. With
+ * `UPDATE_IMAGES=1` it replaces the picture of this name in the docs, if they have one: look at it before you commit it.
  */
 export async function screenshot(
   page: Page,
   name: string,
   { fullPage = false }: { readonly fullPage?: boolean } = {},
 ): Promise<string> {
-  const update = process.env.UPDATE_IMAGES === '1';
+  const update = process.env.UPDATE_IMAGES === '1' && existsSync(join(DOCS_IMAGES, `${name}.png`));
   const folder = update ? DOCS_IMAGES : join(tmpdir(), 'guardsweep-images');
   await mkdir(folder, { recursive: true });
   const png = await page.screenshot({ animations: 'disabled', fullPage });
