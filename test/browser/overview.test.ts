@@ -10,7 +10,7 @@ import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
 import { Cli } from '../helpers/cli.ts';
-import { embeddedRun, openUnready, serveDashboard } from '../helpers/dashboard.ts';
+import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 const POLICIES = join(import.meta.dirname, '../../jobs/policies');
@@ -112,21 +112,6 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   await decisions.getByText(/[1-9]/).first().waitFor();
   const categories = page.getByRole('table', { name: 'Items by category' });
   await categories.getByRole('row').nth(1).waitFor();
-  await checkPage(page);
-});
-
-it('says of a guard that cannot be reached that it cannot', async () => {
-  const served = await serveDashboard({
-    out: join(folder, 'runs'),
-    roots: [folder],
-    // Nothing listens on port 1.
-    openGuards: openUnready([{ name: '<b>gpu-1</b>', address: 'grpc://127.0.0.1:1' }]),
-  });
-  const page = await browser.newPage({ size: 'phone' });
-  await openDashboard(page, served);
-  const health = page.getByRole('region', { name: 'Health' });
-  await health.getByText('<b>gpu-1</b>').waitFor();
-  await health.getByText('no connection').waitFor();
   await checkPage(page);
 });
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { typed } from './terminal.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
@@ -50,7 +51,7 @@ describe('guardsweep normalize', () => {
     [['normalize', 'a/photo.jpg', 'b/photo.jpg', '--out', 'out'], 'two files have the same name'],
   ])('%j ends with 2 and writes nothing', async (argv, message) => {
     const folder = await temporaryFolder();
-    const { status, stderr } = await guardsweep(argv, { cwd: folder });
+    const { status, stderr } = await typed(argv, { context: { cwd: folder } });
     expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
     expect(readdirSync(folder)).toEqual([]);
   });

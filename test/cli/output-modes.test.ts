@@ -1,7 +1,10 @@
-import { copyFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
+import { folderWith, printedRun } from '../helpers/cli.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { typed } from './terminal.ts';
 
 /** The permissions of files and folders, in octal. */
 const modes = (...paths: string[]): string[] =>
@@ -10,15 +13,15 @@ const modes = (...paths: string[]): string[] =>
 it('what is made for output is for its owner alone, whatever the umask', async () => {
   const before = process.umask(0);
   onTestFinished(() => void process.umask(before));
-  const cwd = await temporaryFolder();
-  writeFileSync(join(cwd, 'a.csv'), 'text\none\n');
-  const done = await guardsweep(['enqueue', 'a.csv', '--out', 'deep/runs', '--quiet'], { cwd });
-  const run = done.stdout.trimEnd().split('\n').at(-1)!;
+  const picture = readFileSync(new URL('../fixtures/images/palette.png', import.meta.url));
+  const cwd = await folderWith({ 'a.csv': 'text\none\n', 'b.png': picture });
+  const command = (args: readonly string[]) => typed(args, { runs: runCommands, context: { cwd } });
+  const { address } = await syntheticGuard();
+  const run = printedRun(await command(['enqueue', 'a.csv', '--out', 'deep/runs', '--guard', address]));
   expect(modes(join(cwd, 'deep'), join(cwd, 'deep/runs'), run, join(run, 'control'))).toEqual(
     Array(4).fill('700'),
   );
   expect(modes(join(run, 'run.json'), join(run, 'verdicts.csv'))).toEqual(['600', '600']);
-  copyFileSync(new URL('../fixtures/images/palette.png', import.meta.url), join(cwd, 'b.png'));
-  expect((await guardsweep(['normalize', 'b.png', '--out', 'deep/normal'], { cwd })).status).toBe(0);
+  expect((await command(['normalize', 'b.png', '--out', 'deep/normal'])).status).toBe(0);
   expect(modes(join(cwd, 'deep/normal'), join(cwd, 'deep/normal/b.png.png'))).toEqual(['700', '600']);
 });

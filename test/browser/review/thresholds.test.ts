@@ -48,12 +48,6 @@ it('review goes along when block is set below it', async () => {
   await page.getByText('There is no policy file with review above block.').waitFor();
 });
 
-it('is used on a phone', async () => {
-  const { page } = await openDashboard(browser, run(), '/thresholds', { size: 'phone', scheme: 'dark' });
-  await expect.poll(() => page.locator('.changed').textContent()).toBe('No item would change.');
-  await checkPage(page);
-});
-
 it('has sliders for the categories of another taxonomy that the run has scores in', async () => {
   const corpus = await temporaryFolder();
   const out = join(corpus, 'runs');

@@ -2,10 +2,16 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
-import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
+import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
 import { typed } from '../terminal.ts';
 import { expectOnlyOurLines, FORGED, HOSTILE } from './output.ts';
+
+async function enqueued(args: readonly string[]) {
+  const { address } = await syntheticGuard();
+  return typed(['enqueue', ...args, '--guard', address], { runs: runCommands });
+}
 
 /** A folder with hostile names of folders, files, columns, ids and keys. */
 async function hostileFolder(): Promise<string> {
@@ -24,7 +30,7 @@ async function hostileFolder(): Promise<string> {
 test('a run over hostile names prints lines of its own, and so do status, verify and resume', async () => {
   const folder = await hostileFolder();
   const out = join(folder, '..', 'runs');
-  const run = await guardsweep(['enqueue', folder, '--out', out]);
+  const run = await enqueued([folder, '--out', out]);
   expect(run.stdout).toContain('Judged ');
   expectOnlyOurLines(run.stdout, run.stderr);
   const dir = await onlyRun(out);
@@ -46,7 +52,7 @@ test('a file that is named and refused is shown on one line', async () => {
   await writeFile(file, `"${HOSTILE}",y,n\nwords,others,3\nmore,fewer,4\n`);
   const out = ['--out', join(folder, 'runs')];
   for (const flags of [[], ['--text-column', HOSTILE], ['--text-column', 'none'], ['--encoding', HOSTILE]]) {
-    const { stdout, stderr } = await guardsweep(['enqueue', file, ...out, ...flags]);
+    const { stdout, stderr } = await enqueued([file, ...out, ...flags]);
     expectOnlyOurLines(stdout, stderr);
   }
 });
@@ -90,12 +96,12 @@ test('the last line for a folder with control characters is escaped, and JSON gi
   const folder = join(await temporaryFolder(), HOSTILE);
   await mkdir(folder);
   await writeFile(join(folder, 'a.csv'), 'text\nhello\n');
-  const { stdout, stderr } = await guardsweep(['enqueue', folder, '--out', join(folder, 'runs'), '--json']);
+  const { stdout, stderr } = await enqueued([folder, '--out', join(folder, 'runs'), '--json']);
   expectOnlyOurLines(stderr);
   expect(stdout).toMatch(/^[\x20-\x7e]+\n$/);
   const { dir } = JSON.parse(stdout) as { dir: string };
   expect(JSON.parse(await readFile(join(dir, 'run.json'), 'utf8'))).toMatchObject({ schema: 1 });
-  const stopped = await guardsweep(['status', dir, '--json']);
+  const stopped = await typed(['status', dir, '--json']);
   expect(stopped.stdout).toMatch(/^[\x20-\x7e]+\n$/);
   expect(JSON.parse(stopped.stdout)).toMatchObject([{ dir, state: 'finished' }]);
 });

@@ -1,13 +1,14 @@
-import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
 import type { Review, SavedReview, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
 import { ReviewHistory } from '../../../src/record/reviews/review-history.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { embeddedRun, serveDashboard } from '../../helpers/dashboard.ts';
+import { startRun } from '../../../src/library/start-run.ts';
+import { folderWith } from '../../helpers/cli.ts';
+import { serveDashboard } from '../../helpers/dashboard.ts';
 import { NEVER } from '../../helpers/judged-run.ts';
+import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
 const TEXTS = ['I will kill you', 'two', 'I will kill you', 'three', 'I will kill you', 'two', 'four'];
@@ -17,11 +18,13 @@ const groupOf = (seq: number): number[] =>
 
 /** `nights`: runs over the same texts; the last one is served. Later ones have no copies, but verdicts of the first. */
 async function served(nights = 1) {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), `id,text\n${TEXTS.map((text, at) => `i${at},${text}\n`).join('')}`);
+  const rows = TEXTS.map((text, at) => `i${at},${text}\n`).join('');
+  const folder = await folderWith({ 'a.csv': `id,text\n${rows}` });
   const out = join(folder, 'runs');
+  const { address: guard } = await syntheticGuard();
   let dir = '';
-  for (let night = 0; night < nights; night++) dir = await embeddedRun(out, [join(folder, 'a.csv')], []);
+  for (let night = 0; night < nights; night++)
+    ({ dir } = await startRun({ paths: [join(folder, 'a.csv')], out, guard, flags: { canaries: 'off' } }));
   const { fetch } = await serveDashboard({ out, roots: [folder] });
   const pages = `/api/runs/${basename(dir)}`;
   const json = async <T>(path: string, body?: unknown): Promise<T> => {

@@ -8,9 +8,11 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { openFinishedVerdicts } from '../../../src/analysis/finished-verdicts.ts';
 import { readLabels } from '../../../src/analysis/labels/read-labels.ts';
 import { replay } from '../../../src/analysis/replay.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { embeddedRun, serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { startRun } from '../../../src/library/start-run.ts';
+import { folderWith, temporaryFolder, writeFiles } from '../../helpers/cli.ts';
+import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import { promptItem } from '../../helpers/items.ts';
+import { judgedRun } from '../../helpers/judged-run.ts';
 import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
 import { ODD_TEXTS } from '../index/outcomes.ts';
 
@@ -128,11 +130,12 @@ describe('the review list', () => {
 });
 
 it('shows the snippet of an item on no route that logs no look', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.txt'), 'words that only an analyst may see');
-  await writeFile(join(folder, 'policy.yaml'), 'thresholds:\n  default: { review: 0 }\n');
-  const flags = ['--include-content', '--policy', join(folder, 'policy.yaml')];
-  const dir = await embeddedRun(join(folder, 'runs'), [join(folder, 'a.txt')], flags);
+  const folder = await folderWith({
+    'a.txt': 'words that only an analyst may see',
+    'policy.yaml': 'thresholds:\n  default: { review: 0 }\n',
+  });
+  const flags = { includeContent: true, policy: 'policy.yaml', canaries: 'off' };
+  const { dir } = await startRun({ cwd: folder, paths: ['a.txt'], guard: 'embedded:', flags });
   expect(await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).toContain('words that only');
   const run = basename(dir);
   const server = { ...(await serveDashboard({ out: dirname(dir), roots: [folder] })), dir, run };
@@ -150,11 +153,10 @@ it('shows the snippet of an item on no route that logs no look', async () => {
 });
 
 it('takes no column from the names of folders', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'text\none\ntwo\n');
-  const out = join(folder, 'seq=5', 'decided_by=none');
-  const dir = await embeddedRun(out, [join(folder, 'a.csv')]);
-  const server = { ...(await serveDashboard({ out })), dir, run: basename(dir) };
+  const folder = join(await temporaryFolder(), 'seq=5', 'decided_by=none');
+  await writeFiles(folder, { 'a.csv': 'text\none\ntwo\n' });
+  const { out, dir, name } = await judgedRun(folder, join(folder, 'a.csv'));
+  const server = { ...(await serveDashboard({ out })), dir, run: name };
   const page = await answered<ItemPage>(server, '/items', { method: 'POST', body: { sort: 'corpus' } });
   expect(page.rows.map(({ seq }) => seq)).toEqual([0, 1]);
 });
