@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Judging } from '../config/run-config.ts';
 import type { CanaryCheck } from '../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
-import type { FailedJudgement, Outcome } from '../domain/outcome.ts';
+import type { FailedJudgement, Judgement, Outcome } from '../domain/outcome.ts';
 import {
   type EmbeddedImageRequest,
   isEmbedded,
@@ -50,7 +50,7 @@ export class Moderator {
       shard.items.map(({ request }) => request),
       options,
     );
-    const models = new Set(outcomes.flatMap((outcome) => outcome?.judgement ?? []).map(modelKey));
+    const models = modelsOf(outcomes);
     for (const model of models) this.#models.add(model);
     if (models.size > 0 && ++this.#shards >= SHARDS_PER_CANARIES) await this.#askCanaries(options.signal);
     return {
@@ -142,6 +142,20 @@ export class Moderator {
 interface IndexedRequest<Request> {
   readonly index: number;
   readonly request: Request;
+}
+
+/** Keys of the models that judged. Those of one reply follow each other, so most are like the one before. */
+function modelsOf(outcomes: readonly (Outcome | null)[]): ReadonlySet<string> {
+  const models = new Set<string>();
+  let last: Judgement | null = null;
+  for (const outcome of outcomes) {
+    const judgement = outcome?.judgement ?? null;
+    if (judgement === null) continue;
+    const isSame = last?.endpoint === judgement.endpoint && last.fingerprint === judgement.fingerprint;
+    if (!isSame) models.add(modelKey(judgement));
+    last = judgement;
+  }
+  return models;
 }
 
 /** One endpoint and one model behind it. */

@@ -110,10 +110,16 @@ export class Verdicts {
     return this.#environment.write(verdicts.length, () => {
       const marks = new Map<string, number>();
       const by = new Map(fingerprints.map(({ id }) => [id, { fingerprint: id, judging }]));
+      let moderatedAt = '';
+      let moderatedMs = NaN;
       for (const { contentSha256, judgement } of verdicts) {
         const { fingerprint, endpoint, coverage, subcategoryScores: scores } = judgement;
         const model = models.get(fingerprint ?? '');
-        const moderatedMs = Date.parse(judgement.moderatedAt);
+        // Those of one reply have one time.
+        if (judgement.moderatedAt !== moderatedAt) {
+          moderatedAt = judgement.moderatedAt;
+          moderatedMs = Date.parse(moderatedAt);
+        }
         if (model === undefined || judgement.stream !== null || Number.isNaN(moderatedMs)) continue;
         const from = `${model.id} ${endpoint}`;
         let mark = marks.get(from);

@@ -5,7 +5,7 @@ import type { Shard, ShardResult } from '../../domain/shard.ts';
 import type { ReadOptions } from '../../ingest/items/read-source.ts';
 import { allowedSnippet } from '../../record/outcomes/snippets.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
-import type { JudgedBy, StoredVerdict } from '../../store/verdicts.ts';
+import type { JudgedBy, StoredVerdict, Verdict } from '../../store/verdicts.ts';
 import { judgingText } from './recorded-verdicts.ts';
 
 /** What a run gets from the verdict store and adds to it. Without a store, everything is judged and nothing is added. */
@@ -52,11 +52,13 @@ export class RunReuse {
   /** Adds the verdicts of a committed shard to the store. Resolves also when the store cannot be written. */
   async keep({ shard, outcomes, fingerprints }: ShardResult): Promise<void> {
     if (this.#store === null) return;
-    const verdicts = shard.items.flatMap(({ contentSha256, settled }, at) => {
+    const verdicts: Verdict[] = [];
+    for (const [at, { contentSha256, settled }] of shard.items.entries()) {
       const judgement = outcomes[at]?.judgement ?? null;
-      const isNew = settled === null && judgement !== null && judgement.fingerprint !== null;
-      return isNew ? [{ contentSha256, judgement }] : [];
-    });
+      if (settled === null && judgement !== null && judgement.fingerprint !== null) {
+        verdicts.push({ contentSha256, judgement });
+      }
+    }
     if (verdicts.length === 0) return;
     const { run } = this.#record;
     await this.#store.add({ run, judging: this.#judging, fingerprints, verdicts });
