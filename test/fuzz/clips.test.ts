@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { expect, it } from 'vitest';
-import { folder, normalizer, WAV_HEADER_BYTES } from '../normalize/audio/clips.ts';
+import { WAV_HEADER_BYTES } from '../helpers/wav.ts';
+import { folder, normalizer } from '../normalize/audio/clips.ts';
 import { childrenNamed } from '../normalize/audio/processes.ts';
 import { mutatedFile, numbers } from './mutations.ts';
 

@@ -11,8 +11,8 @@ import {
   type NormalAudio,
 } from '../../../src/normalize/audio/audio-normalizer.ts';
 import type { AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
+import { WAV_HEADER_BYTES, pcmFile } from '../../helpers/wav.ts';
 
-export const WAV_HEADER_BYTES = 44;
 const RATE = 16_000;
 
 /** A normalizer that ends with the test. */
@@ -69,21 +69,8 @@ export function decodedByFfmpeg(path: string): Buffer {
 
 /** Writes 16 kHz 16-bit PCM as a WAV file, its channels interleaved. */
 export async function writeWav(path: string, interleaved: Int16Array, channels: number): Promise<void> {
-  const header = Buffer.alloc(WAV_HEADER_BYTES);
-  const data = Buffer.from(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
-  header.write('RIFF');
-  header.writeUInt32LE(36 + data.length, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(channels, 22);
-  header.writeUInt32LE(RATE, 24);
-  header.writeUInt32LE(RATE * 2 * channels, 28);
-  header.writeUInt16LE(2 * channels, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(data.length, 40);
-  await writeFile(path, Buffer.concat([header, data]));
+  const { buffer, byteOffset, byteLength } = interleaved;
+  await writeFile(path, pcmFile(Buffer.from(buffer, byteOffset, byteLength), { channels }));
 }
 
 /** The share of a signal's energy that is at one frequency, 0 … 1. */

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { settled } from '../../helpers/settled.ts';
 import { childrenNamed, writtenBytes } from './processes.ts';
-import { decodedByFfmpeg, folder, hear, normalizer, samples, WAV_HEADER_BYTES, writeWav } from './clips.ts';
+import { WAV_HEADER_BYTES } from '../../helpers/wav.ts';
+import { decodedByFfmpeg, folder, hear, normalizer, samples, writeWav } from './clips.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/audio/', import.meta.url));
 
