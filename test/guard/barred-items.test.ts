@@ -78,7 +78,7 @@ function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
 
 /** The doors of guards, with the statuses that a firewall may answer with in place of the guard. */
 const doors: [door: string, start: Firewalled, statuses: number[]][] = [
-  ['REST', rest, [301, 302, 307, 401, 403, 404, 405, 407, 410, 451]],
+  ['REST', rest, [302, 401, 403, 404, 451]],
   ['KServe over HTTP', kserve, [302, 401, 403, 404]],
   ['gRPC', grpc, Object.keys(CODES).map(Number)],
 ];
@@ -109,20 +109,6 @@ describe.concurrent('an item that a firewall turns away', () => {
       expect({ code, states }).toEqual({ code, states: [] });
     };
     await Promise.all(statuses.map(turnAway));
-  });
-
-  test('is told from others of its kind, over REST by a harmless file', async () => {
-    const bad = Buffer.from('bad').toString('base64');
-    const script = ({ content }: { content: string }): RestScripted =>
-      content === bad ? { status: 404 } : undefined;
-    const pool = await connect([await restGuard({ script })]);
-    const outcomes = await judge(pool, [image('good'), image('bad'), image('fine')]);
-    verdict(outcomes[0]);
-    expect(failure(outcomes[1]).error).toMatchObject({
-      code: 'GUARD_REJECTED',
-      message: expect.stringContaining('HTTP status 404') as string,
-    });
-    verdict(outcomes[2]);
   });
 
   test.each([403, 404])('costs no other kind of item if all of its kind are, with %i', async (code) => {
@@ -195,8 +181,8 @@ test.concurrent(
       const judged = judge(pool, prompts(40));
       await isOut;
       const before = server.harmless();
-      await new Promise((resolve) => setTimeout(resolve, 5000));
-      expect(server.harmless() - before).toBeLessThanOrEqual(10);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      expect(server.harmless() - before).toBeLessThanOrEqual(8);
       shut = false;
       for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
       expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });

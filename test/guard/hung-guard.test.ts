@@ -12,7 +12,7 @@ import {
 
 closeAfterEach();
 
-const TIMEOUT_MS = 3000;
+const TIMEOUT_MS = 1000;
 
 /** A guard in a process of its own, which can be stopped without closing its connections. */
 async function guardProcess(): Promise<{ address: string; kill(signal: NodeJS.Signals): void }> {
@@ -36,26 +36,10 @@ test(
     hung.kill('SIGSTOP');
     for (const outcome of await judged) expect(verdict(outcome)).toMatchObject({ attempts: 1 });
     // One deadline of the request and one of the check, whatever the number of items; the rest is for a loaded machine.
-    expect(performance.now() - startedAt).toBeLessThan(5 * TIMEOUT_MS);
+    expect(performance.now() - startedAt).toBeLessThan(15 * TIMEOUT_MS);
     expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'no answer in time' });
     const back = stateOf(pool, 'ready', hung.address);
     hung.kill('SIGCONT');
     await back;
-  },
-);
-
-test(
-  'the only guard hangs: its items wait until it goes on, at the first attempt',
-  { timeout: 60_000 },
-  async () => {
-    const hung = await guardProcess();
-    const pool = await connect([hung], { requestTimeoutMs: TIMEOUT_MS });
-    const out = stateOf(pool, 'out');
-    const judged = judge(pool, prompts(600));
-    await expect.poll(() => pool.status()[0]!.inFlight, { interval: 1 }).toBeGreaterThan(0);
-    hung.kill('SIGSTOP');
-    await out;
-    hung.kill('SIGCONT');
-    for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
   },
 );

@@ -1,16 +1,18 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import type { GuardRequest, Turn } from '../../src/domain/request.ts';
+import type { Turn } from '../../src/domain/request.ts';
 import {
   audio,
   closeAfterEach,
   connect,
+  conversation,
   failure,
   guard,
   image,
   judge,
   prompt,
   prompts,
+  response,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
@@ -45,12 +47,6 @@ test('fills batches across calls', async () => {
 test('each kind of request has its own set of inputs and its own batches', async () => {
   const server = await guard();
   const pool = await connect([server]);
-  const response = (of: string | null, text: string): GuardRequest => ({
-    requestType: 'response',
-    modality: 'text',
-    prompt: of,
-    response: text,
-  });
   await judge(pool, [prompt('a'), response('p', 'b'), response(null, 'c'), prompt('d'), response('q', 'e')]);
   const sets = server.seen.map(({ inputs }) => inputs);
   expect(sets).toEqual([
@@ -65,27 +61,6 @@ test('each kind of request has its own set of inputs and its own batches', async
   ]);
 });
 
-test('a model that does not batch gets single requests without a batch dimension', async () => {
-  const server = await guard({ maxBatchSize: 0 });
-  const pool = await connect([server]);
-  const outcomes = await judge(pool, prompts(20));
-  expect(outcomes.map((outcome) => verdict(outcome).score)).toEqual(
-    prompts(20).map((_, index) => scoreOf(`text ${index}`)),
-  );
-  expect(server.seen).toHaveLength(20);
-  expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [1], MODALITY: [1], TEXT: [1] });
-});
-
-test('an item larger than the max batch size in bytes is sent alone', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
-  const large = 'x'.repeat(2 * 1024 * 1024);
-  const outcomes = await judge(pool, [prompt('a'), prompt(large), prompt('b')]);
-  outcomes.map(verdict);
-  const lengths = server.seen.map((request) => request.inputs['TEXT']!.map((text) => text.length));
-  expect(lengths).toEqual([[1, 1], [large.length]]);
-});
-
 const MESSAGES: readonly Turn[] = [
   ['system', 'be brief'],
   ['user', 'one'],
@@ -96,13 +71,7 @@ const MESSAGES: readonly Turn[] = [
 test('a conversation judged once is sent whole, in its own session without cache writes (C-208)', async () => {
   const server = await guard();
   const pool = await connect([server]);
-  const whole: GuardRequest = {
-    requestType: 'multiturn',
-    modality: 'text',
-    messages: MESSAGES,
-    turns: 4,
-    conversation: null,
-  };
+  const whole = conversation(MESSAGES);
   const outcomes = await judge(pool, [whole, whole]);
   expect(verdict(outcomes[0]).coverage).toEqual({ unit: 'turns', judged: 4, total: 4, worst_at: null });
   expect(verdict(outcomes[0]).cacheUsage).toEqual([1, 2, 3, 4, 5, 6, 7, -8]);
@@ -119,7 +88,7 @@ test('a conversation judged once is sent whole, in its own session without cache
   expect(first!.inputs['SESSION_ID']).not.toEqual(second!.inputs['SESSION_ID']);
 });
 
-test('turns of one conversation are sent in order under one session, conversations in parallel (C-209, C-418)', async () => {
+test('turns of one conversation are sent in order under one session, conversations in parallel (C-209, C-416, C-418)', async () => {
   let release = (): void => {};
   const bothStarted = new Promise<void>((resolve) => (release = resolve));
   const underWay = new Set<string>();
@@ -134,14 +103,7 @@ test('turns of one conversation are sent in order under one session, conversatio
     },
   });
   const pool = await connect([server]);
-  const turns = (conversation: number): GuardRequest[] =>
-    [2, 3, 4].map((count) => ({
-      requestType: 'multiturn',
-      modality: 'text',
-      messages: MESSAGES,
-      turns: count,
-      conversation,
-    }));
+  const turns = (of: number) => [2, 3, 4].map((count) => conversation(MESSAGES, { turns: count, of }));
   const outcomes = await judge(pool, [...turns(10), ...turns(13)]);
   outcomes.map(verdict);
   for (const first of ['session-10', 'session-13']) {
@@ -159,16 +121,8 @@ test('a turn that ends in an error does not hold back the turns after it', async
         : undefined,
   });
   const pool = await connect([server]);
-  const outcomes = await judge(
-    pool,
-    [2, 3, 4].map((count) => ({
-      requestType: 'multiturn' as const,
-      modality: 'text' as const,
-      messages: MESSAGES,
-      turns: count,
-      conversation: 0,
-    })),
-  );
+  const turns = [2, 3, 4].map((count) => conversation(MESSAGES, { turns: count, of: 0 }));
+  const outcomes = await judge(pool, turns);
   verdict(outcomes[0]);
   expect(failure(outcomes[1]).error.code).toBe('SEQUENCE_OVERFLOW');
   verdict(outcomes[2]);
@@ -212,25 +166,4 @@ test('large images are bounded in flight by the bytes they take in a message', a
   // 8 MiB each in a message, and 32 MiB may be under way.
   expect(most).toBeLessThanOrEqual(4);
   expect(server.seen).toHaveLength(12);
-});
-
-test('an image the guard refuses without a reason is refused, not cut', async () => {
-  const server = await guard({
-    script: ({ inputs }) => (inputs['IMAGE'] ? { code: status.INVALID_ARGUMENT, details: 'no' } : undefined),
-  });
-  const [outcome] = await judge(await connect([server]), [image('i', 'long words '.repeat(1000))]);
-  expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_REJECTED' }, attempts: 1 });
-  expect(server.seen.filter(({ inputs }) => inputs['IMAGE'])).toHaveLength(1);
-});
-
-test('an image over the message limit of the guard is too large, and the others are judged', async () => {
-  const server = await guard({
-    script: ({ inputs }) =>
-      (inputs['IMAGE']?.[0]?.length ?? 0) > 1000
-        ? { code: status.RESOURCE_EXHAUSTED, details: 'Received message larger than max' }
-        : undefined,
-  });
-  const outcomes = await judge(await connect([server]), [image(Buffer.alloc(2000)), image('i')]);
-  expect(failure(outcomes[0]).error.code).toBe('ITEM_TOO_LARGE');
-  verdict(outcomes[1]);
 });

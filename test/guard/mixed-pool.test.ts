@@ -3,12 +3,14 @@ import type { GuardRequest } from '../../src/domain/request.ts';
 import {
   closeAfterEach,
   connect,
+  conversation,
   failure,
   guard,
   image,
   judge,
   prompt,
   prompts,
+  response,
   restGuard,
   stateOf,
   verdict,
@@ -17,7 +19,7 @@ import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 
-const response: GuardRequest = { requestType: 'response', modality: 'text', prompt: null, response: 'r' };
+const RESPONSE = response(null, 'r');
 
 test('guards of both kinds share the work, and each verdict has the fields its guard reports', async () => {
   const grpc = await guard();
@@ -52,7 +54,7 @@ test('each kind of request goes to a guard that takes it', async () => {
   });
   const rest = await restGuard();
   const pool = await connect([texts, rest]);
-  const outcomes = await judge(pool, [response, image('i'), response, image('j')]);
+  const outcomes = await judge(pool, [RESPONSE, image('i'), RESPONSE, image('j')]);
   expect(outcomes.map((outcome) => verdict(outcome).endpoint)).toEqual([
     texts.address,
     rest.address,
@@ -73,7 +75,7 @@ test('tasks that only a guard which is out takes wait for it, while the other ju
   const out = stateOf(pool, 'out', first.address);
   first.kill();
   // Notices that the guard is gone.
-  const noticed = judge(pool, [response]);
+  const noticed = judge(pool, [RESPONSE]);
   await out;
   (await judge(pool, prompts(10))).map(verdict);
   await guard({ port: first.port });
@@ -85,7 +87,7 @@ test('tasks that only a guard which stays out takes end the run after maxWaitMs,
   const rest = await restGuard();
   const pool = await connect([grpc, rest], { maxWaitMs: 400 });
   grpc.kill();
-  const waiting = judge(pool, [response]);
+  const waiting = judge(pool, [RESPONSE]);
   const rejected = expect(waiting).rejects.toMatchObject({
     kind: 'service',
     message: expect.stringContaining(grpc.address) as string,
@@ -115,16 +117,10 @@ test('a backlog for one guard does not starve another', async () => {
   });
   const rest = await restGuard();
   const pool = await connect([grpc, rest]);
-  const conversation: GuardRequest = {
-    requestType: 'multiturn',
-    modality: 'text',
-    messages: [['user', 'hello']],
-    turns: 1,
-    conversation: null,
-  };
+  const chat = conversation([['user', 'hello']]);
   const controller = new AbortController();
   const stuck = Array.from({ length: 10 }, () =>
-    pool.judge(new Array<GuardRequest>(512).fill(conversation), { session: 's', signal: controller.signal }),
+    pool.judge(new Array<GuardRequest>(512).fill(chat), { session: 's', signal: controller.signal }),
   );
   for (const outcome of await judge(pool, prompts(300))) verdict(outcome);
   controller.abort(new Error('enough'));

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   closeAfterEach,
   connect,
+  conversation,
   failure,
   guard,
   judge,
@@ -18,25 +19,6 @@ import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
 
-test('a guard that is killed and comes back: the work waits and finishes at the first attempt', async () => {
-  const first = await guard({
-    script: ({ number, cancelled }) => {
-      if (number !== 3) return undefined;
-      first.kill();
-      return cancelled;
-    },
-  });
-  const pool = await connect([first]);
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, prompts(64 * 6));
-  await out;
-  const back = stateOf(pool, 'ready');
-  const second = await guard({ port: first.port });
-  await back;
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
-  expect(second.seen.length).toBeGreaterThan(0);
-});
-
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({
     script: ({ number, cancelled }) => {
@@ -46,13 +28,8 @@ test('a conversation that loses its guard continues on the other, turn by turn',
     },
   });
   const pool = await connect([dying]);
-  const turns = [1, 2, 3, 4].map((count) => ({
-    requestType: 'multiturn' as const,
-    modality: 'text' as const,
-    messages: [1, 2, 3, 4].map((n) => ['user', `turn ${n}`] as const),
-    turns: count,
-    conversation: 0,
-  }));
+  const messages = [1, 2, 3, 4].map((n) => ['user', `turn ${n}`] as const);
+  const turns = [1, 2, 3, 4].map((count) => conversation(messages, { turns: count, of: 0 }));
   const out = stateOf(pool, 'out');
   const judged = judge(pool, turns);
   await out;
@@ -63,14 +40,6 @@ test('a conversation that loses its guard continues on the other, turn by turn',
     .map(({ shapes }) => shapes['MESSAGES']![1]!);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   expect(counts.at(-1)).toBe(4);
-});
-
-test('permanent overload is an outage', async () => {
-  const server = await guard({
-    script: () => ({ code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' }),
-  });
-  const pool = await connect([server], { maxWaitMs: 300 });
-  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
 test('a guard whose version cannot be read for overload is not usable, however much it judges', async () => {
@@ -136,16 +105,6 @@ test('an item that brings the guard down again and again ends as an error, the o
     if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
     else verdict(outcome);
   });
-});
-
-test('a key that is refused is the failure of the endpoint, at once', async () => {
-  let refuse = false;
-  const server = await guard({
-    script: () => (refuse ? { code: status.UNAUTHENTICATED, details: 'who are you' } : undefined),
-  });
-  const pool = await connect([server]);
-  refuse = true;
-  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
 test('an abort also rejects calls that were admitted because others gave up', async () => {

@@ -1,18 +1,19 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { GuardRequest } from '../../src/domain/request.ts';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import {
   audio,
   closeAfterEach,
   connect,
+  conversation,
   expectOnlyFailure,
   failure,
   image,
   judge,
   prompt,
   prompts,
+  response,
   restGuard,
   stateOf,
   verdict,
@@ -68,14 +69,6 @@ test('a caption is judged as a text of its own, and the worse verdict counts (C-
   expect(verdict(outcomes[0])).toMatchObject({ score: 0.4, flagged: false });
   expect(verdict(outcomes[1])).toMatchObject({ score: 0.9, flagged: true, attempts: 1 });
   expect(server.seen.map(({ modality }) => modality).sort()).toEqual(['audio', 'image', 'text', 'text']);
-});
-
-test('a caption that is refused is the error of its image', async () => {
-  const script = ofItems(({ file }) =>
-    file === null ? { status: 422, body: { error: { code: 'EMPTY_CONTENT' } } } : undefined,
-  );
-  const [outcome] = await judge(await connect([await restGuard({ script })]), [image('i', ' ')]);
-  expect(failure(outcome)).toMatchObject({ error: { code: 'EMPTY_CONTENT' }, attempts: 1 });
 });
 
 test('a rate limit with Retry-After slows sending down and costs no attempts (C-811)', async () => {
@@ -172,27 +165,6 @@ test.each<[what: string, fault: 'cut off' | 'drop']>([
   }
 });
 
-test('an item on which the guard drops the connection again and again ends as an error, alone', async () => {
-  const script = ofItems(({ content }) => (content === 'text 5' ? 'drop' : undefined));
-  const outcomes = await judge(await connect([await restGuard({ script })]), prompts(8));
-  expectOnlyFailure(outcomes, 5, 'GUARD_UNAVAILABLE', null);
-});
-
-test('a server that closes the connection after each reply costs no attempts, and stays in use', async () => {
-  const server = await restGuard({ script: ofItems(() => 'hang up after') });
-  const pool = await connect([server]);
-  let changes = 0;
-  pool.onStateChange(() => changes++);
-  for (const outcome of await judge(pool, prompts(100))) expect(verdict(outcome).attempts).toBe(1);
-  expect(changes).toBe(0);
-});
-
-test('a reply that is not HTTP costs one item', async () => {
-  const script = ofItems(({ content }) => (content === 'text 7' ? 'garbage' : undefined));
-  const pool = await connect([await restGuard({ script })]);
-  expectOnlyFailure(await judge(pool, prompts(20)), 7, 'INVALID_REPLY');
-});
-
 test('a body that is refused before it was read is an error of its item', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -224,19 +196,6 @@ test('a body that is refused before it was read is an error of its item', async 
   }
 });
 
-test('an item that always times out ends as TIMEOUT, and its requests are aborted', async () => {
-  let givenUp = 0;
-  const script = ofItems(async ({ content, cancelled }) => {
-    if (content !== 'text 2') return;
-    await cancelled;
-    givenUp++;
-  });
-  const pool = await connect([await restGuard({ script })], { requestTimeoutMs: 500 });
-  const outcomes = await judge(pool, prompts(4));
-  expectOnlyFailure(outcomes, 2, 'TIMEOUT', 5);
-  await expect.poll(() => givenUp).toBe(5);
-});
-
 test('a slow guard may take longer than the idle timeout of connections', async () => {
   const script = ofItems(() => new Promise((resolve) => setTimeout(resolve, 2000)));
   const [outcome] = await judge(await connect([await restGuard({ script })]), [prompt('a')]);
@@ -259,18 +218,9 @@ test('connections are bounded and reused', async () => {
 test('responses and conversations end as errors with a message of our own (C-408)', async () => {
   const server = await restGuard();
   const pool = await connect([server]);
-  const turns: GuardRequest[] = [1, 2].map((count) => ({
-    requestType: 'multiturn',
-    modality: 'text',
-    messages: [
-      ['user', 'one'],
-      ['user', 'two'],
-    ],
-    turns: count,
-    conversation: 0,
-  }));
-  const response: GuardRequest = { requestType: 'response', modality: 'text', prompt: null, response: 'r' };
-  const outcomes = await judge(pool, [response, prompt('a'), ...turns]);
+  const messages = ['one', 'two'].map((text) => ['user', text] as const);
+  const turns = [1, 2].map((count) => conversation(messages, { turns: count, of: 0 }));
+  const outcomes = await judge(pool, [response(null, 'r'), prompt('a'), ...turns]);
   expect(failure(outcomes[0])).toMatchObject({
     error: {
       code: 'PROBE_NOT_LOADED',
@@ -282,13 +232,6 @@ test('responses and conversations end as errors with a message of our own (C-408
   verdict(outcomes[1]);
   for (const outcome of outcomes.slice(2)) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
   expect(server.seen).toHaveLength(1);
-});
-
-test('a guard without a path for images has no probe for them', async () => {
-  const server = await restGuard({ script: ({ file }) => (file === null ? undefined : { status: 404 }) });
-  const outcomes = await judge(await connect([server]), [image('i'), prompt('a')]);
-  expect(failure(outcomes[0]).error.code).toBe('PROBE_NOT_LOADED');
-  verdict(outcomes[1]);
 });
 
 test('without a key no authorization header is sent, and no fingerprint can be expected (C-503)', async () => {

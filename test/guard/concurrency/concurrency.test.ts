@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AdaptiveConcurrency, instanceConcurrency } from '../../../src/guard/concurrency/concurrency.ts';
+import { AdaptiveConcurrency } from '../../../src/guard/concurrency/concurrency.ts';
 import { seeded } from '../../helpers/seeded.ts';
 import { SimulatedGuard } from '../../helpers/guards/simulated-guard.ts';
 
@@ -69,13 +69,6 @@ test('a latency of more than twice the lowest halves the limit, down to the min'
   expect(policy.limit).toBe(24);
 });
 
-test('a high network latency is filled', () => {
-  const guard = new SimulatedGuard({ instances: 4, rows: 1, serviceMs: () => 20, travelMs: 180 });
-  const policy = adaptive(8, 1);
-  guard.run(policy, FINDING_MS);
-  expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(MIN_UTILISATION);
-});
-
 test('a guard that rejects overloads is kept busy just below its capacity, with few overloads', () => {
   const serviceMs = (): number => 25;
   const guard = new SimulatedGuard({ instances: 4, rows: 1, serviceMs, travelMs: 2, maxWaiting: 6 });
@@ -102,10 +95,4 @@ test('the limit stays while it does not hold anything back', () => {
   const policy = adaptive(8, 1);
   for (let time = 0; time < 10_000; time++) policy.completed({ rows: 1, latencyMs: time, supplied: false });
   expect(policy.limit).toBe(8);
-});
-
-test('starts with three full requests per instance, within bounds', () => {
-  expect(instanceConcurrency(4, 32).limit).toBe(384);
-  expect(instanceConcurrency(1, 0).limit).toBe(8);
-  expect(instanceConcurrency(1000, 64).limit).toBe(4096);
 });

@@ -26,51 +26,25 @@ describe('a wrong setting is a failure at once', () => {
     input: config.input.filter((input) => input.name !== name),
     output: config.output.filter((output) => output.name !== name),
   });
+  const output = (name: string, change: object): ScriptedGuardOptions => ({
+    config: (config) => ({
+      ...config,
+      output: config.output.map((it) => (it.name === name ? { ...it, ...change } : it)),
+    }),
+  });
+  const missing = (name: string): ScriptedGuardOptions => ({ config: (config) => without(config, name) });
+  const failing = (code: status): ScriptedGuardOptions => ({ configError: () => ({ code, details: 'no' }) });
+  const noVersion: ScriptedGuardOptions = {
+    onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }),
+  };
   const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
-    ['a missing input', { config: (config) => without(config, 'MESSAGES') }, /MESSAGES/],
-    ['a missing output', { config: (config) => without(config, 'SCORE') }, /SCORE/],
-    [
-      'an output of another type',
-      {
-        config: (config) => ({
-          ...config,
-          output: config.output.map((it) =>
-            it.name === 'FLAGGED' ? { ...it, data_type: 'TYPE_INT32' } : it,
-          ),
-        }),
-      },
-      /FLAGGED/,
-    ],
-    [
-      'an output of another width',
-      {
-        config: (config) => ({
-          ...config,
-          output: config.output.map((it) => (it.name === 'SUBCATEGORY_SCORES' ? { ...it, dims: [12] } : it)),
-        }),
-      },
-      /SUBCATEGORY_SCORES/,
-    ],
-    [
-      'an unknown model',
-      {
-        configError: () => ({
-          code: status.NOT_FOUND,
-          details: "Request for unknown model: 'guard' is not found",
-        }),
-      },
-      /no model guard/,
-    ],
-    [
-      'a wrong key',
-      { configError: () => ({ code: status.UNAUTHENTICATED, details: 'no' }) },
-      /not authorised/,
-    ],
-    [
-      'no version',
-      { onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }) },
-      /no artifact hashes/,
-    ],
+    ['a missing input', missing('MESSAGES'), /MESSAGES/],
+    ['a missing output', missing('SCORE'), /SCORE/],
+    ['an output of another type', output('FLAGGED', { data_type: 'TYPE_INT32' }), /FLAGGED/],
+    ['an output of another width', output('SUBCATEGORY_SCORES', { dims: [12] }), /SUBCATEGORY_SCORES/],
+    ['an unknown model', failing(status.NOT_FOUND), /no model guard/],
+    ['a wrong key', failing(status.UNAUTHENTICATED), /not authorised/],
+    ['no version', noVersion, /no artifact hashes/],
   ];
   test.each(rows)('%s', async (_, options, says) => {
     const server = await guard(options);
@@ -140,20 +114,6 @@ test('the token of an endpoint is sent as a bearer token (C-505)', async () => {
   expect(server.seen[0]!.authorization).toBe('Bearer secret');
 });
 
-test('reads the configuration and version of an endpoint', async () => {
-  const server = await guard({ maxBatchSize: 16, instances: 2 });
-  const reading = await readEndpoint({ name: 'gpu', address: server.address }, { timeoutMs: 20_000, signal });
-  expect(reading).toMatchObject({
-    name: 'gpu',
-    model: 'guard',
-    modelVersion: '1',
-    maxBatchSize: 16,
-    instances: 2,
-    fingerprint: { id: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string },
-  });
-  expect(server.seen).toHaveLength(0);
-});
-
 test('nothing is left open', async () => {
   const held = (): number =>
     process.getActiveResourcesInfo().filter((name) => name === 'Timeout' || name.startsWith('TCPSocket'))
@@ -197,18 +157,6 @@ describe('a pool that does not wait for guards', () => {
     await guard({ port: Number(new URL(address).port) });
     expect(await judge(pool, prompts(1))).toHaveLength(1);
     expect(said).toEqual([expect.stringMatching(/^no guard became usable within 0 s: .*; trying again$/)]);
-  });
-
-  test('tells what setting is wrong', async () => {
-    const server = await guard({ configError: () => ({ code: status.UNAUTHENTICATED, details: 'no' }) });
-    const said = new Promise<string>((say) => void connect([server], { ...unready, say }));
-    expect(await said).toMatch(/not authorised.*; trying again$/);
-  });
-
-  test('may have no guards, but none with a malformed address', async () => {
-    expect((await connect([], unready)).status()).toEqual([]);
-    const malformed = connect([{ address: 'grpc://host:8001/path' }], unready);
-    await expect(malformed).rejects.toMatchObject({ kind: 'usage' });
   });
 
   test('can be closed before any is ready', async () => {

@@ -32,12 +32,9 @@ describe('a gRPC status', () => {
     ['UNAVAILABLE', 'Server not ready', 'endpoint not ready'],
     ['UNAVAILABLE', '[request id: 1] Exceeds maximum queue size', 'overload'],
     ['UNAVAILABLE', 'Request timeout expired', 'overload'],
-    ['UNAVAILABLE', 'GRPC server is shutting down and has stopped', 'endpoint shutting down'],
     ['UNAVAILABLE', 'Server is stopping, scheduler for model has stopped', 'endpoint shutting down'],
-    ['UNAVAILABLE', 'Server exiting', 'endpoint shutting down'],
     ['UNAVAILABLE', noConnection('connect ECONNREFUSED'), 'endpoint no connection'],
     ['UNAVAILABLE', noConnection('Error: self-signed certificate'), 'endpoint certificate not trusted'],
-    ['UNAVAILABLE', noConnection('Error: certificate has expired'), 'endpoint certificate not trusted'],
     [
       'UNAVAILABLE',
       noConnection("does not match certificate's altnames"),
@@ -45,10 +42,7 @@ describe('a gRPC status', () => {
     ],
     ['UNAVAILABLE', noConnection('SSL: alert certificate required'), 'endpoint certificate refused'],
     ['UNAVAILABLE', noConnection('SSL: tlsv1 alert unknown ca:SSL alert 1'), 'endpoint certificate refused'],
-    ['UNAVAILABLE', noConnection('SSL: tlsv1 alert protocol version:'), 'endpoint no connection'],
-    ['UNAVAILABLE', 'Name resolution failed for target dns:nowhere:8001', 'endpoint no connection'],
     ['UNAVAILABLE', 'Connection dropped', 'endpoint connection lost, reached'],
-    ['UNAVAILABLE', 'read ECONNRESET', 'endpoint connection lost, reached'],
     ['UNAVAILABLE', 'anything else', 'attempt GUARD_UNAVAILABLE'],
     ['INTERNAL', 'code 2 triggered by internal client error: EPIPE', 'endpoint connection lost, reached'],
     [
@@ -66,7 +60,6 @@ describe('a gRPC status', () => {
     ],
     ['INVALID_ARGUMENT', 'Unsupported audio type', 'refused UNSUPPORTED_AUDIO_TYPE, named'],
     ['INVALID_ARGUMENT', '{"error":{"code":"EMPTY_CONTENT"}}', 'refused EMPTY_CONTENT, named'],
-    ['INVALID_ARGUMENT', '{"code":', 'refused GUARD_REJECTED'],
     ['INVALID_ARGUMENT', 'the text says EMPTY_CONTENT', 'refused GUARD_REJECTED'],
     [
       'INVALID_ARGUMENT',
@@ -79,16 +72,13 @@ describe('a gRPC status', () => {
       'refused SEQUENCE_OVERFLOW, named',
     ],
     ['INTERNAL', 'builtins.ValueError: {"code":"INVALID_ROLE"}', 'refused INVALID_ROLE, named'],
-    ['INVALID_ARGUMENT', 'a.b: said SEQUENCE_OVERFLOW: x', 'refused GUARD_REJECTED'],
     ['INVALID_ARGUMENT', 'not a class: SEQUENCE_OVERFLOW: x', 'refused GUARD_REJECTED'],
     // A message about a request with content may quote it.
     ['INVALID_ARGUMENT', 'Model guard not found', 'refused GUARD_REJECTED'],
     ['RESOURCE_EXHAUSTED', 'SERVER: Received message larger than max (5 vs. 4)', 'too-large'],
     ['RESOURCE_EXHAUSTED', 'rate limit', 'overload'],
     ['DEADLINE_EXCEEDED', '', 'attempt TIMEOUT'],
-    ['CANCELLED', '', 'attempt GUARD_INTERNAL'],
     ['UNAUTHENTICATED', '', 'barred not authorised, fatal'],
-    ['PERMISSION_DENIED', '', 'barred not authorised, fatal'],
   ])('%s %s: %s', (code, details, fault) => {
     expect(line(classifyGrpc(status[code], details))).toBe(fault);
   });

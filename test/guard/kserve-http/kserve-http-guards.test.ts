@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { MultiturnRequest } from '../../../src/domain/request.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   closeAfterEach,
   connect,
-  failure,
+  conversation,
   image,
   judge,
   kserveHttpServer,
@@ -12,20 +11,14 @@ import {
   prompts,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import type { HttpScripted, KserveHttpOptions } from '../../helpers/guards/kserve-http-server.ts';
+import type { KserveHttpOptions } from '../../helpers/guards/kserve-http-server.ts';
 
 closeAfterEach();
 
-const CONVERSATION: MultiturnRequest = {
-  requestType: 'multiturn',
-  modality: 'text',
-  messages: [
-    ['user', 'hello'],
-    ['assistant', 'é'],
-  ],
-  turns: 2,
-  conversation: null,
-};
+const CONVERSATION = conversation([
+  ['user', 'hello'],
+  ['assistant', 'é'],
+]);
 
 async function refusal(options: KserveHttpOptions): Promise<string> {
   const server = await kserveHttpServer(options);
@@ -116,22 +109,4 @@ describe('the start', () => {
     );
     expect(await refusal(metadata('<html>'))).toContain('does not speak the protocol of a guard');
   });
-});
-
-test('an item over the body limit of the server is too large, alone', async () => {
-  const script = (contents: readonly string[]): HttpScripted =>
-    contents.some(({ length }) => length > 1000) ? { status: 413, body: '' } : undefined;
-  const pool = await connect([await kserveHttpServer({ script })]);
-  const [large, ...others] = await judge(pool, [image('x'.repeat(2000)), ...prompts(10)]);
-  expect(failure(large)).toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
-  others.map(verdict);
-});
-
-test('a redirect is not followed: neither content nor token goes elsewhere', async () => {
-  const elsewhere = await kserveHttpServer();
-  const location = elsewhere.address.replace('kserve+', '');
-  const script = (): HttpScripted => ({ status: 307, headers: { location }, body: '' });
-  const pool = await connect([await kserveHttpServer({ script })], { token: () => 'secret', maxWaitMs: 300 });
-  await expect(judge(pool, [prompt('a')])).rejects.toMatchObject({ kind: 'service' });
-  expect(elsewhere.connections()).toBe(0);
 });

@@ -63,13 +63,3 @@ test('a name whose lookup fails is not expanded; localhost and addresses are not
 test('a lookup that times out is given up, and the name is not expanded', async () => {
   expect(await expand('grpc://mute', () => new Promise(() => {}))).toMatchObject([{ name: 'it' }]);
 });
-
-test('an abort ends a lookup', async () => {
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  const find = (): Promise<never> => {
-    controller.abort(reason);
-    return new Promise(() => {});
-  };
-  await expect(expand('grpc://mute', find, controller.signal)).rejects.toBe(reason);
-});

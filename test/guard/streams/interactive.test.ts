@@ -115,19 +115,6 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     expect(codeOf(error)).toBe('INTERNAL');
   });
 
-  it('Terminated by a reply against the contract', async () => {
-    const { pool } = await prepared((stream, message) => {
-      ordinary(stream, message);
-      if (message.seq === 1) stream.verdict({ processedUntilSeq: 9 });
-    });
-    const stream = await open(pool);
-    const read = readAll(stream);
-    for (const chunk of ['a', 'b', 'c']) await stream.send(chunk).catch(() => {});
-    const [verdicts, error] = await read;
-    expect(verdicts.map(({ processedUntilSeq }) => processedUntilSeq)).toEqual([0, 1]);
-    expect(codeOf(error)).toBe('INTERNAL');
-  });
-
   it('Terminated when the final verdict does not come in time', async () => {
     const { pool } = await prepared(
       (stream, message) => {
@@ -159,22 +146,6 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     await seen!.closed;
   });
 
-  it('is ended by a reader that stops', async () => {
-    let seen: ScriptedStream | null = null;
-    const { pool } = await prepared((stream, message) => {
-      seen = stream;
-      ordinary(stream, message);
-    });
-    const stream = await open(pool);
-    await stream.send('a');
-    for await (const verdict of stream.verdicts) {
-      expect(verdict.isFinal).toBe(false);
-      break;
-    }
-    expect(codeOf(await stream.send('b').catch((error: unknown) => error))).toBe('CANCELLED');
-    await seen!.closed;
-  });
-
   it('fails when its guard dies, and none can be opened until one is back', async () => {
     const { server, pool } = await prepared();
     const stream = await open(pool);
@@ -196,15 +167,6 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
       await out;
     }
     expect(codeOf(await open(pool).catch((reason: unknown) => reason))).toBe('UNAVAILABLE');
-  });
-
-  it('fails when the pool is closed', async () => {
-    const { pool } = await prepared();
-    const stream = await open(pool);
-    await stream.send('a');
-    const read = readAll(stream);
-    await pool.close();
-    expect(codeOf((await read)[1])).toBe('UNAVAILABLE');
   });
 });
 

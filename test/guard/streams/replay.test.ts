@@ -205,17 +205,6 @@ describe('over gRPC', () => {
     });
   });
 
-  it('reads the verdicts of a guard that has a longer cadence of its own', async () => {
-    const server = await guard({
-      streams: (stream, message) => {
-        if (message.endOfStream || (message.seq + 1) % 8 === 0) ordinary(stream, message);
-      },
-    });
-    const pool = await connect([server], { requestTimeoutMs: 2000 });
-    const [outcome] = await judge(pool, [generation([...'aaazzzzzzzzzzzzzz'])]);
-    expect(verdict(outcome).stream).toMatchObject({ firstFlaggedSeq: 7, judgedChunks: 17 });
-  });
-
   it('stamps a generation with the model that judged all of it', async () => {
     const server = await guard({ streams: ordinary });
     const pool = await connect([server]);

@@ -1,8 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MultiturnRequest, Turn } from '../../../src/domain/request.ts';
-import { Conversation } from '../../../src/guard/tasks/conversation.ts';
-import { Task, type TaskState } from '../../../src/guard/tasks/task.ts';
 import {
   closeAfterEach,
   connect,
@@ -35,36 +32,6 @@ test('a conversation of 100,000 turns that no guard takes ends turn by turn', as
   const outcomes = await judge(pool, everyTurn(100_000));
   expect(outcomes).toHaveLength(100_000);
   for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
-});
-
-test('the next turn is the first idle one, and only while none is active', () => {
-  const states: readonly TaskState[] = ['idle', 'active', 'answered', 'settled'];
-  const step = fc.tuple(fc.nat({ max: 19 }), fc.constantFrom(...states));
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 60 }), (turns, steps) => {
-      const conversation = new Conversation();
-      const owner = { over: false, settle: () => null };
-      const tasks = everyTurn(turns).map(
-        (request, index) => new Task(owner, index, request, 'session', conversation),
-      );
-      for (const [at, state] of steps) {
-        tasks[at % turns]!.state = state;
-        const onItsWay = tasks.some((task) => task.state === 'active');
-        const firstIdle = tasks.find((task) => task.state === 'idle') ?? null;
-        expect(conversation.next()).toBe(onItsWay ? null : firstIdle);
-      }
-    }),
-    { seed: 20_261_121, numRuns: 500 },
-  );
-});
-
-test('a turn sends all messages up to its own (C-416)', () => {
-  const conversation = new Conversation();
-  const owner = { over: false, settle: () => null };
-  const sizes = everyTurn(3).map(
-    (request, index) => new Task(owner, index, request, 'session', conversation).bytes,
-  );
-  expect(sizes).toEqual([7, 19, 26]);
 });
 
 test('the turns of a conversation go to one endpoint, in order, while conversations go on side by side (C-418)', async () => {

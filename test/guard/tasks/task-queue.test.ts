@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../../src/domain/request.ts';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { image, prompt } from '../../helpers/guards/guard-pool.ts';
+import { prompt } from '../../helpers/guards/guard-pool.ts';
 
 const owner = { over: false, settle: () => null };
 
@@ -108,12 +108,6 @@ describe('a batch that is not full', () => {
     expect(queue.next(demand(8, true))?.take()).toHaveLength(7);
   });
 
-  test('is sent when it is full', () => {
-    const queue = new TaskQueue();
-    for (let index = 0; index < 8; index++) queue.add(textOf(index + 1));
-    expect(queue.next(demand(8, false))?.take()).toHaveLength(8);
-  });
-
   test('is not starved by full ones of another kind', () => {
     const queue = new TaskQueue();
     const rare = taskOf({ requestType: 'response', modality: 'text', prompt: null, response: 'yes' });
@@ -124,59 +118,4 @@ describe('a batch that is not full', () => {
     }
     throw new Error('still waiting');
   });
-});
-
-test('only what a guard takes is offered to it', () => {
-  const queue = new TaskQueue();
-  const picture = taskOf(image('i'));
-  queue.add(picture);
-  queue.add(textOf(1));
-  const textsOnly: Demand = { ...demand(8), takes: (requestKind) => requestKind === 'prompt' };
-  expect(
-    queue
-      .next(textsOnly)
-      ?.take()
-      .map(({ bytes }) => bytes),
-  ).toEqual([1]);
-  expect(queue.next(textsOnly)).toBeNull();
-  expect(queue.hasFor(textsOnly.takes)).toBe(false);
-  expect(queue.next(demand(8))?.take()).toEqual([picture]);
-});
-
-test('images are sent one per request', () => {
-  const queue = new TaskQueue();
-  for (const name of ['a', 'b', 'c']) queue.add(taskOf(image(name)));
-  expect(lengths(batchesOf(queue, 8))).toEqual([[4], [4], [4]]);
-});
-
-test('a task that must be alone is in no batch', () => {
-  const queue = new TaskQueue();
-  const alone = textOf(1);
-  alone.alone = true;
-  queue.add(textOf(2));
-  queue.add(alone);
-  expect(lengths(batchesOf(queue, 8))).toEqual([[2]]);
-  expect(queue.nextAlone).toBe(alone);
-  expect(queue.takeAlone((task) => task === alone)).toEqual([alone]);
-  expect(queue.size).toBe(0);
-});
-
-test('abandoned tasks are dropped', () => {
-  const queue = new TaskQueue();
-  const over = { over: true, settle: () => null };
-  queue.add(new Task(over, 0, prompt('a'), '', null));
-  queue.add(new Task(over, 0, image('b'), '', null));
-  const kept = textOf(3);
-  queue.add(kept);
-  queue.sweep();
-  expect(queue.size).toBe(1);
-  expect(batchesOf(queue, 8)).toEqual([[kept]]);
-});
-
-test('all tasks of a kind can be drained', () => {
-  const queue = new TaskQueue();
-  const pictures = ['a', 'b'].map((name) => taskOf(image(name)));
-  for (const task of [...pictures, textOf(1)]) queue.add(task);
-  expect(queue.drain('image')).toEqual(pictures);
-  expect([...queue.requestKinds]).toEqual(['prompt']);
 });

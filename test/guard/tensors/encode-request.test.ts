@@ -94,18 +94,6 @@ test.each(requestKinds)(
   },
 );
 
-test('requests of different kinds never share one', () => {
-  const rows = [
-    { request: { requestType: 'prompt', modality: 'text', text: 'a' } as const, sessionId: '' },
-    {
-      request: { requestType: 'response', modality: 'text', prompt: null, response: 'b' } as const,
-      sessionId: '',
-    },
-  ];
-  expect(() => encodeRequest(rows, { batched: true })).toThrow();
-  expect(() => encodeRequest([rows[0]!, rows[0]!], { batched: false })).toThrow();
-});
-
 test('images and clips go one by one, and count as large as they are sent', () => {
   const image = { requestType: 'prompt', modality: 'image', image: Buffer.alloc(10), caption: 'é' } as const;
   const row = { request: image, sessionId: '' };

@@ -175,17 +175,6 @@ describe('typed contents of a response', () => {
     );
   });
 
-  it('may be packed or not, and come before the data type', () => {
-    const packed = embedded(6, Buffer.from([0, 0, 128, 63]));
-    const single = Buffer.concat([field(6, 5), Buffer.from([0, 0, 0, 64])]);
-    const output = Buffer.concat([
-      embedded(5, Buffer.concat([packed, single])),
-      embedded(2, Buffer.from('FP32')),
-    ]);
-    const { raw_output_contents: raw } = decodeInferResponse(embedded(5, output));
-    expect(raw).toEqual([encodeFloats([1, 2])]);
-  });
-
   test.each<[what: string, message: Buffer]>([
     [
       'together with raw ones',
@@ -205,11 +194,6 @@ describe('typed contents of a response', () => {
     ],
   ])('%s are no message', (_, message) => {
     expect(() => decodeInferResponse(message)).toThrow(MalformedMessage);
-  });
-
-  it('that are empty may come with raw ones', () => {
-    const message = withTensors([{ datatype: 'FP32', contents: {} }], [encodeFloats([1])]);
-    expect(decodeInferResponse(message).raw_output_contents).toEqual([encodeFloats([1])]);
   });
 });
 

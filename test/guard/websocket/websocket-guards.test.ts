@@ -83,18 +83,6 @@ it('more replies than messages are against the contract (C-428)', async () => {
   verdict(good);
 });
 
-it('the server may end a stream without being asked', async () => {
-  let ends = 1;
-  const server = await socketServer({
-    script: (stream, message) => {
-      ordinary(stream, message);
-      if (message.chunk === 'b' && ends-- > 0) stream.fail('UNAVAILABLE', 'shutting down');
-    },
-  });
-  const [outcome] = await judge(await connect([server]), [generation(['a', 'b', 'c'])]);
-  expect(verdict(outcome).stream).toMatchObject({ judgedChunks: 3 });
-});
-
 it('sends its token, and to nobody else (C-505)', async () => {
   const server = await socketServer();
   const token: PoolOptions['token'] = ({ address }) => (address === server.address ? 'secret' : null);
@@ -127,11 +115,6 @@ describe('a WebSocket beside gRPC', () => {
       grpc.address,
       socket.address,
     ]);
-  });
-
-  it('alone takes no prompts', async () => {
-    const outcomes = await judge(await connect([await socketServer()]), prompts(1));
-    expect(failure(outcomes[0]).error.code).toBe('PROBE_NOT_LOADED');
   });
 });
 

@@ -6,7 +6,10 @@ import type {
   GenerationRequest,
   GuardRequest,
   ImageRequest,
+  MultiturnRequest,
   PromptRequest,
+  ResponseRequest,
+  Turn,
 } from '../../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
@@ -101,6 +104,18 @@ export function image(bytes: string | Buffer, caption: string | null = null): Im
 
 export function audio(bytes: string | Buffer, transcript: string | null = null): AudioRequest {
   return { requestType: 'prompt', modality: 'audio', audio: Buffer.from(bytes), transcript };
+}
+
+/** The request for a turn of a conversation, the last one unless `turns` says another. `of`: its first seq. */
+export function conversation(
+  messages: readonly Turn[],
+  { turns = messages.length, of = null }: { readonly turns?: number; readonly of?: number | null } = {},
+): MultiturnRequest {
+  return { requestType: 'multiturn', modality: 'text', messages, turns, conversation: of };
+}
+
+export function response(prompt: string | null, response: string): ResponseRequest {
+  return { requestType: 'response', modality: 'text', prompt, response };
 }
 
 /** A generation; a verdict is asked for after every `cadenceChunks` chunks. */

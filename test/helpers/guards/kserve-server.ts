@@ -29,8 +29,6 @@ export interface KserveServer {
   readonly port: number;
   /** Contents of the rows of each judged request, in order of arrival. */
   readonly seen: (readonly string[])[];
-  /** Most judged requests under way at a time. */
-  readonly mostInFlight: () => number;
   /** Ends at once: connections are cut. */
   kill(): void;
 }
@@ -85,8 +83,6 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
   const { declared = 'batched', replies = 'typed', maxMessageBytes = 4 * MIB } = options;
   const batched = declared === 'batched';
   const seen: (readonly string[])[] = [];
-  let inFlight = 0;
-  let most = 0;
 
   const metadata = (): Metadata => {
     const error = options.metadataError?.() ?? null;
@@ -135,15 +131,10 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
     }
     const contents = contentsOf(strings);
     seen.push(contents);
-    most = Math.max(most, ++inFlight);
-    try {
-      const scripted = await options.script?.(contents);
-      if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
-      const ordinary = verdicts(contents);
-      return scripted ? scripted.reply(ordinary) : ordinary;
-    } finally {
-      inFlight--;
-    }
+    const scripted = await options.script?.(contents);
+    if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
+    const ordinary = verdicts(contents);
+    return scripted ? scripted.reply(ordinary) : ordinary;
   };
 
   const server = await serveGrpc(
@@ -161,7 +152,7 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
     },
     { port: options.port, maxMessageBytes },
   );
-  return { ...server, seen, mostInFlight: () => most };
+  return { ...server, seen };
 }
 
 /** The service as its protocol file defines it, coded by the library alone. */

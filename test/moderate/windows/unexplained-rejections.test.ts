@@ -7,6 +7,7 @@ import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import {
   closeAfterEach,
   connect,
+  conversation,
   failure,
   guard,
   prompt,
@@ -131,13 +132,7 @@ test('neither a short text nor a conversation is cut that is rejected without a 
     script: (request) =>
       request.type === 'multiturn' ? REJECTED : rejecting((text) => text === short)(request),
   });
-  const chat: TextRequest = {
-    requestType: 'multiturn',
-    modality: 'text',
-    messages: [['user', long]],
-    turns: 1,
-    conversation: null,
-  };
+  const chat = conversation([['user', long]]);
   const outcomes = await moderate(await connect([server]), [prompt(short), chat, prompt('fine')]);
   expect(outcomes.map((outcome) => outcome!.failure?.error.code)).toEqual([
     'GUARD_REJECTED',

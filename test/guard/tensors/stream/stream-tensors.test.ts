@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import type { InferRequest, InferResponse } from '../../../../src/guard/tensors/protocol.ts';
+import type { InferResponse } from '../../../../src/guard/tensors/protocol.ts';
 import { loadService } from '../../../../src/guard/tensors/service.ts';
 import {
   decodeStreamRequest,
@@ -56,24 +56,6 @@ describe('a message of ModelStreamInfer', () => {
     ...{ streamId: 's', seq: 7, prompt: 'p', chunk: 'c', endOfStream: true },
     cadence: { unit: 'chunks', every: 4 },
   };
-
-  it('may have typed contents', () => {
-    const typed = {
-      inputs: [
-        { name: 'SEQ', datatype: 'INT64', shape: [1], contents: { int64_contents: [7] } },
-        {
-          name: 'TEXT_CHUNK',
-          datatype: 'BYTES',
-          shape: [1, 1],
-          contents: { bytes_contents: [Buffer.from('c')] },
-        },
-        { name: 'END_OF_STREAM', datatype: 'BOOL', shape: [1], contents: { bool_contents: [true] } },
-      ],
-    };
-    expect(decodeStreamRequest(received(typed))).toEqual({
-      ...{ streamId: '', seq: 7, prompt: null, chunk: 'c', endOfStream: true, cadence: null },
-    });
-  });
 
   it('without an input of streams is ordinary inference', () => {
     const text = { name: 'TEXT', datatype: 'BYTES', shape: [1, 1] };
@@ -160,13 +142,4 @@ describe('a verdict in tensors', () => {
   test.each(cases)('with %s is refused', (_what, message) => {
     expect(() => decodeStreamVerdict(reply(message))).toThrow(InvalidStreamMessage);
   });
-});
-
-test('a message in tensors has as many inputs as it needs', () => {
-  const last = { streamId: '', seq: 4, prompt: null, chunk: null, endOfStream: true, cadence: null };
-  const message: InferRequest = encodeStreamRequest(last, { batched: true });
-  expect(message.inputs.map(({ name, datatype, shape }) => [name, datatype, shape])).toEqual([
-    ['SEQ', 'INT64', [1, 1]],
-    ['END_OF_STREAM', 'BOOL', [1, 1]],
-  ]);
 });
