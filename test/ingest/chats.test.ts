@@ -176,6 +176,6 @@ test('the messages of a chat do not depend on how its file is split, and no word
         for (const word of lines.join(' ').match(/[a-zä]+/g) ?? []) expect(`${said} Ann Bob`).toContain(word);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 125 },
   );
 });

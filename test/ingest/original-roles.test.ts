@@ -11,9 +11,6 @@ const CASES = parseCases(String.raw`
 # a text has none
 {"text": "some words"}
 = null
-# an answered prompt has none
-{"prompt": "a question", "response": "an answer"}
-= null
 # the guard's own are not counted, in whatever case
 {"messages": [{"role": "system", "content": "what the system says"}, {"role": "User",
   "content": "what the User says"}, {"role": "ASSISTANT", "content": "what the ASSISTANT says"}]}
@@ -24,10 +21,6 @@ const CASES = parseCases(String.raw`
   "content": "what the function says"}, {"role": "Tool", "content": "what the Tool says"},
   {"role": "assistant", "content": "what the assistant says"}]}
 = {"developer":1,"tool":2,"function":1}
-# so are those of ShareGPT
-{"conversations": [{"from": "gpt", "value": "one"}, {"from": "human", "value": "two"},
-  {"from": "observation", "value": "three"}]}
-= {"human":1,"gpt":1,"observation":1}
 # and those of transcripts in one string
 {"chosen": "\n\nHuman: a b\n\nAssistant: c d", "rejected": "\n\nHuman: a b\n\nAssistant: e f"}
 = {"human":1}
@@ -47,18 +40,9 @@ const CASES = parseCases(String.raw`
   "content": "what the function says"}]}
 = {"function":1}
 = null
-# a conversation that is not judged has them too
-{"messages": [{"role": "tool", "content": "what the tool says"}, {"role": "nobody we know",
-  "content": "what the nobody we know says"}, {"role": "function", "content": "what the function says"}]}
-= {"tool":1,"function":1}
 # also one that ends with a system turn
 {"messages": [{"role": "tool", "content": "what the tool says"}, {"role": "system",
   "content": "what the system says"}]}
-= {"tool":1}
-# a conversation in a record has them
-{"note": "a few words", "log": {"messages": [{"role": "tool", "content": "what the tool says"},
-  {"role": "user", "content": "what the user says"}]}}
-= null
 = {"tool":1}
 `);
 

@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LiteModel } from '../../../src/guard-server/lite/model.ts';
-import { normalise } from '../../../src/guard-server/lite/normalise.ts';
-import { plainTexts } from '../../../training/corpora/plain-texts.ts';
-import {
-  groupSentences,
-  readPlainWords,
-  sentencesOf,
-  type PlainWords,
-} from '../../../training/measure/plain-words.ts';
+import { groupSentences, readPlainWords, type PlainWords } from '../../../training/measure/plain-words.ts';
 
 let model: LiteModel;
 let plainWords: PlainWords;
@@ -36,12 +29,5 @@ describe('short plain sentences', () => {
     expect(named.length).toBeGreaterThanOrEqual(300);
     expect(flagRate(without)).toBe(0);
     expect(flagRate(named)).toBeLessThanOrEqual(0.03);
-  });
-
-  it('are not what the model was trained with', async () => {
-    const sentences = new Set(sentencesOf(plainWords).map((sentence) => normalise(sentence)));
-    const texts = await plainTexts();
-    expect(texts.length).toBeGreaterThan(1000);
-    expect(texts.filter(({ text }) => sentences.has(normalise(text)))).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { CorpusBounds } from '../../../src/ingest/discover/within-corpora.ts';
 import { NEVER, corpus, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
@@ -103,6 +104,20 @@ describe('expanding corpora', () => {
       'c/sub/c.csv',
     ]);
     expect((await pathsOf('c/[1].csv')).paths).toEqual(['[1].csv']);
+  });
+
+  test.each([
+    ['*', ['c/.threat.txt', 'c/a.txt']],
+    ['*.txt', ['c/.threat.txt', 'c/a.txt']],
+    ['**', ['c/.hidden/threat.txt', 'c/.threat.txt', 'c/a.txt']],
+    ['**/*.txt', ['c/.hidden/threat.txt', 'c/.threat.txt', 'c/a.txt']],
+  ])('the glob %s matches files whose names begin with a dot', async (glob, expected) => {
+    lay('c/a.txt', 'c/.threat.txt', 'c/.hidden/threat.txt');
+    const config = corpus(folder.at('c', glob));
+    const { sources } = await expandSources([config], NEVER);
+    expect(sources.map(({ path }) => path)).toEqual(expected);
+    const bounds = new CorpusBounds([config]);
+    expect(sources.map((source) => bounds.pathOutside(source))).toEqual(expected.map(() => null));
   });
 
   test('corpora of one name are told apart, and a file that two of them hold is read once', async () => {

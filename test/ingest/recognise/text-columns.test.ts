@@ -106,17 +106,6 @@ const ENGLISH = [
 /** As they are published: the columns of well-known sets of test prompts and comments, with rows of our own. */
 const SETS: readonly Table[] = [
   {
-    name: 'AILuminate',
-    columns: {
-      release_prompt_id: each(['x']).map((_, row) => `airr_practice_1_0_${row}`),
-      persona: each(['normal', 'unskilled']),
-      locale: each(['en_US', 'fr_FR']),
-      hazard: each(['src_ncr', 'dfm', 'spc_hlt']),
-      prompt_text: each(ENGLISH),
-    },
-    texts: ['prompt_text'],
-  },
-  {
     name: 'multilingual HateCheck',
     columns: {
       mhc_case_id: each(['x']).map((_, row) => `german-${row}`),
@@ -128,17 +117,6 @@ const SETS: readonly Table[] = [
       gender_male: each(['alle Männer dieser Gruppe', 'der Mann']),
     },
     texts: ['test_case'],
-  },
-  {
-    name: 'Jigsaw',
-    columns: {
-      id: each(['x']).map((_, row) => `0000997932d777b${row}`),
-      comment_text: each(ENGLISH),
-      toxic: each(['0', '1']),
-      severe_toxic: each(['0']),
-      obscene: each(['0', '0', '1']),
-    },
-    texts: ['comment_text'],
   },
   {
     name: 'XSTest',
@@ -278,7 +256,7 @@ const TOO_MANY_JUDGED = [
 ];
 
 describe('the text columns are chosen by their names and their words', () => {
-  test.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])('in 51 of 56 tables: %s', async (file) => {
+  test.each(Object.keys(WRITERS) as (keyof typeof WRITERS)[])('in 49 of 54 tables: %s', async (file) => {
     const missed: string[] = [];
     // Parquet files are read by processes: the rows of some are enough to show the same choice.
     const tables = file === 'table.parquet' ? TABLES.filter((_, index) => index % 12 === 0) : TABLES;
@@ -298,13 +276,13 @@ describe('the text columns are chosen by their names and their words', () => {
       if (!isDeepStrictEqual(found, expected)) missed.push(table.name);
       expect(found.judged).toEqual(expect.arrayContaining(expected.judged));
     }
-    expect(TABLES).toHaveLength(56);
+    expect(TABLES).toHaveLength(54);
     const names = tables.map(({ name }) => name);
     expect(missed).toEqual(TOO_MANY_JUDGED.filter((name) => names.includes(name)));
   });
 
   test('what is judged, why, and what is not are told', async () => {
-    const { tables } = await judged(SETS[3]!, 'table.csv');
+    const { tables } = await judged(SETS[1]!, 'table.csv');
     expect(tables).toMatchObject([
       {
         files: 1,
@@ -313,7 +291,7 @@ describe('the text columns are chosen by their names and their words', () => {
         not_judged: ['"type"', '"label"', '"focus"', '"note"'],
       },
     ]);
-    const found = await judged(SETS[4]!, 'table.csv');
+    const found = await judged(SETS[2]!, 'table.csv');
     expect(found.tables).toMatchObject([
       {
         judged: ['"Behavior"', '"ContextString"'],
