@@ -28,26 +28,11 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: Invalid input: expected array, received undefined'],
   ['', 'job.yaml:1:1: the file: Invalid input: expected object, received null'],
-  ['- a.csv\n', 'job.yaml:1:1: the file: Invalid input: expected object, received array'],
-  ['sources: []\n', 'job.yaml:1:1: sources: Too small: expected array to have >=1 items'],
-  ['sources:\n', 'job.yaml:1:1: sources: Invalid input: expected array, received null'],
   [
     'sources:\n  - text: body\n',
     'job.yaml:2:5: sources[0].path: Invalid input: expected string, received undefined',
   ],
   ['sources:\n  - path: b.csv\n', 'job.yaml:2:5: sources[0].path: no such file or folder: "b.csv"'],
-  [
-    'sources:\n  - path: 2026\n',
-    'job.yaml:2:5: sources[0].path: Invalid input: expected string, received number',
-  ],
-  [
-    `${SOURCES}    audit: every_turns\n`,
-    'job.yaml:3:5: sources[0].audit: Invalid option: expected one of "final"|"every-turn"',
-  ],
-  [
-    `${SOURCES}    layout: xml\n`,
-    'job.yaml:3:5: sources[0].layout: Invalid option: expected one of "csv"|"jsonl"|"json"|"text"',
-  ],
   [
     `${SOURCES}    text: { a: b }\n`,
     'job.yaml:3:5: sources[0].text: expected the name of a text column, or a list of them',
@@ -61,11 +46,6 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:4:5: sources[0].id: layout text has no columns to choose from',
   ],
   [
-    `${SOURCES}failIf: { errorRate: 2 }\n`,
-    'job.yaml:3:11: failIf.errorRate: Too big: expected number to be <=1',
-  ],
-  [`${SOURCES}maxWait: 600\n`, 'job.yaml:3:1: maxWait: Invalid input: expected string, received number'],
-  [
     `${SOURCES}maxWait: soon\n`,
     'job.yaml:3:1: maxWait: expected a duration such as 30s, 10m or 2h, found "soon"',
   ],
@@ -73,14 +53,6 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   [
     `${SOURCES}name: Nightly Rescan\n`,
     'job.yaml:3:1: name: expected lower-case letters, digits and hyphens, at most 48, such as nightly-rescan; found "Nightly Rescan"',
-  ],
-  [
-    `${SOURCES}allowErrors: "yes"\n`,
-    'job.yaml:3:1: allowErrors: Invalid input: expected boolean, received string',
-  ],
-  [
-    `${SOURCES}output: { formats: [xlsx] }\n`,
-    'job.yaml:3:21: output.formats[0]: Invalid option: expected one of "jsonl"|"csv"|"parquet"',
   ],
   [`${SOURCES}guard: embedded:\n`, 'job.yaml:3:8: Nested mappings are not allowed in compact mappings'],
   [
@@ -124,25 +96,18 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ policy: '.' }, '--policy: "." is not a file'],
   [{ format: 'jsonl,cvs' }, '--format: "cvs" is not known; did you mean csv?'],
   [{ layout: 'cvs' }, '--layout: "cvs" is not known; did you mean csv?'],
-  [{ audit: 'never' }, '--audit: "never" is not known; known: final, every-turn'],
   [
     { encoding: '' },
     '--encoding: "" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
   ],
   [{ textColumn: [''] }, '--text-column: a column name is empty'],
-  [{ idColumn: '' }, '--id-column: a column name is empty'],
   [{ frames: '65' }, '--frames: expected a whole number from 1 to 64, found "65"'],
-  [{ frames: 'all' }, '--frames: expected a whole number from 1 to 64, found "all"'],
-  [{ longAudio: 'cut' }, '--long-audio: "cut" is not known; known: windows, truncate'],
   [{ maxWait: '10' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "10"'],
-  [{ maxWait: '-1s' }, '--max-wait: expected a duration such as 30s, 10m or 2h, found "-1s"'],
   [
     { failIf: ['flagged-rate'] },
     '--fail-if: expected NAME=RATE such as flagged-rate=0.01 or hate=0.01, found "flagged-rate"',
   ],
-  [{ failIf: ['hate=0.1=0.9'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "0.1=0.9"'],
   [{ sample: '0%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "0%"'],
-  [{ sample: '101%' }, '--sample: expected a share above 0, at most 1, such as 1% or 0.01; found "101%"'],
   [{ sample: '1%', limit: '5' }, '--limit: goes without --sample: give one of them'],
   [{ limit: '0' }, '--limit: expected a whole number from 1 to 999999999, found "0"'],
   [{ limit: '5', seed: '1' }, '--seed: goes with --sample only'],
@@ -151,9 +116,6 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { failIf: ['violent-crime=0.1'] },
     '--fail-if: "violent-crime" is not known; did you mean violent_crimes?',
   ],
-  [{ failIf: ['error-rate=1%'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "1%"'],
-  [{ failIf: ['error-rate=1.5'] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found "1.5"'],
-  [{ failIf: ['error-rate='] }, '--fail-if: expected a share from 0 to 1 (1 % is 0.01), found ""'],
   [
     { expectFingerprint: 'sha256:12' },
     '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
@@ -162,11 +124,6 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { guard: ['https://guard.example/v1/moderations'] },
     '--guard: name the base address of the guard, before /v1 or /v2, found "https://guard.example/v1/moderations"',
   ],
-  [
-    { guard: ['http://gpu-1/a/../b'] },
-    '--guard: name the base address of the guard, before /v1 or /v2, found "http://gpu-1/a/../b"',
-  ],
-  [{ guard: ['https://'] }, '--guard: expected a host and a port from 1 to 65535, found "https://"'],
   [
     { guard: ['https://guard.example', 'HTTPS://Guard.Example:443/'] },
     '--guard: https://guard.example is named twice',
@@ -201,7 +158,6 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     { guard: ['openai+http://user@gpu-1'] },
     '--guard: a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
   ],
-  [{ guard: ['grpc://'] }, '--guard: expected a host and a port from 1 to 65535, found "grpc://"'],
   [
     { guard: ['grpc://gpu-1/model'] },
     '--guard: expected a host and a port from 1 to 65535, found "grpc://gpu-1/model"',

@@ -233,13 +233,6 @@ describe('a run’s configuration', () => {
     ]);
   });
 
-  it('takes one guard and one text column without brackets', async () => {
-    const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
-    const cwd = await workspace({ ...files, 'job.yaml': job });
-    const config = await resolved({ cwd, paths: ['job.yaml'] });
-    expect(config).toMatchObject({ guards: ['grpc://gpu-1:8001'], sources: [{ textColumns: ['body'] }] });
-  });
-
   it('substitutes nothing from the environment into a job file', async () => {
     const cwd = await workspace({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
     const config = await resolved({ cwd, paths: ['job.yaml'], env: { HOME: '/root' } });
@@ -280,21 +273,6 @@ describe('a policy', () => {
   it('gives a category what it leaves open from default', async () => {
     const { thresholds } = await policyFrom(files['jobs/policies/p.yaml']);
     expect(thresholds).toEqual({ default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } });
-  });
-
-  it('without thresholds leaves the decision to the guard’s flag', async () => {
-    expect(await policyFrom('allowPartial: true\n')).toEqual({
-      thresholds: null,
-      allowFlagged: false,
-      allowPartial: true,
-    });
-  });
-
-  it('may have only one level', async () => {
-    const { thresholds } = await policyFrom(
-      'thresholds: { default: { block: 0.9 }, privacy: { block: 0.3 } }\n',
-    );
-    expect(thresholds).toEqual({ default: { block: 0.9 }, privacy: { block: 0.3 } });
   });
 
   it('replays generations by a flag or by source', async () => {

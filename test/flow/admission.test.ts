@@ -54,19 +54,6 @@ describe('Admission', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('does not let a caller that gives up hold back those behind it', async () => {
-    const admission = new Admission(10, () => true);
-    const running = await admission.enter(10, signal);
-    const controller = new AbortController();
-    const first = admission.enter(10, controller.signal);
-    const second = admission.enter(5, signal);
-    const reason = new Error('enough');
-    controller.abort(reason);
-    await expect(first).rejects.toBe(reason);
-    running.release();
-    (await second).release();
-  });
-
   it('asks for room with what was admitted and has not begun, and gives room back when work fails', async () => {
     const asked: number[] = [];
     const admission = new Admission(10, (arriving) => {

@@ -23,37 +23,6 @@ describe('WaitList', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets those behind one that is skipped go first, and none behind one that blocks', async () => {
-    const list = new WaitList();
-    const turns: TurnTaken[] = ['skipped', 'taken', 'blocked', 'taken'];
-    const went: number[] = [];
-    for (const [index, turn] of turns.entries()) {
-      void list.wait(() => turn, never).then(() => went.push(index));
-    }
-    await new Promise(setImmediate);
-    expect(went).toEqual([1]);
-  });
-
-  it('rejects with the reason of the signal, before and while waiting', async () => {
-    const list = new WaitList();
-    const reason = new Error('stopped');
-    await expect(list.wait(() => 'taken', AbortSignal.abort(reason))).rejects.toBe(reason);
-    const stop = new AbortController();
-    const waiting = list.wait(() => 'blocked', stop.signal);
-    stop.abort(reason);
-    await expect(waiting).rejects.toBe(reason);
-  });
-
-  it('offers no turn to a waiter whose signal is shared with one that gives up first', async () => {
-    const list = new WaitList();
-    const stop = new AbortController();
-    const first = list.wait(() => 'blocked', stop.signal);
-    const second = list.wait(() => 'taken', stop.signal);
-    stop.abort(new Error('stopped'));
-    await expect(first).rejects.toThrow('stopped');
-    await expect(second).rejects.toThrow('stopped');
-  });
-
   /** Permits of which each waiter needs a number, as the owners of the list have them. */
   it('loses no wakeup, keeps the order and gives an aborted waiter no turn, whatever happens', async () => {
     const step = fc.oneof(

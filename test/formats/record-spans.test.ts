@@ -63,20 +63,6 @@ describe('the span of a record', () => {
     );
   });
 
-  test('of a table without a header begins after the line that names the delimiter', () => {
-    const dialect: CsvDialect = {
-      delimiter: ';',
-      lineBreak: '\n',
-      namesDelimiter: true,
-      header: false,
-      width: null,
-    };
-    const text = 'sep=;\r\n1;2\r\n\r\n3;4';
-    const reader = new CsvReader(dialect, LIMIT);
-    expect(spansOf(read(reader, text), text)).toEqual(['1;2\r\n', '3;4']);
-    expect(reader.bodyStart).toBe(7);
-  });
-
   test('is known of no table whose header a stray quote opened', () => {
     const dialect: CsvDialect = {
       delimiter: ',',

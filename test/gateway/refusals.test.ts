@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import { status } from '@grpc/grpc-js';
 import { beforeAll, expect, it } from 'vitest';
 import { CANARY_PICTURE } from '../../src/domain/canary/built-in.ts';
@@ -54,18 +53,6 @@ it('bodies that are no text are refused, each in its way (C-701, C-704)', async 
     expect(codeOf(reply), typeof body === 'string' ? body.slice(0, 60) : 'bytes').toBe(expected);
   }
   expect((await sendText(origin, 'text')).status).toBe(200);
-});
-
-it('a body may arrive byte by byte', async () => {
-  const request = httpRequest(`${await served()}/v1/moderations/text`, {
-    method: 'POST',
-    headers: JSON_TYPE,
-  });
-  for (const byte of Buffer.from('{"text":"a text"}')) request.write(Buffer.of(byte));
-  request.end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  response.resume();
-  expect(response.statusCode).toBe(200);
 });
 
 it('types that a path does not take are 415, compressed bodies too', async () => {

@@ -161,12 +161,6 @@ describe('bounds', () => {
     expect((await ask(port, { ...post, headers: chunked }, 'x')).status).toBe(411);
   });
 
-  it('leave bodies without a declared length to the handler where they are admitted', async () => {
-    const { port } = await started({ chunkedBodies: true });
-    const headers = { 'transfer-encoding': 'chunked' };
-    expect(await ask(port, { method: 'POST', headers }, 'x')).toMatchObject({ status: 200, body: 'got x' });
-  });
-
   it('hold for headers', async () => {
     const { port } = await started();
     expect((await ask(port, { headers: { 'x-long': 'x'.repeat(10_000) } })).status).toBe(200);
@@ -206,17 +200,6 @@ it('a handler that rejects is answered with 500, and why stays here', async () =
     },
   });
   expect(await ask(port)).toMatchObject({ status: 500, body: '' });
-});
-
-it('a client that waits with its body is told to send it once it is admitted', async () => {
-  const { port } = await started();
-  const headers = { expect: '100-continue', 'content-length': 4 };
-  const asked = request({ host: '127.0.0.1', port, agent: false, method: 'POST', headers });
-  asked.flushHeaders();
-  await once(asked, 'continue');
-  asked.end('body');
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  expect(await text(response)).toBe('got body');
 });
 
 it('a client that sends its whole body before it reads gets the refusal', async () => {

@@ -73,11 +73,6 @@ describe('a text beyond the context of the guard', () => {
     expect(window).toContain('poison');
   });
 
-  it('stays an error when the guard takes no window either', async () => {
-    const { failure } = await outcomeOf(new SmallGuard(50), prompt(filler.repeat(100)));
-    expect(failure?.error.code).toBe('SEQUENCE_OVERFLOW');
-  });
-
   it('as a response keeps its prompt in every window', async () => {
     const guard = new SmallGuard(1000);
     const response = `${filler.repeat(60)}poison`;
@@ -159,22 +154,5 @@ describe('a conversation beyond the context of the guard', () => {
     const worst = verdict!.coverage.worst_at!;
     expect(worst).toBeGreaterThan(30);
     expect(worst).toBeLessThanOrEqual(42);
-  });
-
-  it('with a turn that is too long by itself has that turn cut', async () => {
-    const long = turn(1, `${filler.repeat(50)} poison ${filler.repeat(50)}`);
-    const { judgement: verdict } = await outcomeOf(
-      new SmallGuard(600),
-      conversation([system, turn(0), long, turn(2)]),
-    );
-    expect(verdict).toMatchObject({ score: 0.9, coverage: { judged: 4, total: 4, worst_at: 2 } });
-  });
-
-  it('has a system turn that is too long cut like any other', async () => {
-    const { judgement: verdict } = await outcomeOf(
-      new SmallGuard(600),
-      conversation([['system', `${filler.repeat(100)} poison ${filler}`], turn(0)]),
-    );
-    expect(verdict).toMatchObject({ score: 0.9, coverage: { judged: 2, total: 2, worst_at: 0 } });
   });
 });

@@ -84,7 +84,7 @@ describe('the windows of an item', () => {
           }
         },
       ),
-      { seed: SEED, numRuns: 200 },
+      { seed: SEED, numRuns: 50 },
     );
   });
 });

@@ -55,22 +55,6 @@ describe('a machine without ffmpeg', () => {
       expect((await hear(normalizer({ env: { PATH: path } }), clip)).end).toBe(DECODING_ERRORS.ffmpegMissing);
     }
   });
-
-  it('judges again once ffmpeg is there, and stops when it disappears between two clips', async () => {
-    const path = await programs();
-    const by = normalizer({ env: { PATH: path } });
-    expect(code((await hear(by, MP3)).end)).toBe('heard');
-    await rm(join(path, 'ffmpeg'));
-    expect((await hear(by, MP3)).end).toBe(DECODING_ERRORS.ffmpegMissing);
-    expect((await hear(by, OPUS)).end).toBe(DECODING_ERRORS.ffmpegMissing);
-    await symlink(findProgram('ffmpeg'), join(path, 'ffmpeg'));
-    expect(code((await hear(by, MP3)).end)).toBe('heard');
-  });
-
-  it('still refuses what is no audio for what it is', async () => {
-    const text = fileURLToPath(new URL('../../fixtures/audio/text.mp3', import.meta.url));
-    expect(code((await hear(normalizer({ env: { PATH: '' } }), text)).end)).toBe('UNSUPPORTED_AUDIO_TYPE');
-  });
 });
 
 describe('a decoder that goes wrong', () => {
@@ -159,7 +143,7 @@ describe('a decoder that goes wrong', () => {
 
   it('does not count the time that whoever takes a window needs', async () => {
     const path = await programs({ ffmpeg: 'exec /usr/bin/head -c 20000000 /dev/zero' });
-    const by = normalizer({ env: { PATH: path }, time: { ...QUICK, baseMs: 10_000 } });
+    const by = normalizer({ env: { PATH: path }, time: { ...QUICK, baseMs: 3_000 } });
     let taken = 0;
     const file = await open(MP3);
     const end = await by.audio(file, {
@@ -167,7 +151,7 @@ describe('a decoder that goes wrong', () => {
       signal: new AbortController().signal,
       each: async () => {
         taken++;
-        await new Promise((resolve) => setTimeout(resolve, 4_000));
+        await new Promise((resolve) => setTimeout(resolve, 1_200));
       },
     });
     await file.close();
@@ -229,11 +213,6 @@ describe('whoever stops', () => {
     expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(hear(by, MP3)).rejects.toThrow('closed');
     await by.close();
-  });
-
-  it('begins nothing for a signal that was aborted before', async () => {
-    const by = normalizer({ env: { PATH: '' } });
-    await expect(hear(by, MP3, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
   });
 });
 

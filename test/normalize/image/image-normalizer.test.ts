@@ -40,13 +40,6 @@ it('gives the normal form of many images, decoded in as many processes as it may
   expect(started.all).toHaveLength(2);
 });
 
-it('gives the very bytes of a file that is in normal form already', async () => {
-  const photo = await drawn(300, 200).jpeg().toBuffer();
-  const [frame] = image(await imageNormalizer().image(photo, options)).frames;
-  expect(frame!.form).toBe('original');
-  expect(frame!.bytes.equals(photo)).toBe(true);
-});
-
 /** Ends the decoder that was started as the `turn`th, in the middle of an image. */
 async function end(started: StartedProcesses, turn: number, death: NodeJS.Signals): Promise<void> {
   await settled(() => started.all.length === turn);

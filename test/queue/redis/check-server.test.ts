@@ -6,7 +6,6 @@ import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { gate } from '../../helpers/guards/gate.ts';
 import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis/redis-cluster.ts';
 import { freePort, redisForTest } from '../../helpers/redis/redis.ts';
 
@@ -120,35 +119,5 @@ describe('the check of a server before work begins', () => {
     expect(await check(`${owner.url}/1`)).toMatchObject({
       message: expect.stringContaining('a cluster has only 0') as string,
     });
-  });
-
-  it('gives up a server that takes the connection and never says a word', async () => {
-    const server = createServer((socket) => void socket.on('error', () => {}).resume()).listen(
-      0,
-      '127.0.0.1',
-    );
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as { port: number };
-    expect((await check(`redis://127.0.0.1:${port}`))?.message).toMatch(/does not answer within 1 s/);
-  });
-
-  it('ends at once when it is told to, whatever the server does', async () => {
-    const asked = gate();
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.on('data', () => asked.open());
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as { port: number };
-    const end = new AbortController();
-    const checking = checkServer(
-      parseRedisUrl({ value: `redis://127.0.0.1:${port}`, place: '--redis' }, {}),
-      end.signal,
-    );
-    await asked.opened;
-    end.abort(new Error('enough'));
-    await expect(checking).rejects.toThrow('enough');
   });
 });

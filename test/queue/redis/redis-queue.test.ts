@@ -111,26 +111,6 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   expect(said.filter((line) => line.includes('back'))).toHaveLength(1);
 });
 
-it('whose consumer begins while Redis is away takes what comes when it is back', async () => {
-  const redis = await redisForTest();
-  const said: string[] = [];
-  const queue = await makeNumbers(redis, { said });
-  await queue.put(1, never);
-  await redis.kill();
-  const end = new AbortController();
-  const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), {
-    concurrency: 1,
-    signal: end.signal,
-  });
-  await settled(() => said.some((line) => line.includes('unavailable')));
-  await redis.boot();
-  await queue.put(2, never);
-  await settled(() => seen.includes(2));
-  end.abort(new Error('enough'));
-  await expect(consuming).rejects.toThrow('enough');
-});
-
 it('ends within seconds although Redis is away', async () => {
   const redis = await redisForTest();
   const queue = await makeNumbers(redis);
@@ -152,32 +132,6 @@ it('ends within seconds although Redis is away', async () => {
   const began = performance.now();
   await expect(consuming).rejects.toThrow('ended');
   expect(performance.now() - began).toBeLessThan(20_000);
-});
-
-it('whose consumer ends while Redis hangs goes on when Redis does', async () => {
-  const redis = await redisForTest();
-  const said: string[] = [];
-  const queue = await makeNumbers(redis, { said });
-  const end = new AbortController();
-  const handling = gate();
-  const handled = gate();
-  const consuming = queue.consume(
-    async () => {
-      handled.open();
-      await handling.opened;
-    },
-    { concurrency: 1, signal: end.signal },
-  );
-  await queue.add(1, never);
-  await handled.opened;
-  process.kill(redis.pid, 'SIGSTOP');
-  handling.open();
-  end.abort(new Error('enough'));
-  await expect(consuming).rejects.toThrow('enough');
-  process.kill(redis.pid, 'SIGCONT');
-  await queue.put(2, never);
-  expect(await queue.has('n-2', never)).toBe(true);
-  expect(said).toEqual([]);
 });
 
 it('keeps no events, also after Redis lost its settings', async () => {
