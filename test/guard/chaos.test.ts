@@ -37,8 +37,8 @@ test.each([1, 2].map((n) => n * 7919))(
       });
     const guards = [await start(), await start()];
     const pool = await connect(guards);
-    const requests = prompts(2000);
-    const shards = Array.from({ length: 8 }, (_, shard) => requests.slice(shard * 250, (shard + 1) * 250));
+    const requests = prompts(1000);
+    const shards = Array.from({ length: 8 }, (_, shard) => requests.slice(shard * 125, (shard + 1) * 125));
     const outcomes = await Promise.all(
       shards.map(async (shard) => {
         const judged = await judge(pool, shard);
