@@ -1,25 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { column, flags, messages, type TestTensor } from '../../helpers/guards/guard-client.ts';
 import { type DoorReply, DOORS, type InferenceDoor, openDoor } from '../../helpers/guards/inference-doors.ts';
 import { settled } from '../../helpers/settled.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 /** Planted in contents: no answer may repeat it. */
 const MARKER = 'zebrafinch';
 
-let server: GuardServer;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    httpPort: 0,
-    synthetic: { serviceTime: 'zero', contextTokens: 50 },
-  });
-});
-
-afterAll(() => server.close());
+const { server } = await sharedGuard({ httpPort: 0, synthetic: { contextTokens: 50 } });
 
 const base64 = (content: string): string => Buffer.from(content, 'latin1').toString('base64');
 const type = (name: string): TestTensor => column('REQUEST_TYPE', [name]);

@@ -1,39 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import {
   column,
   flags,
   messages,
   output,
   promptInputs,
-  TestClient,
   type TestRequest,
   type TestTensor,
 } from '../../helpers/guards/guard-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 /** Planted in contents: no answer may repeat it. */
 const MARKER = 'zebrafinch';
 
-let server: GuardServer;
-let client: TestClient;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    maxBatchSize: 8,
-    synthetic: { serviceTime: 'zero', contextTokens: 50 },
-  });
-  client = new TestClient(server.address);
-});
-
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const { client } = await sharedGuard({ maxBatchSize: 8, synthetic: { contextTokens: 50 } });
 
 async function refusal(request: TestRequest): Promise<{ code: status; details: string }> {
   const error = await client.infer({ id: 'q7', ...request }).then(

@@ -1,18 +1,13 @@
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
+import { describe, expect, it } from 'vitest';
 import { promptInputs } from '../../helpers/guards/guard-client.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3600_000;
 
-let server: GuardServer;
-beforeAll(async () => {
-  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic: { serviceTime: 'zero' } });
-});
-afterAll(() => server.close());
-
+const { server } = await sharedGuard();
 interface CallOptions {
   /** Whether the message is compressed by gzip. */
   readonly compressed?: boolean;

@@ -1,24 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { startGuardServer } from '../../../src/guard-server/server.ts';
 import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let client: TestClient;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero', contextTokens: 100 },
-  });
-  client = new TestClient(server.address);
-});
-
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const { client } = await sharedGuard({ synthetic: { contextTokens: 100 } });
 
 describe('health and description', () => {
   it('is live and ready', async () => {

@@ -1,25 +1,15 @@
 import { once } from 'node:events';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { encodeStreamRequest } from '../../../src/guard/tensors/stream/stream-tensors.ts';
 import { promptInputs } from '../../helpers/guards/guard-client.ts';
 import { message } from '../../helpers/guards/moderation-streams.ts';
 import { StreamConnection, type StreamReply } from '../../helpers/guards/stream-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let connection: StreamConnection;
-
-beforeAll(async () => {
-  const synthetic = { serviceTime: 'zero' } as const;
-  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
-  connection = new StreamConnection(server.address);
-});
-
-afterAll(async () => {
-  connection.close();
-  await server.close();
-});
+const { server } = await sharedGuard();
+const connection = new StreamConnection(server.address);
+afterAll(() => connection.close());
 
 /** Collects the replies of a call until it ends. */
 async function repliesOf(call: ClientDuplexStream<object, StreamReply>): Promise<StreamReply[]> {

@@ -1,41 +1,21 @@
 import { request as httpRequest } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
+import { afterEach, describe, expect, it, test } from 'vitest';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../../src/guard/tensors/raw.ts';
-import {
-  column,
-  flags,
-  messages,
-  output,
-  promptInputs,
-  TestClient,
-} from '../../helpers/guards/guard-client.ts';
+import { column, flags, messages, output, promptInputs } from '../../helpers/guards/guard-client.ts';
 import { binaryBody, type HttpReply, replyOf, type ReplyTensor } from '../../helpers/guards/http-infer.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let grpc: TestClient;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    httpPort: 0,
-    maxBatchSize: 8,
-    synthetic: { serviceTime: 'zero', contextTokens: 50, maxQueueSize: 2 },
-  });
-  grpc = new TestClient(server.address);
+const { server, client: grpc } = await sharedGuard({
+  httpPort: 0,
+  maxBatchSize: 8,
+  synthetic: { contextTokens: 50, maxQueueSize: 2 },
 });
 
 afterEach(() => {
   server.synthetic!.resume();
   server.synthetic!.setFaults([]);
-});
-
-afterAll(async () => {
-  grpc.close();
-  await server.close();
 });
 
 async function post(

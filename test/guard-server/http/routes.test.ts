@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
-import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
-import { TestClient } from '../../helpers/guards/guard-client.ts';
+import { describe, expect, it, test } from 'vitest';
 import { type HttpReply, replyOf } from '../../helpers/guards/http-infer.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let grpc: TestClient;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    httpPort: 0,
-    modelControl: 'explicit',
-    loadModel: 'guard',
-    synthetic: { serviceTime: 'zero' },
-  });
-  grpc = new TestClient(server.address);
-});
-
-afterAll(async () => {
-  grpc.close();
-  await server.close();
+const { server, client: grpc } = await sharedGuard({
+  httpPort: 0,
+  modelControl: 'explicit',
+  loadModel: 'guard',
 });
 
 async function ask(method: string, path: string, body?: string): Promise<HttpReply> {

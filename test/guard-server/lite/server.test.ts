@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { expect, it } from 'vitest';
+import { startGuardServer } from '../../../src/guard-server/server.ts';
 import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let client: TestClient;
-
-beforeAll(async () => {
-  server = await startGuardServer({ model: 'lite', grpcPort: 0 });
-  client = new TestClient(server.address);
-});
-
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client } = await sharedGuard({ model: 'lite' });
 
 it('names its artifacts for what they are (C-229)', async () => {
   expect(server.synthetic).toBeNull();

@@ -1,20 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { MAX_STREAM_TEXT_BYTES } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { WebSocketStreamClient } from '../../helpers/guards/stream-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-
-beforeAll(async () => {
-  const synthetic = { serviceTime: 'zero' } as const;
-  server = await startGuardServer({ model: 'synthetic', grpcPort: 0, httpPort: 0, synthetic });
-});
-
-afterAll(() => server.close());
+const { server } = await sharedGuard({ httpPort: 0 });
 
 function open(): WebSocketStreamClient {
   return new WebSocketStreamClient(server.httpAddress!);
