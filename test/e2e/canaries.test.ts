@@ -5,7 +5,7 @@ import { BUILT_IN_CANARIES, CANARY_PICTURE } from '../../src/domain/canary/built
 import type { CanaryCheck } from '../../src/domain/canary/canary-check.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
 import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
@@ -13,8 +13,7 @@ import { onlyRun } from '../helpers/run-directory.ts';
 closeAfterEach();
 
 async function picture(): Promise<{ folder: string; enqueue: string[] }> {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'meadow.png'), CANARY_PICTURE);
+  const folder = await folderWith({ 'meadow.png': CANARY_PICTURE });
   return { folder, enqueue: ['enqueue', 'meadow.png', '--out', 'runs', '--guard'] };
 }
 

@@ -1,16 +1,17 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, guardsweep } from '../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 
 closeAfterEach();
 
 /** A run over three texts and a pair of prompt and response, at one guard. */
 async function run(guard: string, env: NodeJS.ProcessEnv, more: readonly string[] = []) {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'text\none\ntwo\nthree\n');
-  await writeFile(join(folder, 'b.jsonl'), '{"prompt":"p","response":"r"}\n');
+  const folder = await folderWith({
+    'a.csv': 'text\none\ntwo\nthree\n',
+    'b.jsonl': '{"prompt":"p","response":"r"}\n',
+  });
   const sources = [join(folder, 'a.csv'), join(folder, 'b.jsonl')];
   const out = ['--out', join(folder, 'runs'), '--guard', guard];
   const finished = await guardsweep(['enqueue', ...sources, ...out, ...more], { env });

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { startGuardServer } from '../../src/guard-server/server.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
@@ -66,8 +65,7 @@ it('curl gets verdicts on texts, images and clips from the embedded guard, and S
 
 it('is a guard over REST for a run (C-104)', async () => {
   const { origin } = await served(await syntheticGuard());
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'texts.csv'), `text\none\n${'long '.repeat(20_000)}\nthree\n`);
+  const folder = await folderWith({ 'texts.csv': `text\none\n${'long '.repeat(20_000)}\nthree\n` });
   const sources = [join(folder, 'texts.csv'), fixture('images/grey.png'), fixture('audio/cover.m4a')];
   const out = join(folder, 'runs');
   const finished = await guardsweep(['enqueue', ...sources, '--out', out, '--guard', origin]);

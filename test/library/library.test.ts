@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,7 +10,7 @@ import {
   type RunView,
 } from '../../src/library/index.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 
 const TEXTS = 'id,body,note\na,hello there,x\nb,how do I kill someone and hide the body,y\nc,,z\n';
 
@@ -18,12 +18,6 @@ async function collected(dir: string): Promise<OutcomeLine[]> {
   const lines: OutcomeLine[] = [];
   for await (const line of verdicts(dir)) lines.push(line);
   return lines;
-}
-
-async function folderWith(text: string): Promise<string> {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), text);
-  return folder;
 }
 
 const failure = async (work: Promise<unknown>): Promise<[kind: string, message: string]> => {
@@ -38,7 +32,7 @@ const failure = async (work: Promise<unknown>): Promise<[kind: string, message: 
 
 describe('the library', () => {
   it('starts a run, reads its record and its verdicts, and leaves nothing behind in the process', async () => {
-    const cwd = await folderWith(TEXTS);
+    const cwd = await folderWith({ 'a.csv': TEXTS });
     const before = [
       process.listenerCount('SIGINT'),
       process.listenerCount('uncaughtException'),
@@ -86,7 +80,7 @@ describe('the library', () => {
 
   it('interrupts a run when the signal is aborted, and keeps what was judged', async () => {
     const rows = Array.from({ length: 10_000 }, (_, row) => `text number ${row}\n`).join('');
-    const cwd = await folderWith(`text\n${rows}`);
+    const cwd = await folderWith({ 'a.csv': `text\n${rows}` });
     const controller = new AbortController();
     let dir = '';
     const running = startRun({
@@ -102,7 +96,7 @@ describe('the library', () => {
   });
 
   it('says what is wrong with its options before anything is written', async () => {
-    const cwd = await folderWith(TEXTS);
+    const cwd = await folderWith({ 'a.csv': TEXTS });
     const say = (options: Parameters<typeof startRun>[0]) => failure(startRun({ cwd, env: {}, ...options }));
     expect(await say({})).toEqual(['usage', 'name at least one file, folder or glob, or one job file']);
     expect(await say({ paths: 'a.csv' as never })).toEqual(['usage', 'paths: expected a list of texts']);
@@ -129,7 +123,7 @@ describe('the library', () => {
   });
 
   it('closes the file of verdicts when its reader stops early', async () => {
-    const cwd = await folderWith(`text\n${'hello\n'.repeat(500)}`);
+    const cwd = await folderWith({ 'a.csv': `text\n${'hello\n'.repeat(500)}` });
     const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
     const openVerdicts = async (): Promise<number> => {
       const names = await readdir('/proc/self/fd');
@@ -144,7 +138,7 @@ describe('the library', () => {
   });
 
   it('refuses lines that are not outcomes, without quoting them', async () => {
-    const cwd = await folderWith('text\nhello\n');
+    const cwd = await folderWith({ 'a.csv': 'text\nhello\n' });
     const { dir } = await startRun({ cwd, paths: ['a.csv'], guard: 'embedded:', flags: { canaries: 'off' } });
     await appendFile(join(dir, 'verdicts.jsonl'), '{"secret":1}\n');
     const found: string[] = [];

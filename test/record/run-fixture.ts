@@ -210,15 +210,24 @@ export async function work(
   await Promise.all(order.map((index) => log.commit(results[index]!)));
 }
 
+/** Claims the log of a run, does the shards of one pass and finishes it; the writer is closed. */
+export async function finishPass(
+  run: { dir: string; record: RunRecord },
+  results: readonly ShardResult[],
+  options: FinishOptions = {},
+): Promise<{ readonly head: string; readonly summary: Summary }> {
+  const log = await claim(run);
+  await work(run.dir, log, results);
+  const summary = await finishRun(log, signal, options);
+  await log.close();
+  return { head: log.head, summary };
+}
+
 /** A finished run of one pass. */
 export async function finishedRun(
   results: readonly ShardResult[],
   options: RunOptions & FinishOptions = {},
 ): Promise<{ dir: string; record: RunRecord; summary: Summary; head: string }> {
   const run = await newRun(options);
-  const log = await claim(run);
-  await work(run.dir, log, results);
-  const summary = await finishRun(log, signal, options);
-  await log.close();
-  return { ...run, summary, head: log.head };
+  return { ...run, ...(await finishPass(run, results, options)) };
 }

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,8 +7,7 @@ import { setMarker } from '../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
-import { createdRun, go, judge, rows } from './small-run.ts';
+import { runOver, go, judge, rows } from './small-run.ts';
 
 /** A judge that lets something happen once, when it is asked for the first time. */
 function judgeThat(happens: () => Promise<void>): Judge {
@@ -26,10 +25,7 @@ function judgeThat(happens: () => Promise<void>): Judge {
 let run: Run;
 
 beforeEach(async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 2000));
-  run = await createdRun(folder);
+  ({ run } = await runOver({ 'a.csv': rows('a', 0, 2000) }));
 });
 
 afterEach(() => vi.restoreAllMocks());

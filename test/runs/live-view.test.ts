@@ -1,11 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { RunView } from '../../src/runs/progress.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
 import { until } from '../helpers/run-directory.ts';
-import { createdRun, go, judge, rows } from './small-run.ts';
+import { runOver, go, judge, rows } from './small-run.ts';
 
 const textOf = (request: GuardRequest): string | null => ('text' in request ? request.text : null);
 
@@ -18,10 +15,7 @@ const stagesOf = ({ planned, sent, answered, judged, errors }: RunView): (number
 ];
 
 it('the stages of a run add up while it is judged, and all end at its items', async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads/a.csv'), `${rows('a', 0, 44)}broken,"row`);
-  const run = await createdRun(folder);
+  const { run } = await runOver({ 'a.csv': `${rows('a', 0, 44)}broken,"row` });
   const guard = judge({ refuse: (request) => (textOf(request) === 'text 7' ? 'GUARD_REJECTED' : null) });
   let answer!: () => void;
   const asked = new Promise<void>((resolve) => (answer = resolve));

@@ -1,18 +1,13 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRun } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
-import { createdRun, go, judge, never, type Run } from './small-run.ts';
+import { go, judge, never, runOver, type Run } from './small-run.ts';
 
 async function finishedRun(): Promise<Run> {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  for (const name of ['a', 'b'])
-    await writeFile(join(folder, 'uploads', `${name}.csv`), `text\n${name} note\n`);
-  const run = await createdRun(folder);
+  const { run } = await runOver({ 'a.csv': 'text\na note\n', 'b.csv': 'text\nb note\n' });
   expect((await go(run, judge())).summary).toMatchObject({ status: 'finished' });
   return run;
 }

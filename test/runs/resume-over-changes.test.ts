@@ -10,7 +10,7 @@ import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { cutPlan } from './cut-plan.ts';
-import { createdRun, go, judge, rows } from './small-run.ts';
+import { createdRun, go, judge, rows, runOver } from './small-run.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
@@ -65,12 +65,7 @@ const records = (index: number, count: number): string =>
 describe('a run that is resumed over changed files', () => {
   it('leaves a file without items alone that it had passed', async () => {
     for (const change of ['append', 'delete'] as const) {
-      const folder = await temporaryFolder();
-      const uploads = join(folder, 'uploads');
-      await mkdir(uploads);
-      await writeFile(join(uploads, 'a.csv'), 'id,text\n');
-      await writeFile(join(uploads, 'b.csv'), rows('b', 0, 95));
-      const run = await createdRun(folder);
+      const { uploads, run } = await runOver({ 'a.csv': 'id,text\n', 'b.csv': rows('b', 0, 95) });
       await expect(go(run, judge({ answers: 40 }))).rejects.toMatchObject({ kind: 'service' });
       const before = (await logged(run)).length;
       expect(before).toBeGreaterThan(0);
@@ -85,12 +80,8 @@ describe('a run that is resumed over changed files', () => {
   });
 
   it('goes on after a shard of whole files that is committed', async () => {
-    const folder = await temporaryFolder();
-    await mkdir(join(folder, 'uploads'));
-    for (let file = 10; file < 30; file++) {
-      await writeFile(join(folder, 'uploads', `f${file}.txt`), `file ${file}`);
-    }
-    const run = await createdRun(folder);
+    const files = Array.from({ length: 20 }, (_, file) => [`f${file + 10}.txt`, `file ${file}`] as const);
+    const { run } = await runOver(Object.fromEntries(files));
     await expect(go(run, judge({ answers: 10 }))).rejects.toMatchObject({ kind: 'service' });
     await cutPlan(run, 0);
     const { summary } = await go(run, judge());

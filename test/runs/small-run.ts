@@ -10,6 +10,7 @@ import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { continueRun, type Continued, type ContinueOptions } from '../../src/runs/continue-run.ts';
 import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';
+import { temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { judgement } from '../helpers/moderation.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
 import { failed } from '../record/run-fixture.ts';
@@ -59,6 +60,18 @@ export function createdRun(
   return createdFrom(
     runConfig(join(folder, 'runs'), [corpusAt(join(folder, 'uploads'), { asStream })], { trial, limits }),
   );
+}
+
+/** The same over these files. */
+export async function runOver(
+  files: Readonly<Record<string, string>>,
+  asStream: Replay | null = null,
+  trial: Trial | null = null,
+): Promise<{ readonly folder: string; readonly uploads: string; readonly run: Run }> {
+  const folder = await temporaryFolder();
+  const uploads = join(folder, 'uploads');
+  await writeFiles(uploads, files);
+  return { folder, uploads, run: await createdRun(folder, asStream, trial) };
 }
 
 /** Continues a run with a judge, or with none to be had. */

@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { RunConfig } from '../../src/config/run-config.ts';
@@ -10,7 +9,7 @@ import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import type { RunEvent } from '../../src/runs/run-events.ts';
 import { resumeRun, startRun, type JudgeRunOptions } from '../../src/runs/start-run.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 import { createdRun, judge, never, rows } from './small-run.ts';
 
 let config: RunConfig;
@@ -67,9 +66,7 @@ const ready = { name: 'ready' } as EndpointStatus['state'];
 const kinds = (events: readonly RunEvent[]): string[] => events.map(({ kind }) => kind);
 
 beforeEach(async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 25));
+  const folder = await folderWith({ 'uploads/a.csv': rows('a', 0, 25) });
   ({ config } = (await createdRun(folder)).record);
   config = { ...config, output: { ...config.output, dir: join(folder, 'others') } };
 });

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -8,11 +8,10 @@ import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { cutPlan } from './cut-plan.ts';
-import { createdRun, go, judge, rows } from './small-run.ts';
+import { go, judge, rows, runOver as runOverFiles } from './small-run.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
@@ -21,12 +20,8 @@ const first = (limit: number): Trial => ({ limit, sample: null, seed: null });
 const share = (sample: number, by = 0): Trial => ({ limit: null, sample, seed: by });
 
 /** A run over these files. */
-async function runOver(files: Readonly<Record<string, string>>, trial: Trial | null) {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, 'uploads', name), text);
-  return createdRun(folder, null, trial);
-}
+const runOver = async (files: Readonly<Record<string, string>>, trial: Trial | null) =>
+  (await runOverFiles(files, null, trial)).run;
 
 /** What was judged: paths with rows. */
 const places = (lines: readonly OutcomeLine[]): string[] =>

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findEnclosingRunDirectory } from '../../src/files/folders.ts';
 import { readNotedHeads, type NotedHead } from '../../src/record/head-file.ts';
 import { noteHead } from '../../src/sink/note-head.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith, temporaryFolder } from '../helpers/cli.ts';
 import { finishedRun, resultOf, shardOf, signal } from '../record/run-fixture.ts';
 
 const noted = (run: string, pass: number, head: string): NotedHead => ({
@@ -40,8 +40,7 @@ describe('a head file', () => {
   });
 
   it('is not followed when it is a link', async () => {
-    const folder = await temporaryFolder();
-    await writeFile(join(folder, 'target'), '');
+    const folder = await folderWith({ target: '' });
     await symlink(join(folder, 'target'), join(folder, 'heads.jsonl'));
     await expect(noteHead(join(folder, 'heads.jsonl'), noted('one', 1, HEAD), signal)).rejects.toThrow();
     expect(await readFile(join(folder, 'target'), 'utf8')).toBe('');

@@ -61,24 +61,6 @@ describe('flagged.csv', () => {
     expect(summary.decisions_without_category).toEqual({ allow: 0, review: without.length, block: 0 });
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
-
-  it('is in order of severity over many shards', async () => {
-    const shards = [0, 1, 2].map((shard) =>
-      shardOf(
-        shard,
-        Array.from({ length: 200 }, (_, index) => 200 * shard + index),
-      ),
-    );
-    const judge = (item: Item): Outcome =>
-      verdict(item, { flagged: item.seq % 4 !== 0, score: ((item.seq * 37) % 100) / 100 });
-    const results = shards.map((shard) => resultOf(shard, judge));
-    const { dir } = await finishedRun(results);
-    const rows = await rowsOf(dir, 'flagged.csv');
-    expect(rows).toHaveLength(450);
-    const places = rows.map((row) => [Number(row['score']), Number(row['seq'])] as const);
-    expect(places).toEqual([...places].sort(([a, i], [b, j]) => b - a || i - j));
-    expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  });
 });
 
 describe('tables', () => {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
 import { openDashboard } from './dashboard-page.ts';
 
@@ -56,8 +56,7 @@ it('finds items by what is in their texts, none that is restricted, and logs tha
 });
 
 it('nothing is searched for somebody who may not read the contents of a run', async () => {
-  const corpus = await temporaryFolder();
-  await writeFile(join(corpus, 'a.csv'), 'text\nharbour\n');
+  const corpus = await folderWith({ 'a.csv': 'text\nharbour\n' });
   const run = await judgedRun(corpus, join(corpus, 'a.csv'), { own: false });
   const { served } = await openDashboard(browser, { ...run, corpus }, '/review');
   const path = `/api/runs/${basename(run.dir)}/text-search`;

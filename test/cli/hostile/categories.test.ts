@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
 import { closeAfterEach, openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
@@ -73,8 +73,7 @@ async function moderated(names: (item: number) => string[], ...flags: string[]) 
       return { body: { id: 'x', model: body.model, results } };
     },
   });
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'text\ntext 0\ntext 1\ntext 2\n');
+  const folder = await folderWith({ 'a.csv': 'text\ntext 0\ntext 1\ntext 2\n' });
   const args = [
     'enqueue',
     'a.csv',

@@ -1,11 +1,10 @@
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
-import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, guardsweep } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { startScriptedGuard } from '../../helpers/guards/scripted-guard.ts';
 import { typed } from '../terminal.ts';
@@ -32,8 +31,7 @@ const SHA256 = 'a'.repeat(64);
 test('artifacts and versions with hostile names are shown on their own lines', async () => {
   const name = HOSTILE.replaceAll(/[\r\n]/g, '\u2029');
   const guard = await guardWith({ [name]: SHA256, [`\u001b]0;${FORGED}\u0007`]: SHA256 }, HOSTILE);
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'text\nhello\n');
+  const folder = await folderWith({ 'a.csv': 'text\nhello\n' });
   const out = join(folder, 'runs');
   for (const command of [
     ['fingerprint', '--guard', guard],

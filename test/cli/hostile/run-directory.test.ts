@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { resumeCommand } from '../../../src/cli/run/resume-command.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
 import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { execFileSync } from 'node:child_process';
@@ -15,8 +15,7 @@ closeAfterEach();
 /** A finished run, whose record somebody then wrote names into. */
 async function forgedRun(change: (record: Record<string, unknown>) => object): Promise<string> {
   const guard = await restGuard();
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.csv'), 'text\nhello\n');
+  const folder = await folderWith({ 'a.csv': 'text\nhello\n' });
   const out = join(folder, 'runs');
   await typed(['enqueue', join(folder, 'a.csv'), '--out', out, '--guard', guard.address], {
     runs: runCommands,

@@ -46,7 +46,7 @@ it('a session ends when somebody logs out, and when its time is over', async () 
     expect.stringContaining('Max-Age=0'),
   ]);
   expect((await session()).status).toBe(401);
-  await expect.poll(async () => (await loggedIn('/api/session')).status, { timeout: 10_000 }).toBe(401);
+  await expect.poll(async () => (await loggedIn('/api/session')).status).toBe(401);
 });
 
 it('the cookie is out of reach for scripts and other sites, and for http where the page is https', async () => {

@@ -139,7 +139,7 @@ describe('shards that are fed and not committed', () => {
     shards.settle();
     shards.hold(false);
     await adding;
-    await shards.drained(AbortSignal.timeout(5000));
+    await shards.drained(AbortSignal.timeout(60_000));
     expect(await queue.depth(never)).toMatchObject({ waiting: 0 });
   });
 

@@ -94,9 +94,9 @@ it('a settled shard goes straight to the sink, and of others the worker gets wha
   const { feeder, end, shards, waiting } = await reusingFeeder(link);
   await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
   await feeder.feed(shardOf(1, [8, 9, 10, 11]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 1, results: 1 });
   const enough = new AbortController();
   const consuming = shards.consume(
     async ({ shard }) => {
@@ -122,7 +122,7 @@ it.each([false, true])(
     await worker(link, DECLARED.id);
     await feeder.feed(shardOf(0, [0, 1, 2]), end);
     const expected = trustDeclared ? { shards: 0, results: 1 } : { shards: 1, results: 0 };
-    await expect.poll(waiting, { timeout: 10_000 }).toEqual(expected);
+    await expect.poll(waiting).toEqual(expected);
   },
 );
 
@@ -131,10 +131,10 @@ it('a settled shard that Redis lost goes to the sink again', async () => {
   const { feeder, end, results, waiting } = await reusingFeeder(link);
   await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
   await results.obliterate(signal);
   expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(1);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
   expect(await feeder.shards.resubmitLost(async () => undefined, end)).toBe(0);
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
 });
@@ -144,7 +144,7 @@ it('what workers of another model would judge is fed as it is', async () => {
   const { feeder, end, waiting } = await reusingFeeder(link);
   await worker(link, fingerprint('b').id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 0 });
+  await expect.poll(waiting).toEqual({ shards: 1, results: 0 });
 });
 
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
@@ -170,7 +170,7 @@ it('a run that waits for a worker can be paused, and goes on when one comes', as
   await clearMarker(run.dir, 'paused');
   await worker(link, FINGERPRINT.id);
   await feeding;
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
 });
 
 it('a run that waits for a worker can be cancelled', async () => {
@@ -186,9 +186,9 @@ it('a verdict that was looked up before the model of the workers changed is not 
   const { feeder, end, waiting } = await reusingFeeder(link);
   const { have } = await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 0, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
   have(fingerprint('b').id);
   // Settled by what was read last, and fed only when that is read again.
   await feeder.feed(shardOf(1, [3, 4, 5]), end);
-  await expect.poll(waiting, { timeout: 10_000 }).toEqual({ shards: 1, results: 1 });
+  await expect.poll(waiting).toEqual({ shards: 1, results: 1 });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { finishedRun, claim, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { finishedRun, claim, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
 import { readManifestJson, reseal } from '../reseal.ts';
 
 const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);
@@ -102,10 +102,7 @@ describe('the closing line', () => {
 
   it('of an earlier pass stays in the chain, and verify says so', async () => {
     const { dir, record, head } = await run();
-    const log = await claim({ dir, record });
-    await work(dir, log, [resultOf(shardOf(1, [0], { pass: 2 }))]);
-    await finishRun(log, signal);
-    await log.close();
+    const log = await finishPass({ dir, record }, [resultOf(shardOf(1, [0], { pass: 2 }))]);
     expect(await verifyRun(dir, { head: log.head })).toMatchObject({ ok: true, pass: 2 });
     const { finished_at } = JSON.parse(await readFile(join(dir, 'manifest.1.json'), 'utf8')) as {
       finished_at: string;

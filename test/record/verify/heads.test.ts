@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { noteHead } from '../../../src/sink/note-head.ts';
 import type { NotedHead } from '../../../src/record/head-file.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { reseal } from '../reseal.ts';
-import { claim, finishedRun, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { finishedRun, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
 
 const noted = (run: string, pass: number, head: string): NotedHead => ({
   at: '2026-11-21T02:00:00.000Z',
@@ -30,10 +29,7 @@ describe('verify with a head file', () => {
     await noteHead(headFile, noted(record.run, 1, head), signal);
     expect(await verifyRun(dir, { headFile })).toMatchObject({ ok: true });
 
-    const log = await claim({ dir, record });
-    await work(dir, log, [resultOf(shardOf(1, [0], { pass: 2 }))]);
-    await finishRun(log, signal);
-    await log.close();
+    const log = await finishPass({ dir, record }, [resultOf(shardOf(1, [0], { pass: 2 }))]);
     expect(await verifyRun(dir, { headFile })).toMatchObject({
       ok: false,
       problem: expect.stringContaining('and the log continues after it') as string,

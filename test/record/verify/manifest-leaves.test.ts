@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { claim, failed, newRun, resultOf, shardOf, signal, verdict, work } from '../run-fixture.ts';
+import { failed, newRun, resultOf, shardOf, verdict, finishPass } from '../run-fixture.ts';
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -14,19 +13,13 @@ const sha256 = (text: string | Buffer): string => createHash('sha256').update(te
 async function retriedRun(): Promise<{ dir: string; head: string; earlierHead: string }> {
   const run = await newRun({ sources: ['a.csv', 'b.csv'] });
   await writeFile(join(run.dir, '..', 'a.csv'), '');
-  const first = await claim(run);
-  await work(run.dir, first, [
+  const first = await finishPass(run, [
     resultOf(shardOf(0, [0, 1], { path: 'a.csv' }), (item) =>
       item.seq === 0 ? failed('TIMEOUT') : verdict(item),
     ),
     resultOf(shardOf(1, [2], { path: 'b.csv' })),
   ]);
-  await finishRun(first, signal);
-  await first.close();
-  const second = await claim(run);
-  await work(run.dir, second, [resultOf(shardOf(2, [0], { pass: 2, path: 'a.csv' }))]);
-  await finishRun(second, signal);
-  await second.close();
+  const second = await finishPass(run, [resultOf(shardOf(2, [0], { pass: 2, path: 'a.csv' }))]);
   return { dir: run.dir, head: second.head, earlierHead: first.head };
 }
 

@@ -1,16 +1,14 @@
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { typed } from '../../cli/terminal.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { exported, judgedRun } from './judged-run.ts';
 
 /** A finished run over `up/a.csv`. */
 async function smallRun(): Promise<{ cwd: string; dir: string }> {
-  const cwd = await temporaryFolder();
-  await mkdir(join(cwd, 'up'));
-  await writeFile(join(cwd, 'up', 'a.csv'), 'text\nhello\n');
+  const cwd = await folderWith({ 'up/a.csv': 'text\nhello\n' });
   return { cwd, dir: await judgedRun(cwd, ['up']) };
 }
 
@@ -80,8 +78,7 @@ describe('an export', () => {
 });
 
 it('of a trial, what was not selected is not in the clean file', async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\nthree\n');
+  const cwd = await folderWith({ 'a.csv': 'text\none\ntwo\nthree\n' });
   const dir = await judgedRun(cwd, ['a.csv'], { flags: { limit: '2' } });
   const { status, result } = await exported(cwd, dir, '--clean', 'clean.csv');
   expect([status, result!.rows, result!.by_reason]).toEqual([

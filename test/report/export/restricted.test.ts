@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
@@ -44,8 +44,7 @@ const review = async (
 
 describe('restricted rows', () => {
   it('are in no export, whatever decided on them and whatever is kept', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET\nREVIEW\n');
+    const cwd = await folderWith({ 'a.csv': 'text\nfine\nSECRET\nREVIEW\n' });
     const dir = await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
     const clean = await exported(cwd, dir, '--clean', 'clean.csv', '--keep', 'review');
     expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('text\nfine\nREVIEW\n');
@@ -59,12 +58,11 @@ describe('restricted rows', () => {
   });
 
   it('are in no export of another run of the folder, where it could not judge them either', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET FAIL\nSECRET\n');
-    await writeFile(
-      join(cwd, 'b.jsonl'),
-      '{"text":"fine"}\n{"text":"SECRET"}\n{"prompt":"SECRET","response":"r"}\n{"text":"ok","list":["x",{"y":"SECRET"}]}\n',
-    );
+    const cwd = await folderWith({
+      'a.csv': 'text\nfine\nSECRET FAIL\nSECRET\n',
+      'b.jsonl':
+        '{"text":"fine"}\n{"text":"SECRET"}\n{"prompt":"SECRET","response":"r"}\n{"text":"ok","list":["x",{"y":"SECRET"}]}\n',
+    });
     await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
     const dir = await judgedRun(cwd, ['a.csv'], { judge: byWords });
     await exported(cwd, dir, '--annotate', 'all.csv');
@@ -77,8 +75,7 @@ describe('restricted rows', () => {
   });
 
   it('are also pictures whose caption is restricted by itself in another run', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'a.csv'), 'text\nfine\nSECRET words\n');
+    const cwd = await folderWith({ 'a.csv': 'text\nfine\nSECRET words\n' });
     await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
     await mkdir(join(cwd, 'up'));
     for (const [name, caption] of [
@@ -101,8 +98,7 @@ describe('restricted rows', () => {
   });
 
   it('are also those that a person found, and cannot be kept by ignoring reviews', async () => {
-    const cwd = await temporaryFolder();
-    await writeFile(join(cwd, 'a.csv'), 'text\none\ntwo\nthree\nfour\n');
+    const cwd = await folderWith({ 'a.csv': 'text\none\ntwo\nthree\nfour\n' });
     const dir = await judgedRun(cwd, ['a.csv']);
     await review(dir, 0, 'block', ['child_sexual_exploitation']);
     await review(dir, 1, 'block', null);

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -9,7 +8,7 @@ import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { OutcomeCounts } from '../../../src/report/html/outcome-counts.ts';
 import { writeVerdictTable } from '../../analysis/verdict-table.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
@@ -20,8 +19,9 @@ async function counting(
   lines: readonly OutcomeLine[],
   check: (counts: OutcomeCounts) => Promise<void>,
 ): Promise<void> {
-  const dir = await temporaryFolder();
-  await writeFile(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const dir = await folderWith({
+    'verdicts.jsonl': lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+  });
   await writeVerdictTable(dir, DEFAULT_POLICY);
   const table = join(dir, 'verdicts.parquet');
   await Database.temporary(async (database) => {

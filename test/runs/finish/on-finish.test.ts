@@ -14,7 +14,7 @@ describe('the command of --on-finish', () => {
   });
 
   it('is waited for although something it started holds its stderr open', async () => {
-    await runOnFinish({ ...base, command: ['/bin/sh', '-c', 'sleep 5 & exit 0'] });
+    await runOnFinish({ ...base, command: ['/bin/sh', '-c', 'sleep 40 & exit 0'], timeoutMs: 30_000 });
   });
 
   it('is run without a shell', async () => {

@@ -3,15 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setMarker, clearMarker } from '../../../src/runs/control/control-files.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { createdRun, go, judge, rows, type Run } from '../small-run.ts';
+import { runOver, go, judge, rows, type Run } from '../small-run.ts';
 
 /** A run that stopped in the middle, under epoch 1; and a file outside that is no business of its. */
 async function interrupted(): Promise<{ dir: string; victim: string; folder: string; run: Run }> {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 95));
-  const run = await createdRun(folder);
+  const { run, folder } = await runOver({ 'a.csv': rows('a', 0, 95) });
   await expect(go(run, judge({ answers: 30 }))).rejects.toThrow('the guard went away');
   const victim = join(folder, 'victim');
   await writeFile(victim, 'precious\n');

@@ -1,17 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { RunWatch } from '../../../src/fleet/status/run-status.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { createdRun, go, judge, never, rows, type Run } from '../small-run.ts';
+import { runOver, go, judge, never, rows, type Run } from '../small-run.ts';
 
 async function finished(): Promise<Run> {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(join(folder, 'uploads', 'a.csv'), rows('a', 0, 25));
-  const run = await createdRun(folder);
+  const { run } = await runOver({ 'a.csv': rows('a', 0, 25) });
   const refuse = () => 'TIMEOUT' as const;
   expect((await go(run, judge({ refuse }))).summary).toMatchObject({ status: 'finished', errors: 25 });
   return run;
