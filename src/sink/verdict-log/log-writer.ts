@@ -222,10 +222,7 @@ export class LogWriter {
       const group = entries.map(({ encoded }) => encoded.bytes);
       // Nobody reads these before their commit lines are appended, which check the epoch.
       const write = (): Promise<Placement[]> =>
-        this.#segments.write(group).catch(async (error: unknown) => {
-          await this.assertCurrent();
-          throw error;
-        });
+        this.#segments.write(group).catch((error: unknown) => this.#failed(error));
       const placements = await retryWhileDiskFull(LOG, write, this.diskFull);
       const { text, head, commits, fingerprints, canaries } = this.#chainLines(entries, placements);
       await this.#append(text, head);
@@ -240,15 +237,21 @@ export class LogWriter {
   /** Appends complete lines to the commits file and syncs it. */
   async #append(text: string, head: string): Promise<void> {
     const bytes = Buffer.from(text);
-    const write = async (): Promise<void> => {
-      await writeAt(this.#commits, bytes, this.#end.bytes);
-      await this.#commits.datasync();
-    };
+    const write = (): Promise<void> =>
+      writeAt(this.#commits, bytes, this.#end.bytes)
+        .then(() => this.#commits.datasync())
+        .catch((error: unknown) => this.#failed(error));
     await retryWhileDiskFull(LOG, write, this.diskFull);
     // A new writer reads the chain after it took its epoch: if no later epoch is taken yet, it will see these lines.
     // Otherwise they are void, because its claim names the position it continues from.
     await this.assertCurrent();
     this.#end = { bytes: this.#end.bytes + bytes.length, head };
+  }
+
+  /** Rejects with the error of a failed write, or with Failure('superseded'): then there is no need to wait for room. */
+  async #failed(error: unknown): Promise<never> {
+    await this.assertCurrent();
+    throw error;
   }
 
   #unwritable(error: unknown, file = LOG): unknown {
