@@ -83,7 +83,7 @@ test.each([
     script: ({ inputs }) =>
       inputs['TEXT']!.includes(BAD) ? { code: status.INVALID_ARGUMENT, details } : undefined,
   });
-  const pool = await connect([server], { requestTimeoutMs: 300 });
+  const pool = await connect([server], { requestTimeoutMs: 500 });
   expectOnlyFailure(await judge(pool, prompts(60)), 17, code, attempts);
 });
 

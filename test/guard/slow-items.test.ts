@@ -18,7 +18,7 @@ import type { ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 closeAfterAll();
 
 /** So long that a loaded machine answers the others in time. */
-const TIMEOUT_MS = 1500;
+const TIMEOUT_MS = 2000;
 const SLOW = 'text 17';
 
 /**
