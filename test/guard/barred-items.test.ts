@@ -174,7 +174,7 @@ test.concurrent(
       const server = await start(() => (shut ? answerOf(code) : null));
       const other = await socketServer();
       // A guard that is not fatally out keeps the run waiting.
-      const pool = await connect([server, other]);
+      const pool = await connect([server, other], { maxWaitMs: 120_000 });
       const isOut = stateOf(pool, 'out', server.address);
       shut = true;
       const states = statesOf(pool);

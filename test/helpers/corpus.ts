@@ -35,16 +35,3 @@ export async function writeComments(folder: string, name: string, rows: number, 
   for (let row = 0; row < rows; row++) text += `c-${from + row},"${sentence(next)}, number ${from + row}"\n`;
   await writeFile(join(folder, name), text);
 }
-
-/** A JSONL file of `count` prompts with their responses, half of them as they were generated, in chunks. */
-export async function writeGenerations(folder: string, name: string, count: number, from = 1): Promise<void> {
-  const next = random(from);
-  let text = '';
-  for (let row = from; row < from + count; row++) {
-    const prompt = `Tell me story number ${row}.`;
-    const parts = [`${sentence(next)}. `, `${sentence(next)}. `, sentence(next)];
-    const answer = row % 2 === 0 ? { chunks: parts } : { response: parts.join('') };
-    text += `${JSON.stringify({ id: `g-${row}`, prompt, ...answer })}\n`;
-  }
-  await writeFile(join(folder, name), text);
-}
