@@ -233,6 +233,13 @@ describe('a run’s configuration', () => {
     ]);
   });
 
+  it('takes one guard and one text column without brackets', async () => {
+    const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
+    const cwd = await workspace({ ...files, 'job.yaml': job });
+    const config = await resolved({ cwd, paths: ['job.yaml'] });
+    expect(config).toMatchObject({ guards: ['grpc://gpu-1:8001'], sources: [{ textColumns: ['body'] }] });
+  });
+
   it('substitutes nothing from the environment into a job file', async () => {
     const cwd = await workspace({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
     const config = await resolved({ cwd, paths: ['job.yaml'], env: { HOME: '/root' } });

@@ -113,6 +113,10 @@ describe('the CSV reader', () => {
     expect(codes('a,b\n1,2\n3,"open\n4,5\n6,7')).toEqual(['1@2 ok', '2@3 MALFORMED_ROW', '3@4 ok', '4@5 ok']);
   });
 
+  test('lines of nothing or of white space are no rows', () => {
+    expect(codes('a,b\n\n1,2\n   \n\r\n3,4\n\n')).toEqual(['1@3 ok', '2@6 ok']);
+  });
+
   test.each([
     ['alone', 'a,b\r1,2\r3,4', [2, 3]],
     ['and an LF at the end', 'a,b\r1,2\r3,4\n', [2, 3]],

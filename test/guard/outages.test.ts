@@ -42,6 +42,14 @@ test('a conversation that loses its guard continues on the other, turn by turn',
   expect(counts.at(-1)).toBe(4);
 });
 
+test('permanent overload is an outage', async () => {
+  const server = await guard({
+    script: () => ({ code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' }),
+  });
+  const pool = await connect([server], { maxWaitMs: 300 });
+  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
+});
+
 test('a guard whose version cannot be read for overload is not usable, however much it judges', async () => {
   let busy = false;
   const server = await guard({

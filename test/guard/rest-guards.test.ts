@@ -165,6 +165,15 @@ test.each<[what: string, fault: 'cut off' | 'drop']>([
   }
 });
 
+test('a server that closes the connection after each reply costs no attempts, and stays in use', async () => {
+  const server = await restGuard({ script: ofItems(() => 'hang up after') });
+  const pool = await connect([server]);
+  let changes = 0;
+  pool.onStateChange(() => changes++);
+  for (const outcome of await judge(pool, prompts(100))) expect(verdict(outcome).attempts).toBe(1);
+  expect(changes).toBe(0);
+});
+
 test('a body that is refused before it was read is an error of its item', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});

@@ -202,6 +202,17 @@ it('a handler that rejects is answered with 500, and why stays here', async () =
   expect(await ask(port)).toMatchObject({ status: 500, body: '' });
 });
 
+it('a client that waits with its body is told to send it once it is admitted', async () => {
+  const { port } = await started();
+  const headers = { expect: '100-continue', 'content-length': 4 };
+  const asked = request({ host: '127.0.0.1', port, agent: false, method: 'POST', headers });
+  asked.flushHeaders();
+  await once(asked, 'continue');
+  asked.end('body');
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  expect(await text(response)).toBe('got body');
+});
+
 it('a client that sends its whole body before it reads gets the refusal', async () => {
   const { port } = await started();
   const socket = await connected(port);

@@ -75,6 +75,16 @@ describe('a server without ModelConfig', () => {
     const outcomes = await judge(await connect([await kserveServer({ changeMetadata })]), prompts(3));
     outcomes.map(verdict);
   });
+
+  test('with a batch dimension of 1 gets one row at a time', async () => {
+    const changeMetadata = ({ inputs, outputs }: Metadata): Metadata => ({
+      inputs: inputs.map((tensor) => ({ ...tensor, shape: [1, ...tensor.shape.slice(1)] })),
+      outputs,
+    });
+    const server = await kserveServer({ changeMetadata });
+    (await judge(await connect([server]), prompts(20))).map(verdict);
+    expect(server.seen.every(({ length }) => length === 1)).toBe(true);
+  });
 });
 
 describe('a server that declares other tensors', () => {

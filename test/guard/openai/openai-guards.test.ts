@@ -61,6 +61,13 @@ describe('a chat model', () => {
     expect(verdict(outcome)).toMatchObject({ score: scores === 'binary' ? 1 : 0.75, flagged: true });
   });
 
+  test('that leaves out what it was asked for has binary scores', async () => {
+    const server = await openAiServer({ ...LLAMA, alternatives: 0 });
+    expect((await read(server.address)).fingerprint!.artifacts).toMatchObject({ scores: 'binary' });
+    for (const outcome of await judge(await connect([server]), prompts(20)))
+      expect([0, 1]).toContain(verdict(outcome).score);
+  });
+
   test('declares its model, its root, the server and the family; other texts by their hash', async () => {
     const server = await openAiServer({
       family: 'granite-guardian',
@@ -120,6 +127,11 @@ describe('a chat model', () => {
   ] as const)('%s behind a server that ignores template arguments is not used', async (family, model) => {
     const server = await openAiServer({ family, model, ignoresArguments: true });
     await expect(read(server.address)).rejects.toThrow('ignores chat_template_kwargs');
+  });
+
+  test('that is served without a list of models, or under a tag, is used', async () => {
+    await connect([await openAiServer({ ...LLAMA, models: null })]);
+    await connect([await openAiServer({ ...LLAMA, models: [{ id: `${LLAMA.model}:latest` }] })]);
   });
 
   test.each<[what: string, reply: OpenAiScripted, code: ItemCode]>([

@@ -79,6 +79,15 @@ describe('media files', () => {
     });
   });
 
+  test('beyond the bound are not read', async () => {
+    write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
+    const [item] = await readItems([corpus(home.at('uploads'))], 1000, 1000);
+    expect(item).toMatchObject({
+      source: { sha256: null, bytes: JPEG.length + 1000 },
+      settled: { error: { code: 'ITEM_TOO_LARGE' } },
+    });
+  });
+
   test('carry the text beside them, if it is one that can be sent', async () => {
     for (const name of ['plain', 'marked', 'blank', 'long', 'broken']) write(`${name}.jpg`, JPEG);
     write('plain.txt', 'a dog on a beach\n');

@@ -45,20 +45,6 @@ describe('reading a source', () => {
 
   const codes = (items: readonly Item[]) => items.map(({ settled }) => settled?.error?.code ?? 'ok');
 
-  test('counts seqs from where it is told and says how far it is', async () => {
-    const text = `text\n${'a row of some length\n'.repeat(20_000)}`;
-    const source = await takeSnapshot(write('a.csv', text));
-    const progress: number[] = [];
-    let seq = 100;
-    const options = readOptions(source, { onBytes: (bytes) => progress.push(bytes) });
-    for await (const items of readSource(source, corpus(source.absolute), seq, options)) {
-      for (const item of items) expect(item.seq).toBe(seq++);
-    }
-    expect(seq).toBe(20_100);
-    expect(progress.at(-1)).toBe(text.length);
-    expect(progress).toEqual([...progress].sort((a, b) => a - b));
-  });
-
   test('a file that is one text carries its own hash and size', async () => {
     const bytes = Buffer.from('\ufeffA text.\n');
     const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
@@ -71,6 +57,13 @@ describe('reading a source', () => {
     });
     expect(item!.request).toMatchObject({ requestType: 'prompt', text: 'A text.\n' });
     expect(item!.contentSha256).toBe(contentSha256(item!.request!));
+  });
+
+  test('a text beyond the bound is not held, but its file is hashed', async () => {
+    const bytes = Buffer.alloc(3 * ITEM_BYTES, 'a text ');
+    const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
+    expect(item!.settled!.error!.code).toBe('ITEM_TOO_LARGE');
+    expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {

@@ -32,6 +32,26 @@ describe('inspecting sources', () => {
   });
 
   test.each([
+    ['a name given twice', 'id,text,text\n1,a,b\n', {}, ['column 3']],
+    ['names that differ in case', 'text,Text\na,b\n', {}, ['"Text"']],
+    ['the other of two such names', 'text,Text\na,b\n', { textColumns: ['Text'] }, ['"text"']],
+    ['no name', 'text,\na,b\n', {}, ['column 2']],
+  ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
+    write('a.csv', content);
+    expect(await inspect('a.csv', overrides)).toMatchObject({
+      unjudgedColumns: [{ path: 'a.csv', columns }],
+    });
+  });
+
+  test('names only so many columns', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `c${index}`);
+    write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
+    const { unjudgedColumns } = await inspect('a.csv');
+    expect(unjudgedColumns[0]!.columns).toHaveLength(201);
+    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c199"', 'and 100 more']);
+  });
+
+  test.each([
     [
       'a table with text in a column that has no name',
       'label,\nspam,words\n',

@@ -206,13 +206,4 @@ describe('reading single items again', () => {
     rmSync(path);
     expect(await reader.read(of(items[0]!), wanted(items[0]!), NEVER)).toBe('unreadable');
   });
-
-  test('ends when it is aborted', async () => {
-    const path = folder.at('a.csv');
-    writeFileSync(path, 'id,text\n1,one\n');
-    const { items, of } = await judged(path);
-    const reason = new Error('the client is gone');
-    const read = new ItemReader().read(of(items[0]!), wanted(items[0]!), AbortSignal.abort(reason));
-    await expect(read).rejects.toBe(reason);
-  });
 });

@@ -55,6 +55,17 @@ describe('a machine without ffmpeg', () => {
       expect((await hear(normalizer({ env: { PATH: path } }), clip)).end).toBe(DECODING_ERRORS.ffmpegMissing);
     }
   });
+
+  it('judges again once ffmpeg is there, and stops when it disappears between two clips', async () => {
+    const path = await programs();
+    const by = normalizer({ env: { PATH: path } });
+    expect(code((await hear(by, MP3)).end)).toBe('heard');
+    await rm(join(path, 'ffmpeg'));
+    expect((await hear(by, MP3)).end).toBe(DECODING_ERRORS.ffmpegMissing);
+    expect((await hear(by, OPUS)).end).toBe(DECODING_ERRORS.ffmpegMissing);
+    await symlink(findProgram('ffmpeg'), join(path, 'ffmpeg'));
+    expect(code((await hear(by, MP3)).end)).toBe('heard');
+  });
 });
 
 describe('a decoder that goes wrong', () => {
