@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Confinement } from '../../src/confinement/confined.ts';
-import { folder } from '../normalize/audio/clips.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 const BUILT = fileURLToPath(new URL('../../dist/src/confinement/confined.js', import.meta.url));
 const MEBIBYTE = 2 ** 20;
@@ -88,7 +88,7 @@ describe.each(users)('started by $who', ({ who, ids }) => {
   });
 
   it('where the system ends whoever asks for a namespace, the other bounds are set', async () => {
-    const bin = await folder();
+    const bin = await temporaryFolder();
     await chmod(bin, 0o755);
     await writeFile(join(bin, 'unshare'), '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 });
     const confinement = { memoryBytes: 512 * MEBIBYTE, reads: null };
@@ -105,7 +105,7 @@ describe.each(users)('started by $who', ({ who, ids }) => {
 });
 
 it.runIf(IS_ROOT)('what root starts can open nothing of root, unless it needs that', async () => {
-  const needed = join(await folder(), 'needed'); // in a folder of root alone
+  const needed = join(await temporaryFolder(), 'needed'); // in a folder of root alone
   await writeFile(needed, 'content');
   const open = (reads: readonly string[] | null): Promise<string> =>
     below(`cat ${needed} 2>/dev/null; echo done`, { memoryBytes: 512 * MEBIBYTE, reads }, {});

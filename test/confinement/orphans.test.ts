@@ -7,8 +7,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { confined } from '../../src/confinement/confined.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { settled } from '../helpers/settled.ts';
-import { folder } from '../normalize/audio/clips.ts';
+
 import { childrenNamed, isAlive } from '../normalize/audio/processes.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 const MP3 = fileURLToPath(new URL('../fixtures/audio/layer-three.mp3', import.meta.url));
 /** As it is built: decoders of images are processes, which run compiled code. */
@@ -28,7 +29,7 @@ const PARENT = `
 `;
 
 it('leaves no helper behind when the process that started them is killed, not even one that hangs', async () => {
-  const home = await folder();
+  const home = await temporaryFolder();
   const ffmpeg = join(home, 'ffmpeg');
   await writeFile(ffmpeg, '#!/bin/sh\nexec /bin/sleep 1000\n');
   await chmod(ffmpeg, 0o755);

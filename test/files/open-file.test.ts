@@ -1,20 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import {
   FileTooLargeError,
   NotRegularFileError,
   openFile,
   readWholeFile,
 } from '../../src/files/open-file.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'open-file-'));
+  folder = await temporaryFolder();
 });
-afterEach(async () => rm(folder, { recursive: true }));
 
 test('an ordinary file is opened, and read to its end', async () => {
   const path = join(folder, 'a');

@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import { expect, it } from 'vitest';
 import { WAV_HEADER_BYTES } from '../helpers/wav.ts';
-import { folder, normalizer } from '../normalize/audio/clips.ts';
+import { normalizer } from '../normalize/audio/clips.ts';
 import { childrenNamed } from '../normalize/audio/processes.ts';
 import { mutatedFile, numbers } from './mutations.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/audio/', import.meta.url));
 /** How many clips; `npm run test:fuzz` asks for more. */
@@ -31,7 +32,7 @@ it(
       .map((name) => readFileSync(FIXTURES + name));
     const pick = numbers(SEED);
     const by = normalizer({ decoders: 4 });
-    const home = await folder();
+    const home = await temporaryFolder();
     const tally = new Map<string, number>();
     const limit = pLimit(4);
     const outcome = async (index: number, clip: Buffer): Promise<void> => {

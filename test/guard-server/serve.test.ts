@@ -1,15 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import { Failure } from '../../src/domain/failure.ts';
 import { serveGuard, type ServeOptions } from '../../src/guard-server/serve.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
 import { promptInputs, TestClient } from '../helpers/guards/guard-client.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 let folder: string;
 /** Ends the server: it drains. */
@@ -19,14 +19,10 @@ let abort: AbortController;
 let stdout: PassThrough;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'guardsweep-'));
+  folder = await temporaryFolder();
   stop = new AbortController();
   abort = new AbortController();
   stdout = new PassThrough({ encoding: 'utf8' });
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
 });
 
 const line = async (): Promise<string> => ((await once(stdout, 'data')) as [string])[0].trimEnd();

@@ -28,6 +28,9 @@ export function corpus(path: string, overrides: Partial<SourceConfig> = {}): Sou
 
 export const NEVER = new AbortController().signal;
 
+/** The smallest file that is taken for a JPEG. */
+export const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+
 interface FileColumns {
   readonly path: string;
   readonly columns: readonly string[];

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { VerdictStore, type StoreOptions } from '../../src/store/verdict-store.ts';
 import type { JudgedVerdicts } from '../../src/store/verdicts.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 /** A place for a store, with what it says. */
 export interface KeptStore extends StoreOptions {
@@ -15,9 +13,7 @@ export interface KeptStore extends StoreOptions {
 
 /** A place for a store that is removed when the test is over. `records` is what a damaged store is built from. */
 export async function keptStore(records: readonly JudgedVerdicts[] = []): Promise<KeptStore> {
-  const folder = await mkdtemp(join(tmpdir(), 'store-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const dir = join(folder, '.store');
+  const dir = join(await temporaryFolder(), '.store');
   const said: string[] = [];
   const options: StoreOptions = {
     key: Buffer.alloc(32, 7),

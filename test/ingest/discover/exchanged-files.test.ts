@@ -10,9 +10,7 @@ import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { guardsweep, temporaryFolder } from '../../helpers/cli.ts';
-import { corpus, itemsOf, NEVER } from '../read-items.ts';
-
-const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+import { JPEG, corpus, itemsOf, NEVER } from '../read-items.ts';
 
 let folder: string;
 let root: string;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusBounds } from '../../../src/ingest/discover/within-corpora.ts';
-import { NEVER, corpus, testFolder } from '../read-items.ts';
+import { JPEG, NEVER, corpus, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
 describe('expanding corpora', () => {
@@ -51,10 +51,7 @@ describe('expanding corpora', () => {
       'c/d/photo.txt',
       'c/fake.jpg',
     );
-    writeFileSync(
-      folder.at('c/photo.jpg'),
-      Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex'),
-    );
+    writeFileSync(folder.at('c/photo.jpg'), JPEG);
     writeFileSync(folder.at('c/clip.MP3'), 'ID3\u0004');
     writeFileSync(folder.at('c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
     const { sources, skipped } = await expandSources([corpus(folder.at('c'))], NEVER);

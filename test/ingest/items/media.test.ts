@@ -8,9 +8,8 @@ import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { NEVER, corpus, itemsOf, readItems, testFolder, inspect } from '../read-items.ts';
+import { JPEG, NEVER, corpus, itemsOf, readItems, testFolder, inspect } from '../read-items.ts';
 
-const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 const PNG = Buffer.from(
   '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
   'hex',

@@ -10,9 +10,8 @@ import type { ReadMedia } from '../../../src/domain/request.ts';
 import type { ReadBefore } from '../../../src/ingest/items/whole-file-item.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
-import { corpus, NEVER } from '../read-items.ts';
+import { JPEG, corpus, NEVER } from '../read-items.ts';
 
-const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
 const KNOWN = '1'.repeat(64);
 
 /** Knows the files whose states `knows` accepts, by a hash that no file has; notes what is added. */

@@ -1,23 +1,20 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
-import { corpus, NEVER, readItems } from '../read-items.ts';
-
-const JPEG = Buffer.from('ffd8ffc0000b080001000101011100ffda0008010100003f0000ffd9', 'hex');
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { JPEG, corpus, NEVER, readItems } from '../read-items.ts';
 
 describe('files whose names are not UTF-8', () => {
   let root: string;
-  beforeEach(() => {
-    root = join(mkdtempSync(join(tmpdir(), 'guardsweep-names-')), 'c');
+  beforeEach(async () => {
+    root = join(await temporaryFolder(), 'c');
     mkdirSync(root);
   });
-  afterEach(() => rmSync(join(root, '..'), { recursive: true }));
 
   const below = (name: string): Buffer =>
     Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);

@@ -2,7 +2,7 @@ import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type AudioFormat, recogniseAudio } from '../../../src/normalize/audio/audio-format.ts';
-import { folder } from './clips.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 
 const ZEROS = '\0'.repeat(5000);
 
@@ -31,7 +31,7 @@ it.each<[name: string, expected: AudioFormat | null, beginning: string]>([
   ['a JPEG', null, '\xff\xd8\xff\xe0\0\x10JFIF'],
   ['an empty file', null, ''],
 ])('%s', async (_name, expected, beginning) => {
-  const path = join(await folder(), 'file');
+  const path = join(await temporaryFolder(), 'file');
   await writeFile(path, beginning, 'latin1');
   const file = await open(path);
   try {

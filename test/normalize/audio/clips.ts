@@ -1,7 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { open, writeFile } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import type { LongAudio } from '../../../src/config/run-config.ts';
 import type { ItemError } from '../../../src/domain/item-error.ts';
@@ -20,13 +18,6 @@ export function normalizer(options: AudioNormalizerOptions = {}): AudioNormalize
   const opened = new AudioNormalizer(options);
   onTestFinished(() => opened.close());
   return opened;
-}
-
-/** A folder that goes with the test. */
-export async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'guardsweep-audio-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
 }
 
 export interface Heard {

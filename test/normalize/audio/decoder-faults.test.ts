@@ -6,8 +6,9 @@ import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
 import { DECODING_ERRORS } from '../../../src/normalize/ffmpeg-process.ts';
 import { findProgram } from '../../helpers/setup/debian-program.ts';
 import { settled } from '../../helpers/settled.ts';
-import { folder, hear, normalizer } from './clips.ts';
+import { hear, normalizer } from './clips.ts';
 import { childrenNamed, isAlive } from './processes.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 
 const MP3 = fileURLToPath(new URL('../../fixtures/audio/layer-three.mp3', import.meta.url));
 const OPUS = fileURLToPath(new URL('../../fixtures/audio/opus.opus', import.meta.url));
@@ -18,7 +19,7 @@ const LENIENT = { baseMs: 300, perAudioSecondMs: 0, wallFactor: 1_000 };
 async function programs(
   scripts: { readonly ffmpeg?: string; readonly ffprobe?: string } = {},
 ): Promise<string> {
-  const path = join(await folder(), 'bin');
+  const path = join(await temporaryFolder(), 'bin');
   await mkdir(path);
   for (const name of ['ffmpeg', 'ffprobe'] as const) {
     const script = scripts[name];
@@ -35,7 +36,7 @@ const code = (end: object): unknown => ('code' in end ? end.code : 'heard');
 
 describe('a machine without ffmpeg', () => {
   it('says what to install, in an outcome that can be retried', async () => {
-    const { end, windows } = await hear(normalizer({ env: { PATH: await folder() } }), MP3);
+    const { end, windows } = await hear(normalizer({ env: { PATH: await temporaryFolder() } }), MP3);
     expect({ end, windows }).toEqual({ end: DECODING_ERRORS.ffmpegMissing, windows: [] });
     expect((end as ItemError).message).toContain('apt-get install ffmpeg');
     expect(isRetryable(end as ItemError)).toBe(true);
@@ -119,7 +120,7 @@ describe('a decoder that goes wrong', () => {
     ['ffmpeg', OPUS],
     ['ffprobe', OPUS],
   ] as const)('is given another try when %s is killed', async (program, clip) => {
-    const home = await folder();
+    const home = await temporaryFolder();
     const bin = await programs({ [program]: killedOnce(`exec ${findProgram(program)} "$@"`) });
     const { end, windows } = await hear(normalizer({ env: { PATH: bin, HOME: home } }), clip);
     expect(code(end)).toBe('heard');
@@ -130,11 +131,11 @@ describe('a decoder that goes wrong', () => {
     const bin = await programs({
       ffmpeg: killedOnce('exec head -c 20000000 /dev/zero', 'head -c 10000000 /dev/zero'),
     });
-    const by = normalizer({ env: { PATH: bin, HOME: await folder() } });
+    const by = normalizer({ env: { PATH: bin, HOME: await temporaryFolder() } });
     const { end, windows } = await hear(by, MP3);
     expect(end).toEqual({ windowSeconds: 625, totalSeconds: 625 });
     expect(windows.map(({ startSeconds }) => startSeconds)).toEqual([0, 300, 600]);
-    const truncated = await hear(normalizer({ env: { PATH: bin, HOME: await folder() } }), MP3, {
+    const truncated = await hear(normalizer({ env: { PATH: bin, HOME: await temporaryFolder() } }), MP3, {
       long: 'truncate',
     });
     expect(truncated.end).toEqual({ windowSeconds: 300, totalSeconds: 625 });
@@ -174,7 +175,7 @@ describe('whoever stops', () => {
   const WRITES_FOR_EVER = 'echo $$ >"$HOME/pid"; exec /bin/cat /dev/zero';
 
   async function endless(): Promise<{ by: ReturnType<typeof normalizer>; pid: () => Promise<number> }> {
-    const home = await folder();
+    const home = await temporaryFolder();
     const by = normalizer({ env: { PATH: await programs({ ffmpeg: WRITES_FOR_EVER }), HOME: home } });
     return { by, pid: async () => Number(await readFile(join(home, 'pid'), 'utf8')) };
   }
@@ -228,7 +229,7 @@ describe('whoever stops', () => {
 });
 
 it('gives ffmpeg nothing of the environment but where programs and libraries are', async () => {
-  const home = await folder();
+  const home = await temporaryFolder();
   const bin = await programs({ ffmpeg: '/usr/bin/env >"$HOME/env"; /bin/cat </dev/null' });
   const env = { PATH: bin, HOME: home, GUARD_API_KEY: 'secret', FFREPORT: 'file=x' };
   await hear(normalizer({ env }), MP3);
@@ -239,7 +240,7 @@ it('gives ffmpeg nothing of the environment but where programs and libraries are
 });
 
 it('runs no more decoders side by side than it may', async () => {
-  const home = await folder();
+  const home = await temporaryFolder();
   const script =
     'echo in >>"$HOME/log"; /usr/bin/head -c 32000 /dev/zero; /bin/sleep 0.2; echo out >>"$HOME/log"';
   const by = normalizer({ decoders: 2, env: { PATH: await programs({ ffmpeg: script }), HOME: home } });

@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { settled } from '../../helpers/settled.ts';
 import { childrenNamed, writtenBytes } from './processes.ts';
 import { WAV_HEADER_BYTES } from '../../helpers/wav.ts';
-import { decodedByFfmpeg, folder, hear, normalizer, samples, writeWav } from './clips.ts';
+import { decodedByFfmpeg, hear, normalizer, samples, writeWav } from './clips.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/audio/', import.meta.url));
 
@@ -20,14 +21,14 @@ function noise(length: number, seed: number): Int16Array {
 }
 
 async function longClip(source: string): Promise<string> {
-  const path = join(await folder(), 'long.flac');
+  const path = join(await temporaryFolder(), 'long.flac');
   execFileSync('ffmpeg', ['-loglevel', 'error', '-f', 'lavfi', '-i', source, path]);
   return path;
 }
 
 it('leaves a clip that is in normal form as it is, in a file that any player opens (C-810)', async () => {
   const { windows } = await hear(normalizer(), `${FIXTURES}plain.wav`);
-  const path = join(await folder(), 'plain.wav');
+  const path = join(await temporaryFolder(), 'plain.wav');
   await writeFile(path, windows[0]!.wav);
   expect(samples(windows).equals(decodedByFfmpeg(`${FIXTURES}plain.wav`))).toBe(true);
   const again = await hear(normalizer(), path);
@@ -39,7 +40,7 @@ it('leaves a clip that is in normal form as it is, in a file that any player ope
 });
 
 it('mixes stereo to half the sum of both sides (C-805)', async () => {
-  const path = join(await folder(), 'stereo.wav');
+  const path = join(await temporaryFolder(), 'stereo.wav');
   const sides = noise(2 * 16_000, 20_261_121);
   await writeWav(path, sides, 2);
   const { windows } = await hear(normalizer(), path);
@@ -74,7 +75,7 @@ it('cuts a long clip into windows that together are the whole, and takes in no m
 });
 
 it('keeps the last samples of a clip, however few', async () => {
-  const path = join(await folder(), 'one-more.wav');
+  const path = join(await temporaryFolder(), 'one-more.wav');
   await writeWav(path, noise(300 * 16_000 + 1, 5), 1);
   const { end, windows } = await hear(normalizer(), path);
   expect(end).toEqual({ windowSeconds: 300.0000625, totalSeconds: 300.0000625 });
@@ -82,7 +83,7 @@ it('keeps the last samples of a clip, however few', async () => {
 });
 
 it('hears the file that was opened, whatever has its name by then', async () => {
-  const path = join(await folder(), 'clip.m4a');
+  const path = join(await temporaryFolder(), 'clip.m4a');
   await copyFile(`${FIXTURES}index-at-end.m4a`, path);
   const file = await open(path);
   try {
