@@ -77,6 +77,22 @@ describe('a rendered report', () => {
     await writeFile(path, await renderReport(sampleReport(sample)));
     await page.goto(`file://${path}`);
     await checkPage(page);
+    await page.evaluate('dispatchEvent(new Event("beforeprint"))');
+    await checkPage(page);
+  });
+
+  it('is printed with everything open, and folded again afterwards', async () => {
+    const page = await browser.newPage();
+    const path = join(await temporaryFolder(), 'report.html');
+    await writeFile(path, await renderReport(sampleReport()));
+    await page.goto(`file://${path}`);
+    const folded = 'document.querySelectorAll("details:not([open])").length';
+    const before = await page.evaluate(folded);
+    await page.evaluate(`addEventListener('beforeprint', () => (window.whilePrinted = ${folded}))`);
+    await page.pdf();
+    expect(await page.evaluate('whilePrinted')).toBe(0);
+    expect(await page.evaluate(folded)).toBe(before);
+    expect(before).toBeGreaterThan(20);
   });
 
   it('sorts a table by keyboard, and says how it is sorted', async () => {
@@ -85,7 +101,7 @@ describe('a rendered report', () => {
     await writeFile(path, await renderReport(sampleReport({ scale: 3 })));
     await page.goto(`file://${path}`);
     const table = page.locator('table', { has: page.locator('caption', { hasText: 'Most severe first' }) });
-    const seqs = (): Promise<string[]> => table.locator('tbody th small').allTextContents();
+    const seqs = (): Promise<string[]> => table.locator('tbody th').allTextContents();
     const before = await seqs();
     const head = table.locator('thead th').first();
     await head.getByRole('button').focus();

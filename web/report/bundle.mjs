@@ -16,7 +16,7 @@ const target = join(root, 'dist', 'report-runtime');
 
 /** The script of the page, as it is inlined: it must not end its element. */
 async function pageScript() {
-  const bundle = await rolldown({ input: join(report, 'client', 'sort-tables.ts'), logLevel: 'warn' });
+  const bundle = await rolldown({ input: join(report, 'client', 'script.ts'), logLevel: 'warn' });
   const { output } = await bundle.generate({ format: 'iife', minify: true });
   await bundle.close();
   const { code } = output[0];

@@ -16,6 +16,8 @@ interface ErrorCounts {
 /** Items that were not judged, for one cause. */
 export interface NotJudged {
   readonly code: ItemCode;
+  /** Null: any without advice of its own. */
+  readonly reason: ItemErrorReason | null;
   readonly items: number;
   readonly retryable: boolean;
   readonly brief: string;
@@ -34,8 +36,8 @@ export function notJudgedByCause(counts: ErrorCounts): NotJudged[] {
     const ofReason = reasons.filter(({ reason, items }) => items > 0 && mayHaveReason(code, reason));
     const others = all - ofReason.reduce((sum, { items }) => sum + items, 0);
     return [
-      ...(others > 0 ? [{ code, items: others, retryable, ...ITEM_ADVICE[code] }] : []),
-      ...ofReason.map(({ reason, items }) => ({ code, items, retryable, ...REASON_ADVICE[reason] })),
+      ...(others > 0 ? [{ code, reason: null, items: others, retryable, ...ITEM_ADVICE[code] }] : []),
+      ...ofReason.map(({ reason, items }) => ({ code, reason, items, retryable, ...REASON_ADVICE[reason] })),
     ];
   });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { Database } from '../../analysis/database.ts';
@@ -9,9 +9,9 @@ import type { RunConfig } from '../../config/run-config.ts';
 import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodePath } from '../../domain/file-path.ts';
-import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
 import { fileAdvice } from '../../domain/words/file-kinds.ts';
+import { type NotJudged, notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readSources } from '../../ingest/sources/sources-file.ts';
 import { assertRunDirectory } from '../../record/read-record.ts';
@@ -28,7 +28,7 @@ import { trialText } from '../../record/summary/trial.ts';
 import { comparePrevious } from './compare-previous.ts';
 import { type ListedItem, ListedItems } from './listed-items.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
-import type { CanaryRow, GuardRow, ReportData, ReportItem } from './report-data.ts';
+import type { CanaryRow, GuardRow, ReportCommands, ReportData, ReportItem } from './report-data.ts';
 
 /** Guards, models and checks that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
@@ -83,20 +83,8 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
           ...([counts.categories(), counts.corpora(), counts.modalities(), counts.scores(policy)] as const),
           ...([counts.coverage(), counts.latencies(), counts.rate()] as const),
         ]);
-      const errors: { readonly code: ItemCode; readonly items: number; readonly examples: ListedItem[] }[] =
-        [];
-      for (const [name, items] of Object.entries(summary.by_error_code)) {
-        const code = name as ItemCode;
-        errors.push({ code, items, examples: await listed.examples(code) });
-      }
       const unjudged = summary.errors === 0 ? [] : await listed.unjudgedFiles();
-      const named = [
-        severe,
-        uncertain,
-        slow,
-        ...errors.map(({ examples }) => examples),
-        unjudged.map(({ first }) => first),
-      ].flat();
+      const named = [severe, uncertain, slow, unjudged.map(({ first }) => first)].flat();
       const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
       const linked = (items: readonly ListedItem[]): ReportItem[] =>
         items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
@@ -111,7 +99,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
         manifestSha256: createHash('sha256').update(manifestBytes).digest('hex'),
         summary,
         trial: summary.trial === null ? null : trialText(summary.trial),
-        again: againCommand(record.config, summary),
+        commands: commandsFor(runDir, record.config, missingFlags(record.config, summary).flags),
         gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
         canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
         canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
@@ -119,16 +107,16 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
         corpora,
         modalities,
         scores,
-        errors: errors
-          .map((row) => ({
-            ...row,
-            retryable: isRetryable({ code: row.code }),
-            examples: linked(row.examples),
-          }))
-          .sort((a, b) => b.items - a.items),
-        toFix: unjudged.map(({ first, code, reason, items }) => ({
-          ...{ code, items, item: linked([first])[0]!, advice: fileAdvice(first.path, { code, reason }) },
-        })),
+        notJudged: notJudgedByCause(summary)
+          .sort((a, b) => b.items - a.items)
+          .map((cause) => ({
+            ...cause,
+            files: unjudged
+              .filter(({ code, reason }) => code === cause.code && reason === cause.reason)
+              .map(({ first, items }) => ({
+                ...{ items, item: linked([first])[0]!, advice: adviceOn(first.path, cause, summary) },
+              })),
+          })),
         coverage,
         guards: guardRows(summary, latencyOf),
         fingerprints: manifest.fingerprints.slice(0, MAX_LISTED),
@@ -145,11 +133,26 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
   );
 }
 
-function againCommand(config: RunConfig, summary: Summary): string | null {
-  const { flags } = missingFlags(config, summary);
-  if (flags.length === 0) return null;
-  const words = [...config.sources.map(({ given }) => given), ...flags];
-  return formatCliCommand('enqueue', words.map(shellWord), process.env);
+/** What to do about a file, if that is more than what its cause says. */
+function adviceOn(path: string, cause: NotJudged, { other_encodings }: Summary): string | null {
+  const encoding = other_encodings?.find(({ paths }) => paths.includes(path))?.encoding;
+  if (cause.code === 'INVALID_ENCODING' && encoding) return `most likely --encoding ${encoding}`;
+  const advice = fileAdvice(path, { code: cause.code, reason: cause.reason ?? undefined });
+  return advice === cause.full ? null : advice;
+}
+
+function commandsFor(runDir: string, { sources }: RunConfig, flags: readonly string[]): ReportCommands {
+  const command = (name: string, ...words: string[]): string =>
+    formatCliCommand(name, words.map(shellWord), process.env);
+  const out = ['--out', dirname(runDir)];
+  return {
+    resume: command('resume', runDir),
+    retry: command('retry', runDir),
+    serve: command('serve', ...out),
+    verify: command('verify', runDir),
+    again:
+      flags.length === 0 ? null : command('enqueue', ...sources.map(({ path }) => path), ...flags, ...out),
+  };
 }
 
 function guardRows(

@@ -4,28 +4,28 @@ import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
 import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import type { Restriction } from '../../domain/restriction/restriction.ts';
-import { describeRule } from '../../domain/words/decided-by-words.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import { JUDGED_HERE } from './outcome-counts.ts';
 import type { ReportItem } from './report-data.ts';
 
-const MAX_LISTED = 20;
+const MAX_LISTED = 25;
 
 /** Leaves out what repeats the content of an earlier item of the run. */
 const FIRST_OF_CONTENT = 'reused_from IS DISTINCT FROM run';
-const MAX_EXAMPLES = 5;
+/** Files of one cause. */
+const MAX_FILES = 20;
 /** Items examined before a list goes without those that people or other runs restrict. */
 const MAX_LOOKED_AT = 10_000;
 
 const UNRESTRICTED = `restricted_by IS NULL AND (turn IS NULL OR (path, "row") NOT IN (
   SELECT (path, "row") FROM outcomes WHERE restricted_by IS NOT NULL AND turn IS NOT NULL AND "row" IS NOT NULL))`;
 
-/** A file without any verdict, by its first item. */
+/** A file with items that were not judged for one cause. */
 export interface UnjudgedFile {
   readonly first: ListedItem;
   readonly code: ItemCode;
-  readonly reason: ItemErrorReason | undefined;
-  /** Its items, such as the rows of a table. */
+  readonly reason: ItemErrorReason | null;
+  /** Its items of this cause, such as the rows of a table. */
   readonly items: number;
 }
 
@@ -67,27 +67,24 @@ export class ListedItems {
     return this.#first(MAX_LISTED, judged, 'latency_ms DESC');
   }
 
-  /** The first errors of a code. */
-  examples(code: ItemCode): Promise<ListedItem[]> {
-    return this.#first(MAX_EXAMPLES, `error_code = '${code}'`, 'seq');
-  }
-
-  /** The files without any verdict, those with the most items first. */
+  /** The files of each cause for which items were not judged, those with the most of them first. */
   async unjudgedFiles(): Promise<UnjudgedFile[]> {
     const rows = await this.#database.query(
-      `SELECT min(seq)::DOUBLE AS seq, arg_min(error_code, seq), arg_min_null(error_reason, seq), count(*)::DOUBLE AS items FROM outcomes
-       GROUP BY path HAVING count(decision) = 0 ORDER BY items DESC, 1 LIMIT ${MAX_LISTED}`,
+      `SELECT min(seq)::DOUBLE AS seq, error_code, error_reason, count(*)::DOUBLE AS items FROM outcomes
+       WHERE error_code IS NOT NULL GROUP BY error_code, error_reason, path
+       QUALIFY row_number() OVER (PARTITION BY error_code, error_reason ORDER BY count(*) DESC, min(seq)) <= ${MAX_FILES}
+       ORDER BY items DESC, 1`,
       [],
       this.#signal,
     );
     if (rows.length === 0) return [];
-    const firsts = await this.#first(MAX_LISTED, `seq IN (${rows.map(([seq]) => seq).join(', ')})`, 'seq');
+    const firsts = await this.#first(rows.length, `seq IN (${rows.map(([seq]) => seq).join(', ')})`, 'seq');
     const bySeq = new Map(firsts.map((item) => [item.seq, item]));
-    return rows.flatMap(([seq, code, why, items]) => {
+    return rows.flatMap(([seq, code, reason, items]) => {
       const first = bySeq.get(seq as number);
       if (first === undefined) return [];
-      const reason = (why ?? undefined) as ItemErrorReason | undefined;
-      return [{ first, code: code as ItemCode, reason, items: items as number }];
+      const cause = { code: code as ItemCode, reason: reason as ItemErrorReason | null };
+      return [{ first, ...cause, items: items as number }];
     });
   }
 
@@ -110,7 +107,7 @@ export class ListedItems {
     const scores = columns.map((column, at) => `'${names[at]!}': ${column}`).join(', ');
     const rows = await this.#database.query(
       `SELECT seq::DOUBLE, content_sha256, file_sha256, restricted_by, id, path, "row"::DOUBLE, part, turn::DOUBLE, modality,
-         decision, decided_by, score, latency_ms, error_message, to_json(coalesce(subcategory_flags, [])),
+         decision, score, latency_ms, error_message, to_json(coalesce(subcategory_flags, [])),
          to_json({${scores}})
        FROM outcomes WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`,
       [],
@@ -128,8 +125,7 @@ export class ListedItems {
 }
 
 function listedItem(cells: Row): ListedItem {
-  const [seq, , , , id, path, row, part, turn, modality, decision, rule, score, latencyMs, error, ...by] =
-    cells;
+  const [seq, , , , id, path, row, part, turn, modality, decision, score, latencyMs, error, ...by] = cells;
   const [flags, scores] = by.map((json) => JSON.parse(json as string) as unknown) as [
     string[],
     Record<string, number>,
@@ -142,7 +138,6 @@ function listedItem(cells: Row): ListedItem {
       modality: modality as ReportItem['modality'],
     },
     ...{ decision: decision as Decision | null, score: score as number | null },
-    decidedBy: decision === null ? null : describeRule(rule as string | null),
     categories: [...new Set(flags)].sort((a, b) => (scores[b] ?? -1) - (scores[a] ?? -1)),
     ...{ latencyMs: latencyMs as number | null, error: error as string | null },
   };

@@ -1,7 +1,7 @@
 import type { COVERAGE_UNITS } from '../../domain/coverage.ts';
-import type { ItemCode } from '../../domain/item-error.ts';
 import type { Decision, OutcomeLine } from '../../domain/outcome.ts';
 import type { CategoryName } from '../../domain/taxonomy.ts';
+import type { NotJudged } from '../../domain/words/not-judged.ts';
 import type { ReviewProgress } from '../../record/reviews/review.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 
@@ -23,8 +23,7 @@ export interface ReportData {
   readonly summary: Summary;
   /** The part of the corpora that was judged, as a sentence; null if everything was. */
   readonly trial: string | null;
-  /** The command that would judge more of the sources; null if no flag would help. */
-  readonly again: string | null;
+  readonly commands: ReportCommands;
   /** The gates, as sentences. */
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
   /** The canaries, as a sentence. */
@@ -36,9 +35,8 @@ export interface ReportData {
   readonly corpora: readonly GroupRow[];
   readonly modalities: readonly GroupRow[];
   readonly scores: ScoreSpread;
-  readonly errors: readonly ErrorRow[];
-  /** The files without any verdict, those with the most items first; at most 20. */
-  readonly toFix: readonly FileRow[];
+  /** What was not judged, by cause, the most frequent first. */
+  readonly notJudged: readonly CauseRow[];
   readonly coverage: readonly CoverageRow[];
   readonly guards: readonly GuardRow[];
   readonly fingerprints: readonly {
@@ -58,6 +56,16 @@ export interface ReportData {
   readonly reviews: ReviewProgress;
   /** The final files, with `file:` URLs. */
   readonly files: readonly { readonly name: string; readonly url: string }[];
+}
+
+/** Commands that can be typed in any folder. */
+export interface ReportCommands {
+  readonly resume: string;
+  readonly retry: string;
+  readonly serve: string;
+  readonly verify: string;
+  /** Judges more of the sources; null if no flag would help. */
+  readonly again: string | null;
 }
 
 export interface CanaryRow {
@@ -110,21 +118,18 @@ export interface ScoreSpread {
   readonly block: number | null;
 }
 
-export interface ErrorRow {
-  readonly code: ItemCode;
-  readonly items: number;
-  readonly retryable: boolean;
-  /** The first items, in corpus order. */
-  readonly examples: readonly ReportItem[];
+export interface CauseRow extends NotJudged {
+  /** Those with the most of its items first; at most 20. */
+  readonly files: readonly FileRow[];
 }
 
 export interface FileRow {
-  /** Its first item. */
+  /** The first item of the file that was not judged for this cause. */
   readonly item: ReportItem;
-  readonly code: ItemCode;
-  /** Its items, such as the rows of a table. */
+  /** All of them. */
   readonly items: number;
-  readonly advice: string;
+  /** What to do about this file; null if there is nothing more to say than about its cause. */
+  readonly advice: string | null;
 }
 
 export interface CoverageRow {
@@ -166,7 +171,6 @@ export interface ReportItem {
   readonly turn: number | null;
   readonly modality: OutcomeLine['modality'];
   readonly decision: Decision | null;
-  readonly decidedBy: string | null;
   readonly score: number | null;
   /** Flagged categories, most probable first. */
   readonly categories: readonly string[];

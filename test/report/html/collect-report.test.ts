@@ -100,34 +100,43 @@ describe('a collected report', () => {
     expect(ids(data.slow).slice(0, 2)).toEqual(['a0', 'a1']);
     expect(data.severe[0]).toMatchObject({
       categories: ['hate', 'privacy'],
-      decidedBy: 'Overall score at or above 0.8',
       file: pathToFileURL(join(folder, 'a.csv')).href,
     });
     expect(data.summary.restricted).toBe(2);
     for (const id of ['a5', 'b3']) expect(JSON.stringify(data)).not.toContain(`"${id}"`);
   });
 
-  it('gives examples of errors, and the hash of the manifest that it was made from', async () => {
-    expect(data.errors).toMatchObject([{ code: 'TIMEOUT', items: 2, retryable: true }]);
-    expect(ids(data.errors[0]!.examples)).toEqual(['a4', 'b2']);
+  it('names files for each cause, the hash of the manifest, and commands for any folder', async () => {
+    expect(data.notJudged).toMatchObject([{ code: 'TIMEOUT', items: 2, retryable: true }]);
+    expect(ids(data.notJudged[0]!.files.map(({ item }) => item))).toEqual(['a4', 'b2']);
+    expect(data.commands.serve).toContain(`--out ${dirname(dir)}`);
+    expect(data.commands.retry).toContain(dir);
     expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256);
   });
 
-  it('names the files of which nothing was judged, why, and what to do about each', async () => {
+  it('names the files that were not judged by cause, with what to do about each beyond its cause', async () => {
     const cwd = await temporaryFolder();
     const ids = Array.from({ length: 30 }, (_, at) => `${at},2024-01-02\n`);
     await writeFile(join(cwd, 'ids.csv'), `id,when\n${ids.join('')}`);
     await writeFile(join(cwd, 'old.csv'), Buffer.from('text\nGrüße aus Köln\nschöne Tage\n', 'latin1'));
     await writeFile(join(cwd, 'partly.csv'), 'text\n0.1\nfail\n');
-    const { toFix } = await collect(
+    const { notJudged } = await collect(
       await judgedRun(cwd, ['ids.csv', 'old.csv', 'partly.csv'], { judge: byWords }),
     );
-    expect(toFix).toMatchObject([
-      { item: { path: 'ids.csv', file: pathToFileURL(join(cwd, 'ids.csv')).href }, items: 30 },
-      { item: { path: 'old.csv' }, code: 'INVALID_ENCODING' },
+    const file = pathToFileURL(join(cwd, 'ids.csv')).href;
+    expect(notJudged).toMatchObject([
+      {
+        reason: 'no_text_column',
+        items: 30,
+        files: [{ item: { path: 'ids.csv', file }, items: 30, advice: null }],
+      },
+      {
+        code: 'INVALID_ENCODING',
+        full: expect.stringContaining('--encoding') as string,
+        files: [{ item: { path: 'old.csv' } }],
+      },
+      { code: 'TIMEOUT', files: [{ item: { path: 'partly.csv' }, items: 1 }] },
     ]);
-    expect(toFix[0]!.advice).toContain('--text-column');
-    expect(toFix[1]!.advice).toContain('--encoding');
   });
 
   it('is refused for a run that is not finished', async () => {

@@ -1,6 +1,7 @@
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
+import { ITEM_ADVICE } from '../../../src/domain/words/item-advice.ts';
 import type { ReportData, ReportItem } from '../../../src/report/html/report-data.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
 
@@ -21,7 +22,7 @@ export function sampleReport({
   const none = { review: 0, block: 0, allow: 0 };
   const item = (seq: number): ReportItem => ({
     ...{ seq, id: next(), path: next(), row: seq * scale, part: next(), turn: 2 },
-    ...{ modality: 'text', decision: 'block', decidedBy: next(), score: 0.93 },
+    ...{ modality: 'text', decision: 'block', score: 0.93 },
     ...{ categories: ['hate', next()], latencyMs: 19.2, error: next() },
     file: 'file:///tmp/uploads/a.csv',
   });
@@ -70,7 +71,7 @@ export function sampleReport({
     summary,
     reviews: { flagged: scale, reviewed: 2 * scale, overturned: scale },
     trial: 'TRIAL: only some',
-    again: next(),
+    commands: { resume: next(), retry: next(), serve: next(), verify: next(), again: next() },
     gates: [
       { text: 'flaggedRate tripped: 0.375 is above 0.1', tripped: true },
       { text: 'errorRate passed', tripped: false },
@@ -92,10 +93,10 @@ export function sampleReport({
       categories: CATEGORY_KEYS.map((category) => ({ category, bins: bins(25), review: 0.5, block: 0.8 })),
       ...{ review: 0.5, block: 0.8 },
     },
-    errors: ITEM_CODES.map((code) => ({ code, items: scale, retryable: true, examples: items(5) })),
-    toFix: [
-      { item: items(1)[0]!, code: 'INVALID_ENCODING', items: scale, advice: 'name it with --encoding' },
-    ],
+    notJudged: ITEM_CODES.map((code) => ({
+      ...{ code, reason: null, items: 9 * scale, retryable: true, ...ITEM_ADVICE[code] },
+      files: items(5).map((one) => ({ item: one, items: scale, advice: next() })),
+    })),
     coverage: [
       { unit: 'chars', items: 8 * scale, partial: 1, inParts: 2, judged: 90 * scale, total: 100 * scale },
     ],
@@ -110,7 +111,7 @@ export function sampleReport({
       ...{ from: Date.parse('2026-11-21T02:00:00Z'), seconds: 60 },
       bins: bins(140).map((count) => ({ verdicts: count, flagged: Math.round(count / 3), errors: 1 })),
     },
-    ...{ severe: items(20), uncertain: items(20), slow: items(20) },
+    ...{ severe: items(25), uncertain: items(20), slow: items(20) },
     previous: {
       ...{ run: next(), createdAt: '2026-11-20T02:00:00.000Z' },
       counts: { ...summary, fingerprints: [next()] },

@@ -3,18 +3,9 @@ import type { ReportItem } from '../../../src/report/html/report-data.ts';
 import { number } from '../format.ts';
 import { Name } from './name.tsx';
 
-/** Identifies an item by its id and its number in the run. */
-export function ItemId({ item }: { readonly item: ReportItem }): JSX.Element {
-  return (
-    <>
-      <Name text={item.id} /> <small>item {item.seq}</small>
-    </>
-  );
-}
-
 /** The item's location, with a link to its file where a link is allowed. */
 export function ItemPlace({ item }: { readonly item: ReportItem }): JSX.Element {
-  const { path, row, part, turn, file } = item;
+  const { id, path, row, part, turn, file } = item;
   return (
     <>
       {file?.startsWith('file:') ? (
@@ -24,7 +15,12 @@ export function ItemPlace({ item }: { readonly item: ReportItem }): JSX.Element 
       ) : (
         <Name text={path} />
       )}
-      {row !== null && <small> row {number(row)}</small>}
+      {row !== null && (
+        <small>
+          {' '}
+          row {number(row)}, <Name text={id} />
+        </small>
+      )}
       {turn !== null && <small> turn {number(turn)}</small>}
       {part !== null && (
         <small>

@@ -1,6 +1,26 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-/** A part of the report with a heading of its own. `id` is its place in the list of contents. */
+/** A part of the report that is folded on a screen, and open on paper. A link to `id` opens it. */
+export function Fold({
+  id,
+  title,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  return (
+    <details class="part">
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      <div id={id}>{children}</div>
+    </details>
+  );
+}
+
+/** A part of the report with a heading of its own. */
 export function Section({
   id,
   title,

@@ -1,26 +1,41 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { notJudgedByCause } from '../../../src/domain/words/not-judged.ts';
-import type { GroupRow, ReportData } from '../../../src/report/html/report-data.ts';
-import { categoryLabel, formatCount, number, percent } from '../format.ts';
+import type { ReportData } from '../../../src/report/html/report-data.ts';
+import { categoryLabel, formatCount, number, percent, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
+import { ShareBar } from '../parts/share-bar.tsx';
 
-/** Categories, and causes of errors, that are named here; the sections below have all of them. */
-const MOST_NAMED = 3;
+/** Categories and guards that are named here; the folded parts have all of them. */
+const MOST_NAMED = 6;
 
-/**
- * The first page, for a reader who reads no further. Each line answers one question; the sections below give the details.
- */
+const DEMONSTRATION = 'the embedded demonstration guard';
+
+/** The first screen, for a reader who reads no further. Every share is one of all items, so they add up to 100%. */
 export function Brief({ data }: { readonly data: ReportData }): JSX.Element {
+  const { summary } = data;
+  const { items, by_decision: by } = summary;
   return (
     <section id="brief" aria-labelledby="brief-title">
       <h2 id="brief-title">In brief</h2>
+      <div class="panels">
+        <Judged data={data} />
+        <NotJudged data={data} />
+        <Categories data={data} />
+      </div>
+      <p class="sum">
+        {formatCount(items, 'item')} = {number(by.block)} block + {number(by.review)} review +{' '}
+        {number(by.allow)} allow + {number(items - summary.verdicts)} not judged. All shares are of these.
+      </p>
       <dl class="brief">
-        <Answer to="Checked">{describeChecked(data)}</Answer>
-        <Answer to="Found">
-          <Found data={data} />
-        </Answer>
-        <Answer to="Not known">
-          <NotKnown data={data} />
+        {summary.restricted > 0 && (
+          <Answer to="Restricted">
+            {formatCount(summary.restricted, 'item')} may show children in sexual contexts. This report does
+            not name them; <code>restricted.csv</code> in the run directory says where they are. Handle them
+            as your law requires.
+          </Answer>
+        )}
+        {data.previous !== null && <Answer to="New">{describeNew(data.previous)}</Answer>}
+        <Answer to="Guard">
+          <Guard data={data} />
         </Answer>
         <Answer to="Reviewed">{describeReviewed(data)}</Answer>
         <Answer to="Next">
@@ -46,65 +61,133 @@ function Answer({
   );
 }
 
-function describeChecked({ summary, corpora, modalities, trial }: ReportData): string {
-  const models = new Set(summary.guards.map(({ endpoint, fingerprint }) => fingerprint ?? endpoint)).size;
-  const kinds = modalities.map(({ name, items }) => `${number(items)} ${name}`).join(', ');
-  const of = modalities.length > 1 ? ` (${kinds})` : '';
-  const from = corpora.length > 1 ? ` from ${sources(corpora)}` : '';
-  const by = models > 0 ? `, by ${formatCount(models, 'model')}` : '';
-  const part = trial === null ? '' : ' This was a trial: the corpus holds more.';
-  return `${number(summary.verdicts)} of ${formatCount(summary.items, 'item')}${of}${from}${by}.${part}`;
-}
-
-/** The last row may stand for all the others. */
-function sources(corpora: readonly GroupRow[]): string {
-  const isCut = corpora.at(-1)?.name === null;
-  return isCut ? `more than ${corpora.length - 1} sources` : formatCount(corpora.length, 'source');
-}
-
-function Found({ data: { summary, categories } }: { readonly data: ReportData }): JSX.Element {
-  const { block, review } = summary.by_decision;
-  const flagged = block + review;
-  if (flagged === 0) return <>Nothing to block or to review.</>;
-  const most = categories
-    .filter(({ category, block: blocked, review: toReview }) => category !== null && blocked + toReview > 0)
-    .sort((a, b) => b.block + b.review - a.block - a.review)
-    .slice(0, MOST_NAMED);
+function Judged({ data: { summary, modalities } }: { readonly data: ReportData }): JSX.Element {
+  const { items, verdicts, by_decision: by } = summary;
+  const kinds = (['block', 'review', 'allow'] as const).map((kind) => ({ kind, count: by[kind] }));
   return (
-    <>
-      {number(block)} to block and {number(review)} to review, {percent(flagged, summary.verdicts)} of what
-      was judged.
-      {most.length > 0 && ' Most often: '}
-      {most.map((row, index) => (
-        <>
-          {index > 0 && ', '}
-          <Name text={categoryLabel(row.category ?? '')} /> ({number(row.block + row.review)})
-        </>
-      ))}
-      {most.length > 0 && '.'}
-      {summary.restricted > 0 &&
-        ` ${formatCount(summary.restricted, 'item')} may show children in sexual contexts.`}
-    </>
+    <div class="panel">
+      <h3>Judged</h3>
+      <p class="figure">
+        {number(verdicts)} <small>of {formatCount(items, 'item')}</small>
+      </p>
+      <ShareBar whole={items} parts={[...kinds, { kind: 'unjudged', count: items - verdicts }]} />
+      <dl class="counts">
+        {kinds.map(({ kind, count }) => (
+          <div class={kind}>
+            <dt>{kind}</dt>
+            <dd>
+              {number(count)} <small>{percent(count, items)}</small>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {modalities.length > 1 && (
+        <p class="note">Items: {modalities.map((kind) => `${number(kind.items)} ${kind.name}`).join(', ')}</p>
+      )}
+    </div>
   );
 }
 
-function NotKnown({ data: { summary } }: { readonly data: ReportData }): JSX.Element {
-  const { items, verdicts, partial, judged_as_whole: whole } = summary;
+function NotJudged({ data }: { readonly data: ReportData }): JSX.Element {
+  const { items, verdicts } = data.summary;
+  const unjudged = items - verdicts;
+  return (
+    <div class="panel">
+      <h3>Not judged</h3>
+      <p class="figure">
+        {number(unjudged)} <small>{percent(unjudged, items)}</small>
+      </p>
+      <ul class="plain">
+        {describeLimits(data).map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Limits that the numbers do not show: partly judged items, and content without a verdict of its own. */
+function describeLimits({ summary, trial }: ReportData): string[] {
   const lines: string[] = [];
-  if (items > verdicts) {
+  const { partial, judged_as_whole: whole, empty_sources: empty, skipped } = summary;
+  const open = summary.items - summary.verdicts - summary.errors;
+  if (open > 0) lines.push(`${formatCount(open, 'item has', 'items have')} no outcome yet`);
+  if (partial > 0)
+    lines.push(`${formatCount(partial, 'verdict is', 'verdicts are')} on a part of the item only`);
+  if (whole.earlier_turns > 0) {
     lines.push(
-      `${formatCount(items - verdicts, 'item has', 'items have')} no verdict (${percent(items - verdicts, items)})`,
+      `${formatCount(whole.earlier_turns, 'earlier turn', 'earlier turns')} of ${formatCount(whole.conversations, 'conversation')} without a verdict of their own`,
     );
   }
-  if (partial > 0) lines.push(`${formatCount(partial, 'item was', 'items were')} judged in part only`);
-  if (whole.earlier_turns > 0) {
-    const turns = formatCount(whole.earlier_turns, 'earlier turn', 'earlier turns');
-    lines.push(`${turns} of conversations that were judged as a whole`);
-  }
-  const left = Object.values(summary.skipped).reduce((sum, count) => sum + count, 0);
+  const left = Object.values(skipped).reduce((sum, count) => sum + count, 0);
   if (left > 0) lines.push(`${formatCount(left, 'file was', 'files were')} left out`);
-  if (lines.length === 0) return <>Nothing: every item has a verdict.</>;
-  return <>{lines.join('; ')}.</>;
+  if (empty.count > 0) lines.push(`${formatCount(empty.count, 'file holds', 'files hold')} no items`);
+  const unselected = summary.trial?.records_not_selected ?? null;
+  if (unselected !== null)
+    lines.push(`${formatCount(unselected, 'record is', 'records are')} not in the trial`);
+  else if (trial !== null) lines.push('the records that are not in the trial were not counted');
+  if (lines.length === 0) lines.push('nothing was left out');
+  return lines;
+}
+
+function Categories({ data: { categories } }: { readonly data: ReportData }): JSX.Element {
+  const flagged = categories
+    .map(({ category, block, review }) => ({ category, items: block + review }))
+    .filter(({ items }) => items > 0)
+    .sort((a, b) => b.items - a.items);
+  const more = flagged.length - MOST_NAMED;
+  return (
+    <div class="panel">
+      <h3>Block or review, by main category</h3>
+      {flagged.length === 0 && <p>Nothing to block or to review.</p>}
+      <dl class="list">
+        {flagged.slice(0, MOST_NAMED).map(({ category, items }) => (
+          <div>
+            <dt>{category === null ? 'No category' : <Name text={categoryLabel(category)} />}</dt>
+            <dd>{number(items)}</dd>
+          </div>
+        ))}
+      </dl>
+      {more > 0 && (
+        <p class="note">
+          and <a href="#categories">{formatCount(more, 'more category', 'more categories')}</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function describeNew({ createdAt, changes }: NonNullable<ReportData['previous']>): string {
+  const since = `Since the run of ${time(createdAt)}`;
+  if (changes === null) return `${since}: not compared item by item, since a run is too large.`;
+  const changed = changes.decisions.map(
+    ({ before, now, items }) => `${number(items)} from ${before} to ${now}`,
+  );
+  return (
+    `${since}: ${formatCount(changes.onlyNow, 'item is', 'items are')} new, ` +
+    `${number(changes.onlyBefore)} gone, ${changed.length === 0 ? 'no decision changed' : changed.join(', ')}.`
+  );
+}
+
+function Guard({ data: { guards } }: { readonly data: ReportData }): JSX.Element {
+  if (guards.length === 0) return <>No guard judged anything.</>;
+  const named = [
+    ...new Set(guards.map(({ kind, endpoint }) => (kind === 'embedded' ? DEMONSTRATION : endpoint))),
+  ];
+  const more = named.length - MOST_NAMED;
+  return (
+    <>
+      Judged by{' '}
+      {named.slice(0, MOST_NAMED).map((endpoint, index) => (
+        <>
+          {index > 0 && ', '}
+          <Name text={endpoint} />
+        </>
+      ))}
+      {more > 0 && ` and ${number(more)} more`}. A guard estimates: it misses some harmful content, and flags
+      some that is harmless.
+    </>
+  );
 }
 
 /** The reviews. They change no other number in the report. */
@@ -121,7 +204,7 @@ function describeReviewed({ reviews, summary }: ReportData): string {
 }
 
 function NextSteps({ data }: { readonly data: ReportData }): JSX.Element {
-  const { summary, reviews, run, again } = data;
+  const { summary, reviews, commands, notJudged } = data;
   const { block, review } = summary.by_decision;
   const steps: JSX.Element[] = [];
   const step = (what: string, command?: string): void => {
@@ -136,22 +219,15 @@ function NextSteps({ data }: { readonly data: ReportData }): JSX.Element {
       </li>,
     );
   };
-  if (summary.status === 'incomplete') step('Finish the run', `guardsweep resume ${run}`);
+  if (summary.status === 'incomplete') step('Finish the run', commands.resume);
   if (summary.guards.some(({ kind }) => kind === 'embedded')) {
     step('Judge with a real guard before you rely on this: the embedded one is a demonstration');
   }
-  const causes = notJudgedByCause(summary).sort((a, b) => b.items - a.items);
-  const retryable = causes.reduce((sum, cause) => sum + (cause.retryable ? cause.items : 0), 0);
-  if (summary.status === 'finished' && retryable > 0) {
-    step(`Try ${formatCount(retryable, 'item')} again`, `guardsweep retry ${run}`);
-  }
-  for (const { items, full } of causes.filter((cause) => !cause.retryable).slice(0, MOST_NAMED)) {
-    step(`${formatCount(items, 'item')} not judged: ${full}`);
-  }
-  if (again !== null) step('Judge more, with the other flags of this run', again);
   const open = block + review - reviews.flagged;
-  if (open > 0) step(`Review ${formatCount(open, 'flagged item')}`, 'guardsweep serve');
-  if (summary.restricted > 0)
-    step('Handle the restricted items that restricted.csv lists as your law requires');
+  if (open > 0) step(`Review ${formatCount(open, 'flagged item')}`, commands.serve);
+  const retryable = notJudged.reduce((sum, cause) => sum + (cause.retryable ? cause.items : 0), 0);
+  if (summary.status === 'finished' && retryable > 0)
+    step(`Try ${formatCount(retryable, 'item')} again`, commands.retry);
+  if (commands.again !== null) step('Judge more, with the other flags of this run', commands.again);
   return steps.length === 0 ? <>Nothing is left to do.</> : <ol>{steps}</ol>;
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { CoverageRow, ReportData } from '../../../src/report/html/report-data.ts';
 import { formatCount, number, percent } from '../format.ts';
-import { Section } from '../parts/section.tsx';
+import { Fold } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
 const KINDS: Readonly<Record<CoverageRow['unit'], readonly [what: string, unit: string]>> = {
@@ -16,7 +16,7 @@ export function Coverage({ data: { coverage, summary } }: { readonly data: Repor
   if (coverage.length === 0) return null;
   const { conversations, earlier_turns: turns } = summary.judged_as_whole;
   return (
-    <Section id="coverage" title="Coverage">
+    <Fold id="coverage" title="Coverage">
       <Table
         caption="How much of the items with a verdict was judged"
         columns={[
@@ -46,6 +46,6 @@ export function Coverage({ data: { coverage, summary } }: { readonly data: Repor
           <code>--audit every-turn</code> judges them.
         </p>
       )}
-    </Section>
+    </Fold>
   );
 }

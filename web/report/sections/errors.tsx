@@ -1,78 +1,78 @@
 import type { JSX } from 'preact';
-import { notJudgedByCause } from '../../../src/domain/words/not-judged.ts';
-import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { number, percent } from '../format.ts';
-import { ItemId, ItemPlace } from '../parts/item-place.tsx';
+import type { CauseRow, ReportData } from '../../../src/report/html/report-data.ts';
+import { conversionAdvice, OTHER_FILES, OTHER_HELP } from '../../../src/domain/words/file-kinds.ts';
+import { formatCount, number } from '../format.ts';
+import { ItemPlace } from '../parts/item-place.tsx';
 import { Name } from '../parts/name.tsx';
-import { Unread } from '../parts/unread.tsx';
 import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
-/** The files without a single judged item, each with the reason and the remedy. */
-function ToFix({ files }: { readonly files: ReportData['toFix'] }): JSX.Element | null {
-  if (files.length === 0) return null;
+/** Items that were not judged, one line a cause with its remedy; its files are folded below it. */
+export function Errors({ data: { notJudged, summary } }: { readonly data: ReportData }): JSX.Element {
   return (
-    <Table
-      caption="Files to fix: nothing was judged of these"
-      columns={[{ name: 'File' }, { name: 'Items', numeric: true }, { name: 'Why' }, { name: 'What to do' }]}
-      rows={files.map(({ item, code, items, advice }) => [
-        cell(<Name text={item.path} />, item.path),
-        cell(number(items), items),
-        cell(
-          <>
-            <code class="whole">{code}</code> {item.error !== null && <Name text={item.error} />}
-          </>,
-          code,
-        ),
-        cell(advice),
-      ])}
-    />
+    <Section id="errors" title="What was not judged">
+      {notJudged.length === 0 && <p>No item ended in an error.</p>}
+      {notJudged.map((cause) => (
+        <details class="cause">
+          <summary>
+            <b>{number(cause.items)}</b> <span>{cause.brief}</span>
+          </summary>
+          <p>
+            <code class="whole">{cause.code}</code>: {cause.full}
+            {cause.retryable && '; try these again with retry'}.
+          </p>
+          {cause.reason === 'file_type' && <Kinds kinds={summary.unsupported_files} />}
+          <Files cause={cause} />
+        </details>
+      ))}
+    </Section>
   );
 }
 
-/** Items that were not judged, by code: what to do about them, and the first of each. */
-export function Errors({ data }: { readonly data: ReportData }): JSX.Element {
-  const { errors, summary } = data;
-  const examples = errors.flatMap(({ code, examples: items }) => items.map((item) => ({ code, item })));
+function Files({ cause: { code, brief, items, files } }: { readonly cause: CauseRow }): JSX.Element {
+  const hasAdvice = files.some(({ advice }) => advice !== null);
+  const more = items - files.reduce((sum, file) => sum + file.items, 0);
   return (
-    <Section id="errors" title="What was not judged">
-      {errors.length === 0 ? (
-        <p>No item ended in an error.</p>
-      ) : (
+    <>
+      {files.length > 0 && (
         <Table
-          caption="Items without a verdict, by code"
+          caption={`Files with ${code}: ${brief}`}
           columns={[
-            { name: 'Code' },
+            { name: 'File' },
             { name: 'Items', numeric: true },
-            { name: 'Of items', numeric: true },
-            { name: 'What to do' },
+            { name: 'Why' },
+            ...(hasAdvice ? [{ name: 'What to do' }] : []),
           ]}
-          rows={notJudgedByCause(summary).map(({ code, items, retryable, full }) => [
-            cell(<code class="whole">{code}</code>, code),
-            cell(number(items), items),
-            cell(percent(items, summary.items), items),
-            cell(`${full}${retryable ? '; try these again with retry' : ''}`),
-          ])}
-          total={[
-            ...[cell('All'), cell(number(summary.errors)), cell(percent(summary.errors, summary.items))],
-            cell(''),
-          ]}
-        />
-      )}
-      <ToFix files={data.toFix} />
-      <Unread data={data} />
-      {examples.length > 0 && (
-        <Table
-          caption="The first items of each code"
-          columns={[{ name: 'Code' }, { name: 'Item' }, { name: 'Where' }, { name: 'Why' }]}
-          rows={examples.map(({ code, item }) => [
-            cell(<code class="whole">{code}</code>, code),
-            cell(<ItemId item={item} />),
-            cell(<ItemPlace item={item} />),
-            cell(item.error === null ? '' : <Name text={item.error} />),
+          rows={files.map((file) => [
+            cell(<ItemPlace item={file.item} />, file.item.path),
+            cell(number(file.items), file.items),
+            cell(<Name text={file.item.error ?? ''} />),
+            ...(hasAdvice ? [cell(file.advice ?? '')] : []),
           ])}
         />
       )}
-    </Section>
+      {more > 0 && (
+        <p class="note">
+          {formatCount(more, 'item')} of other files: <code>errors.jsonl</code> lists all of them.
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The types of the files that are not read; they tell more than the first files when there are many. */
+function Kinds({ kinds }: { readonly kinds: ReportData['summary']['unsupported_files'] }): JSX.Element {
+  return (
+    <Table
+      caption="Files of types that are not read"
+      columns={[{ name: 'Type' }, { name: 'Files', numeric: true }, { name: 'What to do' }]}
+      rows={Object.entries(kinds)
+        .sort(([, a], [, b]) => b - a)
+        .map(([name, count]) => [
+          cell(name === OTHER_FILES ? 'others' : <Name text={name} />, name),
+          cell(number(count), count),
+          cell(conversionAdvice(name) ?? OTHER_HELP),
+        ])}
+    />
   );
 }

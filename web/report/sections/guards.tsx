@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { milliseconds, number, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
-import { Section } from '../parts/section.tsx';
+import { Fold } from '../parts/section.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
 /** Artifacts of a model that are listed. */
@@ -19,7 +19,7 @@ function hasBinaryScores(
 export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
   const { guards, fingerprints, canaries, canaryChecks, gates, summary } = data;
   return (
-    <Section id="guards" title="Guards and checks">
+    <Fold id="guards" title="Guards and checks">
       {guards.length > 0 && (
         <Table
           caption="Which guards judged"
@@ -111,6 +111,6 @@ export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
           ))}
         </ul>
       )}
-    </Section>
+    </Fold>
   );
 }

@@ -5,7 +5,7 @@ import { Name } from '../parts/name.tsx';
 
 /** The subject of the report, and the warnings that a reader needs first. */
 export function Heading({ data }: { readonly data: ReportData }): JSX.Element {
-  const { summary, name, run, createdAt, finishedAt, madeAt } = data;
+  const { summary, name, run, createdAt, finishedAt } = data;
   return (
     <header>
       <h1>Moderation report</h1>
@@ -21,7 +21,6 @@ export function Heading({ data }: { readonly data: ReportData }): JSX.Element {
         <Fact term="Finished">{time(finishedAt)}</Fact>
         {summary.seconds > 0 && <Fact term="Time">{duration(summary.seconds)}</Fact>}
         {summary.pass > 1 && <Fact term="Pass">{number(summary.pass)}</Fact>}
-        <Fact term="Report made">{time(madeAt)}</Fact>
       </dl>
       <Notices data={data} />
     </header>

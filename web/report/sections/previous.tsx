@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { PreviousChanges, ReportData } from '../../../src/report/html/report-data.ts';
 import { categoryLabel, number, percent, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
-import { Section } from '../parts/section.tsx';
+import { Fold } from '../parts/section.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
 
 /** Changes since the previous run: the counts of both runs and, for small runs, the changed items. */
@@ -26,7 +26,7 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
     before.fingerprints.every((model) => models.has(model)) &&
     models.size === before.fingerprints.length;
   return (
-    <Section id="previous" title="Since the previous run">
+    <Fold id="previous" title="Since the previous run">
       <p>
         Compared with <Name text={previous.run} /> of {time(previous.createdAt)}, which has the same name and
         sources. {isSameModel ? 'The same model judged.' : 'Not the same models judged.'}
@@ -55,11 +55,11 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
             ),
           ),
           row('Flagged: no category', before.without_category, summary.without_category),
-        ]}
+        ].filter(([, was, is]) => was!.by !== 0 || is!.by !== 0)}
       />
       <p>
-        Flagged rate: {percent(before.flagged, before.verdicts)} before,{' '}
-        {percent(summary.flagged, summary.verdicts)} now.
+        Flagged: {percent(before.flagged, before.items)} of all items before,{' '}
+        {percent(summary.flagged, summary.items)} now.
       </p>
       {changes === null ? (
         <p>
@@ -69,7 +69,7 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
       ) : (
         <Changes changes={changes} />
       )}
-    </Section>
+    </Fold>
   );
 }
 

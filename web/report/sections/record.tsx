@@ -1,16 +1,17 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
+import { time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
-import { Section } from '../parts/section.tsx';
+import { Fold } from '../parts/section.tsx';
 
 /** Names the record behind the report. The report itself does not belong to the record. */
 export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
-  const { dir, manifestSha256, summary, files, version } = data;
+  const { dir, manifestSha256, summary, files, version, madeAt, commands } = data;
   return (
-    <Section id="record" title="The record">
+    <Fold id="record" title="The record">
       <p>
         This report was made from the run's record and does not belong to it. To check the record, run{' '}
-        <code>guardsweep verify</code>.
+        <code>{commands.verify}</code>.
       </p>
       <dl class="rows">
         <div>
@@ -34,7 +35,7 @@ export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
         <div>
           <dt>Made with</dt>
           <dd>
-            guardsweep <Name text={version} />
+            guardsweep <Name text={version} />, {time(madeAt)}
           </dd>
         </div>
         {files.length > 0 && (
@@ -52,6 +53,6 @@ export function Origin({ data }: { readonly data: ReportData }): JSX.Element {
           </div>
         )}
       </dl>
-    </Section>
+    </Fold>
   );
 }

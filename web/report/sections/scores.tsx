@@ -4,7 +4,7 @@ import type { ReportData, ScoreSpread } from '../../../src/report/html/report-da
 import { histogram } from '../charts/histogram.ts';
 import { categoryLabel, number } from '../format.ts';
 import { Figure } from '../parts/figure.tsx';
-import { Section } from '../parts/section.tsx';
+import { Fold } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
 const WIDTH = 340;
@@ -14,9 +14,9 @@ const DECISIONS: readonly Decision[] = ['block', 'review', 'allow'];
 /** How the scores are spread, with the thresholds of the policy. */
 export function Scores({ data: { scores, summary } }: { readonly data: ReportData }): JSX.Element | null {
   if (summary.verdicts === 0) return null;
-  const { categories } = scores;
+  const categories = scores.categories.filter(({ category }) => (summary.by_category[category] ?? 0) > 0);
   return (
-    <Section id="scores" title="Scores">
+    <Fold id="scores" title="Scores">
       <p class="note">{policyText(summary.policy.thresholds !== null)}</p>
       <h3>Overall score, by decision</h3>
       <div class="charts">
@@ -46,8 +46,8 @@ export function Scores({ data: { scores, summary } }: { readonly data: ReportDat
           />
         ))}
       </div>
-      {categories.length > 0 && <CategoryBins scores={scores} />}
-    </Section>
+      {categories.length > 0 && <CategoryBins categories={categories} />}
+    </Fold>
   );
 }
 
@@ -72,16 +72,22 @@ function Bins({ scores }: { readonly scores: ScoreSpread }): JSX.Element {
       <Table
         caption="Verdicts by overall score"
         columns={[{ name: 'Score' }, ...DECISIONS.map((name) => ({ name, numeric: true }))]}
-        rows={tenths[0]!.map((_, bin) => [
-          cell(range(bin, 10), bin),
-          ...tenths.map((counts) => cell(number(counts[bin]!), counts[bin])),
-        ])}
+        rows={tenths[0]!.flatMap((_, bin) =>
+          tenths.every((counts) => counts[bin] === 0)
+            ? []
+            : [
+                [
+                  cell(range(bin, 10), bin),
+                  ...tenths.map((counts) => cell(number(counts[bin]!), counts[bin])),
+                ],
+              ],
+        )}
       />
     </details>
   );
 }
 
-function CategoryBins({ scores: { categories } }: { readonly scores: ScoreSpread }): JSX.Element {
+function CategoryBins({ categories }: Pick<ScoreSpread, 'categories'>): JSX.Element {
   const parts = 5;
   return (
     <details>

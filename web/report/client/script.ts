@@ -1,6 +1,19 @@
-/** Makes the headings of tables buttons that sort their rows. Without scripts, the tables remain readable. */
+/** Makes the headings of tables buttons that sort their rows, and opens what is folded while the page is printed. */
 
 for (const table of document.querySelectorAll<HTMLTableElement>('table[data-sortable]')) makeSortable(table);
+
+const opened = new Set<HTMLDetailsElement>();
+
+addEventListener('beforeprint', () => {
+  for (const folded of document.querySelectorAll<HTMLDetailsElement>('details:not([open])')) {
+    folded.open = true;
+    opened.add(folded);
+  }
+});
+addEventListener('afterprint', () => {
+  for (const each of opened) each.open = false;
+  opened.clear();
+});
 
 function makeSortable(table: HTMLTableElement): void {
   const heads = [...table.querySelectorAll<HTMLTableCellElement>('thead th')];

@@ -1,38 +1,19 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { conversionAdvice, OTHER_FILES, OTHER_HELP } from '../../../src/domain/words/file-kinds.ts';
 import { number } from '../format.ts';
-import { Name } from './name.tsx';
-import { cell, Table } from './table.tsx';
+import { Name } from '../parts/name.tsx';
+import { Fold } from '../parts/section.tsx';
+import { cell, Table } from '../parts/table.tsx';
+import { Groups } from './groups.tsx';
 
-/** Files and columns that were not judged, all of them, with what to do about each. */
-export function Unread({ data: { summary } }: { readonly data: ReportData }): JSX.Element {
-  const { other_encodings = [], without_header = [], fitted_headers } = summary;
-  const kinds = Object.entries(summary.unsupported_files).sort(([, a], [, b]) => b - a);
-  const tables = summary.tables ?? [];
+/** What each source held, and the files and columns that were not judged. */
+export function Sources({ data }: { readonly data: ReportData }): JSX.Element {
+  const { without_header = [], fitted_headers, tables = [], skipped, empty_sources: empty } = data.summary;
+  const left = Object.entries(skipped).slice(0, 20);
   return (
-    <>
-      {kinds.length > 0 && (
-        <Table
-          caption="Files of types that are not read"
-          columns={[{ name: 'Type' }, { name: 'Files', numeric: true }, { name: 'What to do' }]}
-          rows={kinds.map(([name, count]) => [
-            cell(name === OTHER_FILES ? 'others' : <Name text={name} />, name),
-            cell(number(count), count),
-            cell(conversionAdvice(name) ?? OTHER_HELP),
-          ])}
-        />
-      )}
-      {other_encodings.length > 0 && (
-        <Table
-          caption="Files that are not UTF-8"
-          columns={[{ name: 'Most likely' }, { name: 'Files' }]}
-          rows={other_encodings.map(({ encoding, paths }) => [
-            cell(encoding === null ? 'not recognised' : `--encoding ${encoding}`),
-            cell(<Names all={paths} />),
-          ])}
-        />
-      )}
+    <Fold id="sources" title="Sources">
+      <Groups title="By corpus" first="Corpus" rows={data.corpora} />
+      {data.modalities.length > 1 && <Groups title="By modality" first="Modality" rows={data.modalities} />}
       {tables.length > 0 && (
         <Table
           caption="Columns of tables; --text-column names others"
@@ -61,7 +42,18 @@ export function Unread({ data: { summary } }: { readonly data: ReportData }): JS
           The header was fitted to the width of the rows: <Names all={fitted_headers} />
         </p>
       )}
-    </>
+      {empty.count > 0 && (
+        <p>
+          Files without items: <Names all={empty.paths} />
+          {empty.count > empty.paths.length && ` and ${number(empty.count - empty.paths.length)} more`}
+        </p>
+      )}
+      {left.length > 0 && (
+        <p>
+          Files left out: <Names all={left.map(([reason, count]) => `${reason} (${number(count)})`)} />
+        </p>
+      )}
+    </Fold>
   );
 }
 

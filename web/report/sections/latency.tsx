@@ -3,12 +3,14 @@ import type { RateOverTime, ReportData } from '../../../src/report/html/report-d
 import { histogram } from '../charts/histogram.ts';
 import { duration, number, time } from '../format.ts';
 import { Figure } from '../parts/figure.tsx';
-import { Section } from '../parts/section.tsx';
-import { cell, Table } from '../parts/table.tsx';
+import { Fold } from '../parts/section.tsx';
+import { Listed } from './items.tsx';
 
 const HEIGHT = 150;
 /** Fewer bars say less than their numbers. */
 const MIN_BINS = 3;
+/** The course of a shorter run tells nothing. */
+const MIN_SECONDS = 60;
 /** One drawing for wide windows and paper, one for narrow ones: the page shows the one that fits. */
 const WIDTHS = { wide: 760, narrow: 340 } as const;
 
@@ -20,20 +22,28 @@ const KINDS: readonly (readonly [kind: Kind, title: string, color: string])[] = 
   ['errors', 'Errors', 'unjudged'],
 ];
 
-/** How fast the run went, and when something changed. */
-export function Rate({ data: { rate, summary } }: { readonly data: ReportData }): JSX.Element | null {
-  if (rate === null) return null;
-  const { from, seconds, bins } = rate;
+/** How fast the run went, when something changed, and what took longest. */
+export function Latency({ data }: { readonly data: ReportData }): JSX.Element | null {
+  const { rate, slow, summary } = data;
+  if (rate === null && slow.length === 0) return null;
+  return (
+    <Fold id="latency" title="Latency">
+      {summary.seconds > 0 && <p>{rateText(summary.items / summary.seconds)} items per second on average.</p>}
+      {rate !== null && <OverTime rate={rate} />}
+      {slow.length > 0 && <Listed title="Slowest" items={slow} none="" withLatency />}
+    </Fold>
+  );
+}
+
+function OverTime({ rate: { from, seconds, bins } }: { readonly rate: RateOverTime }): JSX.Element | null {
+  if (bins.length < MIN_BINS || bins.length * seconds < MIN_SECONDS) return null;
   const to = from + bins.length * seconds * 1000;
   const step = duration(seconds);
   const total = (kind: Kind): number => bins.reduce((sum, bin) => sum + bin[kind], 0);
   return (
-    <Section id="rate" title="Over time">
-      <p>
-        {summary.seconds > 0 && `${rateText(summary.items / summary.seconds)} items per second on average. `}
-        Each bar is {step}, in UTC. Copies and verdicts of earlier runs are left out.
-      </p>
-      {KINDS.filter(([kind]) => bins.length >= MIN_BINS && total(kind) > 0).map(([kind, title, color]) =>
+    <>
+      <p class="note">Each bar is {step}, in UTC. Copies and verdicts of earlier runs are left out.</p>
+      {KINDS.filter(([kind]) => total(kind) > 0).map(([kind, title, color]) =>
         (['wide', 'narrow'] as const).map((size) => (
           <Figure
             title={`${title} (${number(total(kind))})`}
@@ -46,26 +56,7 @@ export function Rate({ data: { rate, summary } }: { readonly data: ReportData })
           />
         )),
       )}
-      <details open={bins.length < MIN_BINS}>
-        <summary>The numbers</summary>
-        <Table
-          caption={`Outcomes per ${step}`}
-          columns={[
-            { name: 'From' },
-            { name: 'Verdicts', numeric: true },
-            { name: 'Review or block', numeric: true },
-            { name: 'Errors', numeric: true },
-          ]}
-          rows={bins.map(({ verdicts, flagged, errors }, bin) => {
-            const at = new Date(from + bin * seconds * 1000).toISOString();
-            return [
-              cell(time(at)),
-              ...[verdicts, flagged, errors].map((count) => cell(number(count), count)),
-            ];
-          })}
-        />
-      </details>
-    </Section>
+    </>
   );
 }
 
