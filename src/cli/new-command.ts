@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { Command, Help, Option } from 'commander';
 import { flagHelp, flagSyntax } from '../config/settings/describe.ts';
 import type { SettingTable } from '../config/settings/given.ts';
 import type { Setting } from '../config/settings/setting.ts';
@@ -39,6 +39,31 @@ function optionOf(setting: Setting): Option {
   // Otherwise commander would give `--no-x` a default, as if it had been typed.
   option.negate = false;
   return setting.kind.isList ? option.argParser(collect) : option;
+}
+
+/** Keeps the help of a command to some settings, each with a line that fits 80 columns; `--help all` has every flag in full. */
+export function shortenHelp(
+  command: Command,
+  usual: readonly (readonly [setting: Setting, line: string])[],
+): Command {
+  const lines = new Map<string | null, string>(usual.map(([{ flag }, line]) => [flag, line]));
+  const full = new Help();
+  const lineOf = ({ long }: Option): string | undefined =>
+    asksForAll(command) ? undefined : lines.get(long ?? null);
+  return command.helpOption('-h, --help [all]', 'show this help; all: every flag in full').configureHelp({
+    visibleOptions: () =>
+      full
+        .visibleOptions(command)
+        .filter((option) => asksForAll(command) || lineOf(option) !== undefined || option.long === '--help'),
+    optionDescription: (option) => lineOf(option) ?? option.description,
+  });
+}
+
+/** Whether `--help all` or `help <command> all` was typed. */
+function asksForAll({ parent }: Command): boolean {
+  const words = parent?.args ?? [];
+  const at = words[0] === 'help' ? 1 : words.findIndex((word) => word === '--help' || word === '-h');
+  return at !== -1 && words[at + 1] === 'all';
 }
 
 function collect(value: string, earlier: readonly string[] | undefined): readonly string[] {

@@ -70,7 +70,7 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
         EXIT_STATUSES +
         examples([
           ['guardsweep enqueue ./uploads', 'moderate a folder'],
-          ['guardsweep help enqueue', 'all flags of a command'],
+          ['guardsweep help enqueue all', 'all flags of a command'],
         ]),
     );
 }

@@ -45,7 +45,7 @@ describe('help', () => {
   });
 
   it.each(COMMANDS)('of %s gives a default for every flag, an example for every value', async (command) => {
-    const { status, stdout } = await typed([command, '--help']);
+    const { status, stdout } = await typed([command, '--help', 'all']);
     expect(status).toBe(0);
     expect(stdout).toMatch(new RegExp(`\nExamples:\n  # .*\n  \\$ guardsweep ${command}`));
     for (const option of optionsOf(stdout)) {
@@ -62,5 +62,17 @@ describe('help', () => {
   it('is also a command', async () => {
     expect(await typed(['help'])).toEqual(await typed(['--help']));
     expect(await typed(['help', 'verify'])).toEqual(await typed(['verify', '--help']));
+    expect(await typed(['help', 'enqueue', 'all'])).toEqual(await typed(['enqueue', '--help', 'all']));
+  });
+
+  it('of enqueue fits one screen, with the ten flags that people use, and says how to see all', async () => {
+    const { stdout } = await typed(['enqueue', '--help']);
+    expect(optionsOf(stdout)).toHaveLength(11);
+    expect(stdout).toContain('-h, --help [all]');
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThanOrEqual(24);
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(await typed(['help', 'enqueue'])).toEqual(await typed(['enqueue', '--help']));
+    expect(optionsOf((await typed(['enqueue', 'all', '--help'])).stdout)).toHaveLength(11);
   });
 });

@@ -32,7 +32,7 @@ import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext, FeedUi, LoadRuns, ReportStatus } from '../context.ts';
 import { resolveFleet } from '../flags/fleet-access.ts';
-import { examples, newCommand } from '../new-command.ts';
+import { examples, newCommand, shortenHelp } from '../new-command.ts';
 import { tell } from '../run/run-report.ts';
 
 /** In the order of the help. */
@@ -80,9 +80,23 @@ const SETTINGS = {
   quiet: QUIET,
 };
 
+/** The flags of the short help. */
+const USUAL = [
+  [OUT, 'folder for the run directory (default: runs)'],
+  [GUARD, 'your guard (default: the embedded demonstration)'],
+  [POLICY, 'thresholds for allow, review and block'],
+  [TEXT_COLUMN, 'column of tables to judge; repeatable'],
+  [ENCODING, 'encoding of the sources, such as windows-1252'],
+  [LIMIT, 'trial run: judge only the first records'],
+  [NAME, 'name of the run'],
+  [FAIL_IF, 'status 3 above a rate, as flagged-rate=0.01'],
+  [EXPORT_CLEAN, 'write the rows that are allowed to this path'],
+  [QUIET, 'show no progress and no notices'],
+] as const;
+
 /** `enqueue <path… or job.yaml>`: create a run and bring it to its end. */
 export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportStatus): Command {
-  return newCommand('enqueue', context, SETTINGS)
+  return shortenHelp(newCommand('enqueue', context, SETTINGS), USUAL)
     .summary('moderate files, folders and globs, and leave an audit record')
     .description(
       'Moderate files, folders and globs, or what a job file names, and leave an audit record.\n' +

@@ -11,7 +11,8 @@ export function helpCommand(context: CommandContext, program: Command): Command 
     .summary('show the help of a command')
     .description('Show the help of a command; without one, list the commands.')
     .argument('[command]', 'name of a command')
-    .addHelpText('after', examples([['guardsweep help enqueue', 'all flags of a command']]))
+    .argument('[all]', 'every flag, where the help is short without it')
+    .addHelpText('after', examples([['guardsweep help enqueue all', 'all flags of a command']]))
     .action((name: string | undefined) => {
       if (name === undefined) return program.outputHelp();
       const found = program.commands.find((command) => command.name() === name);

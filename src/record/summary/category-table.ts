@@ -3,10 +3,14 @@ import { CATEGORIES } from '../../domain/taxonomy.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import { displayWidth, truncateToWidth, padToWidth } from '../../domain/text/characters.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import type { Counts } from '../counts.ts';
 import { number } from './listed.ts';
 
 const MAX_NAME_COLUMNS = 40;
+
+/** More than the taxonomy has; a guard may flag any number of names. */
+const MAX_ROWS = 20;
 
 interface Row {
   readonly name: string;
@@ -28,9 +32,16 @@ export function categoryTable(summary: Counts): string[] {
   const columns: Decision[] = hasAllowed ? ['block', 'review', 'allow'] : ['block', 'review'];
   const cells = [
     ['Flagged categories:', ...columns],
-    ...rows.map(({ name, counts }) => [`  ${name}`, ...columns.map((decision) => number(counts[decision]))]),
+    ...rows
+      .slice(0, MAX_ROWS)
+      .map(({ name, counts }) => [`  ${name}`, ...columns.map((decision) => number(counts[decision]))]),
   ];
-  return [...aligned(cells), ...overlap(rows, summary.flagged)];
+  const more = rows.length - MAX_ROWS;
+  return [
+    ...aligned(cells),
+    ...(more > 0 ? [`  … ${number(more)} more (${RUN_FILES.summary})`] : []),
+    ...overlap(rows, summary.flagged),
+  ];
 }
 
 function sumOf(rows: readonly Row[]): Readonly<Record<Decision, number>> {
@@ -45,7 +56,7 @@ function overlap(rows: readonly Row[], flagged: number): string[] {
   const { review, block } = sumOf(rows);
   if (review + block <= flagged) return [];
   return [
-    `  ${number(review + block)} in these rows, ${number(flagged)} ${plural(flagged, 'item')}: an item may be in several rows`,
+    `  ${number(review + block)} in all rows, ${number(flagged)} ${plural(flagged, 'item')}: an item may be in several rows`,
   ];
 }
 

@@ -39,10 +39,11 @@ const MAX_LINES = 12;
 
 /**
  * The summary as text, in sections of a fixed order: what was judged and what was not, what to type to judge more, and what
- * no guard was asked about; then decisions and categories; then the guards, the chain head and the files.
+ * no guard was asked about; then decisions and categories; then the guards and the chain head; last, what to open.
  */
 export function summaryLines(summary: Summary, { commands, last }: NextSteps = NOTHING_NEXT): string[] {
   const open = summary.items - summary.verdicts;
+  const categories = categoryTable(summary);
   const sections = [
     [
       `Judged ${number(summary.verdicts)} of ${number(summary.items)} ${plural(summary.items, 'item')}; ${number(open)} not judged`,
@@ -53,7 +54,7 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
     notRead(summary),
     notAsked(summary),
     decisions(summary),
-    categoryTable(summary),
+    categories,
     policyNotes(summary),
     gates(summary),
     [...streams(summary), ...conversations(summary)],
@@ -63,6 +64,8 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
     last,
   ];
   return sections.flatMap((lines) => {
+    // It bounds itself, and ends with a line about all its rows.
+    if (lines === categories) return lines;
     const more = lines.length - MAX_LINES + 1;
     return more > 1 ? [...lines.slice(0, -more), `… ${number(more)} more (${RUN_FILES.summary})`] : lines;
   });
@@ -295,10 +298,7 @@ function provenance(summary: Summary): string[] {
 }
 
 function time(summary: Summary): string[] {
-  return [
-    ...(summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : []),
-    ...(summary.files.length > 0 ? [oneRow('Files: ', summary.files)] : []),
-  ];
+  return summary.seconds > 0 ? [`Time: ${duration(summary.seconds)}${rate(summary)}`] : [];
 }
 
 /** `sha256:86e3ed3799e1d595…`; the record has it in full. */

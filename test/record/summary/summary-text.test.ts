@@ -65,14 +65,13 @@ describe('the summary for people', () => {
         '  Hate                  30       1',
         '  Violent Crimes         2       2',
         '  no category            0       7',
-        '  42 in these rows, 40 items: an item may be in several rows',
+        '  42 in all rows, 40 items: an item may be in several rows',
         'Policy: what the guard flags is blocked',
         'Flagged by the guard itself: 38',
         'Judged by grpc://gpu-1:8001, sha256:aa (12,340 verdicts)',
         'Canaries: off; no guard had to prove that it judges',
         `Chain head: ${'c'.repeat(64)}`,
         'Time: 2 min 5 s, 98 items/s',
-        'Files: verdicts.jsonl, manifest.json',
       ].join('\n'),
     );
   });
@@ -150,7 +149,8 @@ describe('the summary for people', () => {
     expect(lines.length).toBeLessThan(100);
     expect(lines[0]).toMatch(/^Judged 12,340 of 12,345/);
     expect(lines).toContain(command);
-    expect(lines.filter((line) => line.startsWith('… '))).toHaveLength(3);
+    expect(lines.filter((line) => line.startsWith('… '))).toHaveLength(2);
+    expect(lines).toContain(`  … ${many.length + 1 - 20} more (summary.json)`);
     expect(lines.join('\n')).toMatch(/tripped: [^]*\nChain head: /);
     expect(lines.slice(-2)).toEqual(last);
   });
