@@ -119,3 +119,15 @@ describe('a batch that is not full', () => {
     throw new Error('still waiting');
   });
 });
+
+test('abandoned tasks are dropped', () => {
+  const queue = new TaskQueue();
+  const over = { over: true, settle: () => null };
+  queue.add(new Task(over, 0, prompt('a'), '', null));
+  queue.add(new Task(over, 0, image('b'), '', null));
+  const kept = textOf(3);
+  queue.add(kept);
+  queue.sweep();
+  expect(queue.size).toBe(1);
+  expect(batchesOf(queue, 8)).toEqual([[kept]]);
+});
