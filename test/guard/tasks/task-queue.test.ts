@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../../src/domain/request.ts';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { prompt } from '../../helpers/guards/guard-pool.ts';
+import { image, prompt } from '../../helpers/guards/guard-pool.ts';
 
 const owner = { over: false, settle: () => null };
 
