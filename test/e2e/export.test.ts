@@ -89,7 +89,12 @@ it('what people decided is written as labels that replay reads, and for Label St
   expect(JSON.parse(replayed.stdout)).toMatchObject({ labels: { labels: 15, unmatched: 0 } });
   expect(JSON.parse((await labels('tasks.json')).stdout)).toMatchObject([{ reviewed: 2 }]);
   const tasks = JSON.parse(await readFile(join(cwd, 'tasks.json'), 'utf8')) as object[];
-  expect(tasks).toMatchObject([{ data: { id: allowed!.id } }, { data: { id: flagged!.id } }]);
+  const harmless = ALLOWED.slice(1, -1);
+  const harmful = 'I will find you and kill you tonight.';
+  expect(tasks).toMatchObject([
+    { data: { id: allowed!.id, text: harmless } },
+    { data: { id: flagged!.id, text: harmful } },
+  ]);
   expect(tasks).toHaveLength(2);
 
   await reviews.add(allowed!, { decision: 'block', categories: ['child_sexual_exploitation'], note: '' });
@@ -98,6 +103,7 @@ it('what people decided is written as labels that replay reads, and for Label St
     const text = await readFile(join(cwd, out), 'utf8');
     expect(text).toContain(flagged!.content_sha256!);
     expect(text).not.toContain(allowed!.content_sha256!);
+    expect(text).not.toContain(harmless);
   }
 
   const refused: readonly (readonly [out: string, why: string])[] = [

@@ -70,12 +70,12 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       }
       const runDir = resolveRunDirectory(given, context.cwd);
       const signal = context.interrupts.drain;
+      const keyFile = runKeyFile(context.env);
       const results: ExportResult[] = [];
       if (clean !== null || annotate !== null) {
         await assertApart(clean, annotate);
         const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
         const { admitRun } = await import('../../runs/trust/admit-run.ts');
-        const keyFile = runKeyFile(context.env);
         await admitRun(runDir, { keyFile, trusted: trustRun, work: 'export', say, signal });
         const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([
           import('../../report/export/export-run.ts'),
@@ -95,7 +95,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
         report(Math.max(...results.map((result) => exportStatus(result, allowErrors))));
       }
       const { exportLabels } = await import('../../dashboard/reviews/export-labels.ts');
-      const exported = labels === null ? [] : [await exportLabels(runDir, labels, signal)];
+      const exported = labels === null ? [] : [await exportLabels(runDir, labels, { keyFile, signal })];
       if (json) context.stdout.json([...results, ...exported]);
       else context.stdout.lines([...results.flatMap(exportLines), ...exported.flatMap(labelLines)]);
     });

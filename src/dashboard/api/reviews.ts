@@ -70,6 +70,3 @@ export const REVIEWER = z.strictObject({
 });
 
 export type NewReview = z.input<typeof NEW_REVIEW>;
-
-/** Files that reviews are exported to: `GET /api/runs/:run/labels/<name>`. */
-export const LABEL_FILES = ['labels.jsonl', 'label-studio.json'] as const;

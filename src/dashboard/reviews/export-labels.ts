@@ -5,7 +5,10 @@ import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import { LineFile } from '../../analysis/line-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import { LinesBySeq } from '../index/lines-by-seq.ts';
-import { type LabelFile, labelFile } from './label-files.ts';
+import { ItemContents } from '../content/item-contents.ts';
+import { RunIndexes } from '../index/run-indexes.ts';
+import { ContentAccess } from '../runs/content-access.ts';
+import { type Labelled, labelsJsonl, labelStudioJson } from './label-files.ts';
 import { Reviews } from './reviews.ts';
 
 /** The labels of a run as they were written. */
@@ -20,23 +23,18 @@ export interface ExportedLabels {
   readonly restricted: number;
 }
 
-const BY_EXTENSION: Readonly<Record<string, LabelFile>> = {
-  '.jsonl': 'labels.jsonl',
-  '.json': 'label-studio.json',
-};
-
 /**
- * Writes the last review of every reviewed item of a finished run to a new file: for `replay --labels`, or for Label Studio.
- * Failure('usage') for a path that is not a run directory or with another ending, that is taken, or is in a run directory;
+ * Writes the last review of every reviewed item of a finished run to a new file: for `replay --labels`, or for Label Studio, with
+ * the content of a run that this user created or trusts (`keyFile`: path of their key file).  Failure('usage') for a path that is not a run directory or with another ending, that is taken, or is in a run directory;
  * Failure('internal') for a run that is not finished, and for a record or reviews that fail verification.
  */
 export async function exportLabels(
   runDir: string,
   out: string,
-  signal: AbortSignal,
+  { keyFile, signal }: { readonly keyFile: string | null; readonly signal: AbortSignal },
 ): Promise<ExportedLabels> {
-  const format = BY_EXTENSION[extname(out)];
-  if (format === undefined) {
+  const format = extname(out);
+  if (format !== '.jsonl' && format !== '.json') {
     throw new Failure(
       'usage',
       '--labels: name a file that ends in .jsonl, for replay, or in .json, for Label Studio',
@@ -60,13 +58,34 @@ export async function exportLabels(
     };
     const file = await LineFile.create(out, '--labels');
     try {
-      for await (const text of labelFile(format, { lines, reviews, restrictions }, signal))
-        await file.write([text]);
+      const labelled = { lines, reviews, restrictions };
+      const texts =
+        format === '.jsonl'
+          ? labelsJsonl(labelled, signal)
+          : withContent(runDir, labelled, { keyFile, signal });
+      for await (const text of texts) await file.write([text]);
     } finally {
       await file.close();
     }
     return { run: record.run, kind: 'labels', out, reviewed: reviews.seqs().length - restricted, restricted };
   } finally {
     await lines.close();
+  }
+}
+
+/** The user who types the command may read any folder: no root bounds what is shown. */
+async function* withContent(
+  runDir: string,
+  labelled: Labelled,
+  { keyFile, signal }: { readonly keyFile: string | null; readonly signal: AbortSignal },
+): AsyncGenerator<string, void> {
+  const indexes = new RunIndexes();
+  const contents = new ItemContents({ access: await ContentAccess.open(['/'], keyFile), indexes });
+  const viewer = { client: signal, reviewer: null };
+  try {
+    yield* labelStudioJson(labelled, (seq) => contents.content(runDir, seq, viewer), signal);
+  } finally {
+    await contents.close();
+    await indexes.close();
   }
 }

@@ -1,43 +1,54 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
-import type { LABEL_FILES, Review } from '../api/reviews.ts';
+import type { ItemContent } from '../api/items.ts';
+import type { Review } from '../api/reviews.ts';
 import type { LinesBySeq } from '../index/lines-by-seq.ts';
 import { labelStudioTask } from './label-studio.ts';
 import type { Reviews } from './reviews.ts';
 
-export type LabelFile = (typeof LABEL_FILES)[number];
-
 const BATCH = 256;
 
 /** Input for labels. */
-interface Labelled {
+export interface Labelled {
   readonly lines: LinesBySeq;
   readonly reviews: Reviews;
   readonly restrictions: Pick<Restrictions, 'by'>;
 }
 
-/** The text of a file with the last review of every reviewed item that is not restricted, in corpus order. */
-export async function* labelFile(
-  file: LabelFile,
-  { lines, reviews, restrictions }: Labelled,
+/** The text of labels.jsonl: what the last review says of every reviewed item that is not restricted, in corpus order. */
+export async function* labelsJsonl(labelled: Labelled, signal: AbortSignal): AsyncGenerator<string, void> {
+  for await (const [line, review] of reviewed(labelled, signal)) yield labelLines(line, review);
+}
+
+/** The same items as tasks of Label Studio. `contentOf` answers with what may be shown of an item, and logs it. */
+export async function* labelStudioJson(
+  labelled: Labelled,
+  contentOf: (seq: number) => Promise<ItemContent | null>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
+  let before = '[\n';
+  for await (const [line, review] of reviewed(labelled, signal)) {
+    yield before + JSON.stringify(labelStudioTask(line, review, await contentOf(line.seq)));
+    before = ',\n';
+  }
+  yield before === '[\n' ? '[]\n' : '\n]\n';
+}
+
+async function* reviewed(
+  { lines, reviews, restrictions }: Labelled,
+  signal: AbortSignal,
+): AsyncGenerator<readonly [OutcomeLine, Review], void> {
   await reviews.readOn(signal);
   const seqs = reviews.seqs();
-  let tasks = 0;
-  if (file === 'label-studio.json') yield '[';
   for (let from = 0; from < seqs.length; from += BATCH) {
     signal.throwIfAborted();
     for (const line of await lines.read(seqs.slice(from, from + BATCH))) {
       const review = reviews.last(line.seq);
       // Taken back meanwhile.
-      if (review === null || restrictions.by(line) !== null) continue;
-      if (file === 'labels.jsonl') yield labelLines(line, review);
-      else yield `${tasks++ === 0 ? '\n' : ',\n'}${JSON.stringify(labelStudioTask(line, review))}`;
+      if (review !== null && restrictions.by(line) === null) yield [line, review];
     }
   }
-  if (file === 'label-studio.json') yield '\n]\n';
 }
 
 /** A line of labels.jsonl, as `replay --labels` reads it. */

@@ -1,3 +1,4 @@
+import type { ItemContent } from '../api/items.ts';
 import type { Review } from '../api/reviews.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 
@@ -8,10 +9,10 @@ const CATEGORIES = 'categories';
 const NOTE = 'note';
 
 /**
- * An item as a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): where it is, but nothing of
- * what it holds; what the guard found, as a prediction; what a person decided, as an annotation.
+ * An item as a task of Label Studio's basic JSON format (https://labelstud.io/guide/predictions): where it is, and the text that
+ * may be shown of it; what the guard found, as a prediction; what a person decided, as an annotation.
  */
-export function labelStudioTask(line: OutcomeLine, review: Review): object {
+export function labelStudioTask(line: OutcomeLine, review: Review, content: ItemContent | null): object {
   const { run, seq, id, source, part, turn, content_sha256, fingerprint, score } = line;
   const predicted = [
     ...choices(DECISION, line.decision === null ? [] : [line.decision]),
@@ -25,6 +26,7 @@ export function labelStudioTask(line: OutcomeLine, review: Review): object {
   return {
     data: {
       [OBJECT]: source.row === null ? source.path : `${source.path} row ${source.row}`,
+      ...{ text: textOf(content), not_shown: notShown(content) },
       ...{ run, seq, id, path: source.path, row: source.row, part, turn, content_sha256 },
       ...{ reviewed_by: review.by, reviewed_at: review.at, seen: review.seen },
     },
@@ -32,6 +34,33 @@ export function labelStudioTask(line: OutcomeLine, review: Review): object {
       score === null ? [] : [{ model_version: fingerprint ?? 'unknown', score, result: predicted }],
     annotations: [{ result: annotated }],
   };
+}
+
+/** Always a string: an import fails without the text that the configuration names. */
+function textOf(content: ItemContent | null): string {
+  switch (content?.kind) {
+    case 'text':
+      return content.text;
+    case 'pair':
+      return `user: ${content.prompt}\n\nassistant: ${content.response}`;
+    case 'conversation':
+      return content.turns.map(({ role, text }) => `${role}: ${text}`).join('\n\n');
+    case 'image':
+      return content.caption ?? '';
+    case 'audio':
+      return content.transcript ?? '';
+    default:
+      return '';
+  }
+}
+
+/** What the task lacks, and why; null if it lacks nothing. */
+function notShown(content: ItemContent | null): string | null {
+  if (content === null) return 'It has no outcome.';
+  if (content.kind === 'unavailable') return content.message;
+  if (content.kind === 'image' || content.kind === 'audio')
+    return `The ${content.kind} is in the file at path.`;
+  return content.cut ? 'It is long: a part of it is left out.' : null;
 }
 
 function choices(name: string, chosen: readonly string[]): object[] {

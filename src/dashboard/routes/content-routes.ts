@@ -19,10 +19,10 @@ export interface ContentParts {
   readonly indexes: RunIndexes;
 }
 
-const NOTHING = z.strictObject({}).optional();
+export const NOTHING = z.strictObject({}).optional();
 
 /** Whatever it is opened with, it must not run as a page. */
-const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
+export const ONLY_SHOWN = { 'content-security-policy': "default-src 'none'; sandbox" };
 
 /** `content`, `media` and `thumbnail` of an item, and the search in texts. They are POST because they answer with content, which is logged as a reveal. */
 export function addContentRoutes(app: FastifyInstance, { runs, contents, indexes }: ContentParts): void {
@@ -79,7 +79,7 @@ function sendMedia(reply: FastifyReply, media: DecodedMedia | Unavailable | null
   return reply.type(media.type).header('content-disposition', `inline; filename="${name}"`).send(media.bytes);
 }
 
-function viewerOf({ session }: Pick<FastifyRequest, 'session'>, reply: FastifyReply): Viewer {
+export function viewerOf({ session }: Pick<FastifyRequest, 'session'>, reply: FastifyReply): Viewer {
   return { client: clientAbortSignal(reply), reviewer: session?.reviewer ?? null };
 }
 

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { SEXUAL } from '../../domain/restriction/restriction.ts';
+import type { ItemContent } from '../api/items.ts';
 import {
-  LABEL_FILES,
   NEW_RELEASE,
   NEW_REVIEW,
   NEW_REVIEWS,
@@ -12,18 +12,15 @@ import {
 } from '../api/reviews.ts';
 import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
-import { labelFile } from '../reviews/label-files.ts';
+import type { RunIndex } from '../index/run-index.ts';
+import { type Labelled, labelsJsonl, labelStudioJson } from '../reviews/label-files.ts';
 import { userOfProcess } from '../reviews/review-file.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
 import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
-import type { ItemParts } from './item-routes.ts';
+import { type ContentParts, NOTHING, ONLY_SHOWN, viewerOf } from './content-routes.ts';
 
 interface RunRoute {
   Params: { run: string };
-}
-
-interface LabelRoute {
-  Params: { run: string; file: string };
 }
 
 interface Released {
@@ -41,7 +38,7 @@ const NOT_RELEASED = new DashboardError(
 );
 
 /** Reviews of items, and files of labels. A restricted item can be reviewed too, without being shown. */
-export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemParts): void {
+export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
     const seq = seqOf(request.params.seq);
     const review = parseRequestBody(NEW_REVIEW, request.body);
@@ -123,19 +120,35 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes }: ItemPar
     return { saved, left };
   });
 
-  app.get<LabelRoute>('/api/runs/:run/labels/:file', async (request, reply) => {
-    const file = LABEL_FILES.find((name) => name === request.params.file);
-    if (file === undefined) throw new DashboardError('NOT_FOUND', 'there is no such file');
-    const dir = await runs.find(request.params.run);
+  app.get<RunRoute>('/api/runs/:run/labels/labels.jsonl', async ({ params }, reply) => {
+    const dir = await runs.find(params.run);
     const signal = clientAbortSignal(reply);
+    reply.type('application/jsonl').header('content-disposition', 'attachment; filename="labels.jsonl"');
     return indexes.use(dir, signal, async (index) => {
-      const restrictions = await index.currentRestrictions(signal);
-      const { lines, reviews } = index;
-      await reply
-        .type(file === 'labels.jsonl' ? 'application/jsonl' : 'application/json')
-        .header('content-disposition', `attachment; filename="${file}"`)
-        .send(Readable.from(labelFile(file, { lines, reviews, restrictions }, signal)));
+      await reply.send(Readable.from(labelsJsonl(await labelledOf(index, signal), signal)));
       return reply;
     });
   });
+
+  // POST because it answers with content, which is logged.
+  app.post<RunRoute>('/api/runs/:run/labels/label-studio.json', async (request, reply) => {
+    parseRequestBody(NOTHING, request.body);
+    const dir = await runs.find(request.params.run);
+    const viewer = viewerOf(request, reply);
+    const signal = viewer.client;
+    return indexes.use(dir, signal, async (index) => {
+      const contentOf = (seq: number): Promise<ItemContent | null> => contents.content(dir, seq, viewer);
+      const tasks = labelStudioJson(await labelledOf(index, signal), contentOf, signal);
+      await reply.type('application/json').headers(ONLY_SHOWN).send(Readable.from(tasks));
+      return reply;
+    });
+  });
+}
+
+async function labelledOf(index: RunIndex, signal: AbortSignal): Promise<Labelled> {
+  return {
+    lines: index.lines,
+    reviews: index.reviews,
+    restrictions: await index.currentRestrictions(signal),
+  };
 }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
@@ -67,6 +68,11 @@ it('thirty items are labelled with the keyboard alone, one while the server is d
     .split('\n')
     .map((line) => JSON.parse(line) as { seen: boolean });
   expect(lines.map(({ seen }) => seen)).toEqual(Array.from({ length: 30 - restricted }, () => true));
-  const studio = (await (await served.fetch(`${api}/labels/label-studio.json`)).json()) as unknown[];
+  const [saved] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Label Studio' }).click(),
+  ]);
+  const studio = JSON.parse(await readFile(await saved.path(), 'utf8')) as { data: { text: string } }[];
   expect(studio).toHaveLength(30 - restricted);
+  expect(studio.filter(({ data }) => data.text !== '').length).toBeGreaterThan(0);
 });

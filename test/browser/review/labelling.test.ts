@@ -115,7 +115,7 @@ it('reviewers have names, see what others decide, and overrule nothing that they
   // What Ben decides, Ana's page shows by itself.
   await page.keyboard.press('k');
   await page.locator('.reviews').getByText('Ben').waitFor();
-  const labels = await (await served.fetch(`${api}/labels/label-studio.json`)).json();
+  const labels = await (await served.fetch(`${api}/labels/label-studio.json`, { method: 'POST' })).json();
   expect(JSON.stringify(labels)).toContain('"reviewed_by":"Ben"');
 });
 

@@ -140,11 +140,14 @@ it('shows the snippet of an item on no route that logs no look', async () => {
   const run = basename(dir);
   const server = { ...(await serveDashboard({ out: dirname(dir), roots: [folder] })), dir, run };
   await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'block' } });
-  for (const path of ['/items/0', '/labels/labels.jsonl', '/labels/label-studio.json', '']) {
+  for (const path of ['/items/0', '/labels/labels.jsonl', '']) {
     const response = await server.fetch(`/api/runs/${run}${path}`);
     expect([path, response.status]).toEqual([path, 200]);
     expect(await response.text()).not.toContain('only an analyst');
   }
+  const [task] = await answered<object[]>(server, '/labels/label-studio.json', { method: 'POST' });
+  expect(task).toMatchObject({ data: { text: 'words that only an analyst may see', not_shown: null } });
+  expect(await readFile(join(dir, 'review', 'reveals.jsonl'), 'utf8')).toContain('"seq":0');
   const list = await server.fetch(`/api/runs/${run}/items`, { method: 'POST', body: {} });
   expect(await list.text()).not.toContain('only an analyst');
   const report = await (await server.fetch(`/runs/${run}/report.html`)).text();
@@ -192,7 +195,7 @@ describe('reviews', () => {
     expect(result.labels!.scores[0]).toMatchObject({ score: 'score', labelled: { true: 1, false: 1 } });
   });
 
-  it('are exported as tasks of Label Studio, without content', async () => {
+  it('are exported as tasks of Label Studio, without the content of a run of somebody else', async () => {
     const server = await served();
     const { fetch, run } = server;
     for (const decision of ['allow', 'block']) {
@@ -200,7 +203,7 @@ describe('reviews', () => {
       await answered(server, '/items/3/reviews', { method: 'POST', body });
     }
     await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'allow' } });
-    const tasks = await answered<object[]>(server, '/labels/label-studio.json');
+    const tasks = await answered<object[]>(server, '/labels/label-studio.json', { method: 'POST' });
     expect(tasks).toHaveLength(2);
     const chosen = { decision: ['block'], categories: ['hate'] };
     const results = Object.entries(chosen).map(([from_name, choices]) => ({
@@ -208,12 +211,12 @@ describe('reviews', () => {
     }));
     const note = { from_name: 'note', to_name: 'item', type: 'textarea', value: { text: ['why'] } };
     expect(tasks[1]).toMatchObject({
-      data: { item: 'corpus.csv row 4', seq: 3, path: 'corpus.csv', row: 4 },
+      data: { item: 'corpus.csv row 4', text: '', seq: 3, path: 'corpus.csv', row: 4 },
       predictions: [{ score: 0.93, result: results }],
       annotations: [{ result: [...results, note] }],
     });
     expect(JSON.stringify(tasks)).not.toContain('text 3');
-    expect((await fetch(`/api/runs/${run}/labels/reviews.jsonl`)).status).toBe(404);
+    expect((await fetch(`/api/runs/${run}/labels/label-studio.json`)).status).toBe(404);
   });
 
   it('are saved for many items at once, but for restricted ones and those reviewed meanwhile', async () => {

@@ -1,6 +1,12 @@
+import { useState } from 'preact/hooks';
+import { request } from '../api/http.ts';
 import { ReviewerName } from '../login/reviewer-name.tsx';
 import { decideUnseen, revealed, showTexts } from '../item/reveals.ts';
+import { Button } from '../ui/button.tsx';
+import { download } from '../ui/download.ts';
 import { formatCount } from '../ui/format.ts';
+import { toast } from '../ui/toast.tsx';
+import { apiErrorMessage } from './review-api.ts';
 import type { Reviewing } from './reviewing.ts';
 
 /** The work done in this tab, the setting for masked texts, and the label files. */
@@ -31,9 +37,30 @@ export function SessionBar({ reviewing }: { readonly reviewing: Reviewing }) {
       </span>
       <span class="exports">
         Labels: <a href={`${labels}/labels.jsonl`}>JSON Lines</a>{' '}
-        <a href={`${labels}/label-studio.json`}>Label Studio</a>
+        <LabelStudio path={`${labels}/label-studio.json`} />
       </span>
     </footer>
+  );
+}
+
+/** The tasks hold the content, so they are asked for as a look at each item is. */
+function LabelStudio({ path }: { readonly path: string }) {
+  const [busy, setBusy] = useState(false);
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const answer = await request(path, { method: 'POST', body: {} });
+      download(await answer.blob(), 'label-studio.json');
+    } catch (error) {
+      toast(apiErrorMessage(error), 'block');
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Button busy={busy} onClick={() => void save()}>
+      Label Studio, with content (logged)
+    </Button>
   );
 }
 

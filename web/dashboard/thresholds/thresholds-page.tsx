@@ -5,6 +5,7 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useLoad } from '../api/use-load.ts';
 import { fetchScores } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
+import { download } from '../ui/download.ts';
 import { count } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { FIRST_USE, Skeleton } from '../ui/skeleton.tsx';
@@ -124,16 +125,9 @@ function PolicyFile({ model, run, wrong }: PolicyFileProps) {
         {yaml}
       </pre>
       <Button onClick={copy}>Copy</Button>
-      <Button onClick={() => download(yaml)}>Download policy.yaml</Button>
+      <Button onClick={() => download(new Blob([yaml], { type: 'application/yaml' }), 'policy.yaml')}>
+        Download policy.yaml
+      </Button>
     </details>
   );
-}
-
-function download(yaml: string): void {
-  const url = URL.createObjectURL(new Blob([yaml], { type: 'application/yaml' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = 'policy.yaml';
-  link.click();
-  URL.revokeObjectURL(url);
 }
