@@ -51,8 +51,8 @@ describe('the report of a run over the sample', () => {
     const dir = await onlyRun(join(cwd, 'runs'));
     const page = await browser.newPage();
     await page.goto(pathToFileURL(join(dir, 'report.html')).href);
-    await page.getByText('Most uncertain items').click();
-    const link = page.locator('#uncertain a').first();
+    await page.getByRole('heading', { name: 'Latency' }).click();
+    const link = page.locator('#latency a').first();
     const href = (await link.getAttribute('href'))!;
     await link.click();
     await page.waitForURL(href);

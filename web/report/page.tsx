@@ -6,7 +6,7 @@ import { Errors } from './sections/errors.tsx';
 import { Categories } from './sections/groups.tsx';
 import { Guards } from './sections/guards.tsx';
 import { Heading } from './sections/heading.tsx';
-import { Severe, Uncertain } from './sections/items.tsx';
+import { Severe } from './sections/items.tsx';
 import { Latency } from './sections/latency.tsx';
 import { Previous } from './sections/previous.tsx';
 import { Origin } from './sections/record.tsx';
@@ -25,7 +25,6 @@ export function Page({ data }: { readonly data: ReportData }): JSX.Element {
         <Previous data={data} />
         <Categories data={data} />
         <Scores data={data} />
-        <Uncertain data={data} />
         <Coverage data={data} />
         <Guards data={data} />
         <Latency data={data} />

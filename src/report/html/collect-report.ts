@@ -6,7 +6,6 @@ import { Database } from '../../analysis/database.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { verdictsInTable } from '../../analysis/verdict-columns.ts';
 import type { RunConfig } from '../../config/run-config.ts';
-import type { CanaryCheck } from '../../domain/canary/canary-check.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodePath } from '../../domain/file-path.ts';
 import { formatCliCommand, shellWord } from '../../domain/text/escape-text.ts';
@@ -28,9 +27,9 @@ import { trialText } from '../../record/summary/trial.ts';
 import { comparePrevious } from './compare-previous.ts';
 import { type ListedItem, ListedItems } from './listed-items.ts';
 import { OutcomeCounts } from './outcome-counts.ts';
-import type { CanaryRow, GuardRow, ReportCommands, ReportData, ReportItem } from './report-data.ts';
+import type { GuardRow, ReportCommands, ReportData, ReportItem } from './report-data.ts';
 
-/** Guards, models and checks that are listed; those with the most verdicts. */
+/** Guards and models that are listed; those with the most verdicts. */
 const MAX_LISTED = 100;
 
 /** Each takes one of Node's four threads; the other one reads files. */
@@ -65,7 +64,6 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
   }
   const manifestBytes = await readRunFile(runDir, RUN_FILES.manifest);
   const { policy } = record.config;
-  const canaryChecks = manifest.canaries.checks;
   const restrictions = await Restrictions.read(runDir, { run: record.run, policy }, signal);
   const table = join(runDir, RUN_FILES.verdictsParquet);
   return Database.temporary(
@@ -77,14 +75,14 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
       const listed = new ListedItems({ database, scored }, restrictions, signal);
 
       // For most reports, DuckDB takes longer to plan the queries than to answer them.
-      const [severe, uncertain, slow, categories, corpora, modalities, scores, coverage, latencyOf, rate] =
+      const [severe, slow, categories, corpora, modalities, scores, coverage, latencyOf, rate] =
         await Promise.all([
-          ...([listed.severe(), listed.uncertain(), listed.slow()] as const),
+          ...([listed.severe(), listed.slow()] as const),
           ...([counts.categories(), counts.corpora(), counts.modalities(), counts.scores(policy)] as const),
           ...([counts.coverage(), counts.latencies(), counts.rate()] as const),
         ]);
       const unjudged = summary.errors === 0 ? [] : await listed.unjudgedFiles();
-      const named = [severe, uncertain, slow, unjudged.map(({ first }) => first)].flat();
+      const named = [severe, slow, unjudged.map(({ first }) => first)].flat();
       const files = await sourceFiles(runDir, new Set(named.map(({ path }) => path)), signal);
       const linked = (items: readonly ListedItem[]): ReportItem[] =>
         items.map((item) => ({ ...item, file: files.get(item.path) ?? null }));
@@ -101,8 +99,10 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
         trial: summary.trial === null ? null : trialText(summary.trial),
         commands: commandsFor(runDir, record.config, missingFlags(record.config, summary).flags),
         gates: summary.gates.map((gate) => ({ text: gateText(gate), tripped: gate.tripped })),
-        canaries: canaryLine(countCanaries(record.config.canaries, canaryChecks), isAllReused(summary)),
-        canaryChecks: canaryChecks.slice(0, MAX_LISTED).map(canaryRow),
+        canaries: canaryLine(
+          countCanaries(record.config.canaries, manifest.canaries.checks),
+          isAllReused(summary),
+        ),
         categories,
         corpora,
         modalities,
@@ -122,7 +122,6 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
         fingerprints: manifest.fingerprints.slice(0, MAX_LISTED),
         rate,
         severe: linked(severe),
-        uncertain: linked(uncertain),
         slow: linked(slow),
         files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
         previous: await comparePrevious(runDir, record, signal),
@@ -167,16 +166,6 @@ function guardRows(
 
 function isAllReused({ verdicts, reused }: Summary): boolean {
   return verdicts === reused && reused > 0;
-}
-
-function canaryRow({ endpoint, fingerprint, modality, at, answers }: CanaryCheck): CanaryRow {
-  const asked = answers.filter(({ passed }) => passed !== null);
-  return {
-    ...{ endpoint, fingerprint, modality, at },
-    passed: asked.filter(({ passed }) => passed).length,
-    answers: asked.length,
-    skipped: answers.length - asked.length,
-  };
 }
 
 /**

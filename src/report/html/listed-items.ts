@@ -56,11 +56,6 @@ export class ListedItems {
     return this.#first(MAX_LISTED, `decision IN ('review', 'block') AND ${FIRST_OF_CONTENT}`, order);
   }
 
-  /** Score nearest to 0.5 first. */
-  uncertain(): Promise<ListedItem[]> {
-    return this.#first(MAX_LISTED, `decision IS NOT NULL AND ${FIRST_OF_CONTENT}`, 'abs(score - 0.5)');
-  }
-
   /** Longest latency first, of what was judged in this run. */
   slow(): Promise<ListedItem[]> {
     const judged = `decision IS NOT NULL AND latency_ms IS NOT NULL AND ${JUDGED_HERE}`;

@@ -28,7 +28,6 @@ export interface ReportData {
   readonly gates: readonly { readonly text: string; readonly tripped: boolean }[];
   /** The canaries, as a sentence. */
   readonly canaries: string;
-  readonly canaryChecks: readonly CanaryRow[];
   /** In taxonomy order, then categories outside it, then `null`: no category. Each verdict is in one row. */
   readonly categories: readonly CategoryRow[];
   /** In the order of the sources; at most 100; the last one may stand for all others. */
@@ -45,10 +44,8 @@ export interface ReportData {
   }[];
   /** Judged items over time, oldest first; those with a reused verdict left out. */
   readonly rate: RateOverTime | null;
-  /** Highest decision, then highest score first. Without restricted items and repeated content, as the next two. */
+  /** Highest decision, then highest score first. Without restricted items and repeated content, as the next one. */
   readonly severe: readonly ReportItem[];
-  /** Score nearest to 0.5 first. */
-  readonly uncertain: readonly ReportItem[];
   /** Longest latency first. */
   readonly slow: readonly ReportItem[];
   readonly previous: PreviousRun | null;
@@ -66,16 +63,6 @@ export interface ReportCommands {
   readonly verify: string;
   /** Judges more of the sources; null if no flag would help. */
   readonly again: string | null;
-}
-
-export interface CanaryRow {
-  readonly endpoint: string;
-  readonly fingerprint: string | null;
-  readonly modality: string;
-  readonly at: string;
-  readonly passed: number;
-  readonly answers: number;
-  readonly skipped: number;
 }
 
 /** Verdicts that are review or block, or that the guard flagged, by their main category: the most probable flagged one. */

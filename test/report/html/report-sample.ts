@@ -77,12 +77,6 @@ export function sampleReport({
       { text: 'errorRate passed', tripped: false },
     ],
     canaries: 'Canaries: 7 of 7 as expected in 1 check',
-    canaryChecks: [
-      {
-        ...{ endpoint: next(), fingerprint, modality: next(), at: '2026-11-21T02:00:00.000Z' },
-        ...{ passed: 7, answers: 7, skipped: 0 },
-      },
-    ],
     categories: ['hate', next(), null].map((category) => ({
       ...{ category, block: scale, review: 0, allow: 0, any: scale },
     })),
@@ -94,7 +88,13 @@ export function sampleReport({
       ...{ review: 0.5, block: 0.8 },
     },
     notJudged: ITEM_CODES.map((code) => ({
-      ...{ code, reason: null, items: 9 * scale, retryable: true, ...ITEM_ADVICE[code] },
+      ...{
+        code,
+        reason: code === 'UNSUPPORTED_TYPE' ? 'file_type' : null,
+        items: 9 * scale,
+        retryable: true,
+        ...ITEM_ADVICE[code],
+      },
       files: items(5).map((one) => ({ item: one, items: scale, advice: next() })),
     })),
     coverage: [
@@ -111,7 +111,7 @@ export function sampleReport({
       ...{ from: Date.parse('2026-11-21T02:00:00Z'), seconds: 60 },
       bins: bins(140).map((count) => ({ verdicts: count, flagged: Math.round(count / 3), errors: 1 })),
     },
-    ...{ severe: items(25), uncertain: items(20), slow: items(20) },
+    ...{ severe: items(25), slow: items(20) },
     previous: {
       ...{ run: next(), createdAt: '2026-11-20T02:00:00.000Z' },
       counts: { ...summary, fingerprints: [next()] },

@@ -21,19 +21,25 @@ export function Errors({ data: { notJudged, summary } }: { readonly data: Report
             <code class="whole">{cause.code}</code>: {cause.full}
             {cause.retryable && '; try these again with retry'}.
           </p>
-          {cause.reason === 'file_type' && <Kinds kinds={summary.unsupported_files} />}
-          <Files cause={cause} />
+          <Files cause={cause} kinds={summary.unsupported_files} />
         </details>
       ))}
     </Section>
   );
 }
 
-function Files({ cause: { code, brief, items, files } }: { readonly cause: CauseRow }): JSX.Element {
+function Files({
+  cause: { code, reason, brief, items, files },
+  kinds,
+}: {
+  readonly cause: CauseRow;
+  readonly kinds: ReportData['summary']['unsupported_files'];
+}): JSX.Element {
   const hasAdvice = files.some(({ advice }) => advice !== null);
   const more = items - files.reduce((sum, file) => sum + file.items, 0);
   return (
     <>
+      {reason === 'file_type' && more > 0 && <Kinds kinds={kinds} />}
       {files.length > 0 && (
         <Table
           caption={`Files with ${code}: ${brief}`}
@@ -60,7 +66,7 @@ function Files({ cause: { code, brief, items, files } }: { readonly cause: Cause
   );
 }
 
-/** The types of the files that are not read; they tell more than the first files when there are many. */
+/** The types of the files that are not read, when there are more files than are listed. */
 function Kinds({ kinds }: { readonly kinds: ReportData['summary']['unsupported_files'] }): JSX.Element {
   return (
     <Table

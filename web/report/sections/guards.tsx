@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
-import { milliseconds, number, time } from '../format.ts';
+import { milliseconds, number } from '../format.ts';
 import { Name } from '../parts/name.tsx';
 import { Fold } from '../parts/section.tsx';
 import { cell, Table, type Cell } from '../parts/table.tsx';
@@ -17,7 +17,7 @@ function hasBinaryScores(
 
 /** The guards and models that judged, and how they were checked. */
 export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
-  const { guards, fingerprints, canaries, canaryChecks, gates, summary } = data;
+  const { guards, fingerprints, canaries, gates, summary } = data;
   return (
     <Fold id="guards" title="Guards and checks">
       {guards.length > 0 && (
@@ -75,28 +75,6 @@ export function Guards({ data }: { readonly data: ReportData }): JSX.Element {
       ))}
       <h3>Canaries</h3>
       <p>{canaries}</p>
-      {canaryChecks.length > 0 && (
-        <details>
-          <summary>The checks</summary>
-          <Table
-            caption="What the guards were checked with before they judged"
-            columns={[
-              { name: 'Endpoint' },
-              { name: 'Modality' },
-              { name: 'At' },
-              { name: 'As expected', numeric: true },
-              { name: 'Skipped', numeric: true },
-            ]}
-            rows={canaryChecks.map(({ endpoint, modality, at, passed, answers, skipped }) => [
-              cell(<Name text={endpoint} />),
-              cell(modality),
-              cell(time(at)),
-              cell(`${number(passed)} of ${number(answers)}`, passed),
-              cell(number(skipped), skipped),
-            ])}
-          />
-        </details>
-      )}
       <h3>Gates</h3>
       {gates.length === 0 ? (
         <p>

@@ -3,7 +3,7 @@ import type { ReportData, ReportItem } from '../../../src/report/html/report-dat
 import { categoryLabel, formatCount, milliseconds, number, score } from '../format.ts';
 import { ItemPlace } from '../parts/item-place.tsx';
 import { Name } from '../parts/name.tsx';
-import { Fold, Section } from '../parts/section.tsx';
+import { Section } from '../parts/section.tsx';
 import { cell, Table } from '../parts/table.tsx';
 
 /** Categories of an item that are named. */
@@ -22,16 +22,6 @@ export function Severe({ data: { severe, summary } }: { readonly data: ReportDat
       )}
       <Listed title="Most severe" items={severe} none="Nothing to show is review or block." />
     </Section>
-  );
-}
-
-/** The items that the guard was least sure of. */
-export function Uncertain({ data: { uncertain } }: { readonly data: ReportData }): JSX.Element | null {
-  if (uncertain.length === 0) return null;
-  return (
-    <Fold id="uncertain" title="Most uncertain items">
-      <Listed title="Score nearest to 0.5" items={uncertain} none="" />
-    </Fold>
   );
 }
 
