@@ -58,8 +58,13 @@ function LabelStudio({ path }: { readonly path: string }) {
     }
   };
   return (
-    <Button busy={busy} onClick={() => void save()}>
-      Label Studio, with content (logged)
+    <Button
+      kind="quiet"
+      title="With content: each item is logged as a look"
+      busy={busy}
+      onClick={() => void save()}
+    >
+      Label Studio
     </Button>
   );
 }
