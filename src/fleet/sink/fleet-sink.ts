@@ -213,7 +213,10 @@ class FleetSink {
         async (job) => {
           const taken = await held.take(job);
           if (taken.done === 'dropped') await this.#drop(name, job, taken.reason, dropped);
-          if (taken.done === 'committed' && job.kind === 'result') observer.committed(job.result);
+          if (taken.done === 'committed' && job.kind === 'result') {
+            observer.committed(job.result);
+            await held.keep(job.result);
+          }
           if (taken.done === 'finished') observer.finished();
         },
         { concurrency: MAX_COMMITS_IN_FLIGHT, signal },

@@ -93,7 +93,6 @@ export class HeldRun {
       const log = await claim;
       if (job.kind === 'result') {
         await log.commit(job.result);
-        await this.#kept.add(job.result);
         return { done: 'committed' };
       }
       const { stop, afterFinish } = this.#options;
@@ -115,6 +114,11 @@ export class HeldRun {
       'internal',
       'the run cannot be finished: not all of its shards are committed; resume it',
     );
+  }
+
+  /** Adds the verdicts of a committed result to the run's store, where later runs find them. Does not reject but on abort. */
+  keep(result: ShardResult): Promise<void> {
+    return this.#kept.add(result);
   }
 
   /** Reports the chain head of a finished run and adds it to the head file, once. */
