@@ -2,15 +2,15 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
-import { startGuardServer } from '../../src/guard-server/server.ts';
 import { useBrowser, type View } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
 import { Cli } from '../helpers/cli.ts';
 import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 const POLICIES = join(import.meta.dirname, '../../jobs/policies');
@@ -82,13 +82,7 @@ it('the list of runs shows how the items of each ended, on a phone in the dark',
 });
 
 it('the list of runs shows the guards, and a run as it goes on', async () => {
-  const guard = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: () => 1000 },
-  });
-  onTestFinished(() => guard.close());
-  const { address } = guard;
+  const { address } = await syntheticGuard({ serviceTime: () => 1000 });
   const comments = Array.from({ length: 4000 }, (_, at) => `comment number ${at}`);
   await writeFile(join(folder, 'comments.csv'), `text\n${comments.join('\n')}\n`);
   const served = await serveDashboard({

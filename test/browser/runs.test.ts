@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { expect, it } from 'vitest';
 import { useBrowser } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { serveDashboard } from '../helpers/dashboard.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 const browser = useBrowser();
 
@@ -18,12 +18,7 @@ const ITEMS = 3000;
 
 it('a run is paused, continued, cancelled and watched to its end, with the keyboard alone', async () => {
   let executionMs = 300;
-  const guard = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: () => executionMs },
-  });
-  onTestFinished(() => guard.close());
+  const guard = await syntheticGuard({ serviceTime: () => executionMs });
   const folder = await temporaryFolder();
   const rows = Array.from({ length: ITEMS }, (_, at) => `text number ${at}`);
   await writeFile(join(folder, 'texts.csv'), `text\n${rows.join('\n')}\n`);

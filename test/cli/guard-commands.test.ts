@@ -1,24 +1,12 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkNode } from '../../src/cli/doctor-checks.ts';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 import { startKserveServer } from '../helpers/guards/kserve-server.ts';
 import { type RestGuardOptions, startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { output, typed } from './terminal.ts';
-
-async function guard(): Promise<string> {
-  const server = await startGuardServer({ model: 'synthetic', host: '127.0.0.1', grpcPort: 0 });
-  onTestFinished(() => server.close());
-  return server.address;
-}
-
-async function folder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'guardsweep-cli-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
 
 async function restGuard(options?: RestGuardOptions): Promise<string> {
   const server = await startRestGuard(options);
@@ -31,7 +19,7 @@ const NOBODY = 'grpc://127.0.0.1:1';
 
 describe('fingerprint', () => {
   it('prints the id and the artifacts', async () => {
-    const { status, stdout } = await typed(['fingerprint', '--guard', await guard()]);
+    const { status, stdout } = await typed(['fingerprint', '--guard', (await syntheticGuard()).address]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+ {2}model guard version \d+\nsha256:[0-9a-f]{64}\n/);
     expect(stdout).toMatch(/\n {2}[0-9a-f]{64} {2}synthetic-/);
@@ -77,11 +65,11 @@ describe('guard', () => {
 
 describe('doctor', () => {
   it('says ok for everything that is there, and leaves nothing behind', async () => {
-    const out = await folder();
+    const out = await temporaryFolder();
     const { status, stdout, stderr } = await typed([
       'doctor',
       '--guard',
-      await guard(),
+      (await syntheticGuard()).address,
       '--out',
       join(out, 'a/b'),
     ]);
@@ -106,7 +94,7 @@ describe('doctor', () => {
         return headers.authorization === 'Bearer own' ? undefined : { status: 401 };
       },
     });
-    const doctor = ['doctor', '--json', '--guard', url, '--out', await folder()];
+    const doctor = ['doctor', '--json', '--guard', url, '--out', await temporaryFolder()];
     const env = { GUARD_API_KEY__127_0_0_1: 'own' };
     const found = async (context: { env?: NodeJS.ProcessEnv }): Promise<unknown> => {
       const checks = JSON.parse((await typed(doctor, { context })).stdout) as { what: string }[];
@@ -121,7 +109,7 @@ describe('doctor', () => {
   });
 
   it('says what is missing and what to do, and ends with 4', async () => {
-    const out = await folder();
+    const out = await temporaryFolder();
     await writeFile(join(out, 'file'), '');
     const { status, stdout, stderr } = await typed(
       ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
+import { expect, it } from 'vitest';
 import { folderWith, Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 
@@ -27,16 +27,6 @@ async function served(
     cli.child.once('exit', () => reject(new Error(cli.stderr)));
   });
   return { cli, origin, token };
-}
-
-async function syntheticGuard(): Promise<string> {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
-  return server.address;
 }
 
 /** Runs curl, and returns the status and the JSON of its reply. */
@@ -64,7 +54,7 @@ it('curl gets verdicts on texts, images and clips from the embedded guard, and S
 });
 
 it('is a guard over REST for a run (C-104)', async () => {
-  const { origin } = await served(await syntheticGuard());
+  const { origin } = await served((await syntheticGuard()).address);
   const folder = await folderWith({ 'texts.csv': `text\none\n${'long '.repeat(20_000)}\nthree\n` });
   const sources = [join(folder, 'texts.csv'), fixture('images/grey.png'), fixture('audio/cover.m4a')];
   const out = join(folder, 'runs');
@@ -76,7 +66,7 @@ it('is a guard over REST for a run (C-104)', async () => {
 });
 
 it('without ffmpeg a clip that needs it is of an unsupported type (C-405)', async () => {
-  const { origin } = await served(await syntheticGuard(), { PATH: await temporaryFolder() });
+  const { origin } = await served((await syntheticGuard()).address, { PATH: await temporaryFolder() });
   const reply = await curl('-F', `file=@${fixture('audio/cover.m4a')}`, `${origin}/v1/moderations/audio`);
   expect(reply).toMatchObject([415, { error: { code: 'UNSUPPORTED_AUDIO_TYPE' } }]);
   expect(JSON.stringify(reply)).toContain('ffmpeg is not installed');

@@ -48,9 +48,11 @@ function outstandingIn(
   return { shards, queue, results };
 }
 
+const newLink = async (): Promise<RedisLink> => linkForTest(await redisForTest());
+
 describe('shards that are fed and not committed', () => {
   it('are fed again as they were, in their order, when they are in no queue, and only then', async () => {
-    const link = await linkForTest(await redisForTest());
+    const link = await newLink();
     const { shards, queue, results } = outstandingIn(link);
     for (let shard = 0; shard < 6; shard++) await shards.submit(shardOf(shard, 'tak „nie”\0 \ud800'), never);
     expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
@@ -79,7 +81,7 @@ describe('shards that are fed and not committed', () => {
   });
 
   it('that were committed while it was asked for them are not fed again', async () => {
-    const link = await linkForTest(await redisForTest());
+    const link = await newLink();
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(link, committed);
     for (let shard = 0; shard < 3; shard++) await shards.submit(shardOf(shard), never);
@@ -94,7 +96,7 @@ describe('shards that are fed and not committed', () => {
   });
 
   it('are not fed twice while they are on their way into the queue', async () => {
-    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()));
+    const { shards, queue } = outstandingIn(await newLink());
     const put = queue.putEncoded.bind(queue);
     const puts: string[] = [];
     let arrive = (): void => {};
@@ -116,7 +118,7 @@ describe('shards that are fed and not committed', () => {
 
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
-    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    const { shards, queue } = outstandingIn(await newLink(), committed);
     for (let shard = 0; shard < MAX_OUTSTANDING_SHARDS; shard++) await shards.submit(shardOf(shard), never);
     let added = false;
     const adding = shards.submit(shardOf(MAX_OUTSTANDING_SHARDS), never).then(() => (added = true));
@@ -131,7 +133,7 @@ describe('shards that are fed and not committed', () => {
 
   it('that were committed while feeding was held are not fed, and nothing waits for them', async () => {
     const committed = new Set<number>();
-    const { shards, queue } = outstandingIn(await linkForTest(await redisForTest()), committed);
+    const { shards, queue } = outstandingIn(await newLink(), committed);
     shards.hold(true);
     const adding = shards.submit(shardOf(0), never);
     // A worker still had it in hand from an earlier feeder; its commit is counted while this one is held.
@@ -146,7 +148,7 @@ describe('shards that are fed and not committed', () => {
   it('that were committed while feeding waited for room in Redis are not fed', async () => {
     let room = false;
     const committed = new Set<number>();
-    const { shards } = outstandingIn(await linkForTest(await redisForTest()), committed, async () => room);
+    const { shards } = outstandingIn(await newLink(), committed, async () => room);
     await shards.submit(shardOf(0), never);
     const adding = shards.submit(shardOf(1), never);
     await settled(() => shards.waitedForRoomAt > 0);
@@ -161,7 +163,7 @@ describe('shards that are fed and not committed', () => {
   it('wait while Redis is full enough, but for a single one', async () => {
     let room = false;
     const committed = new Set<number>();
-    const link = await linkForTest(await redisForTest());
+    const link = await newLink();
     const { shards } = outstandingIn(link, committed, async () => room);
     await shards.submit(shardOf(0), never);
     expect(shards.waitedForRoomAt).toBe(Number.NEGATIVE_INFINITY);
@@ -233,7 +235,7 @@ describe('the shards of several runs', () => {
   }
 
   it('are handed out in proportion to the priorities, and none starve, whoever came first', async () => {
-    const link = await linkForTest(await redisForTest());
+    const link = await newLink();
     const [low, normal, high] = (['low', 'normal', 'high'] as const).map((name) => ofRuns(link, name, name));
     // Alone it takes many turns, and then none of its shards wait.
     await sharesOf([low!], 200, 10);
@@ -245,7 +247,7 @@ describe('the shards of several runs', () => {
   });
 
   it('of a run that comes later begins with the next turn, and those of no run wait for ever', async () => {
-    const link = await linkForTest(await redisForTest());
+    const link = await newLink();
     const big = ofRuns(link, 'big', 'low');
     for (let shard = 0; shard < 100; shard++) await big.shards.submit(shardOf(shard), never);
     await taken(big.queue, 10);

@@ -28,10 +28,8 @@ import {
 setMaxListeners(0, signal);
 
 /** A feeder of a run that reuses verdicts; an earlier run judged the items 0 to 9. */
-async function reusingFeeder(
-  link: RedisLink,
-  { maxWaitMs = 60_000, model = FINGERPRINT, trustDeclared = false } = {},
-) {
+async function reusingFeeder({ maxWaitMs = 60_000, model = FINGERPRINT, trustDeclared = false } = {}) {
+  const link = await linkForTest(await redisForTest());
   const { dir, record: plain } = await newRun({ maxWaitMs });
   const record = { ...plain, config: { ...plain.config, reuse: true, trustDeclared } };
   const recorded = async function* () {
@@ -63,7 +61,7 @@ async function reusingFeeder(
     shards: (await shards.depth(signal)).waiting,
     results: (await results.depth(signal)).waiting,
   });
-  return { run, feeder, watching, end: end.signal, shards, results, waiting };
+  return { link, run, feeder, watching, end: end.signal, shards, results, waiting };
 }
 
 /** A worker whose guards have these models, until `have` says otherwise. */
@@ -90,8 +88,7 @@ async function worker(link: RedisLink, ...first: readonly string[]) {
 }
 
 it('a settled shard goes straight to the sink, and of others the worker gets what was not judged', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, end, shards, waiting } = await reusingFeeder(link);
+  const { link, feeder, end, shards, waiting } = await reusingFeeder();
   await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
   await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
@@ -117,8 +114,7 @@ it('a settled shard goes straight to the sink, and of others the worker gets wha
 it.each([false, true])(
   'verdicts of a model that is only declared are reused if that is trusted: %s',
   async (trustDeclared) => {
-    const link = await linkForTest(await redisForTest());
-    const { feeder, end, waiting } = await reusingFeeder(link, { model: DECLARED, trustDeclared });
+    const { link, feeder, end, waiting } = await reusingFeeder({ model: DECLARED, trustDeclared });
     await worker(link, DECLARED.id);
     await feeder.feed(shardOf(0, [0, 1, 2]), end);
     const expected = trustDeclared ? { shards: 0, results: 1 } : { shards: 1, results: 0 };
@@ -127,8 +123,7 @@ it.each([false, true])(
 );
 
 it('a settled shard that Redis lost goes to the sink again', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, end, results, waiting } = await reusingFeeder(link);
+  const { link, feeder, end, results, waiting } = await reusingFeeder();
   await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
   await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
@@ -140,16 +135,14 @@ it('a settled shard that Redis lost goes to the sink again', async () => {
 });
 
 it('what workers of another model would judge is fed as it is', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, end, waiting } = await reusingFeeder(link);
+  const { link, feeder, end, waiting } = await reusingFeeder();
   await worker(link, fingerprint('b').id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
   await expect.poll(waiting).toEqual({ shards: 1, results: 0 });
 });
 
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, watching, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1000 });
+  const { feeder, watching, end, waiting } = await reusingFeeder({ maxWaitMs: 1000 });
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   feeding.catch(() => undefined);
   await settled(() => feeder.note === 'waiting for a worker (guardsweep worker)');
@@ -161,8 +154,7 @@ it('nothing is fed before a worker tells which models judge; the feeder says so,
 });
 
 it('a run that waits for a worker can be paused, and goes on when one comes', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { run, feeder, end, waiting } = await reusingFeeder(link, { maxWaitMs: 1000 });
+  const { link, run, feeder, end, waiting } = await reusingFeeder({ maxWaitMs: 1000 });
   await setMarker(run.dir, 'paused');
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   const began = performance.now();
@@ -174,16 +166,14 @@ it('a run that waits for a worker can be paused, and goes on when one comes', as
 });
 
 it('a run that waits for a worker can be cancelled', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { run, feeder, watching, end } = await reusingFeeder(link);
+  const { run, feeder, watching, end } = await reusingFeeder();
   feeder.feed(shardOf(0, [0]), end).catch(() => undefined);
   await setMarker(run.dir, 'cancelled');
   await expect(watching).rejects.toMatchObject({ kind: 'interrupted' });
 });
 
 it('a verdict that was looked up before the model of the workers changed is not reused', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, end, waiting } = await reusingFeeder(link);
+  const { link, feeder, end, waiting } = await reusingFeeder();
   const { have } = await worker(link, FINGERPRINT.id);
   await feeder.feed(shardOf(0, [0, 1, 2]), end);
   await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
