@@ -12,7 +12,8 @@ import { checkServer } from '../../src/queue/redis/check-server.ts';
 import { serveMetrics } from '../../src/http/metrics-server.ts';
 import { output, runsWith, typed } from '../cli/terminal.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { freePort, redisForTest } from '../helpers/redis/redis.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
 import { composeServices, projectFile, type Service } from './compose-file.ts';
 
 const PASSWORD = 'a1b2c3';

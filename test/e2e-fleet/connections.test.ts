@@ -7,7 +7,8 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { CLUSTER_NODE, ownAllSlots } from '../helpers/redis/redis-cluster.ts';
-import { freePort, linkForTest, redisForTest } from '../helpers/redis/redis.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes, until } from '../helpers/run-directory.ts';
 
 const ROWS = 1000;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { Cli } from '../helpers/cli.ts';
-import { freePort } from '../helpers/redis/redis.ts';
+import { freePort } from '../helpers/free-port.ts';
 
 const PRELOAD = fileURLToPath(new URL('preload/record-judged.mjs', import.meta.url));
 

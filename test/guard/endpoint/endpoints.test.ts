@@ -1,22 +1,13 @@
 import { status } from '@grpc/grpc-js';
-import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import { freePort } from '../../helpers/free-port.ts';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guards/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
-
-/** A port without a listener. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const signal = new AbortController().signal;
 
@@ -59,7 +50,7 @@ describe('a wrong setting is a failure at once', () => {
 });
 
 test('no guard within the start timeout is one clear line', async () => {
-  const address = `grpc://127.0.0.1:${await closedPort()}`;
+  const address = `grpc://127.0.0.1:${await freePort()}`;
   const error = await connect([{ address }], { startTimeoutMs: 1000 }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ kind: 'service' });
   expect((error as Error).message).toBe(`no guard became usable within 1 s: ${address}: no connection`);
@@ -74,7 +65,7 @@ test('waits for a guard that is still loading', async () => {
 });
 
 test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
-  const port = await closedPort();
+  const port = await freePort();
   const server = await guard();
   const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1000 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
@@ -97,7 +88,7 @@ test('starts with the guards that are ready, and uses the others once they have 
 test('an abort ends the connecting', async () => {
   const controller = new AbortController();
   const reason = new Error('enough');
-  const address = `grpc://127.0.0.1:${await closedPort()}`;
+  const address = `grpc://127.0.0.1:${await freePort()}`;
   const connecting = connectGuards(
     [{ name: address, address }],
     { expectFingerprint: null, maxWaitMs: 1000 },
@@ -129,7 +120,7 @@ test('nothing is left open', async () => {
 
 describe('a pool that does not wait for guards', () => {
   const unready = { maxWaitMs: null, waitsForGuards: false };
-  const closed = async () => ({ address: `grpc://127.0.0.1:${await closedPort()}` });
+  const closed = async () => ({ address: `grpc://127.0.0.1:${await freePort()}` });
 
   test('is there before any is ready, and requests wait for one', async () => {
     const { address } = await closed();

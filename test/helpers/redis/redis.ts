@@ -1,13 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parseRedisUrl, type RedisAddress } from '../../../src/config/values/redis-url.ts';
 import { RedisLink } from '../../../src/queue/redis/link.ts';
 import type { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
+import { freePort } from '../free-port.ts';
 import { settled } from '../settled.ts';
 import { redisBinary } from './redis-binary.ts';
 
@@ -99,15 +100,6 @@ export class TestRedis {
       socket.on('connect', () => socket.end(() => resolve(true))).on('error', () => resolve(false));
     });
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** A server that is stopped when the test is over. */

@@ -7,7 +7,8 @@ import { checkServer } from '../../../src/queue/redis/check-server.ts';
 import { makeCertificate } from '../../helpers/certificate.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis/redis-cluster.ts';
-import { freePort, redisForTest } from '../../helpers/redis/redis.ts';
+import { freePort } from '../../helpers/free-port.ts';
+import { redisForTest } from '../../helpers/redis/redis.ts';
 
 const never = new AbortController().signal;
 
