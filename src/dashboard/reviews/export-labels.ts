@@ -24,8 +24,9 @@ export interface ExportedLabels {
 }
 
 /**
- * Writes the last review of every reviewed item of a finished run to a new file: for `replay --labels`, or for Label Studio, with
- * the content of a run that this user created or trusts (`keyFile`: path of their key file).  Failure('usage') for a path that is not a run directory or with another ending, that is taken, or is in a run directory;
+ * Writes the last review of every reviewed item of a finished run to a new file: `.jsonl` for `replay --labels`, `.json` for
+ * Label Studio. The latter has the content too, if this user created or trusts the run (`keyFile`: path of their key file).
+ * Failure('usage') for a path that is not a run directory, has another ending, is taken, or is in a run directory;
  * Failure('internal') for a run that is not finished, and for a record or reviews that fail verification.
  */
 export async function exportLabels(
