@@ -1,15 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 
-/** A part of the report that is folded on a screen, and open on paper. A link to `id` opens it. */
-export function Fold({
-  id,
-  title,
-  children,
-}: {
+interface Part {
   readonly id: string;
   readonly title: string;
   readonly children: ComponentChildren;
-}): JSX.Element {
+}
+
+/** A part of the report that is folded on a screen, and open on paper. A link to `id` opens it. */
+export function Fold({ id, title, children }: Part): JSX.Element {
   return (
     <details class="part">
       <summary>
@@ -21,15 +19,7 @@ export function Fold({
 }
 
 /** A part of the report with a heading of its own. */
-export function Section({
-  id,
-  title,
-  children,
-}: {
-  readonly id: string;
-  readonly title: string;
-  readonly children: ComponentChildren;
-}): JSX.Element {
+export function Section({ id, title, children }: Part): JSX.Element {
   return (
     <section id={id} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{title}</h2>
