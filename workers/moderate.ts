@@ -101,6 +101,7 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
       folders: new CorpusFolders(options.roots),
       id,
       lanes: options.lanes,
+      guards: pool.status().map(({ name }) => name),
       concurrency: options.concurrency,
       lockMs,
       say,

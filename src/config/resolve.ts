@@ -95,7 +95,7 @@ export async function resolveRunConfig({
   const config = deepFreeze<RunConfig>({
     name: (await valueOf(NAME, from)) ?? runNameFromPath(paths[0]!),
     sources: await sourceConfigs(paths, from),
-    guards: await guardsOf(from, fleet),
+    guards: fleet ? ((await resolveSetting(GUARD, from)) ?? []) : await valueOf(GUARD, from),
     expectFingerprint: await valueOf(EXPECT_FINGERPRINT, from),
     ...(guardPolicy === null ? {} : { guardPolicy }),
     policy: (await valueOf(POLICY, from)) ?? { ...DEFAULT_POLICY },
@@ -112,7 +112,7 @@ export async function resolveRunConfig({
     failIf: await gatesOf(from, fleet),
     allowEmpty: await valueOf(ALLOW_EMPTY, from),
     allowErrors: await valueOf(ALLOW_ERRORS, from),
-    ...(fleet ? { priority: await valueOf(PRIORITY, from) } : {}),
+    ...(fleet ? { priority: await valueOf(PRIORITY, from), ...(await workerGuardsOf(from)) } : {}),
     maxWaitMs: await maxWaitOf(from, fleet),
     judging: await resolveSettings(JUDGING_SETTINGS, from),
     canaries: await canariesOf(from, fleet),
@@ -148,19 +148,12 @@ async function jobFileOf(paths: readonly string[], cwd: string): Promise<JobFile
 }
 
 /**
- * Failure('usage') when a flag or the job file names a guard for a run that a fleet judges: its workers name their own.
- * `GUARD_URL` is allowed: it is set for all processes of a machine.
+ * The guards that a run on a fleet is limited to: those of a flag or the job file. `GUARD_URL` does not count, because it
+ * is set for all processes of a machine.
  */
-async function guardsOf(from: Sources, fleet: boolean): Promise<readonly string[]> {
-  if (!fleet) return valueOf(GUARD, from);
-  const chosen = given(GUARD, { ...from, env: {} });
-  if (chosen !== null) {
-    throw usageError(
-      chosen.texts[0].place,
-      'with Redis the workers judge, through the guards that they name (guardsweep worker --guard): leave it out, or name no Redis (--redis, REDIS_URL)',
-    );
-  }
-  return (await resolveSetting(GUARD, from)) ?? [];
+async function workerGuardsOf(from: Sources): Promise<Pick<RunConfig, 'workerGuards'>> {
+  const workerGuards = await resolveSetting(GUARD, { ...from, env: {} });
+  return workerGuards === null ? {} : { workerGuards };
 }
 
 /** Failure('usage') for canaries of a run that a fleet judges: its workers name their own. */

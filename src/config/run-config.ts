@@ -147,6 +147,8 @@ export interface RunConfig {
   readonly allowEmpty: boolean;
   /** Priority on a fleet; default: normal. */
   readonly priority?: Priority;
+  /** On a fleet: only workers with one of these guards judge the run. Undefined: every worker does. */
+  readonly workerGuards?: readonly string[];
   /** How long a run waits while no guard is ready before it stops, in milliseconds. */
   readonly maxWaitMs: number;
   readonly judging: Judging;

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -32,6 +33,30 @@ it('a run that expects another guard ends, names both, and is finished by the ri
   expect(lines).toHaveLength(ROWS);
   expect(new Set(lines.map(({ fingerprint }) => fingerprint))).toEqual(new Set([expected]));
   expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+});
+
+it('only workers with the guard that a run names judge it, and a guard that no worker has is refused', async () => {
+  const [named, other] = await Promise.all([startScriptedGuard(), startScriptedGuard()]);
+  onTestFinished(() => [named, other].forEach((guard) => guard.kill()));
+  const redis = await redisForTest();
+  const { fleet, path, out } = await fleetWithComments(ROWS, { redis, guards: [other.address] });
+  fleet.worker();
+  fleet.sink();
+  const args = ['--guard', named.address, '--no-reuse'];
+  const refused = await fleet.enqueue(path, [...args, '--start-wait', '5s']).finished();
+  expectStatus(refused, 4);
+  expect(refused.stderr).toContain(
+    `no worker has the guard ${named.address}: the guards of workers are ${other.address}`,
+  );
+  expect(await readdir(out)).toEqual([]);
+
+  const feeder = fleet.enqueue(path, args);
+  const worker = new Fleet({ redis, out, guards: [named.address] }).worker();
+  expectStatus(await feeder.finished(), 0);
+  const lines = await outcomes(await fleet.run());
+  expect(lines).toHaveLength(ROWS);
+  expect(new Set(lines.map(({ endpoint }) => endpoint))).toEqual(new Set([named.address]));
+  worker.kill();
 });
 
 it('a worker whose guard fails the canaries ends, and the checks of the others are in the record', async () => {

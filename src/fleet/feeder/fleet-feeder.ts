@@ -92,7 +92,9 @@ export class FleetFeeder {
     this.#runs = new FleetRuns(link);
     this.#queues = new Map(LANES.map((lane) => [lane, shardQueue(link, lane)]));
     this.#results = sinkQueue(link, run.record.run);
-    this.#reuse = new BracketedReuse(options.reuse, (signal) => readWorkerModels(link, signal));
+    this.#reuse = new BracketedReuse(options.reuse, (signal) =>
+      readWorkerModels(link, run.record.config.workerGuards ?? null, signal),
+    );
     const headroom = new RedisHeadroom(link);
     this.shards = new OutstandingShards({
       run: run.record.run,
@@ -100,6 +102,7 @@ export class FleetFeeder {
       epoch: options.claim.epoch,
       key: options.claim.key,
       expectFingerprint: run.record.config.expectFingerprint,
+      workerGuards: run.record.config.workerGuards ?? null,
       judging: run.record.config.judging,
       priority: run.record.config.priority ?? 'normal',
       contentPolicy: run.record.config.output.includeContent ? run.record.config.policy : null,

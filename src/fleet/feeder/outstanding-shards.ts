@@ -39,6 +39,8 @@ interface OutstandingOptions {
   /** The key of the feeder's claim. */
   readonly key: string;
   readonly expectFingerprint: string | null;
+  /** See `ShardJob`. */
+  readonly workerGuards: readonly string[] | null;
   readonly judging: Judging;
   readonly priority: Priority;
   /** See `ShardJob`. */
@@ -190,7 +192,8 @@ export class OutstandingShards {
   }
 
   #entryOf(shard: Shard, size: number, isSettled: boolean): Entry {
-    const { run, record, epoch, key, expectFingerprint, judging, contentPolicy, results } = this.#options;
+    const { run, record, epoch, key, expectFingerprint, workerGuards, judging, contentPolicy, results } =
+      this.#options;
     const mark = settledMark(key, shard);
     const of = { shard: shard.shard, lane: shard.lane, isSettled, size };
     if (isSettled) {
@@ -199,7 +202,7 @@ export class OutstandingShards {
       const job: ResultJob = { kind: 'result', run, record, epoch, settledMark: mark, result };
       return { ...of, ...results.encode(job) };
     }
-    const settings = { expectFingerprint, judging, contentPolicy };
+    const settings = { expectFingerprint, workerGuards, judging, contentPolicy };
     const job: ShardJob = { run, record, epoch, ...settings, settledMark: mark, shard };
     return { ...of, ...this.#options.queueOf(shard.lane).encode(job) };
   }

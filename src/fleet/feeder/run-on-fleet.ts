@@ -9,6 +9,7 @@ import { openStoreFor, openStoreOf, type OpenStoreOptions } from '../../runs/reu
 import { resultOf, type RunResult } from '../../runs/run-end.ts';
 import type { RunView } from '../../runs/progress.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
+import { waitForWorkerWith } from '../redis/worker-models.ts';
 import { continueOnFleet } from './continue-on-fleet.ts';
 
 interface FleetRunOptions extends RunOptions {
@@ -21,12 +22,13 @@ interface FleetRunOptions extends RunOptions {
 
 /**
  * Connects to Redis, creates a run, and feeds it to a fleet until it is finished. Rejects with a Failure: `usage`
- * for unusable sources, `service` when Redis does not answer, otherwise as `continueOnFleet`.
+ * for unusable sources, `service` when Redis does not answer or no worker has a guard that the run names, otherwise as `continueOnFleet`.
  */
 export async function startRunOnFleet(config: RunConfig, options: FleetRunOptions): Promise<RunResult> {
   const create = await prepareRun(config, options);
   const openStore: OpenStore = (of) => openStoreFor(config, of);
-  return feedRun(create, { retry: false, openStore }, options);
+  const { workerGuards = null } = config;
+  return feedRun(create, { retry: false, openStore, workerGuards }, options);
 }
 
 /**
@@ -39,15 +41,22 @@ export async function resumeRunOnFleet(
 ): Promise<RunResult> {
   const run = await openTrustedRun(dir, options);
   const openStore: OpenStore = (of) => openStoreOf(run, of);
-  return feedRun(async () => run, { retry: options.retry, openStore }, options);
+  return feedRun(async () => run, { retry: options.retry, openStore, workerGuards: null }, options);
 }
 
 type OpenStore = (options: OpenStoreOptions) => Promise<VerdictStore | null>;
 
+interface Feed {
+  readonly retry: boolean;
+  readonly openStore: OpenStore;
+  /** Guards of which a worker must have one before the run is created; null: none is needed yet. */
+  readonly workerGuards: readonly string[] | null;
+}
+
 /** Workers and the sink finish fed shards without this process, so `drain` and `stop` both end it at once. */
 async function feedRun(
   open: () => Promise<Run>,
-  { retry, openStore }: { readonly retry: boolean; readonly openStore: OpenStore },
+  { retry, openStore, workerGuards }: Feed,
   { redis, key, keyFile, startWaitMs, drain, stop, report }: FleetRunOptions,
 ): Promise<RunResult> {
   report({ kind: 'fleet', redis });
@@ -60,6 +69,7 @@ async function feedRun(
     seal: key && new FleetSeal(key),
   });
   try {
+    if (workerGuards !== null) await waitForWorkerWith(workerGuards, link, startWaitMs, ending);
     const store = await openStore({ keyFile, say, signal: ending });
     try {
       const run = await open();

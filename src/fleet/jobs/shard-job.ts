@@ -19,6 +19,8 @@ export interface ShardJob {
   readonly epoch: number;
   /** The only fingerprint id that the run accepts from guards; null accepts any. */
   readonly expectFingerprint: string | null;
+  /** Only workers with one of these guards judge it; null: every worker does. */
+  readonly workerGuards: readonly string[] | null;
   readonly judging: Judging;
   /** In a run with content: the policy that decides which outcomes hold a piece of it; null: none does. */
   readonly contentPolicy: Policy | null;
@@ -88,6 +90,7 @@ const JOB = z.object({
     record: text,
     epoch: z.int().min(1),
     expectFingerprint: text.nullable(),
+    workerGuards: z.array(text).nullable(),
     judging: z.object({
       frames: z.int().min(1).max(MAX_FRAMES),
       longAudio: z.enum(LONG_AUDIO),

@@ -8,7 +8,7 @@ import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts'
 import type { SealedPlace } from '../../queue/redis/sealing/fleet-seal.ts';
 
 /** Version of the job format. A process with another version requeues the jobs instead of dropping them. */
-export const JOB_FORM = 15;
+export const JOB_FORM = 16;
 
 const ANNOUNCED_RUN = z.object({
   run: z.string().refine(isRunId),

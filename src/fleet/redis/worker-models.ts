@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { Failure } from '../../domain/failure.ts';
 import type { EndpointStatus } from '../../guard/endpoint/endpoint-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
 import { retryWhileTransient } from '../../queue/redis/retry-while-transient.ts';
@@ -14,14 +15,19 @@ const OTHERS_MS = 5000;
 /** How much the clock of Redis may be ahead of what this process measures, in microseconds. */
 const MAX_DRIFT_US = 1_000_000;
 
+/** Guards that a message names. */
+const MAX_NAMED = 5;
+
 /** Of a fingerprint, or of what a guard declares. */
 const ID = z.string().regex(/^(?:sha256|declared):[0-9a-f]{64}$/);
 
 const WORKER = z.looseObject({
-  guards: z.array(z.looseObject({ state: z.string() })),
+  guards: z.array(z.looseObject({ name: z.string(), state: z.string() })),
   models: z.array(ID).max(MAX_MODELS),
   readAt: z.number().nullable(),
 });
+
+type Announced = z.infer<typeof WORKER>;
 
 /** A worker's announcement about its guards. */
 export function announcedGuards(guards: readonly EndpointStatus[]): object[] {
@@ -70,11 +76,15 @@ export class WorkerModels {
 }
 
 /**
- * Ids of the models that the guards of live workers have now: by readings that begin after this call, which it asks for
+ * Ids of the models that the guards of live workers (with `guards`: of those that have one of them) have now: by readings that begin after this call, which it asks for
  * and waits for. A worker that does not answer in time, or without a guard that is ready, does not count while another
  * does. Rejects with the signal's reason when aborted.
  */
-export async function readWorkerModels(link: RedisLink, signal: AbortSignal): Promise<readonly string[]> {
+export async function readWorkerModels(
+  link: RedisLink,
+  guards: readonly string[] | null,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   for (;;) {
     const since = await redisTime(link, signal);
     const askedAt = performance.now();
@@ -82,7 +92,7 @@ export async function readWorkerModels(link: RedisLink, signal: AbortSignal): Pr
     do {
       const waitedMs = performance.now() - askedAt;
       const until = since + waitedMs * 1000 + MAX_DRIFT_US;
-      const workers = await announcedModels(link, signal);
+      const workers = (await announcedModels(link, signal)).filter((worker) => hasGuard(worker, guards));
       // A reading of the future was noted before the clock of Redis was set back.
       const answers = workers.filter(({ readAt }) => readAt !== null && readAt >= since && readAt <= until);
       if (answers.length > 0 && (answers.length === workers.length || waitedMs > OTHERS_MS)) {
@@ -93,8 +103,41 @@ export async function readWorkerModels(link: RedisLink, signal: AbortSignal): Pr
   }
 }
 
+/**
+ * Waits for a live worker that has one of the guards. Failure('service') when there is none within `timeoutMs`; rejects
+ * with the signal's reason when aborted.
+ */
+export async function waitForWorkerWith(
+  guards: readonly string[],
+  link: RedisLink,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const present = await listPresent(link, 'worker', signal);
+    const workers = present.flatMap(({ details }) => WORKER.safeParse(details).data ?? []);
+    if (workers.some((worker) => hasGuard(worker, guards))) return;
+    if (performance.now() >= deadline) throw new Failure('service', noWorkerWith(guards, workers));
+    await delay(LOOK_EVERY_MS, undefined, { signal });
+  }
+}
+
+function noWorkerWith(guards: readonly string[], workers: readonly Announced[]): string {
+  const others = [...new Set(workers.flatMap((worker) => worker.guards.map(({ name }) => name)))].sort();
+  const there =
+    others.length === 0
+      ? 'there is no worker'
+      : `the guards of workers are ${others.slice(0, MAX_NAMED).join(', ')}`;
+  return `no worker has the guard ${guards.slice(0, MAX_NAMED).join(' or ')}: ${there}`;
+}
+
+function hasGuard(worker: Announced, guards: readonly string[] | null): boolean {
+  return guards === null || worker.guards.some(({ name }) => guards.includes(name));
+}
+
 /** Announcements of the live workers with a guard in use. */
-async function announcedModels(link: RedisLink, signal: AbortSignal): Promise<z.infer<typeof WORKER>[]> {
+async function announcedModels(link: RedisLink, signal: AbortSignal): Promise<Announced[]> {
   const present = await listPresent(link, 'worker', signal);
   const workers = present.flatMap(({ details }) => WORKER.safeParse(details).data ?? []);
   return workers.filter(({ guards }) => guards.some(({ state }) => state === 'ready'));

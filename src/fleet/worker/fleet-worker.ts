@@ -21,8 +21,13 @@ import { ResultQueues } from './result-queues.ts';
 import { ShardModerator } from './shard-moderator.ts';
 import { parseNote } from './shard-note.ts';
 
-/** Requeue delay of a shard whose run expects a guard other than this worker's, in milliseconds. */
+/** Requeue delay of a shard whose run expects another model than this worker's guard has, in milliseconds. */
 const OTHER_GUARD_MS = MAX_REQUEUE_DELAY_MS;
+/**
+ * Delay for a shard whose run names guards that this worker does not have: short, because the next to take it is often
+ * such a worker again.
+ */
+const UNNAMED_GUARD_MS = 250;
 /** Delay for a shard whose run's announcement cannot be read: its feeder announces it every 5 s. */
 const UNREADABLE_RUN_MS = 2_000;
 /** Delay for a shard whose corpus this worker does not have. */
@@ -45,6 +50,8 @@ interface FleetWorkerOptions {
   /** The id under which this process announces itself. */
   readonly id: string;
   readonly lanes: readonly Lane[];
+  /** Names of the guards that it judges with. */
+  readonly guards: readonly string[];
   /** Maximum number of shards in flight per lane. */
   readonly concurrency: number;
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
@@ -102,13 +109,17 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
     return others.length > 0 && lacking.length < MAX_LACKING;
   };
   const handle = async (job: ShardJob, delivery: Delivery): Promise<ShardResult | null> => {
-    const { run, record, epoch, settledMark, shard, judging, contentPolicy } = job;
+    const { run, record, epoch, settledMark, shard, judging, workerGuards, contentPolicy } = job;
     const fed = await runs.find(run, stop);
     if (fed === 'unreadable') throw new Requeue(UNREADABLE_RUN_MS);
     // The job opened with our key, so an announcement of its run under another key is not its feeder's.
     if (fed !== 'absent' && cannotRead(fed, link) !== null) throw new Requeue(UNREADABLE_RUN_MS);
     // A later feeder feeds all uncommitted shards again, so those of an earlier feeder would be judged twice.
     if (fed === 'absent' || epoch < fed.epoch) return null;
+    if (workerGuards !== null && !options.guards.some((name) => workerGuards.includes(name))) {
+      await runs.noteObstacle(run, `a worker does not have the guard ${workerGuards.join(' or ')}`, stop);
+      throw new Requeue(UNNAMED_GUARD_MS);
+    }
     const lacks = await lackedCorpus(shard, options.folders);
     if (lacks !== null) {
       const { obstacle, delayMs } = lacks;

@@ -37,6 +37,7 @@ function outstandingIn(
     epoch: 1,
     key: 'f'.repeat(64),
     expectFingerprint: null,
+    workerGuards: null,
     judging: DEFAULT_JUDGING,
     priority,
     contentPolicy: null,

@@ -175,6 +175,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         record: 'e'.repeat(64),
         epoch: 3,
         expectFingerprint: null,
+        workerGuards: null,
         judging: { frames: 3, longAudio: 'truncate' },
         contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
         settledMark: 'e'.repeat(64),
@@ -247,7 +248,12 @@ it('a text with half of a surrogate pair comes out as it went in, whatever its l
     };
     const shard = { shard: 0, pass: 1, lane: 'text' as const, items: [item] };
     const of = { run: 'r', record: '', epoch: 1, settledMark: null };
-    const more = { expectFingerprint: null, judging: DEFAULT_JUDGING, contentPolicy: null };
+    const more = {
+      expectFingerprint: null,
+      workerGuards: null,
+      judging: DEFAULT_JUDGING,
+      contentPolicy: null,
+    };
     const job: ShardJob = { ...of, ...more, shard };
     expect(shardJobCodec.decode(shardJobCodec.encode(job))).toEqual(job);
     const result = { shard, outcomes: fc.sample(outcomes, 1), fingerprints: [] };

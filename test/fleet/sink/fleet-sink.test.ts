@@ -40,6 +40,7 @@ async function leftRun(link: RedisLink) {
           record,
           epoch,
           expectFingerprint: null,
+          workerGuards: null,
           judging: DEFAULT_JUDGING,
           contentPolicy: null,
           settledMark: null,

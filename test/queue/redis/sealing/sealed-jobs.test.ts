@@ -31,6 +31,7 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   record: 'e'.repeat(64),
   epoch,
   expectFingerprint: null,
+  workerGuards: null,
   judging: { frames: 8, longAudio: 'windows' },
   contentPolicy: null,
   settledMark: null,
