@@ -51,12 +51,11 @@ it('only workers with the guard that a run names judge it, and a guard that no w
   expect(await readdir(out)).toEqual([]);
 
   const feeder = fleet.enqueue(path, args);
-  const worker = new Fleet({ redis, out, guards: [named.address] }).worker();
+  new Fleet({ redis, out, guards: [named.address] }).worker();
   expectStatus(await feeder.finished(), 0);
   const lines = await outcomes(await fleet.run());
   expect(lines).toHaveLength(ROWS);
   expect(new Set(lines.map(({ endpoint }) => endpoint))).toEqual(new Set([named.address]));
-  worker.kill();
 });
 
 it('a worker whose guard fails the canaries ends, and the checks of the others are in the record', async () => {
