@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { debianProgram } from '../helpers/setup/debian-program.ts';
+
+const UNITS = fileURLToPath(new URL('../../docs/operations/systemd/', import.meta.url));
+
+it.each(readdirSync(UNITS))('systemd finds nothing wrong with %s', async (name) => {
+  const analyze = debianProgram(['systemd-analyze'], { versionFlag: '--version', package: 'systemd' });
+  const unit = readFileSync(join(UNITS, name), 'utf8');
+  // The program of a unit has to exist.
+  const path = join(await temporaryFolder(), name);
+  writeFileSync(path, unit.replace('/usr/bin/node', process.execPath));
+  const { status, stdout, stderr } = spawnSync(analyze, ['verify', path], { encoding: 'utf8' });
+  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
+});
