@@ -1,5 +1,5 @@
-import sharp from 'sharp';
 import type { ItemError } from '../../domain/item-error.ts';
+import { encodePng } from './encode-png.ts';
 import { downscale, targetSize } from './resize.ts';
 import { unlessRefused } from './limits.ts';
 import type { NormalFrame, NormalImage, Picture, Pixels } from './normal-image.ts';
@@ -44,7 +44,7 @@ export async function normalizeImage(
     const normal: NormalFrame[] = [];
     for await (const pixels of file.decode(chosen)) {
       const small = fit(pixels);
-      const png = await encodePng(small);
+      const png = encodePng(small);
       const isOriginal = !onlyPng && file.plain && small === pixels && bytes.length <= png.length;
       normal.push({
         index: chosen[normal.length]!,
@@ -82,7 +82,7 @@ export async function framePicture(
     const longest = Math.max(value!.width, value!.height);
     const edge = Math.max(1, Math.min(maxEdge, Math.floor(longest / minShrink)));
     const { width, height, rgb } = fit(value!, edge);
-    return { png: await encodePng({ width, height, rgb }), width, height };
+    return { png: encodePng({ width, height, rgb }), width, height };
   });
 }
 
@@ -90,16 +90,6 @@ export async function framePicture(
 function fit(pixels: Pixels, maxEdge?: number): Pixels {
   const { width, height } = targetSize(pixels.width, pixels.height, maxEdge);
   return width === pixels.width && height === pixels.height ? pixels : downscale(pixels, width, height);
-}
-
-/**
- * Encodes a picture as PNG with 8 bits per channel (RGB) and no metadata, which every decoder reads alike. A low
- * compression level with filters makes smaller files than a high level without, and is several times faster.
- */
-async function encodePng({ width, height, rgb }: Pixels): Promise<Buffer> {
-  return sharp(rgb, { raw: { width, height, channels: 3 } })
-    .png({ compressionLevel: 3, adaptiveFiltering: true, palette: false })
-    .toBuffer();
 }
 
 /** Indexes of the frames to judge, ascending: at most `max` of `total`, evenly spaced, starting with the first. */

@@ -1,4 +1,4 @@
-import { FILTER_WASM } from './filter-bytes.ts';
+import { filterWith, VECTOR_BYTES } from './filter-memory.ts';
 import type { Pixels } from './normal-image.ts';
 
 /**
@@ -24,47 +24,9 @@ interface Taps {
 
 /** Source rows that are scaled at once, in bytes: they stay in the processor's cache. At least two rows in any case. */
 const STRIP_BYTES = 256 * 1024;
-/** Bytes that a vector may reach beyond a row. */
-const VECTOR_BYTES = 16;
-const PAGE_BYTES = 65_536;
 /** See `wasm/filter.ts`. */
 const HEADER_BYTES = 8;
 const PAIR_BYTES = 8;
-
-interface Filter {
-  filterRows(
-    ...args: [
-      source: number,
-      rowBytes: number,
-      rows: number,
-      table: number,
-      entryBytes: number,
-      width: number,
-      target: number,
-    ]
-  ): void;
-  filterColumns(
-    ...args: [source: number, rowBytes: number, weights: number, pairs: number, target: number]
-  ): void;
-}
-
-/** The parts of WebAssembly in use: TypeScript declares it only for browsers. */
-declare const WebAssembly: {
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Memory: new (size: { readonly initial: number }) => { readonly buffer: ArrayBuffer };
-  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
-};
-
-let compiled: object | null = null;
-
-/** The filter with memory of its own, which is freed with it. */
-function filterWith(bytes: number): { filter: Filter; memory: Uint8Array; view: DataView } {
-  compiled ??= new WebAssembly.Module(Buffer.from(FILTER_WASM, 'base64'));
-  const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
-  const { exports } = new WebAssembly.Instance(compiled, { env: { memory } });
-  const filter = exports as Filter;
-  return { filter, memory: new Uint8Array(memory.buffer), view: new DataView(memory.buffer) };
-}
 
 /**
  * Scales a picture down. An axis that keeps its length is not filtered; neither axis may grow. Takes about 2 ns per

@@ -1,6 +1,6 @@
 /**
- * The two passes of a resize, in AssemblyScript: TypeScript's syntax, compiled to WebAssembly with SIMD by
- * `build.mjs`. `../resize.ts` lays out the memory and explains the arithmetic.
+ * The two passes of a resize, and the filter of PNG, in AssemblyScript: TypeScript's syntax, compiled to WebAssembly with
+ * SIMD by `build.mjs`. `../resize.ts` and `../png.ts` lay out the memory; `../resize.ts` explains the arithmetic.
  *
  * A weight is `high * 256 + low`, with `high` in 16 bits, signed, and `low` in 8: one instruction then multiplies and adds
  * 8 bytes at once without losing a bit. Weights come in pairs for two neighbours, the earlier in the lower 16 bits:
@@ -144,4 +144,44 @@ export function filterColumns(
     const right = i16x8.narrow_i32x4_s(round(high2, low2), round(high3, low3));
     v128.store(target + column, i8x16.narrow_i16x8_u(left, right));
   }
+}
+
+/** Number of the filter in a PNG file. */
+const PAETH: u8 = 4;
+
+/**
+ * Applies the Paeth filter of PNG to rows of RGB pixels: each byte becomes its difference from that of the left, upper or
+ * upper left pixel, whichever is closest to left + upper - upper left. Every row of the source is followed by a black pixel,
+ * and the first is preceded by a row and two pixels of black. Each row of the target begins with the filter's number. Reads
+ * and writes up to 15 bytes behind the last row.
+ */
+export function filterPng(source: usize, rowBytes: usize, rows: i32, target: usize): void {
+  const stride = rowBytes + 3;
+  for (let row = 0; row < rows; row++) {
+    store<u8>(target++, PAETH);
+    for (let column: usize = 0; column < rowBytes; column += 16) {
+      const at = source + column;
+      const left = v128.load(at - 3);
+      const upper = v128.load(at - stride);
+      const corner = v128.load(at - stride - 3);
+      const low = i8x16.min_u(left, upper);
+      const high = i8x16.max_u(left, upper);
+      // distances of left, upper and corner from left + upper - corner
+      const toLeft = difference(upper, corner);
+      const toUpper = difference(left, corner);
+      // a corner that is not between the others is never closer than both
+      const between = v128.and(i8x16.lt_u(low, corner), i8x16.lt_u(corner, high));
+      const toCorner = v128.bitselect(difference(toLeft, toUpper), i8x16.add_sat_u(toLeft, toUpper), between);
+      const isLeft = v128.and(i8x16.le_u(toLeft, toUpper), i8x16.le_u(toLeft, toCorner));
+      const isUpper = i8x16.le_u(toUpper, toCorner);
+      const predicted = v128.bitselect(left, v128.bitselect(upper, corner, isUpper), isLeft);
+      v128.store(target + column, i8x16.sub(v128.load(at), predicted));
+    }
+    source += stride;
+    target += rowBytes;
+  }
+}
+
+function difference(one: v128, other: v128): v128 {
+  return i8x16.sub(i8x16.max_u(one, other), i8x16.min_u(one, other));
 }
