@@ -157,7 +157,7 @@ it.each([
 
 /** Where programs and libraries are, how this one manages memory, and where its channel is. */
 const HARMLESS =
-  /^(?:PATH|PWD|LD_LIBRARY_PATH|TMPDIR|TZ|UV_THREADPOOL_SIZE|MALLOC_ARENA_MAX|NODE_CHANNEL_.*|)$/;
+  /^(?:PATH|PWD|LD_LIBRARY_PATH|TMPDIR|TZ|UV_THREADPOOL_SIZE|MALLOC_[A-Z_]*|NODE_CHANNEL_.*|)$/;
 
 /** A BMP of one colour, without compression. */
 function bitmapFile(width: number, height: number): Buffer {

@@ -42,8 +42,16 @@ export type FromDecoder =
 /** Variables that a decoder needs. Keys and addresses do not belong in a process that parses untrusted files. */
 const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP', 'TZ'];
 
+/** Memory up to this size is reused for the next image: mapping it anew takes a sixth of the time for a photograph. */
+const REUSED_BYTES = String(64 * 1024 * 1024);
+
 /** A process decodes one image at a time: more threads would only fragment memory. */
-const FRUGAL = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
+const ALLOCATION = {
+  UV_THREADPOOL_SIZE: '1',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: REUSED_BYTES,
+  MALLOC_TRIM_THRESHOLD_: REUSED_BYTES,
+};
 
 /** Entry point of the process, and a file of the library that it loads. */
 const { resolve } = createRequire(import.meta.url);
@@ -126,7 +134,7 @@ export class DecoderProcess {
       execArgv: [...args],
       serialization: 'advanced',
       detached: true, // Ctrl-C must not reach it: its parent may still need its answer
-      env: { ...Object.fromEntries(passedOn), ...FRUGAL },
+      env: { ...Object.fromEntries(passedOn), ...ALLOCATION },
       // output of libraries can quote the file
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
