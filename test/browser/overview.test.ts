@@ -62,15 +62,20 @@ it.each<[string, View, string | null]>([
 ])('a finished run shows what was judged and, as large, what was not, %s', async (_, view, image) => {
   const page = await open(view, `/runs/${run}`);
   const notJudged = page.getByRole('region', { name: 'Not judged', exact: true });
-  await notJudged.getByText('UNSUPPORTED_TYPE').waitFor();
+  await notJudged.getByText('2 of 125 items').waitFor();
   const judged = page.getByRole('region', { name: 'Judged', exact: true });
   const widths = await Promise.all(
     [judged, notJudged].map(async (half) => (await half.boundingBox())!.width),
   );
   expect(widths[0]).toBe(widths[1]);
-  await page.getByRole('region', { name: 'Run and record' }).getByText('onerror=alert(1)').waitFor();
-  await checkPage(page);
+  const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
+  expect(headings).toEqual(['Judged', 'Not judged', 'Categories', 'What to fix']);
+  const review = await page.getByRole('link', { name: /^Review \d+ flagged items/ }).boundingBox();
+  expect(review!.y).toBeLessThan(450);
   if (image !== null) await screenshot(page, image);
+  await page.getByText('Run and record').click();
+  await page.getByText('onerror=alert(1)').waitFor();
+  await checkPage(page);
 });
 
 it('the list of runs shows how the items of each ended, on a phone in the dark', async () => {
@@ -102,7 +107,7 @@ it('the list of runs shows the guards, and a run as it goes on', async () => {
   await checkPage(page);
   await screenshot(page, 'dashboard-runs');
   await card.getByRole('link').first().click();
-  const decisions = page.getByRole('list', { name: 'Decisions on the items judged so far' });
+  const decisions = page.getByRole('list', { name: 'How the items ended so far' });
   await decisions.getByText(/[1-9]/).first().waitFor();
   const categories = page.getByRole('table', { name: 'Items by category' });
   await categories.getByRole('row').nth(1).waitFor();

@@ -76,7 +76,8 @@ it('a run is paused, continued, cancelled and watched to its end, with the keybo
   await new Cli(['resume', await onlyRun(out)]).finished();
   await state('Finished');
   const judged = page.getByRole('region', { name: 'Judged', exact: true });
-  await judged.getByText(`of ${ITEMS.toLocaleString('en-US')} items`).waitFor();
+  const all = ITEMS.toLocaleString('en-US');
+  await judged.getByText(`${all} of ${all} items`).waitFor();
   await page.getByText('Every item has a verdict.').waitFor();
   await checkPage(page);
 });

@@ -21,27 +21,38 @@ it('names each file that was not judged: why, how many rows it has, and the comm
   await writeFile(join(uploads, 'good.csv'), 'text\nhello there\nsee you at lunch\n');
   await writeFile(join(uploads, 'ids.csv'), `id,when\n${ROWS.join('')}`);
   await writeFile(join(uploads, 'old.csv'), Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'));
+  // What it is, only its content tells.
+  await writeFile(join(uploads, 'page'), '<!doctype html><html><body>Hello</body></html>');
   await writeFile(join(uploads, 'photo.heic'), HEIC);
   const done = await guardsweep(['enqueue', 'uploads'], { cwd: folder });
-  expect(done.stdout).toContain('Judged 2 of 144 items; 142 not judged');
+  expect(done.stdout).toContain('Judged 2 of 145 items; 143 not judged');
   const out = join(folder, 'runs');
   const name = basename(await onlyRun(out));
   const served = await serveDashboard({ out, roots: [folder] });
   const page = await browser.newPage({ size: 'phone', scheme: 'dark' });
   await page.goto(`${served.origin}/runs/${name}#token=${served.token}`);
-  const list = page.getByRole('region', { name: 'To fix' });
-  await list.getByText('Nothing was judged of 3 files with 142 items.').waitFor();
+  const list = page.getByRole('region', { name: 'What to fix' });
+  const causes = list.locator('summary');
+  await causes.nth(2).waitFor();
+  expect(await causes.allTextContents()).toEqual([
+    '140 tables without a text column: name one',
+    '2 files of unsupported types: convert them',
+    '1 not UTF-8: name the encoding',
+  ]);
   const answer = await served.fetch(`/api/runs/${name}/to-fix`);
   const { listed } = (await answer.json()) as ToFix;
   expect(listed).toMatchObject([
     { path: 'uploads/ids.csv', items: 140, columns: ['id', 'when'] },
     { path: 'uploads/old.csv', items: 1, columns: [] },
+    { path: 'uploads/page', items: 1, command: null, advice: null },
     { path: 'uploads/photo.heic', items: 1, command: null, advice: 'convert it to JPEG' },
   ]);
+  expect(listed[2]!.why).toMatch(/: save it as plain text$/);
   expect(listed.slice(0, 2).map(({ command }) => command)).toEqual([
     expect.stringMatching(/enqueue .*uploads\/ids\.csv --text-column NAME$/),
     expect.stringMatching(/enqueue .*uploads\/old\.csv --encoding windows-1252$/),
   ]);
+  for (const cause of await causes.all()) await cause.click();
   await list.getByText('Its columns: id, when').waitFor();
   await list.getByText(/--encoding windows-1252$/).waitFor();
   await checkPage(page);

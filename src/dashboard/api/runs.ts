@@ -1,7 +1,8 @@
 import type { Policy } from '../../domain/policy.ts';
 import type { Decision } from '../../domain/outcome.ts';
 import type { Review, ReviewProgress } from '../../record/reviews/review.ts';
-import type { ItemCode } from '../../domain/item-error.ts';
+import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
+import type { NotJudged } from '../../domain/words/not-judged.ts';
 
 /** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
 export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'unreadable';
@@ -69,8 +70,8 @@ export interface RunDetail extends RunRow {
     readonly restricted: number;
     readonly by_category: Readonly<Record<string, number>>;
     readonly without_category: number;
-    readonly by_error_code: Readonly<Partial<Record<ItemCode, number>>>;
-    readonly by_modality: Readonly<Record<string, number>>;
+    /** Items without a verdict by cause, the most frequent first, each with its remedy. */
+    readonly not_judged: readonly NotJudged[];
     readonly chain_head: string;
   } | null;
   /** Changes with every review. */
@@ -89,9 +90,11 @@ export interface FileToFix {
   /** Items that it counts as: the rows of a table. */
   readonly items: number;
   readonly code: ItemCode;
+  readonly reason: ItemErrorReason | null;
   /** The error of its first item. */
   readonly why: string;
-  readonly advice: string;
+  /** What to do with it in particular; null if it is what the cause says. */
+  readonly advice: string | null;
   /** Names of the columns of a table whose text column was not recognised. */
   readonly columns: readonly string[];
   /** Shell command that judges it; null if the file itself must be changed. */

@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import { isRetryable, type ItemCode } from '../../domain/item-error.ts';
 import { DEFAULT_POLICY } from '../../domain/policy.ts';
+import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { closedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
@@ -61,14 +62,14 @@ function configOf({ config }: RunRecord): Pick<RunDetail, 'sources' | 'policy' |
 }
 
 function shownSummary(summary: Summary): RunDetail['summary'] {
-  const { items, verdicts, errors, restricted, by_category, without_category } = summary;
-  const { by_error_code, by_modality, chain_head } = summary;
+  const { items, verdicts, errors, restricted, by_category, without_category, chain_head } = summary;
   const binary = summary.guards.filter(({ fingerprint }) =>
     summary.binary_scores?.includes(fingerprint ?? ''),
   );
   return {
     binary_scores: binary.reduce((sum, guard) => sum + guard.verdicts, 0),
     ...{ items, verdicts, errors, restricted, by_category, without_category },
-    ...{ by_error_code, by_modality, chain_head },
+    chain_head,
+    not_judged: notJudgedByCause(summary).sort((a, b) => b.items - a.items),
   };
 }

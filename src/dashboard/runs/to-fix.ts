@@ -28,7 +28,8 @@ export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): 
     const { source, error } = lines.get(seq)!;
     if (error === null) return [];
     const { path } = source;
-    const why = { path, seq, items: own, code: error.code, why: error.message };
+    const { code, reason = null, message } = error;
+    const why = { path, seq, items: own, code, reason, why: message };
     return [{ ...why, ...nextStep(error, { path, absolute: absolute.get(path) ?? path, dir, summary }) }];
   });
   return { files, items, listed };
@@ -45,7 +46,7 @@ function nextStep(
   error: NonNullable<OutcomeLine['error']>,
   { path, absolute, dir, summary }: FileInRun,
 ): Pick<FileToFix, 'advice' | 'columns' | 'command'> {
-  const advice = fileAdvice(path, error);
+  const advice = error.reason === 'file_type' ? fileAdvice(path, error) : null;
   const enqueue = (...flags: string[]): string => cliCommand('enqueue', absolute, ...flags);
   if (error.reason === 'no_text_column')
     return { advice, columns: columnsOf(path, summary), command: enqueue('--text-column', 'NAME') };

@@ -42,10 +42,14 @@ export function conversionAdvice(extension: string): string | null {
 interface ErrorCause {
   readonly code: ItemCode;
   readonly reason?: ItemErrorReason | undefined;
+  readonly message: string;
 }
 
-/** Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. */
-export function fileAdvice(path: string, { code, reason }: ErrorCause): string {
-  if (reason === 'file_type') return conversionAdvice(fileExtension(path)) ?? OTHER_HELP;
-  return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;
+/**
+ * Advice on an item that was not judged, by its cause; for an unsupported file type, by that type. Null if the message has
+ * it, after a colon: there it is by what the file holds.
+ */
+export function fileAdvice(path: string, { code, reason, message }: ErrorCause): string | null {
+  if (reason !== 'file_type') return (reason === undefined ? ITEM_ADVICE[code] : REASON_ADVICE[reason]).full;
+  return message.includes(': ') ? null : (conversionAdvice(fileExtension(path)) ?? OTHER_HELP);
 }

@@ -114,7 +114,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
             files: unjudged
               .filter(({ code, reason }) => code === cause.code && reason === cause.reason)
               .map(({ first, items }) => ({
-                ...{ items, item: linked([first])[0]!, advice: adviceOn(first.path, cause, summary) },
+                ...{ items, item: linked([first])[0]!, advice: adviceOn(first, cause, summary) },
               })),
           })),
         coverage,
@@ -133,11 +133,14 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
 }
 
 /** What to do about a file, if that is more than what its cause says. */
-function adviceOn(path: string, cause: NotJudged, { other_encodings }: Summary): string | null {
+function adviceOn(
+  { path, error }: ListedItem,
+  { code, reason }: NotJudged,
+  { other_encodings }: Summary,
+): string | null {
   const encoding = other_encodings?.find(({ paths }) => paths.includes(path))?.encoding;
-  if (cause.code === 'INVALID_ENCODING' && encoding) return `most likely --encoding ${encoding}`;
-  const advice = fileAdvice(path, { code: cause.code, reason: cause.reason ?? undefined });
-  return advice === cause.full ? null : advice;
+  if (code === 'INVALID_ENCODING' && encoding) return `most likely --encoding ${encoding}`;
+  return reason === 'file_type' ? fileAdvice(path, { code, reason, message: error ?? '' }) : null;
 }
 
 function commandsFor(runDir: string, { sources }: RunConfig, flags: readonly string[]): ReportCommands {

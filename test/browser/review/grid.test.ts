@@ -70,7 +70,7 @@ it('shows images as blurred thumbnails, which are no content, and other items by
     ).filter,
   }));
   expect([naturalWidth, filter]).toEqual([12, 'blur(6px) grayscale(1)']);
-  const text = page.locator(tile(PROBE.slice(0, 8).replaceAll('"', '\\"')));
+  const text = page.locator(tile('letter.csv, row 1'));
   expect(await text.locator('.tile-kind').textContent()).toBe('text');
   const restricted = run.lines.find(({ source }) => source.path.endsWith('picture-99.png'))!;
   expect(await page.locator(`#row-${restricted.seq} img`).count()).toBe(0);

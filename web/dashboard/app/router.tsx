@@ -7,11 +7,11 @@ const current = signal<Route>(parseRoute(location.pathname));
 /** The page that is shown. */
 export const route: ReadonlySignal<Route> = current;
 
-/** Goes to a page. `replace`: without a step in the browser's history. */
-export function navigate(to: Route, { replace = false } = {}): void {
+/** Goes to a page. `replace`: without a step in the browser's history. `hash`: what the address ends with, for that page. */
+export function navigate(to: Route, { replace = false, hash = '' } = {}): void {
   const path = formatRoute(to);
-  if (replace) history.replaceState(null, '', path);
-  else if (path !== location.pathname) history.pushState(null, '', path);
+  if (replace) history.replaceState(null, '', path + hash);
+  else if (path !== location.pathname) history.pushState(null, '', path + hash);
   current.value = to;
 }
 
@@ -24,20 +24,21 @@ export function followHistory(): void {
 
 interface LinkProps {
   readonly to: Route;
+  readonly hash?: string;
   readonly class?: string;
   readonly 'aria-current'?: 'page' | undefined;
   readonly children: ComponentChildren;
 }
 
 /** A link to a page of ours: followed without loading, unless it is to open in another tab or window. */
-export function Link({ to, children, ...rest }: LinkProps) {
+export function Link({ to, hash = '', children, ...rest }: LinkProps) {
   const follow = (event: MouseEvent): void => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    navigate(to);
+    navigate(to, { hash });
   };
   return (
-    <a {...rest} href={formatRoute(to)} onClick={follow}>
+    <a {...rest} href={formatRoute(to) + hash} onClick={follow}>
       {children}
     </a>
   );

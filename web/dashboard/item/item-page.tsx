@@ -11,7 +11,7 @@ import { Deciding } from '../review/deciding.tsx';
 import { getReviewing, type Reviewing } from '../review/reviewing.ts';
 import { Announced, SessionBar } from '../review/session-bar.tsx';
 import { Button } from '../ui/button.tsx';
-import { UntrustedText } from '../ui/untrusted-text.tsx';
+import { ItemPlace, UntrustedText } from '../ui/untrusted-text.tsx';
 import { count } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
@@ -21,13 +21,16 @@ import { ItemView } from './item-view.tsx';
 /** An item by itself. */
 export function ItemPage({ run: name, seq }: { readonly run: string; readonly seq: number }) {
   const run = usePoll<RunDetail>(runApi(name));
+  const known = getReviewing(name).details.get(seq);
+  const line = known.kind === 'ready' ? known.detail.line : null;
   return (
     <Page
       title={`Item ${seq}`}
+      {...(line !== null && { heading: <ItemPlace {...line} {...line.source} /> })}
       above={
         <nav class="breadcrumb" aria-label="Where you are">
           <Link to={getReviewing(name).route}>
-            <Icon name="left" /> Review list of <UntrustedText text={name} max={60} />
+            <Icon name="left" /> Review list of <UntrustedText text={run.value?.name ?? name} max={60} />
           </Link>
         </nav>
       }
@@ -83,7 +86,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
           </Button>
         </nav>
       )}
-      <ItemView run={run} seq={seq} detail={known} />
+      <ItemView run={run} seq={seq} detail={known} isPage />
       {detail !== null && (
         <Deciding
           key={seq}

@@ -3,34 +3,40 @@ import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { fileAdvice } from '../../../src/domain/words/file-kinds.ts';
 import { Link } from '../app/router.tsx';
 import { DecisionBadge } from '../ui/badge.tsx';
-import { UntrustedText } from '../ui/untrusted-text.tsx';
+import { ItemPlace, UntrustedText } from '../ui/untrusted-text.tsx';
 import { ContentArea } from './content-area.tsx';
 import type { Detail } from './details.ts';
-import { Facts } from './facts.tsx';
+import { ItemFacts } from './facts.tsx';
 import { Reviews } from './reviews.tsx';
 import { ScoreBars } from './score-bars.tsx';
 import { probability } from './words.ts';
 
-/** An item: its verdict, its content when asked for, what people decided, and all that the record says. */
-export function ItemView({
-  run,
-  seq,
-  detail,
-}: {
+interface ItemViewProps {
   readonly run: RunDetail;
   readonly seq: number;
   readonly detail: Detail;
-}) {
-  if (detail.kind === 'failed') return <p role="alert">This item could not be read: {detail.message}</p>;
-  if (detail.kind === 'loading') return <p class="hint">Reading item {seq} …</p>;
-  return <Known run={run} detail={detail.detail} />;
+  /** Whether the page's heading says where it is. */
+  readonly isPage?: boolean;
 }
 
-function Known({ run, detail }: { readonly run: RunDetail; readonly detail: ItemDetail }) {
+/** An item: its verdict, its content when asked for, what people decided, and all that the record says. */
+export function ItemView({ run, seq, detail, isPage = false }: ItemViewProps) {
+  if (detail.kind === 'failed') return <p role="alert">This item could not be read: {detail.message}</p>;
+  if (detail.kind === 'loading') return <p class="hint">Reading item {seq} …</p>;
+  return <Known run={run} detail={detail.detail} isPage={isPage} />;
+}
+
+interface KnownProps {
+  readonly run: RunDetail;
+  readonly detail: ItemDetail;
+  readonly isPage: boolean;
+}
+
+function Known({ run, detail, isPage }: KnownProps) {
   const { line, tipped_by: tippedBy, reviews } = detail;
   return (
     <article class="item" aria-label={`Item ${line.seq}`}>
-      <Verdict detail={detail} />
+      <Verdict detail={detail} isPage={isPage} />
       {tippedBy !== null && tippedBy.seq !== line.seq && (
         <p>
           Turn {tippedBy.turn} tipped this conversation:{' '}
@@ -43,17 +49,18 @@ function Known({ run, detail }: { readonly run: RunDetail; readonly detail: Item
         <Reviews reviews={reviews} />
       </section>
       {line.status === 'ok' && <ScoreBars line={line} policy={run.policy} />}
-      <Facts key={`facts ${line.seq}`} detail={detail} />
+      <ItemFacts key={`facts ${line.seq}`} detail={detail} />
     </article>
   );
 }
 
-function Verdict({ detail }: { readonly detail: ItemDetail }) {
+function Verdict({ detail, isPage }: Pick<KnownProps, 'detail' | 'isPage'>) {
   const { line, decided_by_in_words: why } = detail;
+  const advice = line.error && fileAdvice(line.source.path, line.error);
   return (
     <header class="verdict">
-      <h2>
-        <UntrustedText text={line.id} max={80} />
+      <h2 class={isPage ? 'hidden' : ''}>
+        <ItemPlace {...line} {...line.source} />
       </h2>
       <p>
         <DecisionBadge decision={line.decision} />
@@ -64,8 +71,8 @@ function Verdict({ detail }: { readonly detail: ItemDetail }) {
         <p class="error">
           <code>{line.error.code}</code> <UntrustedText text={line.error.message} max={500} />{' '}
           <span class="hint">
-            What to do: {fileAdvice(line.source.path, line.error)}.
-            {line.error.retryable && ' A retry judges it again.'}
+            {advice !== null && `What to do: ${advice}. `}
+            {line.error.retryable && 'A retry judges it again.'}
           </span>
         </p>
       )}

@@ -1,5 +1,5 @@
 import { ENDINGS, ENDING_WORDS, type Ending } from './badge.tsx';
-import { count, percent } from './format.ts';
+import { count, formatCount, percent } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface Props {
@@ -33,6 +33,7 @@ export function DecisionBar({ endings, label }: Props) {
             <span class="muted"> {percent(items, whole)}</span>
           </li>
         ))}
+        <li class="muted">of {formatCount(whole, 'item')}</li>
       </ul>
     </div>
   );

@@ -24,6 +24,43 @@ export function UntrustedText({ text, max = 80, code = false }: Props) {
   );
 }
 
+/** The end of a path gives way only after all that is before it: it is as long as most names of files. */
+const PATH = /^(.*?)(.{0,28})$/su;
+
+/** A path of a file: where it has no room, its beginning gives way before its end. */
+export function FilePath({ text }: { readonly text: string }) {
+  const path = escapeText(text, MAX_TITLE);
+  const [, start = '', end] = PATH.exec(path)!;
+  return (
+    <bdi class="file-path" title={path}>
+      {start !== '' && <span>{start}</span>}
+      <span>{end}</span>
+    </bdi>
+  );
+}
+
+interface Place {
+  readonly path: string;
+  readonly row: number | null;
+  readonly part: string | null;
+  readonly turn: number | null;
+}
+
+/** Where an item is: its file, and its row in it. */
+export function ItemPlace({ path, row, part, turn }: Place) {
+  const inFile = [
+    row === null ? '' : `, row ${count(row)}`,
+    part === null ? '' : `, ${escapeText(part)}`,
+    turn === null ? '' : `, turn ${turn}`,
+  ].join('');
+  return (
+    <span class="place">
+      <FilePath text={path} />
+      {inFile !== '' && <bdi>{inFile}</bdi>}
+    </span>
+  );
+}
+
 /** A shell command to copy into a terminal. */
 export function Command({ text }: { readonly text: string }) {
   return (

@@ -1,7 +1,7 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
 import { categoryLabel, probability } from '../../item/words.ts';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { ItemPlace, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 /** Number of categories that a row names. Further ones are only counted. */
@@ -47,23 +47,20 @@ export function Row(props: RowProps) {
         <Why row={row} />
       </span>
       <span class="row-place">
-        <span class="row-id">
-          <UntrustedText text={row.id} max={80} />
-        </span>{' '}
-        · {row.modality ?? 'file'} · <UntrustedText text={endOf(row.path)} max={120} />
-        {row.row !== null && `:${row.row}`}
-        {row.turn !== null && ` turn ${row.turn}`}
+        <Icon name={row.modality ?? 'file'} />
+        <span class="hidden">{row.modality ?? 'file'}</span>
+        <ItemPlace {...row} />
+        {row.id !== String(row.row) && !row.path.endsWith(row.id) && (
+          <span class="row-id">
+            <UntrustedText text={row.id} max={80} />
+          </span>
+        )}
       </span>
       <span class="row-review">
         <ReviewState {...props} />
       </span>
     </div>
   );
-}
-
-/** The part of a path that tells it from its neighbours. */
-function endOf(path: string): string {
-  return path.length > 60 ? `…${path.slice(-59)}` : path;
 }
 
 /** The categories an item is flagged for, or the reason why it was not judged. */

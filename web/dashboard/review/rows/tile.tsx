@@ -5,7 +5,7 @@ import { useShortcuts } from '../../app/shortcuts.ts';
 import { probability } from '../../item/words.ts';
 import { DecisionBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { UntrustedText } from '../../ui/untrusted-text.tsx';
+import { ItemPlace } from '../../ui/untrusted-text.tsx';
 import { toOption, ReviewState, type RowProps, Why } from './row.tsx';
 import { hasThumbnail, Kind, Thumbnail } from './thumbnail.tsx';
 
@@ -35,7 +35,7 @@ export function Tile({ run, clear, ...props }: TileProps) {
         <Why row={row} />
       </span>
       <span class="row-place">
-        <UntrustedText text={row.id} max={60} />
+        <ItemPlace {...row} />
       </span>
       <span class="tile-review">
         <ReviewState {...props} />

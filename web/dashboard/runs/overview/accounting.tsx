@@ -1,28 +1,34 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { ITEM_ADVICE } from '../../../../src/domain/words/item-advice.ts';
-import { ITEM_CODES } from '../../../../src/domain/item-error.ts';
+import { Link } from '../../app/router.tsx';
 import { DecisionBar } from '../../ui/decision-bar.tsx';
 import { count, formatCount } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Reviewed } from '../run-state.tsx';
 
 export type Summary = NonNullable<RunDetail['summary']>;
 
 interface Props {
+  readonly run: RunDetail;
   readonly summary: Summary;
-  readonly decisions: RunDetail['by_decision'];
 }
 
-/** Judged and unjudged items, with equal space. Together they are all items. */
-export function Accounting({ summary, decisions }: Props) {
-  const { items, verdicts, errors } = summary;
+/** Judged and unjudged items, with equal space, and what to do next. Together they are all items. */
+export function Accounting({ run, summary: { items, verdicts, errors } }: Props) {
+  const { by_decision: decisions, guards } = run;
   return (
-    <div class="halves">
+    <>
       <section class="card half" aria-labelledby="judged">
         <h2 id="judged">Judged</h2>
         <p class="figure">
           {count(verdicts)} <span>of {formatCount(items, 'item')}</span>
         </p>
-        {decisions !== null && <DecisionBar label="Decisions on the judged items" endings={decisions} />}
+        {decisions !== null && (
+          <DecisionBar label="How the items ended" endings={{ ...decisions, unjudged: items - verdicts }} />
+        )}
+        <NextSteps run={run} />
+        {guards.some((guard) => guard.startsWith('embedded:')) && (
+          <p class="hint">The demonstration guard judged: &quot;allow&quot; does not mean harmless.</p>
+        )}
       </section>
       <section class="card half" aria-labelledby="not-judged">
         <h2 id="not-judged">Not judged</h2>
@@ -35,31 +41,24 @@ export function Accounting({ summary, decisions }: Props) {
             Every item has a verdict.
           </p>
         ) : (
-          <>
-            <p>Nothing is known of these items. Do not count them as clean.</p>
-            <Codes byCode={summary.by_error_code} />
-          </>
+          <p>Nothing is known of these items. Do not count them as clean.</p>
         )}
       </section>
-    </div>
+    </>
   );
 }
 
-/** The errors by their codes, the most frequent first, with what to do about them. */
-function Codes({ byCode }: { readonly byCode: Summary['by_error_code'] }) {
-  const codes = ITEM_CODES.map((code) => ({ code, items: byCode[code] ?? 0 }))
-    .filter(({ items }) => items > 0)
-    .sort((a, b) => b.items - a.items);
+/** Links to the next steps. */
+function NextSteps({ run }: { readonly run: RunDetail }) {
+  const decisions = run.by_decision;
+  if (decisions === null || decisions.review + decisions.block === 0) return null;
   return (
-    <dl class="codes">
-      {codes.map(({ code, items }) => (
-        <div key={code}>
-          <dt>
-            <span class="code">{code}</span> <strong class="numbers">{count(items)}</strong>
-          </dt>
-          <dd>{ITEM_ADVICE[code].full}</dd>
-        </div>
-      ))}
-    </dl>
+    <div class="next-steps">
+      <Link class="button button-primary" to={{ page: 'run', run: run.run, tab: 'review', flagged: true }}>
+        <Icon name="right" />
+        Review {formatCount(decisions.review + decisions.block, 'flagged item')}
+      </Link>
+      <Reviewed run={run} />
+    </div>
   );
 }

@@ -1,7 +1,6 @@
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
 import { categoryLabel } from '../../item/words.ts';
-import { count, formatCount, percent } from '../../ui/format.ts';
-import { DataTable } from '../../ui/data-table.tsx';
+import { count, formatCount } from '../../ui/format.ts';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import type { Summary } from './accounting.tsx';
 
@@ -26,40 +25,37 @@ export function Categories({ summary, decisions }: Props) {
   const flagged = decisions === null ? null : decisions.review + decisions.block;
   const most = Math.max(...rows.map(({ items }) => items));
   return (
-    <section class="stack" aria-labelledby="categories">
+    <section class="card half" aria-labelledby="categories">
       <h2 id="categories">Categories</h2>
-      <p class="muted">
+      <p class="hint">
         {flagged !== null && `Of ${formatCount(flagged, 'item')} to review or block. `}
         An item can be in several categories.
         {summary.restricted > 0 &&
           ` The content of ${formatCount(summary.restricted, 'item')} is restricted (restricted.csv lists them).`}
       </p>
-      <DataTable
-        caption="Items by category"
-        captionHidden
-        rows={rows}
-        rowKey={({ key }) => key}
-        columns={[
-          { key: 'label', header: 'Category', cell: ({ label }) => <UntrustedText text={label} max={60} /> },
-          {
-            key: 'bar',
-            header: <span class="hidden">Share</span>,
-            wideOnly: true,
-            cell: ({ items }) => (
-              <div class="category-bar" aria-hidden="true">
+      <table class="category-table">
+        <caption class="hidden">Items by category</caption>
+        <thead class="hidden">
+          <tr>
+            <th scope="col">Category</th>
+            <th scope="col">Bar</th>
+            <th scope="col">Items</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, label, items }) => (
+            <tr key={key}>
+              <th scope="row">
+                <UntrustedText text={label} max={60} />
+              </th>
+              <td class="category-bar" aria-hidden="true">
                 <div style={{ width: `${(100 * items) / most}%` }} />
-              </div>
-            ),
-          },
-          { key: 'items', header: 'Items', align: 'end', cell: ({ items }) => count(items) },
-          {
-            key: 'share',
-            header: 'Of flagged',
-            align: 'end',
-            cell: ({ items }) => (flagged === null ? '–' : percent(items, flagged)),
-          },
-        ]}
-      />
+              </td>
+              <td class="align-end">{count(items)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </section>
   );
 }

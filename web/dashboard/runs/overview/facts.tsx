@@ -1,8 +1,8 @@
-import type { ComponentChildren } from 'preact';
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
 import type { Policy, Thresholds } from '../../../../src/domain/policy.ts';
 import { CATEGORIES } from '../../../../src/domain/taxonomy.ts';
 import { escapeText } from '../../../../src/domain/text/escape-text.ts';
+import { Fact, Facts } from '../../ui/facts.tsx';
 import { UntrustedText } from '../../ui/untrusted-text.tsx';
 import { formatCount, duration, localTime } from '../../ui/format.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -13,68 +13,51 @@ const MAX_PATH = 160;
 const MAX_REASON = 300;
 
 /** The run's input, the guards that judged, and the hashes that identify the record. */
-export function Facts({ run }: { readonly run: RunDetail }) {
+export function RunFacts({ run }: { readonly run: RunDetail }) {
   const { summary, content, guards, seconds } = run;
   return (
-    <section class="card stack" aria-labelledby="record">
-      <h2 id="record">Run and record</h2>
-      <dl class="facts">
-        <Fact name="Started">
-          {run.created_at === null ? (
-            'not known'
-          ) : (
-            <time dateTime={run.created_at}>{localTime(run.created_at)}</time>
-          )}
-          {seconds !== null && `, took ${duration(seconds)}`}
-          {run.pass > 1 && `, in ${run.pass} passes`}
-        </Fact>
-        <Fact name="Sources">
-          <List values={run.sources} />
-        </Fact>
-        <Fact name="Judged by">
-          {guards.length === 0 ? 'the workers of a fleet' : <List values={guards} />}
-          {guards.some((guard) => guard.startsWith('embedded:')) && (
-            <p class="small muted">
-              This is the demonstration guard: &quot;allow&quot; does not mean harmless.
-            </p>
-          )}
-        </Fact>
-        <Fact name="Policy">
-          <PolicyWords policy={run.policy} />
-        </Fact>
-        <Fact name="Content">
-          {content.readable ? (
-            'is read back from its source when you ask for it'
-          ) : (
-            <span class="with-icon">
-              <Icon name="lock" />
-              is not shown: {escapeText(content.reason ?? 'not readable', MAX_REASON)}
-            </span>
-          )}
-        </Fact>
-        <Fact name="Directory">
-          <UntrustedText code text={run.dir} max={MAX_PATH} />
-        </Fact>
-        {summary !== null && (
-          <Fact name="Chain head">
-            <UntrustedText code text={summary.chain_head} max={MAX_PATH} />
-            <p class="small muted">
-              Note it elsewhere: <code>guardsweep verify</code> compares the record with it (
-              <code>--head</code>).
-            </p>
-          </Fact>
+    <Facts title="Run and record" open={summary === null}>
+      <Fact name="Started">
+        {run.created_at === null ? (
+          'not known'
+        ) : (
+          <time dateTime={run.created_at}>{localTime(run.created_at)}</time>
         )}
-      </dl>
-    </section>
-  );
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+        {seconds !== null && `, took ${duration(seconds)}`}
+        {run.pass > 1 && `, in ${run.pass} passes`}
+      </Fact>
+      <Fact name="Sources">
+        <List values={run.sources} />
+      </Fact>
+      <Fact name="Judged by">
+        {guards.length === 0 ? 'the workers of a fleet' : <List values={guards} />}
+      </Fact>
+      <Fact name="Policy">
+        <PolicyWords policy={run.policy} />
+      </Fact>
+      <Fact name="Content">
+        {content.readable ? (
+          'is read back from its source when you ask for it'
+        ) : (
+          <span class="with-icon">
+            <Icon name="lock" />
+            is not shown: {escapeText(content.reason ?? 'not readable', MAX_REASON)}
+          </span>
+        )}
+      </Fact>
+      <Fact name="Directory">
+        <UntrustedText code text={run.dir} max={MAX_PATH} />
+      </Fact>
+      {summary !== null && (
+        <Fact name="Chain head">
+          <UntrustedText code text={summary.chain_head} max={MAX_PATH} />
+          <p class="small muted">
+            Note it elsewhere: <code>guardsweep verify</code> compares the record with it (<code>--head</code>
+            ).
+          </p>
+        </Fact>
+      )}
+    </Facts>
   );
 }
 

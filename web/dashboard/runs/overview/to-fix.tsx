@@ -1,47 +1,87 @@
 import type { FileToFix, RunDetail } from '../../../../src/dashboard/api/runs.ts';
+import type { NotJudged } from '../../../../src/domain/words/not-judged.ts';
 import { filesToFix } from '../../api/runs.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Link } from '../../app/router.tsx';
-import { Command, UntrustedText } from '../../ui/untrusted-text.tsx';
+import { formatFilterHash } from '../../review/filters/filter-link.ts';
+import { NO_FILTER } from '../../review/place.ts';
+import { Command, FilePath, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { count, formatCount } from '../../ui/format.ts';
 import { Notice } from '../../ui/notice.tsx';
 
-/** The files without a single judged item: the reason, the number of items, and the remedy. */
-export function ToFix({ run }: { readonly run: RunDetail }) {
+interface Props {
+  readonly run: RunDetail;
+  readonly causes: readonly NotJudged[];
+}
+
+/** Why items were not judged, a line a cause with its remedy; folded below it the files of which nothing was judged. */
+export function ToFix({ run, causes }: Props) {
   const { value, error } = useLoad(run.run, (signal) => filesToFix(run.run, signal));
-  if (error !== null) return <Notice tone="block" role="alert" title={error.message} />;
-  if (value === null || value.files === 0) return null;
-  const { files, items, listed } = value;
   return (
-    <section class="card to-fix" aria-labelledby="to-fix">
-      <h2 id="to-fix">To fix</h2>
-      <p>
-        Nothing was judged of {formatCount(files, 'file')} with {formatCount(items, 'item')}.
-        {listed.length < files && ` The ${count(listed.length)} with the most items:`}
-      </p>
-      <ul>
-        {listed.map((file) => (
-          <File key={file.path} run={run} file={file} />
+    <section class="card stack to-fix" aria-labelledby="to-fix">
+      <h2 id="to-fix">What to fix</h2>
+      {error !== null && <Notice tone="block" role="alert" title={error.message} />}
+      <div>
+        {causes.map((cause) => (
+          <Cause
+            key={`${cause.code} ${cause.reason}`}
+            run={run.run}
+            cause={cause}
+            files={value?.listed.filter(({ code, reason }) => code === cause.code && reason === cause.reason)}
+          />
         ))}
-      </ul>
+      </div>
+      {run.command !== null && (
+        <div>
+          <p>To judge what failed for a passing reason again, type in a terminal:</p>
+          <Command text={run.command} />
+        </div>
+      )}
     </section>
   );
 }
 
-function File({ run, file }: { readonly run: RunDetail; readonly file: FileToFix }) {
-  const { path, items, seq, code, why, advice, columns, command } = file;
+interface CauseProps {
+  readonly run: string;
+  readonly cause: NotJudged;
+  /** Undefined until they are known. */
+  readonly files: readonly FileToFix[] | undefined;
+}
+
+function Cause({ run, cause: { code, items, brief, full }, files = [] }: CauseProps) {
+  const filter = { ...NO_FILTER, errorCodes: [code] };
+  return (
+    <details class="cause">
+      <summary>
+        <b>{count(items)}</b> <span>{brief}</span>
+      </summary>
+      <p>
+        <span class="code">{code}</span>: {full}.{' '}
+        <Link to={{ page: 'run', run, tab: 'review' }} hash={formatFilterHash(filter, 'corpus')}>
+          Show them in the list
+        </Link>
+      </p>
+      <ul>
+        {files.map((file) => (
+          <File key={file.path} run={run} file={file} />
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function File({ run, file }: { readonly run: string; readonly file: FileToFix }) {
+  const { path, items, seq, why, advice, columns, command } = file;
   return (
     <li>
-      <h3>
-        <Link to={{ page: 'item', run: run.run, seq }}>
-          <UntrustedText text={path} max={120} />
-        </Link>{' '}
-        <span class="hint">{formatCount(items, 'item')}</span>
-      </h3>
-      <p>
-        <span class="code">{code}</span> <UntrustedText text={why} max={300} />
+      <Link to={{ page: 'item', run, seq }}>
+        <FilePath text={path} />
+      </Link>
+      <p class="hint">
+        {items > 1 && `${formatCount(items, 'item')}: `}
+        <UntrustedText text={why} max={300} />
+        {advice !== null && `. What to do: ${advice}`}
       </p>
-      <p>What to do: {advice}.</p>
       {columns.length > 0 && (
         <p class="hint">
           Its columns:{' '}
