@@ -94,22 +94,3 @@ export function listForeignCategories(
 function isForeign(name: string): name is ForeignCategory {
   return name.includes('/');
 }
-
-/** Scores without the names of ours: 13 in the order of the taxonomy, then each foreign name and its score. */
-export function packScores(scores: CategoryScores): (number | string | null)[] {
-  const row: (number | string | null)[] = CATEGORY_KEYS.map((key) => scores[key] ?? null);
-  for (const name of listForeignCategories(scores)) row.push(name, scores[name]!);
-  return row;
-}
-
-export function unpackScores(row: readonly (number | string | null)[]): CategoryScores {
-  const scores: Partial<Record<CategoryName, number>> = {};
-  for (let index = 0; index < CATEGORY_COUNT; index++) {
-    const score = row[index];
-    if (typeof score === 'number') scores[CATEGORY_KEYS[index]!] = score;
-  }
-  for (let at = CATEGORY_COUNT; at < row.length; at += 2) {
-    scores[row[at] as ForeignCategory] = row[at + 1] as number;
-  }
-  return scores;
-}

@@ -10,6 +10,9 @@ import { STORE_FILES } from '../files/store-files.ts';
 /** A table of an environment: bytes to bytes. */
 export type Table = Database<Buffer, Buffer>;
 
+/** Values by key, whose bytes are the characters. */
+type Entries = Map<Table, Map<string, Buffer>>;
+
 /** Told once per kind of failure. */
 type OnFailure = (what: 'read' | 'write', error: unknown) => void;
 
@@ -23,9 +26,9 @@ const WRITE_MS = 30_000;
  * A transaction copies each page that it touches, and hashes scatter entries over all pages: so few large ones. They
  * are this many milliseconds apart in a long run, unless so many entries wait. The first ones are not held up.
  */
-const APART_MS = 200;
-const APART_MS_PER_TRANSACTION = 2;
-const MAX_WAITING = 4096;
+const APART_MS = 2000;
+const APART_MS_PER_TRANSACTION = 20;
+const MAX_WAITING = 16_384;
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;
 
@@ -65,10 +68,10 @@ export class Environment {
   readonly #root: RootDatabase<Buffer, Buffer>;
   readonly #onFailure: OnFailure;
   #state: 'open' | 'read-only' | 'off' = 'open';
-  /** The next transaction: what fills it, how many entries that makes, and its end. */
-  #fills: (() => void)[] = [];
-  #entries = 0;
+  /** Entries of the next transaction, and its end; those of the one that is being written, and the end of that. */
+  #waiting: Entries = new Map();
   #next: Promise<void> | null = null;
+  #written: Entries = new Map();
   #last: Promise<void> = Promise.resolve();
   #transactions = 0;
   /** Ends the pause between two transactions. */
@@ -118,42 +121,75 @@ export class Environment {
     }
   }
 
-  /**
-   * Writes the entries that `fill` puts when the next transaction begins. Resolves when that is committed, or was given
-   * up. Never rejects.
-   */
-  write(entries: number, fill: () => void): Promise<void> {
-    if (this.#state !== 'open') return Promise.resolve();
-    this.#fills.push(fill);
-    this.#entries += entries;
-    if (this.#entries >= MAX_WAITING) this.#due.abort();
-    return (this.#next ??= this.#commitNext());
+  /** The value of a key; null for missing keys. What is not written yet is found as well. */
+  get(table: Table, key: Buffer): Buffer | null {
+    return this.read(() => {
+      if (this.#next !== null || this.#written.size > 0) {
+        const name = key.toString('latin1');
+        const unwritten = this.#waiting.get(table)?.get(name) ?? this.#written.get(table)?.get(name);
+        if (unwritten !== undefined) return unwritten;
+      }
+      const bytes = table.getBinaryFast(key);
+      // The library sets the length of one large buffer, which the next call overwrites.
+      return bytes === undefined ? null : bytes.subarray(0, bytes.length);
+    });
+  }
+
+  /** Adds an entry to the next transaction. */
+  put(table: Table, key: Buffer, value: Buffer): void {
+    if (this.#state !== 'open') return;
+    let entries = this.#waiting.get(table);
+    if (entries === undefined) this.#waiting.set(table, (entries = new Map<string, Buffer>()));
+    entries.set(key.toString('latin1'), value);
+    if (entries.size >= MAX_WAITING) this.#due.abort();
+    this.#next ??= this.#commitNext();
+  }
+
+  /** Resolves when there is room for more entries, or when nothing is stored any more. Never rejects. */
+  async room(): Promise<void> {
+    if (this.#due.signal.aborted) await this.#last;
+  }
+
+  /** Writes what waits. Resolves when that is over. */
+  async flush(): Promise<void> {
+    this.#due.abort();
+    await this.#next;
+    await this.#last;
   }
 
   async #commitNext(): Promise<void> {
     await this.#last;
     const pause = Math.min(APART_MS, APART_MS_PER_TRANSACTION * this.#transactions++);
     await delay(pause, null, { signal: this.#due.signal }).catch(() => undefined);
-    const fills = this.#fills;
-    this.#fills = [];
-    this.#entries = 0;
+    this.#written = this.#waiting;
+    this.#waiting = new Map();
     this.#due = new AbortController();
     this.#next = null;
-    await (this.#last = this.#commit(() => fills.forEach((fill) => fill())));
+    await (this.#last = this.#commit());
   }
 
-  async #commit(fill: () => void): Promise<void> {
-    if (this.#state !== 'open') return;
+  async #commit(): Promise<void> {
     try {
+      if (this.#state !== 'open') return;
       const written = await within(
         WRITE_MS,
-        this.#root.batch(fill).then(() => true),
+        this.#root.batch(() => this.#putWritten()).then(() => true),
       );
       if (written === null) this.#fail('write', { code: 'EBUSY' });
     } catch (error) {
       // The library gives the cause as a second promise.
       const cause: unknown = (error as { commitError?: unknown } | undefined)?.commitError ?? error;
       this.#fail('write', await Promise.resolve(cause).catch((reason: unknown) => reason));
+    }
+    this.#written = new Map();
+  }
+
+  /** In the order of the keys: neighbours are put into pages that were just copied. All share the batch's promise. */
+  #putWritten(): void {
+    for (const [table, entries] of this.#written) {
+      for (const key of [...entries.keys()].sort()) {
+        void table.put(Buffer.from(key, 'latin1'), entries.get(key)!);
+      }
     }
   }
 
@@ -162,9 +198,7 @@ export class Environment {
    * when a stopped process holds the lock, the library would wait for ever: then the file is closed with this process.
    */
   async close(): Promise<boolean> {
-    this.#due.abort();
-    await this.#next;
-    await this.#last;
+    await this.flush();
     if (opened.delete(this) && opened.size === 0 && capturing) {
       process.setUncaughtExceptionCaptureCallback(null);
       capturing = false;

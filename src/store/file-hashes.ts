@@ -5,8 +5,7 @@ import { SealedTable } from './sealed-table.ts';
 
 type Row = readonly [state: string, sha256: string, modality: ReadMedia['modality']];
 
-/** Entries that may wait to be written. */
-const MAX_WAITING = 2048;
+const KEY_BYTES = 16;
 
 /** Times of files have steps of up to 2 s (FAT): a file that is changed again within one keeps its time. */
 const STEP_NS = 2_000_000_000n;
@@ -14,17 +13,18 @@ const STEP_NS = 2_000_000_000n;
 /** Media files by device and inode, for as long as size and times stay the same. */
 export class FileHashes {
   readonly #environment: Environment;
-  readonly #table: SealedTable<Row>;
-  #waiting = 0;
+  readonly #table: SealedTable;
 
   constructor(environment: Environment, key: Buffer | null) {
     this.#environment = environment;
-    this.#table = new SealedTable(environment, 'files', key);
+    this.#table = new SealedTable(environment, 'files', key, KEY_BYTES);
   }
 
   find(state: FileState): ReadMedia | null {
-    const row = this.#table.get(deviceAndInode(state));
-    return row === null || row[0] !== stateOf(state) ? null : { sha256: row[1], modality: row[2] };
+    const bytes = this.#table.get(deviceAndInode(state));
+    if (bytes === null) return null;
+    const [known, sha256, modality] = JSON.parse(bytes.toString()) as Row;
+    return known === stateOf(state) ? { sha256, modality } : null;
   }
 
   /** Copies all entries to another store. Rejects with the signal's reason when aborted. */
@@ -40,15 +40,13 @@ export class FileHashes {
     const youngest = state.mtimeNs > state.ctimeNs ? state.mtimeNs : state.ctimeNs;
     if (BigInt(state.seenMs) * 1_000_000n - youngest < STEP_NS) return;
     const row: Row = [stateOf(state), sha256, modality];
-    const written = this.#environment.write(1, () => this.#table.put(deviceAndInode(state), row));
-    if (++this.#waiting < MAX_WAITING) return;
-    this.#waiting = 0;
-    await written;
+    this.#table.put(deviceAndInode(state), Buffer.from(JSON.stringify(row)));
+    await this.#environment.room();
   }
 }
 
 function deviceAndInode({ dev, ino }: FileState): Buffer {
-  const key = Buffer.alloc(16);
+  const key = Buffer.alloc(KEY_BYTES);
   key.writeBigUInt64LE(BigInt.asUintN(64, dev), 0);
   key.writeBigUInt64LE(BigInt.asUintN(64, ino), 8);
   return key;

@@ -119,7 +119,7 @@ export class VerdictStore {
 
   /**
    * Adds verdicts that are committed to a verdict log. Verdicts of unknown models and of generations are left out.
-   * Resolves when they are stored, or cannot be. Many calls share one transaction.
+   * They are found at once, and written with those of many calls. Resolves when there is room for more.
    */
   add(judged: JudgedVerdicts): Promise<void> {
     return this.#verdicts.add(judged);
@@ -192,6 +192,7 @@ export class VerdictStore {
       store = await VerdictStore.#use(join(dir, data), options);
       if (store === null) throw new Error('new data that another process uses');
       if (!isFirst) await fill(store);
+      await store.#environment.flush();
       if (!store.#environment.isWhole) throw new Error('the store could not be filled');
       isUsed = await useData(dir, data, { key: options.key, isFirst });
       return isUsed ? store : null;

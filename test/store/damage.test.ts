@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { content, keptStore } from './kept-store.ts';
-import { JUDGED, judgement, verdictsOf } from './verdicts.ts';
+import { FOUND, JUDGED, verdictsOf } from './verdicts.ts';
 
 const COUNT = 1000;
 const contents = Array.from({ length: COUNT }, (_, index) => content(index));
@@ -54,10 +54,10 @@ it('is built again, or misses, whatever happened to its file', async () => {
       const store = await open();
       for (const each of contents.slice(0, 200)) {
         const found = store.find(each, [JUDGED]);
-        if (found !== null) expect(found.judgement).toEqual(judgement());
+        if (found !== null) expect(found.judgement).toEqual(FOUND);
       }
       await store.add(recorded);
-      expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+      expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(FOUND);
       await store.close();
     }),
     { numRuns: 8 },
@@ -88,7 +88,7 @@ it('is built again when another file of it is missing, or is a pipe, a link or t
       const store = await open();
       // Without its marker it is a new store, as if it had been deleted.
       const found = store.find(contents[0]!, [JUDGED])?.judgement;
-      expect([name, found]).toEqual([name, isGone ? undefined : judgement()]);
+      expect([name, found]).toEqual([name, isGone ? undefined : FOUND]);
       await store.add(recorded);
       await store.close();
     }
@@ -177,7 +177,7 @@ it('is made once by processes that begin at the same time, and keeps what each o
     }),
   );
   const store = await open();
-  for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(judgement());
+  for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(FOUND);
   await store.close();
   expect(said).toEqual([]);
 });
@@ -214,7 +214,7 @@ it('is not waited for when a process was stopped while it wrote', async () => {
   try {
     await once(holder.stdout, 'data');
     const store = await open();
-    expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(judgement());
+    expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(FOUND);
     await store.close();
   } finally {
     holder.kill('SIGKILL');

@@ -1,19 +1,22 @@
 import { chmod, cp, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { open as openRoot } from 'lmdb';
 import { expect, it, vi } from 'vitest';
+import { COVERAGE_UNITS } from '../../src/domain/coverage.ts';
+import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { StoreUser } from '../../src/store/store-users.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
-import { JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
+import { FOUND, JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
 
 it('finds a verdict again, in this process and in the next', async () => {
   const { open, said, dir } = await keptStore();
   let store = await open();
   expect(store.find(content('a'), [JUDGED])).toBeNull();
   await store.add(verdictsOf('run-1', [content('a')]));
-  const expected = { judgement: judgement(), fingerprint: MODEL, run: 'run-1' };
+  const expected = { judgement: FOUND, fingerprint: MODEL, run: 'run-1' };
   expect(store.find(content('a'), [JUDGED])).toEqual(expected);
   await store.close();
   store = await open();
@@ -22,6 +25,40 @@ it('finds a verdict again, in this process and in the next', async () => {
   await store.close();
   expect(said).toEqual([]);
   expect((await stat(dir)).mode & 0o777).toBe(0o700);
+});
+
+it('finds a verdict as it was, whatever its scores and flags', async () => {
+  const { open } = await keptStore();
+  const store = await open();
+  const category = fc.constantFrom(...CATEGORY_KEYS, 'openai/violence', 'shieldgemma/hate');
+  const number = fc.oneof(fc.float({ noNaN: true }), fc.double({ noNaN: true })).map((value) => value + 0);
+  const verdicts = fc.record({
+    score: number,
+    flagged: fc.boolean(),
+    subcategoryScores: fc.option(fc.dictionary(category, number)),
+    subcategoryFlags: fc.option(fc.uniqueArray(fc.oneof(category, fc.string()))),
+    latencyMs: fc.nat(10 ** 9).map((hundredths) => hundredths / 100),
+    moderatedAt: fc
+      .date({ min: new Date(0), max: new Date('9999'), noInvalidDate: true })
+      .map((date) => date.toISOString()),
+    coverage: fc.record({
+      unit: fc.constantFrom(...COVERAGE_UNITS),
+      judged: number,
+      total: number,
+      worst_at: fc.option(number),
+    }),
+  });
+  await fc.assert(
+    fc.asyncProperty(verdicts, async (verdict) => {
+      await store.add({
+        ...verdictsOf('run-1', []),
+        verdicts: [{ contentSha256: content('a'), judgement: { ...judgement(), ...verdict } }],
+      });
+      const found = JSON.stringify(store.find(content('a'), [JUDGED])!.judgement);
+      expect(JSON.parse(found)).toEqual(JSON.parse(JSON.stringify({ ...FOUND, ...verdict })));
+    }),
+  );
+  await store.close();
 });
 
 it('finds only what the same model judged with the same options, by the first that did', async () => {
@@ -123,7 +160,7 @@ it('trusts no store that another user made, and a copy of its own only as far as
   expect(store.find(content('a'), [JUDGED])).toBeNull();
   expect(store.find(content('b'), [JUDGED])).toBeNull();
   await store.add(judged);
-  expect(store.find(content('a'), [JUDGED])?.judgement).toEqual(judgement());
+  expect(store.find(content('a'), [JUDGED])?.judgement).toEqual(FOUND);
   await store.close();
   expect(said).toHaveLength(1);
 });

@@ -22,6 +22,9 @@ export function judgement(): Judgement {
   };
 }
 
+/** The same as it is found: it took no attempts. */
+export const FOUND: Judgement = { ...judgement(), attempts: 0, cacheUsage: null };
+
 export function verdictsOf(run: string, contents: readonly string[]): JudgedVerdicts {
   return {
     run,
