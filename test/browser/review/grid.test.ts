@@ -71,7 +71,7 @@ it('shows images as blurred thumbnails, which are no content, and other items by
   }));
   expect([naturalWidth, filter]).toEqual([12, 'blur(6px) grayscale(1)']);
   const text = page.locator(tile('letter.csv, row 1'));
-  expect(await text.locator('.tile-kind').textContent()).toBe('text');
+  expect(await text.locator('.tile-picture').textContent()).toBe('text');
   const restricted = run.lines.find(({ source }) => source.path.endsWith('picture-99.png'))!;
   expect(await page.locator(`#row-${restricted.seq} img`).count()).toBe(0);
   expect(await page.locator(`#row-${restricted.seq}`).textContent()).toContain('never shown');
@@ -108,8 +108,26 @@ it('shows a thumbnail clearly on request, which is logged, and lets it be decide
   await page.locator(`${tile('picture-13')} .reviewed:not(.saving)`).waitFor();
   expect(await jsonLines(join(run.dir, 'review', 'reviews.jsonl'))).toMatchObject([{ seq, seen: true }]);
   await page.keyboard.press('k');
-  await page.getByRole('button', { name: 'Blur the thumbnail again' }).click();
+  await page.getByRole('button', { name: 'Blur the tile again' }).click();
   await selected(page).locator('img.blurred').waitFor();
+});
+
+it('shows the beginning of a text on request, which is logged, and nothing of a restricted item', async () => {
+  const { page } = await openDashboard(browser, run, '/review/grid');
+  await ready(page);
+  const before = (await jsonLines(reveals())).length;
+  await page.locator(tile('letter.csv')).click();
+  await page.keyboard.press('t');
+  await selected(page).getByText(LOUD).waitFor();
+  await checkPage(page);
+  const seq = Number((await selected(page).getAttribute('id'))!.replace('row-', ''));
+  expect((await jsonLines(reveals())).slice(before)).toMatchObject([{ seq, kind: 'content' }]);
+  await page.keyboard.press('t');
+  await expect.poll(() => page.getByText(LOUD).count()).toBe(0);
+  await page.locator(tile('picture-99')).click();
+  await page.keyboard.press('t');
+  expect(await page.getByRole('button', { name: 'Show the tile clearly' }).isDisabled()).toBe(true);
+  expect(await jsonLines(reveals())).toHaveLength(before + 1);
 });
 
 it('is used with the keyboard: arrows by rows and columns, and back from an item to its tile', async () => {

@@ -3,13 +3,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { ItemContent, ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
-import { apiErrorMessage, revealContent } from '../review/review-api.ts';
+import { apiErrorMessage } from '../review/review-api.ts';
 import { Button } from '../ui/button.tsx';
 import { UntrustedText, WholeUntrustedText } from '../ui/untrusted-text.tsx';
 import { localTime } from '../ui/format.ts';
 import { Shown } from './content.tsx';
 import { Restricted } from './restricted.tsx';
-import { countReveal, maskTexts, noteLook, showTexts } from './reveals.ts';
+import { lookAtContent, maskTexts, noteLook, showTexts } from './reveals.ts';
 
 /** Moving on before that shows and logs nothing. */
 const SETTLE_MS = 250;
@@ -42,9 +42,7 @@ export function ContentArea({ run, detail }: ContentAreaProps) {
     reading.current = controller;
     state.value = { kind: 'reading' };
     try {
-      const content = await revealContent(run.run, line.seq, controller.signal);
-      if (content.kind !== 'unavailable') countReveal();
-      noteLook(run.run, line.seq, content.kind !== 'unavailable');
+      const content = await lookAtContent(run.run, line.seq, controller.signal);
       state.value = { kind: 'shown', content };
     } catch (error) {
       if (controller.signal.aborted) return;

@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals';
+import type { ItemContent } from '../../../src/dashboard/api/items.ts';
+import { revealContent } from '../review/review-api.ts';
 
 /** How somebody looks at contents in this tab. No content is kept. */
 
@@ -26,6 +28,15 @@ export const revealed = signal(Number(sessionStorage.getItem(REVEALED) ?? 0) || 
 export function countReveal(): void {
   revealed.value++;
   sessionStorage.setItem(REVEALED, String(revealed.value));
+}
+
+/** Reads the content of an item, which the server logs, and counts it as a look. */
+export async function lookAtContent(run: string, seq: number, signal: AbortSignal): Promise<ItemContent> {
+  const content = await revealContent(run, seq, signal);
+  const isShown = content.kind !== 'unavailable';
+  if (isShown) countReveal();
+  noteLook(run, seq, isShown);
+  return content;
 }
 
 /** A setting of this tab. */

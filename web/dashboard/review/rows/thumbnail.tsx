@@ -1,15 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
+import type { ItemContent, ItemRow } from '../../../../src/dashboard/api/items.ts';
 import type { RunDetail } from '../../../../src/dashboard/api/runs.ts';
-import { countReveal, noteLook } from '../../item/reveals.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { countReveal, lookAtContent, noteLook } from '../../item/reveals.ts';
+import { displayText } from '../../item/text-content.tsx';
 import { type FetchMedia, useMedia } from '../../item/use-media.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { fetchThumbnail } from '../review-api.ts';
 
-/** Whether the server has a thumbnail of an item. */
-export function hasThumbnail({ content }: RunDetail, row: ItemRow): boolean {
-  return content.readable && row.modality === 'image' && !row.restricted && row.error_code === null;
+/** What a tile can show of an item, on request; null: only what kind of item it is. */
+export function pictureOf({ content }: RunDetail, row: ItemRow): 'image' | 'text' | null {
+  if (!content.readable || row.restricted || row.error_code !== null || row.modality === 'audio') return null;
+  return row.modality;
 }
 
 /** Thumbnails that are asked for at a time: a browser has six connections to a server. */
@@ -65,6 +68,32 @@ export function Thumbnail({ run, seq, clear }: ThumbnailProps) {
       {media.kind === 'failed' && <Kind icon="image" words="image, cannot be shown" />}
     </span>
   );
+}
+
+/** The beginning of an item's text, on request only: until then lines that stand for it, since nothing of it is read. */
+export function TextTile({ run, seq, clear }: ThumbnailProps) {
+  if (clear) return <Beginning run={run} seq={seq} />;
+  return (
+    <span class="tile-lines">
+      <span class="hidden">text</span>
+    </span>
+  );
+}
+
+/** Characters that a tile has room for. */
+const MAX_BEGINNING = 200;
+
+function Beginning({ run, seq }: Pick<ThumbnailProps, 'run' | 'seq'>) {
+  const { value, error } = useLoad(`${run} ${seq}`, (signal) => lookAtContent(run, seq, signal));
+  const text = error?.message ?? (value === null ? '' : textOf(value));
+  return <span class="tile-text">{displayText(text.slice(0, MAX_BEGINNING))}</span>;
+}
+
+function textOf(content: ItemContent): string {
+  if (content.kind === 'text') return content.text;
+  if (content.kind === 'pair') return content.prompt;
+  if (content.kind === 'conversation') return content.turns[0]?.text ?? '';
+  return content.kind === 'unavailable' ? content.message : '';
 }
 
 /** The item's type, shown in place of a picture. */

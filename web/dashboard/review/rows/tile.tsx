@@ -7,22 +7,25 @@ import { DecisionBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ItemPlace } from '../../ui/untrusted-text.tsx';
 import { toOption, ReviewState, type RowProps, Why } from './row.tsx';
-import { hasThumbnail, Kind, Thumbnail } from './thumbnail.tsx';
+import { Kind, pictureOf, TextTile, Thumbnail } from './thumbnail.tsx';
 
 interface TileProps extends RowProps {
   readonly run: RunDetail;
-  /** Whether its image is shown without blur. */
+  /** Whether its image is shown without blur, or the beginning of its text. */
   readonly clear: boolean;
 }
 
-/** An item as a tile of the grid: an image as a blurred thumbnail, anything else as what it is. */
+/** An item as a tile of the grid: a blurred thumbnail, the beginning of a text, anything else as what it is. */
 export function Tile({ run, clear, ...props }: TileProps) {
   const { row } = props;
+  const picture = pictureOf(run, row);
   return (
     <div {...toOption(props)} class="tile">
       <span class="tile-picture">
-        {hasThumbnail(run, row) ? (
+        {picture === 'image' ? (
           <Thumbnail run={run.run} seq={row.seq} clear={clear} />
+        ) : picture === 'text' ? (
+          <TextTile run={run.run} seq={row.seq} clear={clear} />
         ) : (
           <Kind icon={row.restricted ? 'lock' : (row.modality ?? 'file')} words={row.modality ?? 'file'} />
         )}
@@ -48,13 +51,13 @@ interface RevealTileProps {
   /** The selected item. */
   readonly row: ItemRow | undefined;
   readonly run: RunDetail;
-  /** Items whose thumbnails are shown without blur. */
+  /** Items that are shown without blur. */
   readonly cleared: Signal<ReadonlySet<number>>;
 }
 
-/** Shows the thumbnail of the selected item without blur, or blurs it again. */
+/** Shows the tile of the selected item without blur, or blurs it again. */
 export function RevealTile({ row, run, cleared }: RevealTileProps) {
-  const possible = row !== undefined && hasThumbnail(run, row);
+  const possible = row !== undefined && pictureOf(run, row) !== null;
   const isClear = row !== undefined && cleared.value.has(row.seq);
   const toggle = (): void => {
     if (!possible) return;
@@ -63,12 +66,12 @@ export function RevealTile({ row, run, cleared }: RevealTileProps) {
     cleared.value = next;
   };
   useShortcuts('Grid', [
-    { keys: ['t'], does: 'Show the thumbnail clearly, which is logged, or blur it again', run: toggle },
+    { keys: ['t'], does: 'Show the tile clearly, which is logged, or blur it again', run: toggle },
   ]);
   return (
     <div class="reveal-tile">
       <Button class="button-small" onClick={toggle} disabled={!possible}>
-        {isClear ? 'Blur the thumbnail again' : 'Show the thumbnail clearly'} <kbd>t</kbd>
+        {isClear ? 'Blur the tile again' : 'Show the tile clearly'} <kbd>t</kbd>
       </Button>
       <span class="hint">This is logged, and counts as viewed.</span>
     </div>
