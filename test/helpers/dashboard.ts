@@ -116,11 +116,12 @@ export async function openSession(origin: string, token: string): Promise<OpenSe
 export async function logIn(
   origin: string,
   token: string,
+  reviewer: string | null = 'Tess',
 ): Promise<{ readonly cookie: string; readonly pageKey: string }> {
   const response = await fetch(`${origin}/api/session`, {
     method: 'POST',
     headers: { origin, 'content-type': 'application/json' },
-    body: JSON.stringify({ token }),
+    body: JSON.stringify({ token, reviewer }),
   });
   const [cookie] = response.headers.getSetCookie();
   if (response.status !== 200 || cookie === undefined) throw new Error(`login: ${response.status}`);

@@ -151,8 +151,8 @@ export interface Session {
   readonly start_command: string;
   /** Whether runs can be paused, continued and cancelled here. */
   readonly may_control: boolean;
-  /** Name of the person in reviews: the one they gave, else the user of the server's process. */
-  readonly reviewer: string;
+  /** Name that the person gave for their reviews; null if none: nothing is decided without. */
+  readonly reviewer: string | null;
 }
 
 /** The body of every answer that is not 2xx. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { SEXUAL } from '../../domain/restriction/restriction.ts';
 import type { ItemContent } from '../api/items.ts';
 import {
@@ -37,11 +37,20 @@ const NOT_RELEASED = new DashboardError(
   'only an item that is restricted for Sexual Content can be released',
 );
 
+const NO_NAME = new DashboardError('CONFLICT', 'give your name first: what you decide carries it');
+
+/** Name that somebody decides under; null for a program, which is logged as the user of this process. */
+function reviewerOf({ session }: Pick<FastifyRequest, 'session'>): string | null {
+  if (session?.reviewer === null) throw NO_NAME;
+  return session?.reviewer ?? null;
+}
+
 /** Reviews of items, and files of labels. A restricted item can be reviewed too, without being shown. */
 export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents }: ContentParts): void {
   app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
     const seq = seqOf(request.params.seq);
     const review = parseRequestBody(NEW_REVIEW, request.body);
+    const reviewer = reviewerOf(request);
     const dir = await runs.findOwn(request.params.run);
     const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, async (index) => {
@@ -52,7 +61,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
         throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
       }
       const copies = await index.copiesOf(line, signal);
-      const added = await index.reviews.add(line, review, request.session?.reviewer ?? null, copies);
+      const added = await index.reviews.add(line, review, reviewer, copies);
       return { ...added, copies };
     });
   });
@@ -62,19 +71,21 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     const { note } = parseRequestBody(NEW_RELEASE, request.body);
     const dir = await runs.findOwn(request.params.run);
     if (!request.mayRelease) throw NO_RIGHT;
+    const reviewer = reviewerOf(request);
     const signal = clientAbortSignal(reply);
     return indexes.use(dir, signal, async (index) => {
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
       if (item.restricted_by !== SEXUAL) throw NOT_RELEASED;
-      await index.reviews.release(item.line, note.trim(), request.session?.reviewer ?? null);
+      await index.reviews.release(item.line, note.trim(), reviewer);
       return { released: seq };
     });
   });
 
   app.post<RunRoute>('/api/runs/:run/reviews', async (request, reply): Promise<SavedReviews> => {
     const { items, note } = parseRequestBody(NEW_REVIEWS, request.body);
-    const by = request.session?.reviewer ?? userOfProcess();
+    const reviewer = reviewerOf(request);
+    const by = reviewer ?? userOfProcess();
     const dir = await runs.findOwn(request.params.run);
     const signal = clientAbortSignal(reply);
     const saved: Review[] = [];
@@ -98,7 +109,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
           const review = { ...said, note, categories: null };
           const copies = await index.copiesOf(item.line, signal);
           const added = await index.reviews
-            .add(item.line, review, request.session?.reviewer ?? null, copies)
+            .add(item.line, review, reviewer, copies)
             .catch((error: unknown) => {
               if (!(error instanceof ReviewedMeanwhile)) throw error;
               // An earlier request may have decided a copy of it, and so this one.

@@ -5,7 +5,6 @@ import { REVIEWER } from '../api/reviews.ts';
 import type { LoggedIn, Session } from '../api/runs.ts';
 import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
-import { userOfProcess } from '../reviews/review-file.ts';
 import type { RunFolder } from '../runs/run-folder.ts';
 import { cliCommand } from '../runs/to-fix.ts';
 import { type AccessParts, rightsOf } from '../session/access.ts';
@@ -46,7 +45,7 @@ export function addSessionRoutes(app: FastifyInstance, parts: SessionParts): voi
   });
 
   app.get('/api/session', async ({ session }): Promise<Session> => {
-    const reviewer = session?.reviewer ?? userOfProcess();
+    const reviewer = session?.reviewer ?? null;
     const start_command = cliCommand('enqueue', './uploads');
     return { version, start_command, may_control: await runs.isWritable(), reviewer };
   });

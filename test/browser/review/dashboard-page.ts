@@ -14,6 +14,9 @@ export interface OpenedDashboard {
   readonly pages: string;
 }
 
+/** Who reviews: the browser keeps their name. */
+export const REVIEWER = 'Ada';
+
 /** The dashboard over a run, with a page that is logged in, by the right to release if there is one, and shows `at` below the run. */
 export async function openDashboard(
   browser: TestBrowser,
@@ -25,6 +28,7 @@ export async function openDashboard(
   const options = { out: run.out, roots: [run.out, run.corpus], releaseToken };
   const served = await serveDashboard(options);
   const page = await browser.newPage(view);
+  await page.addInitScript(`localStorage.setItem('guardsweep.reviewer', '${REVIEWER}')`);
   const pages = `/runs/${encodeURIComponent(run.name)}`;
   await page.goto(`${served.origin}${pages}${at}#token=${releaseToken ?? served.token}`);
   return { page, served, options, api: `/api${pages}`, pages };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ItemDetail, ItemPage } from '../../../src/dashboard/api/items.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { decide, listOf, openDashboard } from './dashboard-page.ts';
+import { decide, listOf, openDashboard, REVIEWER } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
@@ -84,19 +84,21 @@ it('reviewers have names, see what others decide, and overrule nothing that they
   const { page, served, api, pages } = await openDashboard(browser, run(), '/review');
   const other = await browser.newPage();
   await other.goto(`${served.origin}${pages}/review#token=${served.token}`);
-  for (const [reviewer, name] of [
-    [page, 'Ana'],
-    [other, 'Ben'],
-  ] as const) {
-    await listOf(reviewer);
-    await reviewer.getByRole('button', { name: 'Change name' }).click();
-    await reviewer.getByRole('dialog').getByLabel('Name').fill(name);
-    await reviewer.getByRole('button', { name: 'Save' }).click();
-    await reviewer.getByText(`Reviewing as ${name}`).waitFor();
-    await reviewer.getByText('Live', { exact: true }).waitFor();
-    await listOf(reviewer);
-    await reviewer.locator('.item-row').nth(40).click();
-  }
+  await listOf(page);
+  await page.getByText(`Reviewing as ${REVIEWER}`).waitFor();
+  await page.locator('.item-row').nth(40).click();
+  // Nothing is decided without a name, which is asked for once.
+  await listOf(other);
+  await other.locator('.item-row').nth(40).click();
+  await decide(other, '1');
+  const dialog = other.getByRole('dialog', { name: 'Your name' });
+  await checkPage(other);
+  await dialog.getByLabel('Name').fill('Ben');
+  await other.keyboard.press('Enter');
+  await other.getByText('Reviewing as Ben').waitFor();
+  await other.reload();
+  await other.getByText('Reviewing as Ben').waitFor();
+  await other.getByText('Live', { exact: true }).waitFor();
   const seq = await seqOf(page);
   expect(await seqOf(other)).toBe(seq);
   const last = async (): Promise<unknown> =>
@@ -104,15 +106,18 @@ it('reviewers have names, see what others decide, and overrule nothing that they
   // Ben's page has not heard of it: nothing is overruled before it is shown.
   await other.route(/\/api\/runs\/[^/]+$/, (route) => route.fulfill({ status: 304 }));
   await decide(page, '3');
-  await expect.poll(last).toMatchObject({ number: 1, by: 'Ana', decision: 'block' });
+  await expect.poll(last).toMatchObject({ number: 1, by: REVIEWER, decision: 'block' });
   await decide(other, '1');
-  await other.getByRole('alert').getByText('Not saved: Ana decided Block after it was shown.').waitFor();
-  await other.locator('.reviews').getByText('Ana').waitFor();
+  await other
+    .getByRole('alert')
+    .getByText(`Not saved: ${REVIEWER} decided Block after it was shown.`)
+    .waitFor();
+  await other.locator('.reviews').getByText(REVIEWER).waitFor();
   await expect.poll(last).toMatchObject({ number: 1 });
   await checkPage(other, { expected: [/409/] });
   await other.keyboard.press('1');
   await expect.poll(last).toMatchObject({ number: 2, by: 'Ben', decision: 'allow' });
-  // What Ben decides, Ana's page shows by itself.
+  // What Ben decides, the other page shows by itself.
   await page.keyboard.press('k');
   await page.locator('.reviews').getByText('Ben').waitFor();
   const labels = await (await served.fetch(`${api}/labels/label-studio.json`, { method: 'POST' })).json();

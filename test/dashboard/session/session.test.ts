@@ -118,3 +118,19 @@ it('whoever has the cookie alone, as a server on another port may, neither sees 
   expect(await post('/api/session', null, 'DELETE')).toBe(401);
   expect((await loggedIn('/api/session')).status).toBe(200);
 });
+
+it('decides nothing for somebody without a name', async () => {
+  const { origin, token } = await serveDashboard({ out: await temporaryFolder() });
+  const { cookie, pageKey } = await logIn(origin, token, null);
+  const headers = { cookie, origin, 'content-type': 'application/json', 'x-page-key': pageKey };
+  const session = await fetch(`${origin}/api/session`, { headers });
+  expect(await session.json()).toMatchObject({ reviewer: null });
+  for (const [path, body] of [
+    ['items/0/reviews', { decision: 'allow' }],
+    ['reviews', { items: [{ seq: 0, decision: 'allow', after: 0 }] }],
+  ] as const) {
+    const request = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${origin}/api/runs/none/${path}`, request);
+    expect([answer.status, await answer.text()]).toEqual([409, expect.stringContaining('give your name')]);
+  }
+});

@@ -61,7 +61,7 @@ export async function logOut(): Promise<void> {
   current.value = { state: 'logged-out' };
 }
 
-/** The reviewer's name. */
+/** The reviewer's name; empty until they gave one. */
 export function reviewerName(): string {
-  return current.value.state === 'open' ? current.value.session.reviewer : '';
+  return (current.value.state === 'open' && current.value.session.reviewer) || '';
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { hasName } from '../login/reviewer-name.tsx';
 import { apiErrorMessage, postRelease } from '../review/review-api.ts';
 import { getReviewing } from '../review/reviewing.ts';
 import { Button } from '../ui/button.tsx';
@@ -28,7 +29,7 @@ export function Release({ run, seq }: { readonly run: string; readonly seq: numb
       failed.value = apiErrorMessage(error);
     }
   };
-  if (!isOpen.value) return <Button onClick={() => (isOpen.value = true)}>Release …</Button>;
+  if (!isOpen.value) return <Button onClick={() => (isOpen.value = hasName())}>Release …</Button>;
   return (
     <Dialog
       title={`Release item ${seq}`}

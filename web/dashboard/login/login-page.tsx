@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/http.ts';
-import { loadPreference, savePreference } from '../app/preferences.ts';
 import { logIn, openSession } from '../api/session.ts';
 import { Page } from '../app/page.tsx';
 import { Button } from '../ui/button.tsx';
@@ -9,7 +8,6 @@ import { Notice } from '../ui/notice.tsx';
 
 export function LoginPage() {
   const [token, setToken] = useState('');
-  const [name, setName] = useState(loadPreference('reviewer') ?? '');
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -18,7 +16,6 @@ export function LoginPage() {
     setBusy(true);
     setError(null);
     try {
-      if (name.trim() !== '') savePreference('reviewer', name.trim());
       await logIn(token.trim());
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;
@@ -43,19 +40,6 @@ export function LoginPage() {
               autofocus
               value={token}
               onInput={({ currentTarget }) => setToken(currentTarget.value)}
-            />
-          )}
-        />
-        <Field
-          label="Your name"
-          hint="Optional. Reviews that you make carry it."
-          control={(attributes) => (
-            <input
-              {...attributes}
-              autocomplete="name"
-              maxLength={64}
-              value={name}
-              onInput={({ currentTarget }) => setName(currentTarget.value)}
             />
           )}
         />

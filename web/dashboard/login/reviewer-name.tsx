@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { ApiError } from '../api/http.ts';
 import { nameReviewer, reviewerName } from '../api/session.ts';
@@ -6,16 +7,28 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { UntrustedText } from '../ui/untrusted-text.tsx';
 
+const asking = signal(false);
+
+/** Whether somebody may decide: under a name. Asks for it, once for this browser, if there is none. */
+export function hasName(): boolean {
+  asking.value = reviewerName() === '';
+  return !asking.value;
+}
+
 /** Under which name reviews are made here, and a way to change it. */
 export function ReviewerName() {
-  const [open, setOpen] = useState(false);
+  const name = reviewerName();
   return (
     <span>
-      Reviewing as <UntrustedText text={reviewerName()} max={64} />{' '}
-      <Button kind="quiet" class="button-small" onClick={() => setOpen(true)}>
-        Change name
+      {name !== '' && (
+        <>
+          Reviewing as <UntrustedText text={name} max={64} />{' '}
+        </>
+      )}
+      <Button kind="quiet" class="button-small" onClick={() => (asking.value = true)}>
+        {name === '' ? 'Give your name' : 'Change name'}
       </Button>
-      {open && <NameDialog close={() => setOpen(false)} />}
+      {asking.value && <NameDialog close={() => (asking.value = false)} />}
     </span>
   );
 }
@@ -35,16 +48,17 @@ function NameDialog({ close }: { readonly close: () => void }) {
   };
   return (
     <Dialog title="Your name" onClose={close}>
-      <form onSubmit={(event) => void submit(event)}>
+      <form class="note-form" onSubmit={(event) => void submit(event)}>
         <Field
           label="Name"
-          hint="Reviews from now on carry it, for everybody who can read the run."
+          hint="What you decide carries it, for everybody who can read the run. This browser keeps it."
           error={error}
           control={(attributes) => (
             <input
               {...attributes}
               autofocus
               required
+              autocomplete="name"
               maxLength={64}
               value={name}
               onInput={({ currentTarget }) => setName(currentTarget.value)}

@@ -4,6 +4,7 @@ import type { NewReview } from '../../../src/dashboard/api/reviews.ts';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
+import { hasName } from '../login/reviewer-name.tsx';
 import { decideUnseen, lookAt } from '../item/reveals.ts';
 import { Button } from '../ui/button.tsx';
 import { NoteDialog } from './note-dialog.tsx';
@@ -44,6 +45,7 @@ export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
   const save = (made: NewReview & { readonly decision: Decision }): void =>
     void reviewing.decide(item, { ...made, seen: lookAt(run, item.seq) === true });
   const mayDecide = (): boolean => {
+    if (!hasName()) return false;
     const may = item.restricted || !readable || decideUnseen.value.value || lookAt(run, item.seq) !== null;
     refused.value = may ? '' : LOOK_FIRST;
     return may;
@@ -60,7 +62,9 @@ export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
   const note = (): void => {
     if (mayDecide()) noting.value = review?.decision ?? item.decision;
   };
-  const undo = (): void => void reviewing.undo();
+  const undo = (): void => {
+    if (hasName()) void reviewing.undo();
+  };
   useShortcuts('Decide', [
     { keys: ['1'], does: 'Allow, and go on', run: () => decide('allow') },
     { keys: ['2'], does: 'Review, and go on', run: () => decide('review') },

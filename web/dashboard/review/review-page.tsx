@@ -5,6 +5,7 @@ import { reviewerName } from '../api/session.ts';
 import { Link, navigate } from '../app/router.tsx';
 import { reviewRoute } from '../app/route.ts';
 import { useShortcuts } from '../app/shortcuts.ts';
+import { hasName } from '../login/reviewer-name.tsx';
 import { ItemView } from '../item/item-view.tsx';
 import { BulkDialog } from './bulk/bulk-dialog.tsx';
 import { BulkNotice } from './bulk/bulk-notice.tsx';
@@ -80,7 +81,7 @@ export function ReviewPage({ run, flagged, grid }: ReviewPageProps) {
         search={search}
         open={filtering.value}
         toggle={toggleFilters}
-        decideAll={() => (deciding.value = true)}
+        decideAll={() => (deciding.value = hasName())}
         views={<Views run={run.run} grid={grid} />}
         reviewed={<Reviewed run={run} />}
       />

@@ -39,8 +39,8 @@ const OPEN: NewReview = { decision: null };
 /** One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it. */
 export class Reviewing {
   readonly run: string;
-  /** Name of the reviewer. */
-  readonly reviewer = reviewerName();
+  /** Name of the reviewer; empty until they gave one. */
+  reviewer = reviewerName();
   readonly list: ReviewList;
   readonly details: Details;
   readonly bulk: Bulk;
@@ -197,9 +197,11 @@ let current: Reviewing | null = null;
 
 /** The work on a run. Work on another run, or under another name, ends. */
 export function getReviewing(run: string): Reviewing {
-  if (current?.run !== run || current.reviewer !== reviewerName()) {
+  const name = reviewerName();
+  if (current?.run !== run || ![name, ''].includes(current.reviewer)) {
     current?.stop();
     current = new Reviewing(run);
   }
+  current.reviewer = name;
   return current;
 }
