@@ -22,7 +22,7 @@ describe('requests that change something', () => {
   const json = 'application/json';
   const own = (): string => served.origin;
   const EVIL = 'http://evil.example';
-  type Case = readonly [
+  type Case = [
     what: string,
     origin: string | null,
     type: string | null,
@@ -30,7 +30,7 @@ describe('requests that change something', () => {
     host?: string,
   ];
   /** `own` is our origin. */
-  const cases: readonly Case[] = [
+  const cases: Case[] = [
     ['from our page', 'own', json, '404 NOT_FOUND'],
     ['with a charset', 'own', `${json}; charset=utf-8`, '404 NOT_FOUND'],
     ['without an Origin', null, json, '403 FORBIDDEN'],
