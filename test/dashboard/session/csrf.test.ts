@@ -22,13 +22,7 @@ describe('requests that change something', () => {
   const json = 'application/json';
   const own = (): string => served.origin;
   const EVIL = 'http://evil.example';
-  type Case = [
-    what: string,
-    origin: string | null,
-    type: string | null,
-    expected: string,
-    host?: string,
-  ];
+  type Case = [what: string, origin: string | null, type: string | null, expected: string, host?: string];
   /** `own` is our origin. */
   const cases: Case[] = [
     ['from our page', 'own', json, '404 NOT_FOUND'],
