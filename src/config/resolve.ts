@@ -29,6 +29,7 @@ import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/en
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
+import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_TIMEZONE } from './settings/entries/schedule.ts';
 import {
   type Flags,
   given,
@@ -42,6 +43,7 @@ import { mergeGates } from './values/gate.ts';
 import { EMBEDDED_GUARD } from './values/guard-url.ts';
 import { parseDuration } from './values/quantities.ts';
 import { runNameFromPath } from './values/run-name.ts';
+import type { Schedule } from './values/schedule.ts';
 
 interface Input {
   readonly paths: readonly string[];
@@ -63,6 +65,8 @@ const RATE_SETTINGS = {
   uncoveredRate: UNCOVERED_RATE,
 };
 
+const SCHEDULE_SETTINGS = { cron: SCHEDULE_CRON, timezone: SCHEDULE_TIMEZONE, catchUp: SCHEDULE_CATCH_UP };
+
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE };
 
 /** A run as it was resolved: its frozen configuration, and the options outside of it. */
@@ -73,6 +77,8 @@ export interface ResolvedRun {
   /** Not read yet. */
   readonly guardTls: GuardTlsFiles;
   readonly afterFinish: AfterFinish;
+  /** Null: the job is started by hand. */
+  readonly schedule: Schedule | null;
 }
 
 /**
@@ -124,6 +130,7 @@ export async function resolveRunConfig({
     startWaitMs,
     guardTls: await resolveGuardTlsFiles(from),
     afterFinish: await resolveAfterFinish(from),
+    schedule: await scheduleOf(from),
   };
 }
 
@@ -200,6 +207,25 @@ async function gatesOf(from: Sources, fleet: boolean): Promise<RunConfig['failIf
     );
   }
   return gates;
+}
+
+/**
+ * When the job is due. Failure('usage') for a schedule without a time, and without a guard that the user named: nobody
+ * watches at night, so a forgotten variable must not let the demonstration guard judge.
+ */
+async function scheduleOf(from: Sources): Promise<Schedule | null> {
+  const { cron, ...more } = await resolveSettings(SCHEDULE_SETTINGS, from);
+  const named = Object.values(SCHEDULE_SETTINGS).map((setting) => given(setting, from));
+  const place = named.find((found) => found !== null)?.texts[0].place;
+  if (place === undefined) return null;
+  if (cron === null) throw usageError(place, 'goes with schedule.cron, which says when the job is due');
+  if (given(GUARD, from) === null) {
+    throw usageError(
+      place,
+      `a schedule needs a guard that is named: guard, GUARD_URL, or "${EMBEDDED_GUARD}" for the demonstration guard`,
+    );
+  }
+  return { cron, ...more };
 }
 
 async function maxWaitOf(from: Sources, fleet: boolean): Promise<number> {

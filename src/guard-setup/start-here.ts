@@ -10,7 +10,7 @@ import { guardOpener } from './guard-session.ts';
  * Rejects as startRun does.
  */
 export async function startHere(
-  { config, guardTls, startWaitMs, afterFinish }: ResolvedRun,
+  { config, guardTls, startWaitMs, afterFinish }: Omit<ResolvedRun, 'schedule'>,
   env: NodeJS.ProcessEnv,
   options: RunOptions,
 ): Promise<RunResult> {

@@ -8,6 +8,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   'sources[]': 'What to moderate, in this order.',
   output: 'Where the record goes.',
   failIf: 'Gates for pipelines, as shares from 0 to 1.',
+  schedule: 'When a scheduler starts the job.',
 };
 
 /** Shape of a job file. What a value means beyond its shape is checked when the configuration is resolved. */
