@@ -64,7 +64,8 @@ export interface ContinueUi extends FeedUi {
  * ended (0, 1, 3 or 5), or rejects with a Failure, which has its own status. Run directories are absolute.
  */
 export interface RunCommands {
-  enqueue(config: RunConfig, ui: FeedUi): Promise<number>;
+  /** `runId`: the name of the run directory; default: a new one. */
+  enqueue(config: RunConfig, ui: FeedUi, runId?: string): Promise<number>;
   resume(runDir: string, ui: ContinueUi): Promise<number>;
   retry(runDir: string, ui: ContinueUi): Promise<number>;
   verify(runDir: string, against: VerifyAgainst, ui: RunUi): Promise<number>;

@@ -15,6 +15,7 @@ import { preflightCommand } from './commands/preflight.ts';
 import { replayCommand } from './commands/replay.ts';
 import { reportCommand } from './commands/report.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
+import { scheduleCommand, schedulerCommand } from './commands/scheduler.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
 import { statusCommand } from './commands/status.ts';
@@ -31,7 +32,6 @@ Exit status:
   3    finished, a gate of --fail-if tripped
   4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
-  6    the run was purged: only its counts and its chain head are kept
   130  interrupted or cancelled; guardsweep resume finishes the run. Or told to end, and work was abandoned
 `;
 
@@ -58,6 +58,8 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
     .addCommand(gcCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))
+    .addCommand(schedulerCommand(context, loadRuns))
+    .addCommand(scheduleCommand(context, loadRuns, report))
     .addCommand(preflightCommand(context))
     .addCommand(normalizeCommand(context))
     .addCommand(guardCommand(context))

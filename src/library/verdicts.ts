@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
 import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
@@ -6,7 +5,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
 import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
-import { assertRunDirectory } from '../record/read-record.ts';
+import { assertRunDirectory } from './read-run.ts';
 
 /**
  * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against the
@@ -19,8 +18,7 @@ export async function* verdicts(
   dir: string,
   { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<OutcomeLine, void> {
-  const runDir = resolve(dir);
-  await assertRunDirectory(runDir);
+  const runDir = assertRunDirectory(dir);
   if ((await finishedSummary(runDir)) === null) {
     throw new Failure('usage', `the run in ${dir} is not finished: resume it first`);
   }

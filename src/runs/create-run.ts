@@ -39,14 +39,17 @@ export async function createRun(
     readonly otherEncodings?: RunRecord['other_encodings'];
     /** The skipped files that are not among the sources. */
     readonly skippedFiles: Iterable<SkippedFile>;
+    /** Name of the run directory; default: a new one. Failure('superseded') when a run of that name exists. */
+    readonly runId?: string | undefined;
     /** The user's key, which marks the run as trusted; null: the user must trust it explicitly later. */
     readonly key: Buffer | null;
   },
 ): Promise<Run> {
-  const stamp = options.now.toISOString().replace(/[-:]|\.\d+/g, '');
-  const name = `${stamp}-${config.name}-${randomBytes(2).toString('hex')}`;
+  const name =
+    options.runId ?? `${compactStamp(options.now)}-${config.name}-${randomBytes(2).toString('hex')}`;
   const dir = join(config.output.dir, name);
-  const making = join(config.output.dir, `.${name}`);
+  // Several processes may make a run of the same name; one of them gets to rename it.
+  const making = join(config.output.dir, `.${name}-${randomBytes(4).toString('hex')}`);
   try {
     await makeFolders(config.output.dir);
     await mkdir(making, DIRECTORY_MODE);
@@ -81,10 +84,21 @@ export async function createRun(
         },
       );
     }
+    if (options.runId !== undefined && TAKEN.has(codeOf(error))) {
+      throw new Failure('superseded', `the run ${name} exists: another process has created it`);
+    }
     throw new Failure('usage', `cannot write a run directory in ${config.output.dir} (${codeOf(error)})`, {
       cause: error,
     });
   }
+}
+
+/** How a system reports that a directory cannot be renamed because the name is taken. */
+const TAKEN: ReadonlySet<string> = new Set(['ENOTEMPTY', 'EEXIST']);
+
+/** The time in the name of a run directory: `20261121T020000Z`. */
+export function compactStamp(time: Date): string {
+  return time.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
 /** One a line, many lines at once. */

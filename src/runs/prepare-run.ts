@@ -17,6 +17,8 @@ export interface RunOptions {
   /** Aborted to give up what is in flight. */
   readonly stop: AbortSignal;
   readonly report: Report;
+  /** Name of the directory of a new run; default: a new one. */
+  readonly runId?: string | undefined;
 }
 
 export interface ResumeOptions {
@@ -26,7 +28,7 @@ export interface ResumeOptions {
   readonly trusted: boolean;
 }
 
-type PrepareOptions = Pick<RunOptions, 'keyFile' | 'drain' | 'report'>;
+type PrepareOptions = Pick<RunOptions, 'keyFile' | 'drain' | 'report' | 'runId'>;
 
 /**
  * Finds the sources of a new run. Returns a function that creates the run directory; before it is called, nothing is
@@ -34,7 +36,7 @@ type PrepareOptions = Pick<RunOptions, 'keyFile' | 'drain' | 'report'>;
  */
 export async function prepareRun(
   config: RunConfig,
-  { keyFile, drain, report }: PrepareOptions,
+  { keyFile, drain, report, runId }: PrepareOptions,
 ): Promise<() => Promise<Run>> {
   const { sources, skipped, skippedFiles } = await expandSources(config.sources, drain);
   const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
@@ -46,6 +48,7 @@ export async function prepareRun(
       skipped,
       skippedFiles,
       ...inspection,
+      runId,
       key,
     };
     const run = await createRun(config, sources, options);

@@ -3,9 +3,30 @@ import { toolVersion } from '../../src/config/tool-version.ts';
 import { typed } from './terminal.ts';
 
 const COMMANDS = [
-  ...['enqueue', 'resume', 'retry', 'verify', 'export', 'report', 'replay', 'diff', 'status', 'pause'],
-  ...['continue', 'cancel', 'gc', 'worker', 'sink', 'preflight', 'normalize', 'guard', 'serve'],
-  ...['fingerprint', 'doctor', 'help'],
+  'enqueue',
+  'resume',
+  'retry',
+  'verify',
+  'export',
+  'report',
+  'replay',
+  'diff',
+  'status',
+  'pause',
+  'continue',
+  'cancel',
+  'gc',
+  'worker',
+  'sink',
+  'scheduler',
+  'schedule',
+  'preflight',
+  'normalize',
+  'guard',
+  'serve',
+  'fingerprint',
+  'doctor',
+  'help',
 ];
 
 /** The entries below `Options:`, each with its wrapped lines joined. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -21,12 +22,18 @@ function optionsOfCommands(): { command: string; option: string }[] {
     async () => runsWith({}),
     () => {},
   );
-  return program.commands.flatMap((command) =>
-    command.options.map((option) => ({
-      command: command.name(),
-      option: `${option.flags}: ${option.description}`,
-    })),
-  );
+  return optionsBelow(program, '');
+}
+
+function optionsBelow({ commands }: Command, above: string): { command: string; option: string }[] {
+  return commands.flatMap((command) => {
+    const name = `${above}${command.name()}`;
+    const own = command.options.map(({ flags, description }) => ({
+      command: name,
+      option: `${flags}: ${description}`,
+    }));
+    return [...own, ...optionsBelow(command, `${name} `)];
+  });
 }
 
 const shown = (setting: Setting): string => `${flagSyntax(setting)}: ${flagHelp(setting)}`;

@@ -59,6 +59,30 @@ it.for(PAGES)('the fleet of $path judges a run', async ({ blocks, count }, { sig
   expect(output).toContain('verified: 3 items = 3 verdicts + 0 errors');
 });
 
+it('the scheduler of docs/operations.md starts the job files of the repository', async ({ signal }) => {
+  const redis = await redisForTest();
+  const [block, ...more] = shellBlocks('docs/operations.md');
+  expect(more).toEqual([]);
+  const inBackground = (line: string): string =>
+    line.startsWith('guardsweep scheduler') ? `${line} & fleet="$fleet $!"` : line;
+  const script = [
+    `export REDIS_URL=${redis.url}`,
+    'guardsweep worker --guard embedded: & fleet=$!',
+    'guardsweep sink --root runs & fleet="$fleet $!"',
+    ...typedLines(block!).map((line) =>
+      inBackground(asBuilt(line).replace(/--metrics-port \d+/, '--metrics-port 0')),
+    ),
+    'guardsweep verify runs/*-nightly-rescan-*',
+    'kill -TERM $fleet',
+    'wait $fleet',
+  ].join('\n');
+  const folder = await documentedFolder(await temporaryFolder());
+  const { status, output } = await runScript(folder, script, signal);
+  expect(status, output).toBe(0);
+  expect(output).toMatch(/nightly-rescan: 0 2 \* \* \* \(Europe\/London\), next \S+Z\n {2}no run yet/);
+  expect(output).toMatch(/verified: \d+ items/);
+});
+
 it('a job file is judged by the fleet, with all that it says', async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');

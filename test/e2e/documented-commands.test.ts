@@ -17,6 +17,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/audit.md': 'test/e2e/audit-by-hand.test.ts runs them',
   'docs/record.md': 'they work on files of a record, and test/e2e/audit-by-hand.test.ts does the same',
   'docs/benchmarks.md': 'they measure for minutes',
+  'docs/operations.md': 'test/e2e-fleet/documented-fleet.test.ts runs them',
   'docs/fleet.md': 'test/e2e-fleet/documented-fleet.test.ts and test/compose/compose.test.ts',
 };
 

@@ -44,6 +44,10 @@ export class Fleet {
     return new Cli(['sink', '--root', this.#options.out, ...args], { env: { ...this.#env, ...env } });
   }
 
+  scheduler(folder: string, args: readonly string[] = []): Cli {
+    return new Cli(['scheduler', folder, ...args], { env: this.#env });
+  }
+
   enqueue(path: string, args: readonly string[] = []): Cli {
     return new Cli(['enqueue', path, '--out', this.#options.out, ...args], { env: this.#env });
   }

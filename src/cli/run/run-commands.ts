@@ -2,11 +2,9 @@ import { existsSync } from 'node:fs';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { resolveSetting } from '../../config/settings/given.ts';
-import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
-import type { PurgedReport } from '../../record/verify/verify-purged.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
 import type { RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
@@ -27,7 +25,7 @@ const WITH_REDIS =
 
 /** The commands that work on a run: in this process, or by feeding a fleet where a Redis is named. */
 export const runCommands: RunCommands = {
-  enqueue: async (config, ui) => {
+  enqueue: async (config, ui, runId) => {
     await assertExportable(ui, config.sources);
     const isFirst = !existsSync(config.output.dir);
     return shown(ui, { retry: false, isFirst }, async (options) => {
@@ -36,7 +34,7 @@ export const runCommands: RunCommands = {
         return startHere({ config, guardTls, startWaitMs, afterFinish }, env, options);
       }
       refuseGuardTls(guardTls, WITH_REDIS);
-      return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs });
+      return (await onFleet()).startRunOnFleet(config, { ...options, ...fleet, startWaitMs, runId });
     });
   },
 
@@ -85,8 +83,6 @@ async function shown(
   return conclude(result, about, ui);
 }
 
-type Accounts = Pick<PurgedReport, 'items' | 'verdicts' | 'errors' | 'head'>;
-
 /** Verifies a record and prints the result; returns the exit status. */
 export async function verifyAndReport(
   runDir: string,
@@ -101,19 +97,13 @@ export async function verifyAndReport(
   });
   if (ui.json) ui.stdout.json(report);
   else if (report.ok) {
-    ui.stdout.line(`verified: ${accounts(report)}`);
+    const { items, verdicts, errors } = report;
+    ui.stdout.line(
+      `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}`,
+    );
     if (report.signature === 'valid') ui.stdout.line('the signature is valid');
     if (report.signature === 'unchecked')
       ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');
-  } else if ('purged' in report) ui.stdout.line(`${report.problem}: ${accounts(report)}`);
-  else ui.stdout.line(`verification failed: ${report.problem}`);
-  if (report.ok) return 0;
-  return 'purged' in report ? new Failure('purged', report.problem).exitStatus : 1;
-}
-
-function accounts({ items, verdicts, errors, head }: Accounts): string {
-  return (
-    `${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ` +
-    `${errors} ${plural(errors, 'error')}; chain head ${head}`
-  );
+  } else ui.stdout.line(`verification failed: ${report.problem}`);
+  return report.ok ? 0 : 1;
 }

@@ -10,8 +10,7 @@ import { ChainTail } from '../../record/log/chain-tail.ts';
 import { formatPlace } from '../../record/log/chain.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { lastLines } from '../../record/log/last-lines.ts';
-import { assertNotPurged, readPurged } from '../../record/purged.ts';
-import { closedSummary, finishedSummary } from '../../record/summary/finished-summary.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { GateResult } from '../../record/summary/gates.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { ShardCounts } from '../../record/shard-tally.ts';
@@ -24,8 +23,8 @@ import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
 /** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
 
-/** `stopped`: there is work left, and no feeder. `purged`: it was finished, and its content deleted. */
-type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'purged';
+/** `stopped`: there is work left, and no feeder. */
+type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
 
 /** A run's progress, from its directory. */
 export interface RunStatus {
@@ -104,10 +103,8 @@ export class RunWatch {
     const counts = this.#chain.counts(pass);
     const { endsBefore } = this.#chain;
     const feeder = await readFeeder(this.#dir);
-    const purged = await readPurged(this.#dir);
-    const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
-    const whole = summary === null ? await openState(this.#dir, feeder) : 'finished';
-    const state = purged === null ? whole : 'purged';
+    const summary = await finishedSummary(this.#dir);
+    const state = summary === null ? await openState(this.#dir, feeder) : 'finished';
     const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
     const oldest = this.#oldestOpen();
     return {
@@ -169,18 +166,14 @@ function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summa
   return { judged: verdicts, review, block, errors };
 }
 
-/** The state of a run, without its progress. Failure('usage') when this is not a run directory, 'purged' for one that was. */
-export async function readRunState(path: string, signal: AbortSignal): Promise<Exclude<RunState, 'purged'>> {
+/** The state of a run, without its progress. Failure('usage') when this is not a run directory. */
+export async function readRunState(path: string, signal: AbortSignal): Promise<RunState> {
   const dir = resolve(path);
   if ((await readRunRecord(dir)) === null) throw await notARun(path, signal);
-  await assertNotPurged(dir);
   return (await finishedSummary(dir)) === null ? openState(dir, await readFeeder(dir)) : 'finished';
 }
 
-async function openState(
-  dir: string,
-  feeder: Feeder | null,
-): Promise<Exclude<RunState, 'purged' | 'finished'>> {
+async function openState(dir: string, feeder: Feeder | null): Promise<RunState> {
   if (await hasMarker(dir, 'cancelled')) return 'cancelled';
   if (feeder?.alive !== true) return 'stopped';
   return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';

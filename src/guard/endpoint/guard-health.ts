@@ -34,8 +34,6 @@ export class GuardHealth {
   readonly #options: GuardHealthOptions;
   #test: Promise<CanaryResult> | null = null;
   #successes = 0;
-  /** It answered when it was connected. */
-  #answeredAt = performance.now();
   #latestSentAt = Number.NEGATIVE_INFINITY;
   #isDoubted = false;
   #overloads = 0;
@@ -49,11 +47,6 @@ export class GuardHealth {
   /** Requests answered with verdicts or with a refusal that names its reason, and harmless texts judged. */
   get successes(): number {
     return this.#successes;
-  }
-
-  /** When it last answered a request or a check, by `performance.now()`. */
-  get answeredAt(): number {
-    return this.#answeredAt;
   }
 
   /**
@@ -80,7 +73,6 @@ export class GuardHealth {
   /** The guard judged a request sent at `sentAt` (by `performance.now()`), or the harmless text if left out. */
   judged(sentAt = Number.NEGATIVE_INFINITY): void {
     this.#successes++;
-    this.#answeredAt = performance.now();
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     this.#isDoubted = false;
     this.#overloads = 0;
@@ -150,9 +142,7 @@ export class GuardHealth {
     const { signal } = calls;
     const options = { timeoutMs: Math.min(CHECK_TIMEOUT_MS, calls.timeoutMs), signal };
     try {
-      if (!(await guard.isReady(options))) return { reason: 'not ready' };
-      this.#answeredAt = performance.now();
-      return null;
+      return (await guard.isReady(options)) ? null : { reason: 'not ready' };
     } catch (error) {
       if (signal.aborted) return null;
       if (error instanceof CallError && ['rate', 'overload'].includes(error.fault.kind)) return null;

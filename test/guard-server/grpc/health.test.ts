@@ -1,11 +1,26 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { healthDefinition } from '../../../src/guard-server/grpc/health-service.ts';
-import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { TestClient } from '../../helpers/guards/guard-client.ts';
 
-const { server, client: inference } = await sharedGuard({ token: 'opensesame', modelControl: 'explicit' });
-const client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
-afterAll(() => client.close());
+let server: GuardServer;
+let client: Client;
+
+beforeAll(async () => {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    token: 'opensesame',
+    modelControl: 'explicit',
+  });
+  client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
+});
+
+afterAll(async () => {
+  client.close();
+  await server.close();
+});
 
 const { Check } = healthDefinition();
 
@@ -40,7 +55,9 @@ it.each(['', 'inference.GRPCInferenceService'])(
 
 it('tells of the model whether it is loaded', async () => {
   expect(await check('guard')).toEqual({ status: 'NOT_SERVING' });
+  const inference = new TestClient(server.address);
   await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token: 'opensesame' });
+  inference.close();
   expect(await check('guard')).toEqual({ status: 'SERVING' });
 });
 

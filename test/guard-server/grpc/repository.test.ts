@@ -1,15 +1,25 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import type { GuardServer, GuardServerOptions } from '../../../src/guard-server/server.ts';
-import { promptInputs, type TestClient } from '../../helpers/guards/guard-client.ts';
-import { guardForTest } from '../../helpers/guards/shared-guard.ts';
+import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
+import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
 
 let server: GuardServer;
 let client: TestClient;
 
-async function start(options: Partial<GuardServerOptions>): Promise<void> {
-  ({ server, client } = await guardForTest(options));
+async function start(options: { modelControl: 'explicit' | 'none'; loadModel?: 'guard' }): Promise<void> {
+  server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+    ...options,
+  });
+  client = new TestClient(server.address);
 }
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
 
 const judge = () => client.infer({ tensors: promptInputs(['a']) });
 const load = (request: object = {}) =>

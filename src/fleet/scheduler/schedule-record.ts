@@ -1,0 +1,127 @@
+import { hash } from 'node:crypto';
+import { readdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isRunId } from '../../config/values/run-name.ts';
+import type { Schedule } from '../../config/values/schedule.ts';
+import { createTemporary } from '../../files/create-file.ts';
+import { makeFolders } from '../../files/durable-write.ts';
+import { readWholeFile } from '../../files/open-file.ts';
+import { readFeeder } from '../../runs/control/feed-claim.ts';
+import { compactStamp } from '../../runs/create-run.ts';
+
+/** Skipped times that are kept with their reason. */
+const MAX_SKIPS = 20;
+const MAX_BYTES = 65_536;
+/** The newest runs of a schedule that may still go on. */
+const LOOK_AT = 20;
+
+/** Why a time was skipped: the run before it was not over, or no scheduler was running. */
+export type SkipReason = 'overlap' | 'missed';
+
+const TIME = z.iso.datetime();
+
+const RECORD = z.object({
+  cron: z.string(),
+  timezone: z.string(),
+  /** Up to this time, nothing is due any more. */
+  settled: TIME,
+  /** How many times were skipped, and the last of them, oldest first. */
+  skipped: z.int(),
+  skips: z.array(z.object({ due: TIME, reason: z.enum(['overlap', 'missed']) })),
+  /** The last run that could not be started or brought to its end. */
+  failed: z.object({ run: z.string(), at: TIME, status: z.int(), message: z.string() }).nullable(),
+});
+
+/**
+ * The state of a schedule that its run directories do not show. It is stored beside them, because Redis may lose
+ * everything.
+ */
+export type ScheduleRecord = z.infer<typeof RECORD>;
+
+export function newRecord({ cron, timezone }: Schedule, settled: Date): ScheduleRecord {
+  return { cron, timezone, settled: settled.toISOString(), skipped: 0, skips: [], failed: null };
+}
+
+/** A record with more skipped times, in ascending order; they are settled. */
+export function withSkips(record: ScheduleRecord, due: readonly Date[], reason: SkipReason): ScheduleRecord {
+  const skips = [...record.skips, ...due.map((time) => ({ due: time.toISOString(), reason }))];
+  const settled = due.at(-1)?.toISOString() ?? record.settled;
+  return { ...record, settled, skipped: record.skipped + due.length, skips: skips.slice(-MAX_SKIPS) };
+}
+
+/** The record of a schedule, by the folder of its runs and its name. */
+export function recordPath(out: string, name: string): string {
+  return join(out, '.schedules', `${name}.json`);
+}
+
+/** Null: there is none. `damaged`: what is there cannot be read. */
+export async function readRecord(path: string): Promise<ScheduleRecord | 'damaged' | null> {
+  try {
+    const bytes = await readWholeFile(path, { maxBytes: MAX_BYTES, links: 'refuse' });
+    return RECORD.parse(JSON.parse(bytes.toString()));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : 'damaged';
+  }
+}
+
+export async function writeRecord(path: string, record: ScheduleRecord): Promise<void> {
+  await makeFolders(join(path, '..'));
+  const temporary = `${path}.${process.pid}`;
+  const file = await createTemporary(temporary);
+  try {
+    await file.writeFile(`${JSON.stringify(record)}\n`);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+}
+
+/**
+ * The name of the run directory of a schedule's due time. Creating that directory is what decides that the run was
+ * started: it can be done once, by one process.
+ */
+export function scheduledRunId(name: string, due: Date): string {
+  const stamp = compactStamp(due);
+  return `${stamp}-${name}-${hash('sha256', `${name} ${stamp}`).slice(0, 4)}`;
+}
+
+const STAMP_LENGTH = '20261121T020000Z-'.length;
+const SUFFIX_LENGTH = '-ab12'.length;
+
+/** Names of a schedule's run directories, newest first, also of those that were started by hand. */
+export async function listRunsOf({
+  name,
+  out,
+}: {
+  readonly name: string;
+  readonly out: string;
+}): Promise<string[]> {
+  const names = await readdir(out).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  const isOf = (run: string): boolean => isRunId(run) && run.slice(STAMP_LENGTH, -SUFFIX_LENGTH) === name;
+  return names.filter(isOf).sort().reverse();
+}
+
+/** The latest due time that has a run directory; null if none has. `runs` as `listRunsOf` returns them. */
+export function newestDue(name: string, runs: readonly string[]): Date | null {
+  for (const run of runs) {
+    const due = new Date(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/s, '$1-$2-$3T$4:$5:$6Z'));
+    if (!Number.isNaN(due.getTime()) && scheduledRunId(name, due) === run) return due;
+  }
+  return null;
+}
+
+/** A run of a schedule that a process feeds, also one that was started by hand; null if there is none. */
+export async function fedRun(
+  schedule: { readonly name: string; readonly out: string },
+  runs?: readonly string[],
+): Promise<string | null> {
+  for (const run of (runs ?? (await listRunsOf(schedule))).slice(0, LOOK_AT)) {
+    if ((await readFeeder(join(schedule.out, run)))?.alive === true) return run;
+  }
+  return null;
+}

@@ -1,0 +1,270 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
+import { readRunState } from '../status/run-status.ts';
+import { dueTimes, nextDue } from './due-times.ts';
+import { type JobContext, readJobFolder, type ScheduledJob } from './job-folder.ts';
+import {
+  fedRun,
+  listRunsOf,
+  newestDue,
+  newRecord,
+  readRecord,
+  recordPath,
+  scheduledRunId,
+  type ScheduleRecord,
+  type SkipReason,
+  withSkips,
+  writeRecord,
+} from './schedule-record.ts';
+
+/** A run that begins later than this after its time is a late one. */
+const LATE_MS = 60_000;
+/** A run that could not be started is tried again after this long. */
+const TRY_AGAIN_MS = 60_000;
+
+interface SchedulerOptions extends JobContext {
+  /** Absolute folder of the job files. */
+  readonly folder: string;
+  readonly now: () => Date;
+  /** Creates a run with a directory of this name and takes it to its end; resolves to the exit status. */
+  readonly start: (job: ScheduledJob, runId: string) => Promise<number>;
+  /** Takes an unfinished run to its end; resolves to the exit status. */
+  readonly resume: (job: ScheduledJob, dir: string) => Promise<number>;
+  /** Called whenever the schedules are others than before. */
+  readonly changed: (jobs: readonly ScheduledJob[]) => void;
+  readonly skipped: (name: string, reason: SkipReason, times: number) => void;
+  /** Takes one line of text. */
+  readonly say: (message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** The work on a run of a schedule in this process. */
+interface Work {
+  readonly due: Date;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Starts the runs of job files when they are due. What is due follows from the directories of the runs and the records
+ * beside them, so a scheduler can die at any time: a time is settled by the run directory of its name, which one process
+ * can create once.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  #jobs: ReadonlyMap<string, ScheduledJob> = new Map();
+  /** The last message about a job file, a schedule or the folder, which is not repeated. */
+  readonly #said = new Map<string, string>();
+  /** Runs that need not be resumed. */
+  readonly #over = new Set<string>();
+  readonly #working = new Map<string, Work>();
+  #polling: Promise<void> | null = null;
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the folder for the first time. Failure('usage') for the first mistake in a job file. */
+  async open(): Promise<void> {
+    const { folder } = this.#options;
+    this.#jobs = await readJobFolder(folder, this.#options, (_, mistake) => {
+      throw mistake;
+    });
+    this.#describe(this.jobs);
+  }
+
+  /** The schedules as they were read last. */
+  get jobs(): readonly ScheduledJob[] {
+    return [...this.#jobs.values()];
+  }
+
+  /**
+   * Reads the folder again, starts what is due, and resumes what a scheduler left unfinished. Returns when that has begun.
+   * A call during another one waits for that one.
+   */
+  poll(): Promise<void> {
+    this.#polling ??= this.#poll().finally(() => (this.#polling = null));
+    return this.#polling;
+  }
+
+  /** Resolves when the runs that this process works on have ended. */
+  async ended(): Promise<void> {
+    await this.#polling;
+    await Promise.all([...this.#working.values()].map(({ done }) => done));
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.#readFolder();
+    } catch (error) {
+      this.#sayOnce(this.#options.folder, describeError(error));
+    }
+    for (const job of this.#jobs.values()) {
+      this.#options.signal.throwIfAborted();
+      try {
+        await this.#look(job);
+        this.#said.delete(job.name);
+      } catch (error) {
+        if (this.#options.signal.aborted) throw error;
+        this.#sayOnce(job.name, `schedule ${job.name}: ${describeError(error)}`);
+      }
+    }
+  }
+
+  /** A file with a mistake keeps the schedule that it had before. */
+  async #readFolder(): Promise<void> {
+    const { folder, changed, say } = this.#options;
+    const kept: ScheduledJob[] = [];
+    const jobs = await readJobFolder(folder, this.#options, (path, mistake) => {
+      this.#sayOnce(path, mistake.message);
+      kept.push(...this.jobs.filter((job) => job.path === path));
+    });
+    for (const { path } of jobs.values()) this.#said.delete(path);
+    for (const job of kept) if (!jobs.has(job.name)) jobs.set(job.name, job);
+    const before = this.#jobs;
+    this.#jobs = jobs;
+    for (const { name, out } of before.values()) {
+      if (jobs.has(name)) continue;
+      say(`schedule ${name} is removed`);
+      await rm(recordPath(out, name), { force: true });
+    }
+    const isNew = ({ name, schedule }: ScheduledJob): boolean => {
+      const earlier = before.get(name)?.schedule;
+      return earlier?.cron !== schedule.cron || earlier.timezone !== schedule.timezone;
+    };
+    const news = this.jobs.filter(isNew);
+    this.#describe(news);
+    if (news.length > 0 || before.size !== jobs.size) changed(this.jobs);
+  }
+
+  #describe(jobs: readonly ScheduledJob[]): void {
+    const { say, now } = this.#options;
+    for (const { name, schedule } of jobs) {
+      const next = isoTime(nextDue(schedule, now()));
+      say(`schedule ${name}: due at ${schedule.cron} (${schedule.timezone}), next ${next}`);
+    }
+  }
+
+  #sayOnce(path: string, message: string): void {
+    if (this.#said.get(path) === message) return;
+    this.#said.set(path, message);
+    this.#options.say(message);
+  }
+
+  async #look(job: ScheduledJob): Promise<void> {
+    const now = this.#options.now();
+    const runs = await listRunsOf(job);
+    const record = await this.#currentRecord(job, runs, now);
+    if (!this.#working.has(job.name)) await this.#resumeLast(job, runs, record);
+    const working = this.#working.get(job.name);
+    const settled = new Date(Math.max(Date.parse(record.settled), working?.due.getTime() ?? 0));
+    const due = dueTimes(job.schedule, settled, now);
+    const latest = due.at(-1);
+    if (latest === undefined) return;
+    const isBusy = working !== undefined || (await fedRun(job, runs)) !== null;
+    const isLate = now.getTime() - latest.getTime() > LATE_MS;
+    if (isBusy || (isLate && job.schedule.catchUp === 'never')) {
+      return this.#skip(job, record, due, isBusy ? 'overlap' : 'missed');
+    }
+    const runId = scheduledRunId(job.name, latest);
+    const { failed } = record;
+    if (failed?.run === runId && now.getTime() - Date.parse(failed.at) < TRY_AGAIN_MS) return;
+    if (due.length > 1) await this.#skip(job, record, due.slice(0, -1), 'missed');
+    this.#options.say(`schedule ${job.name}: starting the run of ${isoTime(latest)}`);
+    this.#work(job, { due: latest, run: runId }, () => this.#options.start(job, runId));
+  }
+
+  async #skip(
+    job: ScheduledJob,
+    record: ScheduleRecord,
+    due: readonly Date[],
+    reason: SkipReason,
+  ): Promise<void> {
+    await writeRecord(recordPath(job.out, job.name), withSkips(record, due, reason));
+    this.#options.skipped(job.name, reason, due.length);
+    const last = isoTime(due.at(-1)!);
+    const times = due.length === 1 ? last : `${due.length} times up to ${last}`;
+    this.#options.say(`schedule ${job.name}: skipped ${times}, ${SKIP_WORDS[reason]}`);
+  }
+
+  /**
+   * The record of a schedule. A schedule that is new or was changed begins now. What has a run directory is settled, also
+   * when the scheduler that created it died before it noted that.
+   */
+  async #currentRecord(job: ScheduledJob, runs: readonly string[], now: Date): Promise<ScheduleRecord> {
+    const { name, out, schedule } = job;
+    const found = await readRecord(recordPath(out, name));
+    const newest = newestDue(name, runs);
+    let record =
+      found === 'damaged' ? newRecord(schedule, newest ?? now) : (found ?? newRecord(schedule, now));
+    if (record.cron !== schedule.cron || record.timezone !== schedule.timezone) {
+      record = { ...record, ...newRecord(schedule, now), skipped: record.skipped, skips: record.skips };
+    }
+    if (newest !== null && newest > new Date(record.settled))
+      record = { ...record, settled: newest.toISOString() };
+    if (record !== found) await writeRecord(recordPath(out, name), record);
+    return record;
+  }
+
+  /** Resumes the last scheduled run if it has no feeder and is not over: the scheduler that started it died. */
+  async #resumeLast(job: ScheduledJob, runs: readonly string[], { failed }: ScheduleRecord): Promise<void> {
+    const due = newestDue(job.name, runs);
+    if (due === null) return;
+    const run = scheduledRunId(job.name, due);
+    if (this.#over.has(run) || failed?.run === run) return;
+    const dir = join(job.out, run);
+    const state = await readRunState(dir, this.#options.signal).catch((error: unknown) => {
+      if (!(error instanceof Failure)) throw error;
+      this.#options.say(`schedule ${job.name}: ${run} is not resumed: ${error.message}`);
+      return 'unreadable';
+    });
+    if (state === 'running' || state === 'paused') return;
+    if (state !== 'stopped') return void this.#over.add(run);
+    this.#options.say(`schedule ${job.name}: resuming ${run}`);
+    this.#work(job, { due, run }, () => this.#options.resume(job, dir));
+  }
+
+  #work(
+    job: ScheduledJob,
+    { due, run }: { readonly due: Date; readonly run: string },
+    work: () => Promise<number>,
+  ): void {
+    const { say } = this.#options;
+    const done = work()
+      .then((status) => {
+        this.#over.add(run);
+        say(`schedule ${job.name}: ${run} ended with status ${status}`);
+      })
+      .catch((error: unknown) => this.#noteFailure(job, run, error))
+      .catch((error: unknown) => say(`schedule ${job.name}: ${describeError(error)}`))
+      .finally(() => this.#working.delete(job.name));
+    this.#working.set(job.name, { due, done });
+  }
+
+  /** The next scheduler resumes an interrupted run. One that another process took over is left to that process. */
+  async #noteFailure(job: ScheduledJob, run: string, error: unknown): Promise<void> {
+    if (error instanceof Failure && (error.kind === 'interrupted' || error.kind === 'superseded')) return;
+    const message = describeError(error);
+    this.#options.say(`schedule ${job.name}: ${run}: ${message}`);
+    const path = recordPath(job.out, job.name);
+    const record = await readRecord(path);
+    if (record === null || record === 'damaged') return;
+    const status = error instanceof Failure ? error.exitStatus : 1;
+    const failed = { run, at: this.#options.now().toISOString(), status, message };
+    await writeRecord(path, { ...record, failed });
+  }
+}
+
+const SKIP_WORDS: Readonly<Record<SkipReason, string>> = {
+  overlap: 'because the run before is not over',
+  missed: 'when no scheduler was running',
+};
+
+function isoTime(time: Date): string {
+  return time.toISOString().replace('.000Z', 'Z');
+}
+
+/** Messages of foreign errors can quote content. */
+function describeError(error: unknown): string {
+  return error instanceof Failure ? error.message : 'unexpected error';
+}

@@ -1,0 +1,138 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { dueTimes } from '../../src/fleet/scheduler/due-times.ts';
+import {
+  newRecord,
+  readRecord,
+  recordPath,
+  scheduledRunId,
+  writeRecord,
+} from '../../src/fleet/scheduler/schedule-record.ts';
+import type { ScheduleView } from '../../src/fleet/scheduler/view-schedule.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { guardsweep, writeFiles } from '../helpers/cli.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
+import { outcomes, until } from '../helpers/run-directory.ts';
+
+const ROWS = 40;
+const TICK = { cron: '*/2 * * * * *', timezone: 'UTC', catchUp: 'once' } as const;
+
+/** A fleet, and a folder with a job that is due every other second. */
+async function schedule() {
+  const guard = await startScriptedGuard();
+  onTestFinished(() => guard.kill());
+  const redis = await redisForTest();
+  const { fleet, folder, out } = await fleetWithComments(ROWS, { redis, guards: [guard.address] });
+  fleet.worker();
+  fleet.sink();
+  const job = [
+    'name: tick',
+    'sources: [{ path: ../a.csv }]',
+    `guard: [${guard.address}]`,
+    `output: { dir: ${out} }`,
+    'reuse: false',
+    'report: false',
+    `schedule: { cron: '${TICK.cron}' }`,
+  ].join('\n');
+  await writeFiles(folder, { 'jobs/tick.yaml': `${job}\n` });
+  return { redis, fleet, out, jobs: join(folder, 'jobs') };
+}
+
+const runsIn = async (out: string): Promise<string[]> =>
+  (await readdir(out)).filter((name) => /^\d/.test(name)).sort();
+
+/** Kills right after the scheduler said a line, or this long after that. */
+const KILLS: readonly (readonly [after: RegExp, ms: number])[] = [
+  [/starting the run/, 0],
+  [/starting the run/, 5],
+  [/starting the run/, 20],
+  [/starting the run/, 60],
+  [/starting the run/, 150],
+  [/starting the run/, 400],
+  [/resuming|starting the run/, 10],
+  [/ended with status/, 0],
+  [/skipped/, 0],
+  [/due at/, 0],
+];
+
+it('a scheduler that is killed at ten points loses no time and starts no run twice', async () => {
+  const { fleet, out, jobs } = await schedule();
+  const since = new Date();
+  await writeRecord(recordPath(out, 'tick'), newRecord(TICK, since));
+  for (const [after, ms] of KILLS) {
+    const scheduler = fleet.scheduler(jobs);
+    await until(async () => after.test(scheduler.stderr), `${String(after)} in ${scheduler.stderr}`);
+    await delay(ms);
+    scheduler.kill('SIGKILL');
+    await scheduler.finished();
+  }
+  const last = fleet.scheduler(jobs);
+  const before = (await runsIn(out)).length;
+  await until(async () => (last.stderr.match(/ended with status 0/g) ?? []).length >= 3, 'three more runs');
+  expect((await runsIn(out)).length).toBeGreaterThan(before);
+  last.kill('SIGTERM');
+  expectStatus(await last.finished(), 0);
+
+  // Drained, it may have left a run unfinished, as one that was killed: the next one takes that to its end.
+  const runs = await runsIn(out);
+  const next = fleet.scheduler(jobs);
+  await until(async () => {
+    for (const run of runs) if (!(await verifyRun(join(out, run), {})).ok) return false;
+    return true;
+  }, 'the end of all runs');
+  next.kill('SIGKILL');
+  await next.finished();
+  for (const run of runs) expect(await outcomes(join(out, run))).toHaveLength(ROWS);
+
+  const all = await runsIn(out);
+  const timeOf = (run: string): Date =>
+    new Date(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'));
+  const due = dueTimes(TICK, since, timeOf(all.at(-1)!));
+  const record = await readRecord(recordPath(out, 'tick'));
+  if (record === null || record === 'damaged') throw new Error('no record');
+  // Each time has a run or was skipped; a run has the name of its time.
+  const ids = new Set(due.map((time) => scheduledRunId('tick', time)));
+  for (const run of all) expect(ids).toContain(run);
+  const skippedLater = record.skips.filter((skip) => new Date(skip.due) > timeOf(all.at(-1)!)).length;
+  expect(all.length + record.skipped - skippedLater).toBe(due.length);
+});
+
+it('schedules are listed with how they went, run by hand, and go with their file', async () => {
+  const { fleet, redis, out, jobs } = await schedule();
+  const scheduler = fleet.scheduler(jobs, ['--metrics-port', '0']);
+  await until(async () => scheduler.stderr.includes('ended with status 0'), scheduler.stderr);
+  const env = { REDIS_URL: redis.url };
+  const listed = await guardsweep(['schedule', 'list', jobs, '--json'], { env });
+  expectStatus(listed, 0);
+  const [view] = JSON.parse(listed.stdout) as ScheduleView[];
+  expect(view).toMatchObject({ name: 'tick', cron: TICK.cron, timezone: 'UTC' });
+  expect(Date.parse(view!.next)).toBeGreaterThan(Date.now() - 60_000);
+  expect((await guardsweep(['schedule', 'list', jobs], { env })).stdout).toMatch(
+    /^tick: \*\/2 \* \* \* \* \* \(UTC\), next \S+Z\n {2}last \S+Z: /,
+  );
+  const url = /metrics at (\S+)/.exec(scheduler.stderr)![1]!;
+  const metrics = await (await fetch(url)).text();
+  expect(metrics).toMatch(/guardsweep_schedule_last_success_timestamp_seconds\{schedule="tick"\} \d+/);
+  expect(metrics).toMatch(/guardsweep_schedule_next_timestamp_seconds\{schedule="tick"\} \d+/);
+
+  // Without its file, nothing more is started, and a run by hand needs the file too.
+  const text = await readFile(join(jobs, 'tick.yaml'), 'utf8');
+  await writeFiles(jobs, { 'tick.yaml': text.replace(/schedule:.*\n/, '') });
+  await until(async () => scheduler.stderr.includes('schedule tick is removed'), 'the removal');
+  scheduler.kill('SIGTERM');
+  expectStatus(await scheduler.finished(), 0);
+  const unknown = await guardsweep(['schedule', 'run', 'tick', jobs], { env });
+  expectStatus(unknown, 2);
+  expect(unknown.stderr).toContain('there is no schedule tick');
+
+  await writeFiles(jobs, { 'tick.yaml': text.replace(TICK.cron, '0 2 * * *') });
+  const before = (await runsIn(out)).length;
+  const byHand = await guardsweep(['schedule', 'run', 'tick', jobs], { env });
+  expectStatus(byHand, 0);
+  expect(byHand.stdout).toContain(`Judged ${ROWS} of ${ROWS} items`);
+  expect(await runsIn(out)).toHaveLength(before + 1);
+});

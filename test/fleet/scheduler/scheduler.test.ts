@@ -1,0 +1,350 @@
+import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../../src/domain/failure.ts';
+import type { ScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
+import { readScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
+import { Scheduler } from '../../../src/fleet/scheduler/scheduler.ts';
+import { recordPath } from '../../../src/fleet/scheduler/schedule-record.ts';
+import { viewSchedule, type ScheduleView } from '../../../src/fleet/scheduler/view-schedule.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { openRun } from '../../../src/runs/open-run.ts';
+import { prepareRun } from '../../../src/runs/prepare-run.ts';
+import { folderWith } from '../../helpers/cli.ts';
+import { gate } from '../../helpers/guards/gate.ts';
+import { go, judge, never } from '../../runs/small-run.ts';
+
+const jobFile = (schedule: string, more = ''): string =>
+  `name: nightly\nsources: [{ path: ./notes }]\nguard: ['embedded:']\noutput: { dir: ./runs }\nschedule: ${schedule}\n${more}`;
+const NIGHTLY = jobFile('{ cron: 0 2 * * *, timezone: Europe/London }');
+
+/** A folder of job files, a clock that the test sets, and schedulers whose runs are judged in this process. */
+class Rehearsal {
+  readonly said: string[] = [];
+  readonly folder: string;
+  readonly #context;
+  #now = new Date(0);
+  #scheduler: Scheduler | null = null;
+  /** Called with a run that has a directory, before it is judged. */
+  judging: (dir: string) => Promise<void> = async () => {};
+  /** Called before a run gets its directory. */
+  starting: () => Promise<void> = async () => {};
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.#context = { cwd: folder, env: {}, fleet: true };
+  }
+
+  /** A scheduler that is started at this time. One that was there before is dead: it never goes on. */
+  async boot(time: string): Promise<void> {
+    const scheduler: Scheduler = new Scheduler({
+      ...this.#context,
+      folder: this.folder,
+      now: () => this.#now,
+      start: async (job, runId) => {
+        await this.starting();
+        const options = { keyFile: null, drain: never, report: () => {}, runId };
+        const run = await (await prepareRun(job.resolved.config, options))();
+        return this.#judge(run.dir, scheduler);
+      },
+      resume: (_, dir) => this.#judge(dir, scheduler),
+      changed: () => {},
+      skipped: () => {},
+      say: (line) =>
+        void (scheduler === this.#scheduler && this.said.push(`${this.#now.toISOString()} ${line}`)),
+      signal: never,
+    });
+    this.#scheduler = scheduler;
+    this.#now = new Date(time);
+    await scheduler.open();
+    await this.at(time);
+  }
+
+  async #judge(dir: string, scheduler: Scheduler): Promise<number> {
+    const claim = await FeedClaim.take(dir, { fleet: true });
+    try {
+      await this.judging(dir);
+      if (scheduler !== this.#scheduler) return await new Promise<never>(() => {});
+      await go(await openRun(dir, never), judge());
+      return 0;
+    } finally {
+      await claim.release();
+    }
+  }
+
+  /** Looks at the folder and the clock at this time, and waits for what ends. */
+  async at(time: string, { wait = true } = {}): Promise<void> {
+    this.#now = new Date(time);
+    await this.#scheduler!.poll();
+    if (wait) await this.#scheduler!.ended();
+  }
+
+  write(text: string): Promise<void> {
+    return writeFile(join(this.folder, 'nightly.yaml'), text);
+  }
+
+  async job(): Promise<ScheduledJob> {
+    return (await readScheduledJob(join(this.folder, 'nightly.yaml'), this.#context))!;
+  }
+
+  async view(): Promise<ScheduleView> {
+    return viewSchedule(await this.job(), this.#now, never);
+  }
+
+  /** Due times that have a run, in order; what is left of a killed start does not count. */
+  async runs(): Promise<string[]> {
+    const names = await readdir(join(this.folder, 'runs')).catch(() => []);
+    return names
+      .filter((name) => !name.startsWith('.'))
+      .map((name) => name.slice(0, 16))
+      .sort();
+  }
+}
+
+async function rehearsal(job = NIGHTLY): Promise<Rehearsal> {
+  return new Rehearsal(
+    await folderWith({ 'nightly.yaml': job, 'notes/a.txt': 'hello', 'policies.txt': '-' }),
+  );
+}
+
+it('three days: a night on time, a missed one, an overlap, a changed and a removed file', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:59:50Z');
+  await days.at('2026-11-21T02:00:05Z');
+  await days.at('2026-11-21T02:00:10Z');
+  expect(await days.runs()).toEqual(['20261121T020000Z']);
+  expect(await days.view()).toMatchObject({
+    next: '2026-11-22T02:00:00.000Z',
+    last: { due: '2026-11-21T02:00:00.000Z', state: 'finished', status: 0 },
+    last_success: expect.stringMatching(/^20/) as string,
+    skipped: 0,
+  });
+
+  // The second night, no scheduler is there; the next one makes up for it once.
+  await days.boot('2026-11-22T09:00:00Z');
+  await days.at('2026-11-22T09:00:05Z');
+  expect(await days.runs()).toEqual(['20261121T020000Z', '20261122T020000Z']);
+
+  // The file is changed during the day: times before that do not count.
+  await days.write(jobFile('{ cron: "0 2,3 * * *", timezone: Europe/London }'));
+  await days.at('2026-11-22T12:00:00Z');
+  expect(await days.view()).toMatchObject({ next: '2026-11-23T02:00:00.000Z' });
+
+  // The third night, the first run is not over when the second is due.
+  const slow = gate();
+  days.judging = () => slow.opened;
+  await days.at('2026-11-23T02:00:00Z', { wait: false });
+  await days.at('2026-11-23T03:00:00Z', { wait: false });
+  slow.open();
+  await days.at('2026-11-23T03:10:00Z');
+  expect(await days.runs()).toEqual(['20261121T020000Z', '20261122T020000Z', '20261123T020000Z']);
+  expect(await days.view()).toMatchObject({
+    skipped: 1,
+    skips: [{ due: '2026-11-23T03:00:00.000Z', reason: 'overlap' }],
+  });
+
+  await rm(join(days.folder, 'nightly.yaml'));
+  await days.at('2026-11-24T02:00:00Z');
+  expect(await days.runs()).toHaveLength(3);
+  // Put back later, it begins anew.
+  await days.write(NIGHTLY);
+  await days.at('2026-11-25T12:00:00Z');
+  expect(await days.runs()).toHaveLength(3);
+  expect(days.said.map((line) => line.replace(/-nightly-[0-9a-f]{4}/, ''))).toMatchInlineSnapshot(`
+    [
+      "2026-11-21T01:59:50.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-21T02:00:00Z",
+      "2026-11-21T02:00:05.000Z schedule nightly: starting the run of 2026-11-21T02:00:00Z",
+      "2026-11-21T02:00:05.000Z schedule nightly: 20261121T020000Z ended with status 0",
+      "2026-11-22T09:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-23T02:00:00Z",
+      "2026-11-22T09:00:00.000Z schedule nightly: starting the run of 2026-11-22T02:00:00Z",
+      "2026-11-22T09:00:00.000Z schedule nightly: 20261122T020000Z ended with status 0",
+      "2026-11-22T12:00:00.000Z schedule nightly: due at 0 2,3 * * * (Europe/London), next 2026-11-23T02:00:00Z",
+      "2026-11-23T02:00:00.000Z schedule nightly: starting the run of 2026-11-23T02:00:00Z",
+      "2026-11-23T03:00:00.000Z schedule nightly: skipped 2026-11-23T03:00:00Z, because the run before is not over",
+      "2026-11-23T03:10:00.000Z schedule nightly: 20261123T020000Z ended with status 0",
+      "2026-11-24T02:00:00.000Z schedule nightly is removed",
+      "2026-11-25T12:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-26T02:00:00Z",
+    ]
+  `);
+});
+
+describe('nights that were missed', () => {
+  it('are caught up at most once, and counted', async () => {
+    const days = await rehearsal();
+    await days.boot('2026-11-20T12:00:00Z');
+    await days.boot('2026-11-25T09:00:00Z');
+    expect(await days.runs()).toEqual(['20261125T020000Z']);
+    const { skipped, skips } = await days.view();
+    expect(skipped).toBe(4);
+    expect(skips.at(-1)).toEqual({ due: '2026-11-24T02:00:00.000Z', reason: 'missed' });
+  });
+
+  it('are skipped where the job says so, but not for a scheduler that is a moment late', async () => {
+    const days = await rehearsal(jobFile('{ cron: 0 2 * * *, catchUp: never }'));
+    await days.boot('2026-11-20T12:00:00Z');
+    await days.boot('2026-11-21T09:00:00Z');
+    expect(await days.runs()).toEqual([]);
+    expect(await days.view()).toMatchObject({
+      skips: [{ due: '2026-11-21T02:00:00.000Z', reason: 'missed' }],
+    });
+    await days.boot('2026-11-22T02:00:30Z');
+    expect(await days.runs()).toEqual(['20261122T020000Z']);
+  });
+
+  it('are made up for after the record was damaged, but not of a schedule that is new', async () => {
+    const days = await rehearsal();
+    await days.boot('2026-11-21T12:00:00Z');
+    expect(await days.runs()).toEqual([]);
+    await days.at('2026-11-22T02:00:00Z');
+    const { out, name } = await days.job();
+    await writeFile(recordPath(out, name), '{"torn');
+    await days.boot('2026-11-23T09:00:00Z');
+    expect(await days.runs()).toEqual(['20261122T020000Z', '20261123T020000Z']);
+  });
+});
+
+describe('a scheduler that dies', () => {
+  const NIGHT = '2026-11-21T02:00:00Z';
+
+  it('before the run has a directory: the next one starts the run, once', async () => {
+    const days = await rehearsal();
+    await days.boot('2026-11-21T01:00:00Z');
+    days.starting = () => new Promise<never>(() => {});
+    await days.at(NIGHT, { wait: false });
+    days.starting = async () => {};
+    await days.boot('2026-11-21T02:05:00Z');
+    expect(await days.runs()).toEqual(['20261121T020000Z']);
+    expect(await days.view()).toMatchObject({ last: { status: 0 }, skipped: 0 });
+  });
+
+  it('after the run has a directory: the next one resumes the run', async () => {
+    const days = await rehearsal();
+    await days.boot('2026-11-21T01:00:00Z');
+    const begun = gate();
+    let dir = '';
+    days.judging = (path) => {
+      dir = path;
+      begun.open();
+      return new Promise<never>(() => {});
+    };
+    await days.at(NIGHT, { wait: false });
+    await begun.opened;
+    days.judging = async () => {};
+    // Its heartbeat is fresh: the run seems to go on.
+    await days.boot('2026-11-21T02:00:05Z');
+    expect(await days.view()).toMatchObject({ last: { state: 'running', status: null } });
+    // The heart of the dead one beats on in this process, so that this may take two looks.
+    const looked = async (): Promise<number | null | undefined> => {
+      await deadSince(dir);
+      await days.at('2026-11-21T02:00:20Z');
+      return (await days.view()).last?.status;
+    };
+    await expect.poll(looked, { timeout: 20_000 }).toBe(0);
+    expect(await days.runs()).toHaveLength(1);
+    expect(days.said.some((line) => line.includes('resuming 20261121T020000Z-nightly-'))).toBe(true);
+  });
+
+  it('and two schedulers at once start a run once', async () => {
+    const days = await rehearsal();
+    await days.boot('2026-11-21T01:00:00Z');
+    const both = gate();
+    days.starting = () => both.opened;
+    await days.at(NIGHT, { wait: false });
+    const other = new Rehearsal(days.folder);
+    await other.boot(NIGHT);
+    expect(await other.view()).toMatchObject({ last: { status: 0 } });
+    both.open();
+    await days.at('2026-11-21T02:00:10Z');
+    expect(await days.runs()).toHaveLength(1);
+    expect(await days.view()).toMatchObject({ last: { status: 0, message: null }, skipped: 0 });
+  });
+});
+
+it('a run that cannot be started is tried again each minute, until it can', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:00:00Z');
+  let tries = 0;
+  days.starting = async () => {
+    if (++tries < 3) throw new Failure('service', 'Redis is away');
+  };
+  await days.at('2026-11-21T02:00:00Z');
+  await days.at('2026-11-21T02:00:05Z');
+  expect(tries).toBe(1);
+  expect(await days.view()).toMatchObject({ last: { state: 'failed', status: 4, message: 'Redis is away' } });
+  await days.at('2026-11-21T02:01:05Z');
+  await days.at('2026-11-21T02:02:10Z');
+  expect(await days.view()).toMatchObject({ last: { state: 'finished', status: 0 } });
+});
+
+it('a run that failed is not resumed, and does not keep the next night from starting', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:00:00Z');
+  days.judging = async () => {
+    throw new Failure('service', 'no guard is ready');
+  };
+  await days.at('2026-11-21T02:00:00Z');
+  days.judging = async () => {};
+  await days.boot('2026-11-21T02:10:00Z');
+  expect(await days.view()).toMatchObject({
+    last: { state: 'failed', status: 4, message: 'no guard is ready' },
+  });
+  await days.at('2026-11-22T02:00:00Z');
+  expect(await days.runs()).toHaveLength(2);
+  expect(await days.view()).toMatchObject({ last: { state: 'finished', status: 0 }, skipped: 0 });
+});
+
+it('a run that somebody started by hand counts as an overlap', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:00:00Z');
+  const { resolved } = await days.job();
+  const run = await (await prepareRun(resolved.config, { keyFile: null, drain: never, report: () => {} }))();
+  const claim = await FeedClaim.take(run.dir, { fleet: true });
+  await days.at('2026-11-21T02:00:00Z');
+  expect(await days.view()).toMatchObject({
+    skips: [{ reason: 'overlap' }],
+    last: { due: null, state: 'running' },
+  });
+  await claim.release();
+});
+
+it('a file with a mistake is named, and keeps the schedule that it had', async () => {
+  const days = await rehearsal();
+  await days.boot('2026-11-21T01:00:00Z');
+  await days.write(NIGHTLY.replace('0 2', '0 99'));
+  await days.at('2026-11-21T01:30:00Z');
+  await days.at('2026-11-21T02:00:00Z');
+  expect(await days.runs()).toEqual(['20261121T020000Z']);
+  const named = days.said.filter((line) => line.includes('nightly.yaml:5:13: schedule.cron'));
+  expect(named).toHaveLength(1);
+});
+
+it.each([
+  ['a mistake', { 'nightly.yaml': NIGHTLY.replace('0 2', '0 99') }, /nightly\.yaml:5:13: schedule\.cron: /],
+  [
+    'no guard',
+    { 'nightly.yaml': NIGHTLY.replace(/guard.*\n/, '') },
+    /schedule\.cron: a schedule needs a guard/,
+  ],
+  [
+    'one name twice',
+    { 'nightly.yaml': NIGHTLY, 'z.yaml': NIGHTLY },
+    /z\.yaml: has the name nightly, as .*nightly\.yaml has/,
+  ],
+])('a scheduler does not start with %s', async (_, files, message) => {
+  const days = new Rehearsal(await folderWith({ 'notes/a.txt': 'hello', ...files }));
+  await expect(days.boot('2026-11-21T01:00:00Z')).rejects.toThrow(message);
+});
+
+it('job files without a schedule are none of its business', async () => {
+  const days = new Rehearsal(await folderWith({ 'a.yaml': 'sources: [{ path: nowhere }]\n' }));
+  await days.boot('2026-11-21T01:00:00Z');
+  expect(days.said).toEqual([]);
+});
+
+/** Lets the last heartbeat of a run's feeder be long ago. */
+async function deadSince(dir: string): Promise<void> {
+  const control = join(dir, 'control');
+  for (const name of await readdir(control)) {
+    if (name.startsWith('feed-')) await utimes(join(control, name), 1, 1);
+  }
+}
