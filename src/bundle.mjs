@@ -1,6 +1,6 @@
 /**
  * Bundles the programs into dist, with the modules that they share as chunks: Node would take half a second to load
- * hundreds of small files. Packages stay outside, except one of a hundred modules. `npm run typecheck` checks the types.
+ * hundreds of small files. Packages stay outside, except a few of many modules. `npm run typecheck` checks the types.
  * Plain JavaScript, a step of the bootstrap.
  *
  *   dist/src            the command line, the library, threads and child processes
@@ -22,8 +22,9 @@ const ENTRIES = [
   'guard-server/synthetic/version-record.ts',
 ];
 
-/** Packages that are bundled too. */
-const BUNDLED = new Set(['zod']);
+/** Packages of many modules that every run loads, with the packages that only they need. */
+const BUNDLED =
+  /^(zod|commander|@grpc\/grpc-js|@js-sdsl\/ordered-map|protobufjs|@protobufjs|long|@duckdb\/node-api)(\/|$)/;
 
 const DEVELOPERS = {
   bench: [
@@ -48,7 +49,7 @@ async function bundle(target, entries) {
     input: Object.fromEntries(
       entries.map(([name, path]) => [name.slice(0, -'.ts'.length), join(root, path)]),
     ),
-    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !BUNDLED.has(id),
+    external: (id) => !id.startsWith('.') && !isAbsolute(id) && !BUNDLED.test(id),
     transform: { target: 'node20.19' },
     output: {
       dir: join(root, target),

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import type * as DuckDB from '@duckdb/node-api';
 import { Failure } from '../domain/failure.ts';
@@ -9,8 +8,7 @@ import { Failure } from '../domain/failure.ts';
  */
 export async function loadDuckDB(): Promise<typeof DuckDB> {
   try {
-    // An import would first parse all its modules for their names, which takes as long as to load them.
-    return createRequire(import.meta.url)('@duckdb/node-api') as typeof DuckDB;
+    return await import('@duckdb/node-api');
   } catch (cause) {
     throw new Failure('service', 'this needs DuckDB, which has no build for this platform', { cause });
   }

@@ -1,26 +1,12 @@
-import { createRequire } from 'node:module';
 import {
-  loadPackageDefinition,
   status,
   type ServerUnaryCall,
   type sendUnaryData,
-  type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import { MODEL_NAME } from '../../guard/tensors/protocol.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import type { CallStatus } from './status.ts';
-
-/** The definition of `grpc.health.v1.Health`. Reads the proto file of this package. */
-export function healthDefinition(): ServiceDefinition {
-  const path = createRequire(import.meta.url).resolve('#proto/health.proto');
-  const definition = loadSync(path, { enums: String, defaults: true });
-  const loaded = loadPackageDefinition(definition) as unknown as {
-    grpc: { health: { v1: { Health: { service: ServiceDefinition } } } };
-  };
-  return loaded.grpc.health.v1.Health.service;
-}
 
 interface HealthCheckRequest {
   readonly service: string;

@@ -1,10 +1,11 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { Failure } from '../../domain/failure.ts';
+import { loadProtoService } from '../../guard/tensors/proto-service.ts';
 import type { ModerationStreams } from '../../http/streams/moderation-streams.ts';
 import { urlHost } from '../../http/url-host.ts';
 import type { GuardService } from '../service/guard-service.ts';
 import { checkAccess } from './access.ts';
-import { healthDefinition, healthService } from './health-service.ts';
+import { healthService } from './health-service.ts';
 import { inferenceDefinition, inferenceService } from './inference-service.ts';
 
 interface ListenerOptions {
@@ -42,7 +43,7 @@ export class Listener {
       interceptors: [checkAccess(token)],
     });
     server.addService(inferenceDefinition(), inferenceService(service, streams));
-    server.addService(healthDefinition(), healthService(service));
+    server.addService(loadProtoService('health.proto', 'grpc.health.v1.Health'), healthService(service));
     this.#server = server;
     return new Promise((resolve, reject) => {
       server.bindAsync(`${this.#host}:${port}`, ServerCredentials.createInsecure(), (cause, bound) => {

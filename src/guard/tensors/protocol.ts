@@ -1,5 +1,5 @@
 /**
- * Messages of proto/grpc_service.proto as proto-loader decodes them: int64 as number, missing fields set to defaults. No library
+ * Messages of proto/grpc_service.proto as `loadProtoService` decodes them: int64 as number, missing fields set to defaults. No library
  * here: the contract of the embedded guard's server shares these with every transport.
  */
 

@@ -1,7 +1,5 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { loadProtoService } from './proto-service.ts';
 import type { InferResponse } from './protocol.ts';
 import {
   type DecodedRequest,
@@ -69,23 +67,6 @@ function decodeSafely<T>(decode: () => T): T {
 }
 
 function library(): ServiceDefinition {
-  loaded ??= load();
+  loaded ??= loadProtoService('grpc_service.proto', 'inference.GRPCInferenceService');
   return loaded;
-}
-
-function load(): ServiceDefinition {
-  const path = createRequire(import.meta.url).resolve('#proto/grpc_service.proto');
-  const definition = loadSync(path, {
-    includeDirs: [dirname(path)],
-    keepCase: true,
-    longs: Number,
-    enums: String,
-    defaults: true,
-    arrays: true,
-    objects: true,
-  });
-  const { inference } = loadPackageDefinition(definition) as unknown as {
-    inference: { GRPCInferenceService: { service: ServiceDefinition } };
-  };
-  return inference.GRPCInferenceService.service;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
-import { healthDefinition } from '../../../src/guard-server/grpc/health-service.ts';
+import { loadProtoService } from '../../../src/guard/tensors/proto-service.ts';
 import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
 import { TestClient } from '../../helpers/guards/guard-client.ts';
 
@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const { Check } = healthDefinition();
+const { Check } = loadProtoService('health.proto', 'grpc.health.v1.Health');
 
 function check(service: string, token = 'opensesame'): Promise<unknown> {
   const metadata = new Metadata();
