@@ -6,6 +6,7 @@ import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 const ISOLATED = [
   'test/ingest/items/read-source.test.ts',
   'test/record/verify/unreadable.test.ts',
+  'test/runs/retention/purge.test.ts',
   'test/runs/strangers/own-run.test.ts',
 ];
 /** Suites of their own: see package.json. */

@@ -10,15 +10,18 @@ import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { announcedGuards, WorkerModels } from '../src/fleet/redis/worker-models.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
-import { sayChanges } from '../src/guard/pool/pool.ts';
-import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
+import { type GuardPool, sayChanges } from '../src/guard/pool/pool.ts';
+import type { MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import { untilDrained, type Service } from './service.ts';
+import { serveObserved, untilDrained, type Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
 /** Presence expiry as a share of the lock duration: a dead worker counts as dead before others get its shards. */
 const PRESENCE_SHARE = 0.5;
+
+/** A worker is ready if one of its guards has answered within this time, in milliseconds. */
+const ANSWERED_WITHIN_MS = 60_000;
 
 export interface ModerateOptions {
   readonly redis: RedisAddress;
@@ -60,8 +63,8 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
     const { pool } = guards;
     const { registry, observer } = workerMetrics(pool);
     addQueueMetrics(registry, link);
-    const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
-    if (metrics !== null) opened.closedBy(() => metrics.close());
+    const needs = { guard: () => hasAnswered(pool) };
+    await serveObserved({ opened, registry, link, metrics: options.metrics, needs, say });
     const id = randomBytes(6).toString('hex');
     const models = new WorkerModels(link);
     const describe = (): object => ({
@@ -92,7 +95,6 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
         AbortSignal.any([stop, reading.signal]),
       )
       .catch((error: unknown) => failed.abort(error));
-    if (metrics !== null) say(`metrics at ${metrics.url}`);
     say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
     await runFleetWorker({
       link,
@@ -113,3 +115,8 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
     await opened.close();
   }
 };
+
+function hasAnswered(pool: Pick<GuardPool, 'status'>): boolean {
+  const since = performance.now() - ANSWERED_WITHIN_MS;
+  return pool.status().some(({ answeredAt }) => answeredAt !== null && answeredAt >= since);
+}

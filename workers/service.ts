@@ -1,4 +1,8 @@
+import type { Registry } from 'prom-client';
 import { Failure } from '../src/domain/failure.ts';
+import { type MetricsAddress, type Readiness, serveMetrics } from '../src/http/metrics-server.ts';
+import type { RedisLink } from '../src/queue/redis/link.ts';
+import type { Opened } from './opened.ts';
 
 /** How a process is asked to end. */
 interface Ending {
@@ -21,6 +25,26 @@ export async function untilDrained({ drain, stop }: Ending, work: () => Promise<
   } catch (error) {
     if (stop.aborted || !drain.aborted || !isInterruption(error)) throw error;
   }
+}
+
+interface ObservedProcess {
+  readonly opened: Opened;
+  readonly registry: Registry;
+  readonly link: Pick<RedisLink, 'answers'>;
+  /** Null: nothing is served. */
+  readonly metrics: MetricsAddress | null;
+  /** What the process needs besides Redis. */
+  readonly needs: Readiness;
+  readonly say: (message: string) => void;
+}
+
+/** Serves the metrics and the health of a process until `opened` is closed, and says where. */
+export async function serveObserved(process: ObservedProcess): Promise<void> {
+  const { opened, registry, link, metrics, needs, say } = process;
+  if (metrics === null) return;
+  const server = await serveMetrics(registry, metrics, { redis: () => link.answers(), ...needs });
+  opened.closedBy(() => server.close());
+  say(`metrics at ${server.url}`);
 }
 
 /** Waits end with the signal's reason, or with an AbortError of Node. */

@@ -1,4 +1,5 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
+import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
@@ -6,10 +7,10 @@ import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
 import { Presence } from '../src/fleet/redis/presence.ts';
 import { runFleetSink } from '../src/fleet/sink/fleet-sink.ts';
 import type { SinkAfterFinish } from '../src/fleet/sink/held-run.ts';
-import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
+import type { MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
 import { addQueueMetrics } from './queue-metrics.ts';
-import { untilDrained, type Service } from './service.ts';
+import { serveObserved, untilDrained, type Service } from './service.ts';
 import { sinkMetrics } from './sink-metrics.ts';
 
 const PRESENCE_EXPIRY_MS = 10_000;
@@ -47,17 +48,25 @@ const run: Service<SinkOptions> = async (options, { drain, stop }) => {
     opened.closedBy(() => link.close());
     const { registry, observer, fullDisks } = sinkMetrics();
     addQueueMetrics(registry, link);
-    const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
-    if (metrics !== null) opened.closedBy(() => metrics.close());
+    const needs = { root: () => areWritable(roots) };
+    await serveObserved({ opened, registry, link, metrics: options.metrics, needs, say });
     const id = randomBytes(6).toString('hex');
     const describe = (): object => ({ host: hostname(), pid: process.pid, diskFull: [...fullDisks] });
     const presence = new Presence(link, 'sink', id, { describe, expiryMs: PRESENCE_EXPIRY_MS });
     opened.closedBy(() => presence.stop());
     await presence.start();
-    if (metrics !== null) say(`metrics at ${metrics.url}`);
     say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
     await runFleetSink({ link, id, roots, keyFile, say, observer, afterFinish, drain, stop });
   } finally {
     await opened.close();
   }
 };
+
+/** Whether run directories can be written in all folders. */
+async function areWritable(folders: readonly string[]): Promise<boolean> {
+  const checks = folders.map((folder) => access(folder, constants.W_OK | constants.X_OK));
+  return Promise.all(checks).then(
+    () => true,
+    () => false,
+  );
+}

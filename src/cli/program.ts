@@ -32,6 +32,7 @@ Exit status:
   3    finished, a gate of --fail-if tripped
   4    no guard or Redis to work with: not there, not in time, or another one than asked for
   5    finished, some items not judged (0 with --allow-errors)
+  6    the run was purged: only its counts and its chain head are kept
   130  interrupted or cancelled; guardsweep resume finishes the run. Or told to end, and work was abandoned
 `;
 

@@ -4,6 +4,7 @@ import type { RedisAddress } from '../config/values/redis-url.ts';
 import type { EndpointStatus } from '../guard/endpoint/endpoint-status.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import type { SecondSite } from '../http/http-server.ts';
+import type { Readiness } from '../http/metrics-server.ts';
 import { runKeyFile } from '../runs/trust/run-key.ts';
 import type { Health } from './api/runs.ts';
 import { createApp, MAX_BODY_BYTES } from './app.ts';
@@ -45,6 +46,7 @@ export interface Dashboard {
   readonly site: Omit<SecondSite, 'takes'>;
   /** Opens it. */
   readonly token: string;
+  readonly needs: Readiness;
   /** Ends what is read for requests. */
   close(): Promise<void>;
 }
@@ -73,6 +75,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   });
   return {
     token,
+    needs: fleet === null ? {} : { redis: () => fleet.answers() },
     site: {
       ...site,
       // The app asks for a session or the token itself: its pages need neither.

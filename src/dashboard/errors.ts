@@ -60,6 +60,7 @@ const BY_KIND: Readonly<Record<Failure['kind'], DashboardCode>> = {
   service: 'UNAVAILABLE',
   interrupted: 'UNAVAILABLE',
   superseded: 'CONFLICT',
+  purged: 'CONFLICT',
   internal: 'INTERNAL',
 };
 

@@ -7,7 +7,7 @@ import type { Interrupts } from '../terminal/interrupt.ts';
 import type { LineWriter } from '../terminal/line-writer.ts';
 import { type DashboardOptions, openDashboard } from './dashboard.ts';
 
-export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' | 'beside'> {
+export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' | 'beside' | 'needs'> {
   /** Connects to the guards before anything is served. */
   readonly openGuards: OpenGuards;
   /** Null: the gateway alone is served. */
@@ -35,7 +35,7 @@ export async function serve(
     const onFailure = (failure: Failure): void => failed.abort(failure);
     const gateway = await startGateway({
       ...options,
-      ...{ pool, onFailure, beside: dashboard?.site ?? null },
+      ...{ pool, onFailure, beside: dashboard?.site ?? null, needs: dashboard?.needs ?? {} },
     }).catch(async (error: unknown) => {
       await dashboard?.close();
       throw error;

@@ -1,6 +1,6 @@
-import { mkdir, open, stat, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, rename, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { DIRECTORY_MODE } from './create-file.ts';
+import { createTemporary, DIRECTORY_MODE } from './create-file.ts';
 
 /** Writes all bytes at the position. Idempotent: a failed call may be repeated. */
 export async function writeAt(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
@@ -41,4 +41,17 @@ export async function syncDirectory(path: string | Buffer): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+/** Writes a small file that appears complete and synced, or not at all. `temporary`: its path until then. */
+export async function replaceDurably(path: string, text: string, temporary: string): Promise<void> {
+  const file = await createTemporary(temporary);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
 }

@@ -22,6 +22,8 @@ export const RUN_FILES = {
   manifest: 'manifest.json',
   manifestHash: 'manifest.sha256',
   manifestSignature: 'manifest.sig',
+  /** Says that the run was purged: what bears content, and what names single items, was deleted on purpose. */
+  purged: 'purged.json',
   /** Which process feeds the run, and requests to it, such as to pause. Not part of the record. */
   control: 'control',
   /** For people. Not part of the record: it names the manifest that it was made from. */

@@ -5,12 +5,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Failure } from '../domain/failure.ts';
 import { type AppSite, openApp } from '../http/app.ts';
 import { HttpError, NOT_FOUND } from '../http/http-error.ts';
-import { addMetricsRoute } from '../http/metrics-server.ts';
+import { addMetricsRoute, missingNeeds, type Readiness } from '../http/metrics-server.ts';
 import { readBody } from '../http/read-body.ts';
 import { ApiError } from './api/errors.ts';
 import { apiErrorOf, internalFailure } from './api/foreign-errors.ts';
 import { openApiDocument } from './api/openapi.ts';
-import type { GuardWatch } from './guard-watch.ts';
 import { MAX_TEXT_BODY_BYTES } from './limits.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { addModerationRoutes, type ModerationParts } from './routes/moderation-routes.ts';
@@ -77,18 +76,19 @@ function measure(request: FastifyRequest, reply: FastifyReply, metrics: GatewayM
 }
 
 interface StatusParts {
-  readonly guardWatch: GuardWatch;
   readonly metrics: GatewayMetrics;
+  readonly readiness: Readiness;
   /** Whether every request must carry a token. */
   readonly needsToken: boolean;
 }
 
 /** Routes about the gateway itself. */
-function addStatusRoutes(app: FastifyInstance, { guardWatch, metrics, needsToken }: StatusParts): void {
+function addStatusRoutes(app: FastifyInstance, { metrics, readiness, needsToken }: StatusParts): void {
   const document = openApiDocument(needsToken);
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
-    if (!guardWatch.isReady) throw new ApiError('GUARD_UNAVAILABLE', 'no guard is ready');
+    const missing = await missingNeeds(readiness);
+    if (missing.length > 0) throw new ApiError('GUARD_UNAVAILABLE', `not ready: ${missing.join(', ')}`);
     return { status: 'ok' };
   });
   addMetricsRoute(app, metrics.registry);

@@ -2,6 +2,7 @@ import type { Judging } from '../config/run-config.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { type SecondSite, startHttpServer } from '../http/http-server.ts';
+import type { Readiness } from '../http/metrics-server.ts';
 import type { DueText } from '../http/streams/due-text.ts';
 import { ModerationStreams } from '../http/streams/moderation-streams.ts';
 import type { JudgeEvents, NotReady, PrefixJudge, StreamJudging } from '../http/streams/prefix-judge.ts';
@@ -38,6 +39,10 @@ export interface GatewayOptions {
   readonly guardGraceMs?: number;
   /** Limits of moderation streams that differ from STREAM_LIMITS, and from MAX_STREAMS. */
   readonly streamLimits?: Partial<StreamLimits>;
+  /** Whether it is ready only while a guard is. Default true. */
+  readonly needsGuard?: boolean;
+  /** What else it needs in order to be ready. Default: nothing. */
+  readonly needs?: Readiness;
   /** Serves all paths outside the API. Default: nothing. */
   readonly beside?: Omit<SecondSite, 'takes'> | null;
   /** Takes a failure after which no request can succeed any more. */
@@ -57,6 +62,7 @@ export interface Gateway {
 /** Serves the REST API of the guard's contract in front of a pool. Failure('usage') when the port cannot be bound. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { pool, host, port, token, judging, maxConcurrency, timeoutMs, onFailure, beside = null } = options;
+  const { needsGuard = true, needs = {} } = options;
   const uploads = await Uploads.create();
   const normalizer = Normalizer.open();
   const openRequests = new OpenRequests(timeoutMs, () => lateAnswer(pool));
@@ -83,6 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const moderation = new Moderation(moderator, judging);
   const site = await createApp({
     ...{ moderation, uploads, intake, openRequests, guardWatch, metrics, onFailure },
+    readiness: { ...(needsGuard && { guard: () => guardWatch.isReady }), ...needs },
     needsToken: token !== null,
   });
   const closeParts = async (): Promise<void> => {

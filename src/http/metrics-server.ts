@@ -25,14 +25,31 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
+/** What a process needs in order to work, by name: whether it has that now. Does not reject. */
+export type Readiness = Readonly<Record<string, () => boolean | Promise<boolean>>>;
+
 /**
- * Serves metrics in the text format of Prometheus under `/metrics`.
- * Failure('usage') when the port cannot be bound.
+ * Serves metrics in the text format of Prometheus under `/metrics`, and the health of the process: `/healthz` while it runs,
+ * `/readyz` while it has what it needs. Failure('usage') when the port cannot be bound.
  */
-export async function serveMetrics(registry: Registry, address: MetricsAddress): Promise<MetricsServer> {
+export async function serveMetrics(
+  registry: Registry,
+  address: MetricsAddress,
+  readiness: Readiness = {},
+): Promise<MetricsServer> {
   // It takes 0.1 s to load, and processes without metrics do not need it.
-  const { openApp } = await import('./app.ts');
-  const site = await openApp({ addRoutes: (app) => addMetricsRoute(app, registry) });
+  const { openApp, sendJson } = await import('./app.ts');
+  const site = await openApp({
+    addRoutes: (app) => {
+      addMetricsRoute(app, registry);
+      app.get('/healthz', async (_request, reply) => sendJson(reply, { status: 'ok' }));
+      app.get('/readyz', async (_request, reply) => {
+        const missing = await missingNeeds(readiness);
+        if (missing.length === 0) return sendJson(reply, { status: 'ok' });
+        return sendJson(reply.code(503), { status: 'unavailable', missing });
+      });
+    },
+  });
   const server = await startHttpServer({
     what: 'metrics',
     ...address,
@@ -48,4 +65,12 @@ export function addMetricsRoute(app: FastifyInstance, registry: Registry): void 
   app.get('/metrics', async (_request, reply) =>
     reply.type(registry.contentType).send(await registry.metrics()),
   );
+}
+
+/** The names of what a process needs and lacks. */
+export async function missingNeeds(readiness: Readiness): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(readiness).map(async ([name, isMet]) => ((await isMet()) ? [] : [name])),
+  );
+  return found.flat();
 }

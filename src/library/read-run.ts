@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { RunRecord } from '../config/run-config.ts';
-import { Failure } from '../domain/failure.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { readManifest, type Manifest } from '../record/manifest/manifest.ts';
-import { readRecord } from '../record/read-record.ts';
+import { assertRunDirectory, readRecord } from '../record/read-record.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
 import type { Summary } from '../record/summary/summary.ts';
 
@@ -22,22 +21,16 @@ export interface RunDirectory {
 
 /**
  * Reads a run directory, and checks its form and the hash of its manifest. It does not check the verdicts against
- * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is not a run directory, `internal`
- * for a damaged one.
+ * the log, as `guardsweep verify` does. Rejects with a Failure: `usage` for a directory that is not a run directory, `purged`
+ * for a run that was purged, `internal` for a damaged one.
  */
 export async function readRun(dir: string): Promise<RunDirectory> {
-  const runDir = assertRunDirectory(dir);
+  const runDir = resolve(dir);
+  await assertRunDirectory(runDir);
   const record = await readRecord(runDir);
   if (!existsSync(join(runDir, RUN_FILES.manifest))) {
     return { dir: runDir, record, summary: null, manifest: null };
   }
   const manifest = await readManifest(runDir);
   return { dir: runDir, record, summary: await finishedSummary(runDir), manifest };
-}
-
-/** The absolute path of a run directory. Failure('usage') for any other directory. */
-export function assertRunDirectory(dir: string): string {
-  const runDir = resolve(dir);
-  if (existsSync(join(runDir, RUN_FILES.run))) return runDir;
-  throw new Failure('usage', `${dir} is not a run directory: it has no ${RUN_FILES.run}`);
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import type { OutcomeLine } from '../domain/outcome.ts';
 import { FileTooLargeError, NotRegularFileError } from '../files/open-file.ts';
@@ -5,7 +6,7 @@ import { RUN_FILES } from '../files/run-files.ts';
 import { readOutcomeFile } from '../record/outcomes/read-outcome-file.ts';
 import { parseOutcomeLine } from '../record/outcomes/outcome-schema.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
-import { assertRunDirectory } from './read-run.ts';
+import { assertRunDirectory } from '../record/read-record.ts';
 
 /**
  * The outcome lines of a finished run in corpus order, verdicts and errors, one for every item. Each is checked against the
@@ -18,7 +19,8 @@ export async function* verdicts(
   dir: string,
   { signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<OutcomeLine, void> {
-  const runDir = assertRunDirectory(dir);
+  const runDir = resolve(dir);
+  await assertRunDirectory(runDir);
   if ((await finishedSummary(runDir)) === null) {
     throw new Failure('usage', `the run in ${dir} is not finished: resume it first`);
   }

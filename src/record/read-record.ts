@@ -4,6 +4,7 @@ import { OUTPUT_FORMATS, type RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { pathExists } from '../files/folders.ts';
 import { RUN_FILES } from '../files/run-files.ts';
+import { assertNotPurged } from './purged.ts';
 import { readRunFile } from './read-run-file.ts';
 
 const RECORD = z.looseObject({
@@ -21,9 +22,11 @@ const RECORD = z.looseObject({
 
 /**
  * run.json: the frozen configuration of a run. Its values were validated when it was written, and its hash is the start
- * of the chain, so only its form is checked here. Failure('internal') when it does not have that form.
+ * of the chain, so only its form is checked here. Failure('internal') when it does not have that form, Failure('purged')
+ * for a run that was purged.
  */
 export async function readRecord(runDir: string): Promise<RunRecord> {
+  await assertNotPurged(runDir);
   try {
     const value: unknown = JSON.parse((await readRunFile(runDir, RUN_FILES.run)).toString());
     RECORD.parse(value);
@@ -33,10 +36,13 @@ export async function readRecord(runDir: string): Promise<RunRecord> {
   }
 }
 
-/** Failure('usage') for a path at which there is no run, finished or not. A run that lost one of its files is damaged. */
+/**
+ * Failure('usage') for a path at which there is no run, finished or not; Failure('purged') for a run that was purged. A run
+ * that lost one of its files is damaged.
+ */
 export async function assertRunDirectory(dir: string): Promise<void> {
   if ((await pathExists(join(dir, RUN_FILES.run))) || (await pathExists(join(dir, RUN_FILES.manifest))))
-    return;
+    return assertNotPurged(dir);
   throw new Failure(
     'usage',
     `${dir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,

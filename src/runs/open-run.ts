@@ -5,11 +5,13 @@ import { z } from 'zod';
 import type { RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
 import { escapeText } from '../domain/text/escape-text.ts';
+import { pathExists } from '../files/folders.ts';
 import { hashFile } from '../files/hash-file.ts';
 import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { readSources } from '../ingest/sources/sources-file.ts';
 import { CorpusBounds } from '../ingest/discover/within-corpora.ts';
 import { isRunFileChanged } from '../record/log/claim-path.ts';
+import { assertNotPurged } from '../record/purged.ts';
 import { readRunFile } from '../record/read-run-file.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { type Feeder, readFeeder } from './control/feed-claim.ts';
@@ -30,13 +32,14 @@ const Record = z.looseObject({
 });
 
 /**
- * Opens a run directory. Failure `usage` when it is none, `internal` when its list of sources cannot be read, has changed,
+ * Opens a run directory. Failure `usage` when it is none, `purged` when it was purged, `internal` when its list of sources cannot be read, has changed,
  * or leads out of the corpora.
  */
 export async function openRun(path: string, signal: AbortSignal): Promise<Run> {
   const dir = resolve(path);
   const record = await readRunRecord(dir);
   if (record === null) throw await notARun(path, signal);
+  await assertNotPurged(dir);
   const list = join(dir, RUN_FILES.sources);
   const sources: SourceSnapshot[] = [];
   const bounds = new CorpusBounds(record.config.sources);
@@ -88,6 +91,13 @@ export async function readRunRecord(dir: string): Promise<RunRecord | null> {
   }
 }
 
+/** What is wrong with a run directory that cannot be read, for people. */
+export function problemOf(error: unknown): string {
+  if (error instanceof Failure) return error.message;
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return `its files cannot be read${code}`;
+}
+
 /** How many run directories of the output folder are examined, newest first. */
 const LOOK_AT = 200;
 
@@ -126,7 +136,7 @@ export async function findUnfinished({ dir: own, record: { config } }: Run): Pro
     const record = await readRunRecord(dir);
     if (record === null || resolve(dir) === resolve(own)) continue;
     if (JSON.stringify(record.config.sources.map((source) => source.path)) !== wanted) continue;
-    if ((await finishedSummary(dir)) !== null) continue;
+    if ((await finishedSummary(dir)) !== null || (await pathExists(join(dir, RUN_FILES.purged)))) continue;
     const feeder = await readFeeder(dir);
     const begins = feeder === null && Date.now() - Date.parse(record.created_at) < BEGINS_WITHIN_MS;
     return { dir, isRunning: begins || (feeder?.alive === true && mayBeThere(feeder)) };

@@ -1,4 +1,4 @@
-import { seeded } from '../helpers/seeded.ts';
+import { random } from '../helpers/corpus.ts';
 import type { Sized } from './growth.ts';
 
 /** Named, since each case says what it was made of. */
@@ -32,12 +32,12 @@ const KNOWN = [
   pumped('a,b\n', '"a"b,\n', ''),
 ];
 
-/** Texts prefix + (pump)* + suffix: every atom, and `random` mixtures of up to three, drawn from the seed. */
-export function textPumps(seed: number, random: number): Pump<string>[] {
-  const draw = seeded(seed);
+/** Texts prefix + (pump)* + suffix: every atom, and so many mixtures of up to three, drawn from the seed. */
+export function textPumps(seed: number, mixtures: number): Pump<string>[] {
+  const draw = random(seed);
   const oneOf = <T>(list: readonly T[]): T => list[Math.floor(draw() * list.length)]!;
   const pumps = [...KNOWN, ...ATOMS.map((atom) => pumped('', atom, oneOf(SUFFIXES)))];
-  for (let each = 0; each < random; each++) {
+  for (let each = 0; each < mixtures; each++) {
     const atoms = Array.from({ length: 1 + Math.floor(draw() * 3) }, () => oneOf(ATOMS));
     pumps.push(pumped(oneOf(PREFIXES), atoms.join(''), oneOf(SUFFIXES)));
   }
@@ -52,8 +52,8 @@ function pumped(prefix: string, pump: string, suffix: string): Pump<string> {
 }
 
 /** Bytes behind one of the beginnings: a pattern again and again, or noise, of the seed. */
-export function bytePumps(seed: number, beginnings: readonly Buffer[], random: number): Pump<Buffer>[] {
-  const draw = seeded(seed);
+export function bytePumps(seed: number, beginnings: readonly Buffer[], mixtures: number): Pump<Buffer>[] {
+  const draw = random(seed);
   const patterns = [
     [0],
     [0xff],
@@ -65,7 +65,7 @@ export function bytePumps(seed: number, beginnings: readonly Buffer[], random: n
     [0x21, 0xf9],
     [0x80],
   ].map((bytes) => Buffer.from(bytes));
-  for (let each = 0; each < random; each++) {
+  for (let each = 0; each < mixtures; each++) {
     patterns.push(
       Buffer.from(Array.from({ length: 1 + Math.floor(draw() * 24) }, () => Math.floor(draw() * 256))),
     );

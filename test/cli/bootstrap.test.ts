@@ -192,31 +192,16 @@ it('locks packages that all allow Node 20.19: an install with strict engines wor
   expect(refusing).toEqual([]);
 });
 
-/** Whether a range of versions, as npm reads it, holds Node 20.19.0. Throws for what no package has used yet. */
+/** Whether one of the alternatives of a range holds Node 20.19: by where it begins, and that it does not end before. */
 function allows(range: string): boolean {
-  return range.split('||').some((alternative) =>
-    alternative
-      .replaceAll(/([<>=^~]) +/g, '$1')
-      .trim()
-      .split(/ +/)
-      .every((part) => {
-        const match = /^([<>]=?|[\^~=]?)v?(\d+|\*)(?:\.(\d+|[x*]))?(?:\.(\d+|[x*]))?$/.exec(part);
-        if (match === null) throw new Error(`not a range that is known here: ${range}`);
-        const [, sign = '', ...given] = match;
-        if (given[0] === '*') return true;
-        const numbers = given.map((number) => (number === undefined ? NaN : Number(number)));
-        const order = [20, 19, 0]
-          .map((ours, at) => ours - (Number.isNaN(numbers[at]!) ? (sign === '' ? ours : 0) : numbers[at]!))
-          .find((difference) => difference !== 0);
-        const compared = order ?? 0;
-        if (sign === '>=') return compared >= 0;
-        if (sign === '>') return compared > 0;
-        if (sign === '<') return compared < 0;
-        if (sign === '<=') return compared <= 0;
-        if (sign === '^') return numbers[0] === 20 && compared >= 0;
-        if (sign === '~')
-          return numbers[0] === 20 && (Number.isNaN(numbers[1]!) || numbers[1] === 19) && compared >= 0;
-        return compared === 0;
-      }),
-  );
+  return range.split('||').some((alternative) => {
+    const [, sign, major, minor] =
+      /^([\^~]|>=?|)v?(\d+|\*)(?:\.(\d+))?/.exec(alternative.replaceAll(' ', '')) ??
+      expect.unreachable(range);
+    if (major === '*') return true;
+    if (/<=? *v?(1?\d|20)\b/.test(alternative)) return false;
+    if (sign!.startsWith('>') && Number(major) < 20) return true;
+    const from = Number(minor ?? 19);
+    return major === '20' && (sign === '' || sign === '~' ? from === 19 : from <= 19);
+  });
 }

@@ -115,33 +115,11 @@ describe('what is typed reaches the command', () => {
       seen.push([config, ui]);
       return 0;
     };
-    await typed(
-      [
-        ...[
-          'enqueue',
-          '--guard',
-          'grpc://a',
-          '--guard',
-          'grpc://b',
-          '--text-column',
-          'x',
-          '--text-column',
-          'y',
-        ],
-        ...[
-          '--fail-if',
-          'flagged-rate=.1',
-          '--fail-if',
-          'error-rate=0',
-          '--allow-errors',
-          '--no-reuse',
-          '--json',
-          '--quiet',
-          '.',
-        ],
-      ],
-      { runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
-    );
+    const guards = '--guard grpc://a --guard grpc://b --text-column x --text-column y';
+    const gates = '--fail-if flagged-rate=.1 --fail-if error-rate=0 --allow-errors';
+    await typed(`enqueue ${guards} ${gates} --no-reuse --json --quiet .`.split(' '), {
+      ...{ runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
+    });
     expect(seen).toMatchObject([
       [
         {

@@ -66,22 +66,13 @@ describe('guard', () => {
 describe('doctor', () => {
   it('says ok for everything that is there, and leaves nothing behind', async () => {
     const out = await temporaryFolder();
-    const { status, stdout, stderr } = await typed([
-      'doctor',
-      '--guard',
-      (await syntheticGuard()).address,
-      '--out',
-      join(out, 'a/b'),
-    ]);
+    const { address } = await syntheticGuard();
+    const { status, stdout, stderr } = await typed(['doctor', '--guard', address, '--out', join(out, 'a/b')]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     const lines = stdout.trimEnd().split('\n');
-    expect(lines.map((line) => line.slice(0, 12))).toEqual([
-      'ok       nod',
-      'ok       out',
-      'ok       ffm',
-      'ok       gpu',
-      'ok       gua',
-    ]);
+    expect(lines.map((line) => line.slice(0, 12))).toEqual(
+      ['nod', 'out', 'ffm', 'gpu', 'gua'].map((what) => `ok       ${what}`),
+    );
     expect(await readdir(out)).toEqual([]);
   });
 

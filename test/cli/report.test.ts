@@ -29,26 +29,20 @@ describe('the report of a run', () => {
     const taken = await command(elsewhere);
     expect([taken.status, taken.stderr]).toEqual([2, 'guardsweep: --out: the file already exists\n']);
     const inside = await command(['report', dir, '--out', join(dir, 'other.html')]);
-    expect([inside.status, await readdir(dir)]).toMatchObject([
-      2,
-      expect.not.arrayContaining(['other.html']),
-    ]);
+    expect(inside.status).toBe(2);
+    expect(await readdir(dir)).not.toContain('other.html');
   });
 
   it('is not written with --no-report; what keeps it from being written does not fail the run', async () => {
     const cwd = await folderWith({ 'rows.csv': 'text\nhello\n' });
     const without = await guardsweep(['enqueue', 'rows.csv', '--no-report'], { cwd });
     const dir = await onlyRun(join(cwd, 'runs'));
-    expect([without.status, await readdir(dir)]).toMatchObject([
-      0,
-      expect.not.arrayContaining(['report.html']),
-    ]);
+    expect(without.status).toBe(0);
+    expect(await readdir(dir)).not.toContain('report.html');
     await mkdir(join(dir, 'report.html'));
     const failed = await typed(['report', dir], { context: { cwd } });
-    expect([failed.status, failed.stderr]).toEqual([
-      4,
-      expect.stringMatching(/report\.html cannot be written/),
-    ]);
+    expect(failed.status).toBe(4);
+    expect(failed.stderr).toMatch(/report\.html cannot be written/);
     expect((await readdir(dir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 });

@@ -172,7 +172,7 @@ describe('docker-compose.yml', () => {
     expect(options).toMatchObject({ metricsHost: '0.0.0.0', metricsOpen: true });
     const [kind, file, ...args] = healthcheck!.test;
     expect([kind, file]).toEqual(['CMD', 'node']);
-    expect(args.join(' ')).toContain(`http://127.0.0.1:${port}/metrics`);
+    expect(args.join(' ')).toContain(`http://127.0.0.1:${port}/readyz`);
 
     const server = await serveMetrics(new Registry(), { host: '127.0.0.1', port: 0, token: null });
     const here = args.map((arg) => arg.replace(`:${port}/`, `:${new URL(server.url).port}/`));

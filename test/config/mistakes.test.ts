@@ -1,20 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Flags } from '../../src/config/settings/given.ts';
-import { mistakeIn, workspace } from './workspace.ts';
+import { folderWith } from '../helpers/cli.ts';
+import { mistakeIn } from './workspace.ts';
 
 const SOURCES = 'sources:\n  - path: a.csv\n';
 
 /** What is in job.yaml, and the line it gives. */
 const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   [`${SOURCES}    txt: body\n`, 'job.yaml:3:5: "txt" is not a known key of sources[0]; did you mean text?'],
-  [`${SOURCES}fail-if: {}\n`, 'job.yaml:3:1: "fail-if" is not a known key; did you mean failIf?'],
   [
     `${SOURCES}failIf: { flagedRate: 0.1 }\n`,
     'job.yaml:3:11: "flagedRate" is not a known key of failIf; did you mean flaggedRate?',
-  ],
-  [
-    `${SOURCES}failIf: { categories: { haet: 0.1 } }\n`,
-    'job.yaml:3:25: "haet" is not a known key of failIf.categories; did you mean hate?',
   ],
   [
     `${SOURCES}failIf: { categories: { hate: 1.1 } }\n`,
@@ -28,26 +24,14 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],
   ['name: x\n', 'job.yaml:1:1: sources: Invalid input: expected array, received undefined'],
   ['', 'job.yaml:1:1: the file: Invalid input: expected object, received null'],
-  [
-    'sources:\n  - text: body\n',
-    'job.yaml:2:5: sources[0].path: Invalid input: expected string, received undefined',
-  ],
   ['sources:\n  - path: b.csv\n', 'job.yaml:2:5: sources[0].path: no such file or folder: "b.csv"'],
   [
     `${SOURCES}    text: { a: b }\n`,
     'job.yaml:3:5: sources[0].text: expected the name of a text column, or a list of them',
   ],
   [
-    `${SOURCES}    encoding: klingon\n`,
-    'job.yaml:3:5: sources[0].encoding: "klingon" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
-  ],
-  [
     `${SOURCES}    layout: text\n    id: key\n`,
     'job.yaml:4:5: sources[0].id: layout text has no columns to choose from',
-  ],
-  [
-    `${SOURCES}maxWait: soon\n`,
-    'job.yaml:3:1: maxWait: expected a duration such as 30s, 10m or 2h, found "soon"',
   ],
   [
     `${SOURCES}schedule: { cron: 0 25 * * * }\n`,
@@ -74,39 +58,18 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:3:13: schedule.cron: a schedule needs a guard that is named: guard, GUARD_URL, or "embedded:" for the demonstration guard',
   ],
   [`${SOURCES}maxWait: 400h\n`, 'job.yaml:3:1: maxWait: expected at most 168h, found "400h"'],
-  [
-    `${SOURCES}name: Nightly Rescan\n`,
-    'job.yaml:3:1: name: expected lower-case letters, digits and hyphens, at most 48, such as nightly-rescan; found "Nightly Rescan"',
-  ],
   [`${SOURCES}guard: embedded:\n`, 'job.yaml:3:8: Nested mappings are not allowed in compact mappings'],
   [
     `${SOURCES}guard: [embedded:]\n`,
     'job.yaml:3:1: guard: expected a guard URL such as grpc://gpu-1:8001 or "embedded:" (in quotes), or a list of them',
   ],
-  [
-    `${SOURCES}guard:\n  - grpc://a\n  - grpc://a:8001\n`,
-    'job.yaml:5:5: guard[1]: grpc://a:8001 is named twice',
-  ],
-  [
-    `${SOURCES}expectFingerprint: abc\n`,
-    'job.yaml:3:1: expectFingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "abc"',
-  ],
   [`${SOURCES}policy: none.yaml\n`, 'job.yaml:3:1: policy: no such file: "none.yaml"'],
-  [`${SOURCES}output: { dir: a.csv }\n`, 'job.yaml:3:11: output.dir: "<cwd>/a.csv" is not a folder'],
   [`${SOURCES}name: a\nname: b\n`, 'job.yaml:4:1: Map keys must be unique'],
   [
     'sources: [\n',
     'job.yaml:2:1: Flow sequence in block collection must be sufficiently indented and end with a ]',
   ],
-  [
-    `${SOURCES}---\nname: b\n`,
-    'job.yaml:3:1: Source contains multiple documents; please use YAML.parseAllDocuments()',
-  ],
   [`${SOURCES}name: !env HOME\n`, 'job.yaml:3:7: Unresolved tag: !env'],
-  [
-    `${SOURCES}name: *nowhere\n`,
-    'job.yaml: Unresolved alias (the anchor must be set before the alias): nowhere',
-  ],
 ];
 
 const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
@@ -117,9 +80,7 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ out: 'a.csv' }, '--out: "<cwd>/a.csv" is not a folder'],
   [{ out: '' }, '--out: the path is empty'],
   [{ policy: 'b.yaml' }, '--policy: no such file: "b.yaml"'],
-  [{ policy: '.' }, '--policy: "." is not a file'],
   [{ format: 'jsonl,cvs' }, '--format: "cvs" is not known; did you mean csv?'],
-  [{ layout: 'cvs' }, '--layout: "cvs" is not known; did you mean csv?'],
   [
     { encoding: '' },
     '--encoding: "" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
@@ -137,20 +98,12 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
   [{ limit: '5', seed: '1' }, '--seed: goes with --sample only'],
   [{ failIf: ['flagged-rat=0.1'] }, '--fail-if: "flagged-rat" is not known; did you mean flagged-rate?'],
   [
-    { failIf: ['violent-crime=0.1'] },
-    '--fail-if: "violent-crime" is not known; did you mean violent_crimes?',
-  ],
-  [
     { expectFingerprint: 'sha256:12' },
     '--expect-fingerprint: expected sha256: and 64 hex digits, as the fingerprint command prints; found "sha256:12"',
   ],
   [
     { guard: ['https://guard.example/v1/moderations'] },
     '--guard: name the base address of the guard, before /v1 or /v2, found "https://guard.example/v1/moderations"',
-  ],
-  [
-    { guard: ['https://guard.example', 'HTTPS://Guard.Example:443/'] },
-    '--guard: https://guard.example is named twice',
   ],
   [{ guard: ['embedded'] }, '--guard: the embedded guard is written embedded: or embedded:all-scores'],
   [{ guard: ['embedded:', 'embedded:'] }, '--guard: embedded: is named twice'],
@@ -175,16 +128,8 @@ const FLAG_MISTAKES: readonly (readonly [flags: Flags, line: string])[] = [
     '--guard: expected family= and one of llama-guard, qwen3guard, shieldgemma, granite-guardian, policy, moderations, found "lama-guard"',
   ],
   [
-    { guard: ['openai+https://api.openai.com/v1'] },
-    '--guard: name the base address of the guard, before /v1 or /v2, found "openai+https://api.openai.com/v1"',
-  ],
-  [
     { guard: ['openai+http://user@gpu-1'] },
     '--guard: a guard URL must not hold a user, password, query or fragment; secrets come from the environment',
-  ],
-  [
-    { guard: ['grpc://gpu-1/model'] },
-    '--guard: expected a host and a port from 1 to 65535, found "grpc://gpu-1/model"',
   ],
 ];
 
@@ -219,39 +164,35 @@ const POLICY_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'thresholds: { default: { review: 50 } }\n',
     'p.yaml:1:26: thresholds.default.review: Too big: expected number to be <=1',
   ],
-  [
-    'thresholds: { default: { review: .nan } }\n',
-    'p.yaml:1:26: thresholds.default.review: Invalid input: expected number, received NaN',
-  ],
   ['allowFlaged: true\n', 'p.yaml:1:1: "allowFlaged" is not a known key; did you mean allowFlagged?'],
 ];
 
 describe('a mistake is one line that names its place', () => {
   it.each(JOB_MISTAKES)('in a job file: %j', async (yaml, line) => {
-    const cwd = await workspace({ 'a.csv': '', 'job.yaml': yaml });
+    const cwd = await folderWith({ 'a.csv': '', 'job.yaml': yaml });
     const said = await mistakeIn({ cwd, paths: ['job.yaml'] });
     expect(said.replaceAll(cwd, '<cwd>')).toBe(line);
   });
 
   it.each([...FLAG_MISTAKES, ...STREAM_MISTAKES])('in a flag: %j', async (flags, line) => {
-    const cwd = await workspace({ 'a.csv': '' });
+    const cwd = await folderWith({ 'a.csv': '' });
     expect((await mistakeIn({ cwd, flags })).replaceAll(cwd, '<cwd>')).toBe(line);
   });
 
   it.each(POLICY_MISTAKES)('in a policy: %j', async (yaml, line) => {
-    const cwd = await workspace({ 'a.csv': '', 'p.yaml': yaml });
+    const cwd = await folderWith({ 'a.csv': '', 'p.yaml': yaml });
     expect(await mistakeIn({ cwd, flags: { policy: 'p.yaml' } })).toBe(line);
   });
 
   it('in the environment', async () => {
-    const cwd = await workspace({ 'a.csv': '' });
+    const cwd = await folderWith({ 'a.csv': '' });
     expect(await mistakeIn({ cwd, env: { GUARD_URL: 'grpc://a,ftp://b' } })).toMatch(
       /^GUARD_URL: expected grpc:/,
     );
   });
 
   it('in the arguments', async () => {
-    const cwd = await workspace({ 'a.csv': '', 'job.yaml': SOURCES, 'b.yml': SOURCES });
+    const cwd = await folderWith({ 'a.csv': '', 'job.yaml': SOURCES, 'b.yml': SOURCES });
     const said = (...paths: string[]) => mistakeIn({ cwd, paths });
     expect(await said()).toBe('name at least one file, folder or glob, or one job file');
     expect(await said('b.csv')).toBe('argument: no such file or folder: "b.csv"');
@@ -264,7 +205,7 @@ describe('a mistake is one line that names its place', () => {
   });
 
   it('that never repeats a URL which may hold a secret', async () => {
-    const cwd = await workspace({ 'a.csv': '' });
+    const cwd = await folderWith({ 'a.csv': '' });
     for (const url of [
       'grpc://u:s3cret@h:1',
       'grpc://h?key=s3cret',
@@ -280,21 +221,21 @@ describe('a mistake is one line that names its place', () => {
   });
 
   it('that no value can break into several or dress up', async () => {
-    const cwd = await workspace({ 'a.csv': '' });
+    const cwd = await folderWith({ 'a.csv': '' });
     const said = await mistakeIn({ cwd, flags: { layout: `x\n\u001b[31m\u202e${'y'.repeat(200)}` } });
     expect(said).not.toMatch(/[\p{Cc}\u202e]/u);
     expect(said.length).toBeLessThan(200);
   });
 
   it('that refuses files no configuration would be', async () => {
-    const cwd = await workspace({ 'big.yaml': `# ${'x'.repeat(1024 * 1024)}\n` });
+    const cwd = await folderWith({ 'big.yaml': `# ${'x'.repeat(1024 * 1024)}\n` });
     expect(await mistakeIn({ cwd, paths: ['big.yaml'] })).toBe(
       'big.yaml: is larger than 1 MB, which no configuration is',
     );
   });
 
   it.each(['[', '- ', '{a: ', '? '])('that a file cannot nest too deep to be read: %j', async (opening) => {
-    const cwd = await workspace({ 'deep.yaml': opening.repeat(8000) });
+    const cwd = await folderWith({ 'deep.yaml': opening.repeat(8000) });
     expect(await mistakeIn({ cwd, paths: ['deep.yaml'] })).toMatch(/^deep\.yaml/);
   });
 
@@ -302,13 +243,13 @@ describe('a mistake is one line that names its place', () => {
     ['}'.repeat(200_000), 'is larger than 128 KB: name folders or globs instead of single files'],
     [`a: &a [x]\nb:\n${'- *a\n'.repeat(1000)}`, /alias/],
   ])('that a file cannot cost too much to read', async (text, problem) => {
-    const cwd = await workspace({ 'large.yaml': text });
+    const cwd = await folderWith({ 'large.yaml': text });
     expect(await mistakeIn({ cwd, paths: ['large.yaml'] })).toMatch(problem);
   });
 
   it('but a list can be long, and text may begin like an alias', async () => {
     const sources = Array.from({ length: 2000 }, (_, i) => `  - { path: '*.csv', id: "*${i}" }\n`).join('');
-    const cwd = await workspace({ 'long.yaml': `sources:\n${sources}name: [1]\n` });
+    const cwd = await folderWith({ 'long.yaml': `sources:\n${sources}name: [1]\n` });
     expect(await mistakeIn({ cwd, paths: ['long.yaml'] })).toMatch(/^long\.yaml:2002:\d+: name: /);
   });
 });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Flags } from '../../src/config/settings/given.ts';
-import { resolved, workspace } from './workspace.ts';
+import { folderWith } from '../helpers/cli.ts';
+import { resolved } from './workspace.ts';
 
 const JOB = `
 name: from-job
@@ -39,7 +40,7 @@ const files = {
 
 describe('a run’s configuration', () => {
   it('needs nothing but a path', async () => {
-    const cwd = await workspace(files);
+    const cwd = await folderWith(files);
     expect(await resolved({ cwd })).toEqual({
       name: 'a',
       sources: [
@@ -80,7 +81,7 @@ describe('a run’s configuration', () => {
   });
 
   it('takes everything from a job file, its paths relative to the file', async () => {
-    const cwd = await workspace(files);
+    const cwd = await folderWith(files);
     const config = await resolved({ cwd, paths: ['jobs/job.yaml'] });
     expect(config).toMatchObject({
       name: 'from-job',
@@ -117,7 +118,7 @@ describe('a run’s configuration', () => {
   });
 
   it('lets every flag win over the job file, relative to where the user stands', async () => {
-    const cwd = await workspace(files);
+    const cwd = await folderWith(files);
     const config = await resolved({
       cwd,
       paths: ['jobs/job.yaml'],
@@ -173,7 +174,7 @@ describe('a run’s configuration', () => {
   });
 
   it('keeps verdicts beside the run directory or where it is told to, and reuses them unless told not to', async () => {
-    const cwd = await workspace({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\nreuse: true\n' });
+    const cwd = await folderWith({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\nreuse: true\n' });
     const used = async (paths: string[], flags: Flags) => {
       const { store, reuse } = await resolved({ cwd, paths, flags });
       return { store, reuse };
@@ -184,7 +185,7 @@ describe('a run’s configuration', () => {
   });
 
   it('takes guards from GUARD_URL only if neither a flag nor the job file names one', async () => {
-    const cwd = await workspace({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
+    const cwd = await folderWith({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
     const env = { GUARD_URL: 'grpc://one, grpc://two:9 ,grpcs://[::1]:8001/' };
     const fromEnv = ['grpc://one:8001', 'grpc://two:9', 'grpcs://[::1]:8001'];
     expect((await resolved({ cwd, env })).guards).toEqual(fromEnv);
@@ -198,7 +199,7 @@ describe('a run’s configuration', () => {
   });
 
   it('takes guards behind an OpenAI-compatible server with their model and family', async () => {
-    const cwd = await workspace({ 'a.csv': '' });
+    const cwd = await folderWith({ 'a.csv': '' });
     const guard = [
       'OpenAI+https://API.openai.com/',
       'openai+http://gpu-1?family=llama-guard&model=meta-llama%2FLlama-Guard-3-8B',
@@ -212,7 +213,7 @@ describe('a run’s configuration', () => {
   });
 
   it('takes guards over REST by their base address', async () => {
-    const cwd = await workspace(files);
+    const cwd = await folderWith(files);
     const guard = [
       'https://Guard.Example/',
       'https://guard.example:8443',
@@ -235,19 +236,19 @@ describe('a run’s configuration', () => {
 
   it('takes one guard and one text column without brackets', async () => {
     const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
-    const cwd = await workspace({ ...files, 'job.yaml': job });
+    const cwd = await folderWith({ ...files, 'job.yaml': job });
     const config = await resolved({ cwd, paths: ['job.yaml'] });
     expect(config).toMatchObject({ guards: ['grpc://gpu-1:8001'], sources: [{ textColumns: ['body'] }] });
   });
 
   it('substitutes nothing from the environment into a job file', async () => {
-    const cwd = await workspace({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
+    const cwd = await folderWith({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
     const config = await resolved({ cwd, paths: ['job.yaml'], env: { HOME: '/root' } });
     expect(config.sources[0]).toMatchObject({ path: join(cwd, '*.csv'), textColumns: ['${HOME} $HOME'] });
   });
 
   it('names the run after its job file or first path', async () => {
-    const cwd = await workspace({
+    const cwd = await folderWith({
       'Größe & Maß.csv': '',
       'Nightly Rescan.yaml': 'sources: [{ path: "*.csv" }]\n',
       'dump.jsonl.gz': '',
@@ -261,7 +262,7 @@ describe('a run’s configuration', () => {
   });
 
   it('is frozen throughout', async () => {
-    const cwd = await workspace(files);
+    const cwd = await folderWith(files);
     const config = await resolved({ cwd, paths: ['jobs/job.yaml'] });
     const frozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
@@ -273,7 +274,7 @@ describe('a run’s configuration', () => {
 
 describe('a policy', () => {
   const policyFrom = async (text: string) => {
-    const cwd = await workspace({ 'a.csv': '', 'p.yaml': text });
+    const cwd = await folderWith({ 'a.csv': '', 'p.yaml': text });
     return (await resolved({ cwd, flags: { policy: 'p.yaml' } })).policy;
   };
 
@@ -289,7 +290,7 @@ describe('a policy', () => {
       '  - { path: data, asStream: true }',
       '  - { path: data }',
     ].join('\n');
-    const cwd = await workspace({ ...files, 'data/a.csv': 'text\n', 'job.yaml': job });
+    const cwd = await folderWith({ ...files, 'data/a.csv': 'text\n', 'job.yaml': job });
     const { sources } = await resolved({ cwd, paths: ['job.yaml'] });
     expect(sources.map(({ asStream }) => asStream)).toEqual([
       { chunkChars: 200, cadenceChunks: 8 },

@@ -3,16 +3,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
 import { isFields } from '../../src/formats/record.ts';
-import { pieceSizes, readAll } from './read-records.ts';
+import { COMMA, pieceSizes, readAll } from './read-records.ts';
 
 const LIMIT = 10_000;
 
 /** The cells of each row as this project reads them, without a header. */
 function cellsRead(text: string, sizes: readonly number[]): unknown[][] {
-  const reader = new CsvReader(
-    { delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: false, width: null },
-    LIMIT,
-  );
+  const reader = new CsvReader({ ...COMMA, header: false }, LIMIT);
   return readAll(reader, Buffer.from(text), sizes).map(({ content, error }) => {
     if (error !== null || !isFields(content)) throw new Error(`not a row: ${String(error?.code)}`);
     return content.names().map((name) => content.get(name));

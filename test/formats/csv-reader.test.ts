@@ -3,15 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CsvDialect, sniffDelimiter, sniffLineBreak } from '../../src/formats/csv/csv-dialect.ts';
 import { CsvReader } from '../../src/formats/csv/csv-reader.ts';
-import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
+import { COMMA, pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
-const COMMA: CsvDialect = {
-  delimiter: ',',
-  lineBreak: '\n',
-  namesDelimiter: false,
-  header: true,
-  width: null,
-};
 const LIMIT = 10_000;
 
 const read = (text: string, limit = LIMIT, sizes = WHOLE) =>

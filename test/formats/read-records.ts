@@ -1,5 +1,11 @@
 import fc from 'fast-check';
+import type { CsvDialect } from '../../src/formats/csv/csv-dialect.ts';
 import { isFields, type RecordReader, type SourceRecord } from '../../src/formats/record.ts';
+
+/** A table of cells between commas, below a header. */
+export const COMMA: CsvDialect = {
+  ...{ delimiter: ',', lineBreak: '\n', namesDelimiter: false, header: true, width: null },
+};
 
 /** What a reader gives for bytes that come in pieces of the given sizes, over and over. */
 export function readAll(reader: RecordReader, bytes: Buffer, sizes: readonly number[]): SourceRecord[] {

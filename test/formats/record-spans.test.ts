@@ -6,7 +6,7 @@ import { JsonReader } from '../../src/formats/json/json-reader.ts';
 import { JsonlReader } from '../../src/formats/json/jsonl-reader.ts';
 import { WrappedReader } from '../../src/formats/json/wrapped-reader.ts';
 import type { RecordReader, SourceRecord } from '../../src/formats/record.ts';
-import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
+import { COMMA, pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
 const LIMIT = 10_000;
 
@@ -38,13 +38,7 @@ describe('the span of a record', () => {
         fc.constantFrom('\n' as const, '\r' as const),
         pieceSizes,
         (rows, lineBreak, sizes) => {
-          const dialect: CsvDialect = {
-            delimiter: ',',
-            lineBreak,
-            namesDelimiter: false,
-            header: true,
-            width: null,
-          };
+          const dialect: CsvDialect = { ...COMMA, lineBreak };
           const header = `a,b${lineBreak}`;
           const text = header + rows;
           const reader = new CsvReader(dialect, LIMIT);
@@ -64,14 +58,7 @@ describe('the span of a record', () => {
   });
 
   test('is known of no table whose header a stray quote opened', () => {
-    const dialect: CsvDialect = {
-      delimiter: ',',
-      lineBreak: '\n',
-      namesDelimiter: false,
-      header: true,
-      width: null,
-    };
-    const reader = new CsvReader(dialect, LIMIT);
+    const reader = new CsvReader(COMMA, LIMIT);
     const text = 'a,"b\n1,2\n3,4"\n5,6\n';
     expect(spansOf(read(reader, text), text)).toEqual(['1,2\n', '3,4"\n', '5,6\n']);
     expect(reader.bodyStart).toBeNull();

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../helpers/guards/guard-pool.ts';
-import { seeded } from '../helpers/seeded.ts';
+import { random } from '../helpers/corpus.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
 import { fingerprintIdOf, type Scripted } from '../helpers/guards/scripted-guard.ts';
 
@@ -22,7 +22,7 @@ const TROUBLES: readonly Scripted[] = [
 test.each([1, 2].map((n) => n * 7919))(
   'transient errors of two guards reach no item (seed %i)',
   async (seed) => {
-    const random = seeded(seed);
+    const next = random(seed);
     let swaps = 0;
     /** A guard that judges other items and does not know the model for a single one has rejected that item. */
     const passing = (trouble: Scripted, texts: readonly string[] = []): Scripted =>
@@ -30,10 +30,8 @@ test.each([1, 2].map((n) => n * 7919))(
     const start = () =>
       guard({
         script: ({ inputs }) =>
-          random() < 0.03
-            ? passing(TROUBLES[Math.floor(random() * TROUBLES.length)], inputs['TEXT'])
-            : undefined,
-        onVersion: () => (random() < 0.02 ? TROUBLES[Math.floor(random() * TROUBLES.length)] : undefined),
+          next() < 0.03 ? passing(TROUBLES[Math.floor(next() * TROUBLES.length)], inputs['TEXT']) : undefined,
+        onVersion: () => (next() < 0.02 ? TROUBLES[Math.floor(next() * TROUBLES.length)] : undefined),
       });
     const guards = [await start(), await start()];
     const pool = await connect(guards);
@@ -42,7 +40,7 @@ test.each([1, 2].map((n) => n * 7919))(
     const outcomes = await Promise.all(
       shards.map(async (shard) => {
         const judged = await judge(pool, shard);
-        if (random() < 0.2) guards[swaps % 2]!.deploy(`model-${++swaps}`, '1');
+        if (next() < 0.2) guards[swaps % 2]!.deploy(`model-${++swaps}`, '1');
         return judged;
       }),
     );

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
@@ -10,9 +11,11 @@ import {
   guard,
   judge,
   prompts,
+  restGuard,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { configTensors } from '../helpers/guards/fake-contract.ts';
+import type { RestScripted } from '../helpers/guards/rest-guard.ts';
 import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
@@ -125,4 +128,41 @@ describe('a configuration', () => {
     (await judge(await connect([server]), prompts(500))).forEach(verdict);
     expect(server.seen.every(({ rows }) => rows <= 4096)).toBe(true);
   });
+});
+
+const ordinary = { flagged: false, score: 0.1, subcategory_flags: {}, latency_ms: 1 };
+
+const restReplies: [what: string, scripted: RestScripted][] = [
+  ['32 MiB', { body: ' '.repeat(32 * MIB) }],
+  [
+    'what unpacks to 64 MiB',
+    {
+      headers: { 'content-encoding': 'gzip' },
+      body: gzipSync(Buffer.alloc(64 * MIB, 32)).toString('latin1'),
+    },
+  ],
+  ['a header of 64 KiB', { headers: { 'x-more': 'x'.repeat(64 * 1024) } }],
+  ['deep nesting', { body: '['.repeat(100_000) }],
+  [
+    'thousands of categories',
+    {
+      body: {
+        ...ordinary,
+        subcategory_flags: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, true])),
+      },
+    },
+  ],
+];
+
+test.each(restReplies)('a malformed reply over REST costs one item: %s', async (_what, scripted) => {
+  const server = await restGuard({ script: ({ content }) => (content === BAD ? scripted : undefined) });
+  const outcomes = await judge(await connect([server]), prompts(30));
+  expectOnlyFailure(outcomes, 17, 'INVALID_REPLY');
+  expect(server.seen.filter(({ content }) => content === BAD).length).toBeLessThanOrEqual(2);
+});
+
+test('a reply that trickles in runs into the timeout', async () => {
+  const server = await restGuard({ script: ({ content }) => (content === BAD ? 'drip' : undefined) });
+  const outcomes = await judge(await connect([server], { requestTimeoutMs: 500 }), prompts(30));
+  expectOnlyFailure(outcomes, 17, 'TIMEOUT', 5);
 });

@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
 import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
 import { type HttpScripted, startKserveHttpServer } from '../helpers/guards/kserve-http-server.ts';
@@ -19,12 +20,9 @@ const DOORS = {
 
 for (const [kind, addressOf] of Object.entries(DOORS)) {
   guardConformance(kind, async (): Promise<TroubledGuard> => {
-    const server = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      httpPort: 0,
-      synthetic: { serviceTime: 'zero' },
-    });
+    const [grpcPort, httpPort] = [await freePort(), await freePort()];
+    const synthetic = { serviceTime: 'zero' } as const;
+    const server = await startGuardServer({ model: 'synthetic', grpcPort, httpPort, synthetic });
     onTestFinished(() => server.close());
     const control = server.synthetic!;
     return {
@@ -42,42 +40,10 @@ function asFault(trouble: Trouble): ScriptedFault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
 }
 
-/** What a scripted server does of its troubles, and when it answers. */
-class Troubles {
-  #troubles: (Trouble & { left: number })[] = [];
-  #answering = gate();
+/** How a scripted server answers each kind of trouble; `code`: that of a refusal. */
+type Answers<T> = Readonly<Record<Trouble['kind'], (code: string) => T>>;
 
-  constructor() {
-    this.#answering.open();
-  }
-
-  set(troubles: readonly Trouble[]): void {
-    this.#troubles = troubles.map((it) => ({
-      ...it,
-      left: 'times' in it && it.times !== undefined ? it.times : Number.POSITIVE_INFINITY,
-    }));
-  }
-
-  pause(): void {
-    this.#answering = gate();
-  }
-
-  resume(): void {
-    this.#answering.open();
-  }
-
-  /** The trouble that a request with these contents meets, once requests are answered. */
-  async next(contents: readonly string[]): Promise<Trouble | undefined> {
-    await this.#answering.opened;
-    const trouble = this.#troubles.find(
-      (it) =>
-        it.left > 0 &&
-        (it.kind === 'overload' || contents.some((content) => content.includes(it.containing))),
-    );
-    if (trouble !== undefined) trouble.left--;
-    return trouble;
-  }
-}
+type Script<T> = (contents: readonly string[]) => Promise<T | undefined>;
 
 interface Scriptable {
   readonly address: string;
@@ -85,134 +51,103 @@ interface Scriptable {
   kill(): void;
 }
 
-/** `start` starts a server on a port, 0 for a free one, that asks the troubles what to do. */
-async function troubled(
-  troubles: Troubles,
-  start: (port: number) => Promise<Scriptable>,
-): Promise<TroubledGuard> {
-  let server = await start(0);
-  const { address, port } = server;
-  onTestFinished(() => {
-    troubles.resume();
-    server.kill();
-  });
-  return {
-    address,
-    setTroubles: (next) => troubles.set(next),
-    pause: () => troubles.pause(),
-    resume: () => troubles.resume(),
-    stopListening: () => server.kill(),
-    listenAgain: async () => {
-      server = await start(port);
-    },
-  };
-}
-
-guardConformance('KServe without ModelConfig', () => {
-  const troubles = new Troubles();
-  const script = async (contents: readonly string[]): Promise<Scripted> =>
-    asTyped(await troubles.next(contents));
-  return troubled(troubles, (port) => startKserveServer({ port, script }));
-});
-
-function asTyped(trouble: Trouble | undefined): Scripted {
-  switch (trouble?.kind) {
-    case 'refuse':
-      return {
-        code: status.INVALID_ARGUMENT,
-        details: `mlserver.errors.InferenceError: ${trouble.code}: as scripted`,
-      };
-    case 'crash':
-      return { code: status.UNKNOWN, details: "Unexpected <class 'ValueError'>: as scripted" };
-    case 'malformed':
-      return {
-        reply: (reply) => ({
-          ...reply,
-          outputs: reply.outputs.map((output) => ({ ...output, contents: { fp32_contents: [0.5] } })),
-        }),
-      };
-    case 'overload':
-      return { code: status.RESOURCE_EXHAUSTED, details: 'as scripted' };
-    case undefined:
-      return;
-  }
-}
-
-guardConformance('REST', () => {
-  const troubles = new Troubles();
-  const script = async ({ content }: { readonly content: string }): Promise<RestScripted> => {
-    const trouble = await troubles.next([content]);
-    return trouble === undefined ? undefined : asReply(trouble);
-  };
-  return troubled(troubles, (port) => startRestGuard({ script, port }));
-});
-
-function asReply(trouble: Trouble): RestScripted {
-  switch (trouble.kind) {
-    case 'refuse':
-      return { status: 422, body: { error: { code: trouble.code, message: 'as scripted' } } };
-    case 'crash':
-      return { status: 500, body: { error: { code: 'INTERNAL', message: 'as scripted' } } };
-    case 'malformed':
-      return { body: '{"flagged": maybe}' };
-    case 'overload':
-      return { status: 429, body: { error: { code: 'RATE_LIMITED', message: 'as scripted' } } };
-  }
-}
-
-guardConformance('HTTP with the KServe protocol, in JSON', () => {
-  const troubles = new Troubles();
-  const script = async (contents: readonly string[]): Promise<HttpScripted> => {
-    const trouble = await troubles.next(contents);
-    return trouble === undefined ? undefined : asHttpReply(trouble);
-  };
-  return troubled(troubles, (port) => startKserveHttpServer({ form: 'mlserver', script, port }));
-});
-
-function asHttpReply(trouble: Trouble): HttpScripted {
-  const error = (status: number, text: string) => ({ status, body: JSON.stringify({ error: text }) });
-  switch (trouble.kind) {
-    case 'refuse':
-      return error(400, `mlserver.errors.InferenceError: ${trouble.code}: as scripted`);
-    case 'crash':
-      return error(500, 'as scripted');
-    case 'malformed':
-      return { body: '{"outputs": maybe}' };
-    case 'overload':
-      return error(503, 'Exceeds maximum queue size');
-  }
-}
-
-const OPENAI = [
-  { family: 'llama-guard', model: 'meta-llama/Llama-Guard-4-12B' },
-  { family: 'moderations', model: 'omni-moderation-latest' },
-] as const;
-
-for (const served of OPENAI) {
-  const start = (): Promise<TroubledGuard> => {
-    const troubles = new Troubles();
-    const script = async ({
-      contents,
-    }: {
-      readonly contents: readonly string[];
-    }): Promise<OpenAiScripted> => {
-      const trouble = await troubles.next(contents);
-      return trouble === undefined ? undefined : asOpenAi(trouble);
+/** Runs the conformance suite on a scripted server. `start` starts it on a port, 0 for a free one. */
+function scriptedConformance<T>(
+  kind: string,
+  answers: Answers<T>,
+  start: (port: number, script: Script<T>) => Promise<Scriptable>,
+  options?: Parameters<typeof guardConformance>[2],
+): void {
+  const troubled = async (): Promise<TroubledGuard> => {
+    let troubles: (Trouble & { left: number })[] = [];
+    let answering = gate();
+    answering.open();
+    const script: Script<T> = async (contents) => {
+      await answering.opened;
+      const trouble = troubles.find(
+        (it) =>
+          it.left > 0 && (it.kind === 'overload' || contents.some((one) => one.includes(it.containing))),
+      );
+      if (trouble === undefined) return undefined;
+      trouble.left--;
+      return answers[trouble.kind]('code' in trouble ? trouble.code : '');
     };
-    return troubled(troubles, (port) => startOpenAiServer({ ...served, script, port }));
+    let server = await start(0, script);
+    const { address, port } = server;
+    onTestFinished(() => {
+      answering.open();
+      server.kill();
+    });
+    return {
+      address,
+      setTroubles: (next) =>
+        void (troubles = next.map((it) => ({ ...it, left: it.kind === 'overload' ? it.times : Infinity }))),
+      pause: () => void (answering = gate()),
+      resume: () => answering.open(),
+      stopListening: () => server.kill(),
+      listenAgain: async () => void (server = await start(port, script)),
+    };
   };
-  guardConformance(`OpenAI-compatible, ${served.family}`, start, { hears: false });
+  guardConformance(kind, troubled, options);
 }
 
-function asOpenAi(trouble: Trouble): OpenAiScripted {
-  switch (trouble.kind) {
-    case 'refuse':
-      return { status: 400, body: { error: { message: `${trouble.code}: as scripted` } } };
-    case 'crash':
-      return { status: 500, body: { error: { message: 'as scripted' } } };
-    case 'malformed':
-      return { body: '<html>' };
-    case 'overload':
-      return { status: 429, body: { error: { message: 'as scripted' } } };
-  }
+const TYPED: Answers<Scripted> = {
+  refuse: (code) => ({
+    ...{ code: status.INVALID_ARGUMENT, details: `mlserver.errors.InferenceError: ${code}: as scripted` },
+  }),
+  crash: () => ({ code: status.UNKNOWN, details: "Unexpected <class 'ValueError'>: as scripted" }),
+  malformed: () => ({
+    reply: (reply) => ({
+      ...reply,
+      outputs: reply.outputs.map((output) => ({ ...output, contents: { fp32_contents: [0.5] } })),
+    }),
+  }),
+  overload: () => ({ code: status.RESOURCE_EXHAUSTED, details: 'as scripted' }),
+};
+scriptedConformance('KServe without ModelConfig', TYPED, (port, script) =>
+  startKserveServer({ port, script }),
+);
+
+const coded = (status: number, code: string) => ({
+  status,
+  body: { error: { code, message: 'as scripted' } },
+});
+const REST: Answers<RestScripted> = {
+  refuse: (code) => coded(422, code),
+  crash: () => coded(500, 'INTERNAL'),
+  malformed: () => ({ body: '{"flagged": maybe}' }),
+  overload: () => coded(429, 'RATE_LIMITED'),
+};
+scriptedConformance('REST', REST, (port, script) =>
+  startRestGuard({ port, script: ({ content }) => script([content]) }),
+);
+
+const inJson = (status: number, error: string) => ({ status, body: JSON.stringify({ error }) });
+const HTTP: Answers<HttpScripted> = {
+  refuse: (code) => inJson(400, `mlserver.errors.InferenceError: ${code}: as scripted`),
+  crash: () => inJson(500, 'as scripted'),
+  malformed: () => ({ body: '{"outputs": maybe}' }),
+  overload: () => inJson(503, 'Exceeds maximum queue size'),
+};
+scriptedConformance('HTTP with the KServe protocol, in JSON', HTTP, (port, script) =>
+  startKserveHttpServer({ form: 'mlserver', port, script }),
+);
+
+const told = (status: number, message: string) => ({ status, body: { error: { message } } });
+const OPENAI: Answers<OpenAiScripted> = {
+  refuse: (code) => told(400, `${code}: as scripted`),
+  crash: () => told(500, 'as scripted'),
+  malformed: () => ({ body: '<html>' }),
+  overload: () => told(429, 'as scripted'),
+};
+for (const [family, model] of [
+  ['llama-guard', 'meta-llama/Llama-Guard-4-12B'],
+  ['moderations', 'omni-moderation-latest'],
+] as const) {
+  scriptedConformance(
+    `OpenAI-compatible, ${family}`,
+    OPENAI,
+    (port, script) => startOpenAiServer({ family, model, port, script: ({ contents }) => script(contents) }),
+    { hears: false },
+  );
 }

@@ -17,39 +17,35 @@ import {
 
 closeAfterEach();
 
-describe.each(['triton', 'mlserver'] as const)(
-  'a reply over HTTP with the id of another request (%s)',
-  (form) => {
-    it('is not believed: the items are judged again', async () => {
-      let wrong = 3;
-      const server = await kserveHttpServer({
-        form,
-        script: () => (wrong-- > 0 ? { id: 'another' } : undefined),
-      });
-      const outcomes = await judge(await connect([server]), prompts(4));
-      for (const outcome of outcomes) verdict(outcome);
-      expect(wrong).toBeLessThan(0);
-    });
+type IsWrong = (texts: readonly string[]) => boolean;
 
-    it('ends its item as INVALID_REPLY if it always comes', async () => {
-      const server = await kserveHttpServer({
-        form,
-        script: (texts) => (texts.includes('swapped') ? { id: 'another' } : undefined),
-      });
-      const [good, bad] = await judge(await connect([server]), [prompt('good'), prompt('swapped')]);
-      verdict(good);
-      expect(failure(bad)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 5 });
-    });
-  },
-);
+const http = (form: 'triton' | 'mlserver') => (isWrong: IsWrong) =>
+  kserveHttpServer({ form, script: (texts) => (isWrong(texts) ? { id: 'another' } : undefined) });
 
-test('a reply over gRPC with the id of another request is not believed', async () => {
-  let wrong = 2;
-  const server = await guard({
-    script: () => (wrong-- > 0 ? { reply: (ordinary) => ({ ...ordinary, id: 'another' }) } : undefined),
+const grpc = (isWrong: IsWrong) =>
+  guard({
+    script: ({ inputs }) =>
+      isWrong(inputs['TEXT']!) ? { reply: (ordinary) => ({ ...ordinary, id: 'another' }) } : undefined,
   });
-  verdict((await judge(await connect([server]), [prompt('a')]))[0]);
-  expect(wrong).toBeLessThan(0);
+
+describe.each([
+  ['gRPC', grpc],
+  ['HTTP as triton', http('triton')],
+  ['HTTP as mlserver', http('mlserver')],
+])('a reply over %s with the id of another request', (_, start) => {
+  it('is not believed: the items are judged again', async () => {
+    let wrong = 3;
+    const outcomes = await judge(await connect([await start(() => wrong-- > 0)]), prompts(4));
+    for (const outcome of outcomes) verdict(outcome);
+    expect(wrong).toBeLessThan(0);
+  });
+
+  it('ends its item as INVALID_REPLY if it always comes', async () => {
+    const pool = await connect([await start((texts) => texts.includes('swapped'))]);
+    const [good, bad] = await judge(pool, [prompt('good'), prompt('swapped')]);
+    verdict(good);
+    expect(failure(bad)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 5 });
+  });
 });
 
 /** Replies to each request with its path, and once more 5 ms later: a reply to nothing. */

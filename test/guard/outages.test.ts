@@ -50,16 +50,6 @@ test('permanent overload is an outage', async () => {
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a guard whose version cannot be read for overload is not usable, however much it judges', async () => {
-  let busy = false;
-  const server = await guard({
-    onVersion: () => (busy ? { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' } : undefined),
-  });
-  const pool = await connect([server], { maxWaitMs: 300 });
-  busy = true;
-  await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
-});
-
 test('a model that disappears is waited for: it may be reloading', async () => {
   let gone = false;
   let asked = (): void => {};
@@ -82,22 +72,6 @@ test('a model that disappears is waited for: it may be reloading', async () => {
   expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'unknown model', fatal: false });
   gone = false;
   (await judged).map(verdict);
-});
-
-test('an unhealthy model process takes the endpoint out of use and costs no attempts', async () => {
-  let unhealthy = 2;
-  const server = await guard({
-    script: () =>
-      unhealthy-- > 0
-        ? { code: status.INTERNAL, details: 'Stub process guard_0 is not healthy.' }
-        : undefined,
-  });
-  const pool = await connect([server]);
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, prompts(10));
-  await out;
-  expect(pool.status()[0]!.state).toMatchObject({ reason: 'model process unhealthy' });
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
 });
 
 test('an item that brings the guard down again and again ends as an error, the others as verdicts', async () => {

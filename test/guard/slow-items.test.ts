@@ -1,14 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/domain/outcome.ts';
-import { Task } from '../../src/guard/tasks/task.ts';
 import {
   closeAfterAll,
   connect,
   failure,
   guard,
   judge,
-  prompt,
   prompts,
   stateOf,
   verdict,
@@ -86,15 +84,4 @@ describe.concurrent('an item that occupies the only instance beyond the request 
     slow = false;
     for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
   });
-});
-
-test('an item that later requests overtake is sent alone for its last try only', () => {
-  const slow = new Task({ over: false, settle: () => null }, 0, prompt('a'), '', null);
-  for (let timeout = 1; timeout <= 4; timeout++) {
-    expect(slow.alone).toBe(false);
-    slow.noteTimeout(true);
-  }
-  expect(slow).toMatchObject({ alone: true, attempts: 0 });
-  slow.noteTimeout(false);
-  expect(slow.attempts).toBe(5);
 });

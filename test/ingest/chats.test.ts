@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
@@ -18,8 +17,7 @@ describe('exports of chat applications', () => {
   const folder = testFolder();
 
   async function items(name: string, content: unknown): Promise<string[]> {
-    const path = folder.at(name);
-    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, null, 1));
+    const path = folder.write(name, typeof content === 'string' ? content : JSON.stringify(content, null, 1));
     return (await readItems([corpus(path)])).map(shown);
   }
 

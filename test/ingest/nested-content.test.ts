@@ -120,11 +120,8 @@ const CASES = parseCases(String.raw`
 describe('what records hold in lists and objects', () => {
   const folder = testFolder();
 
-  function write(records: readonly unknown[]): string {
-    const path = folder.at('a.jsonl');
-    writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-    return path;
-  }
+  const write = (records: readonly unknown[]): string =>
+    folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 
   async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<string[]> {
     return (await readItems([corpus(write([record]), overrides)])).map(shown);

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
 import type { Item } from '../../src/domain/item.ts';
@@ -50,8 +49,7 @@ describe('the roles that turns have in their record (C-211)', () => {
   const folder = testFolder();
 
   async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<Item[]> {
-    const path = folder.at('a.jsonl');
-    writeFileSync(path, `${JSON.stringify(record)}\n`);
+    const path = folder.write('a.jsonl', `${JSON.stringify(record)}\n`);
     return readItems([corpus(path, overrides)]);
   }
 

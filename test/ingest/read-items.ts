@@ -9,22 +9,11 @@ import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
 import type { SourceSnapshot } from '../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
+import { corpusAt } from '../helpers/run-config.ts';
 
 /** A corpus at an absolute path, everything else recognised. */
-export function corpus(path: string, overrides: Partial<SourceConfig> = {}): SourceConfig {
-  return {
-    path,
-    given: path,
-    textColumns: null,
-    idColumn: null,
-    audit: 'final',
-    asStream: null,
-    encoding: null,
-    layout: null,
-    header: null,
-    ...overrides,
-  };
-}
+export const corpus = (path: string, overrides: Partial<SourceConfig> = {}): SourceConfig =>
+  corpusAt(path, { given: path, ...overrides });
 
 export const NEVER = new AbortController().signal;
 

@@ -118,7 +118,7 @@ describe('the library', () => {
     ]);
     expect(await failure(readRun(cwd))).toEqual([
       'usage',
-      `${cwd} is not a run directory: it has no run.json`,
+      `${cwd} is not a run directory: it has neither run.json nor manifest.json; type the path that enqueue printed`,
     ]);
   });
 

@@ -35,3 +35,8 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
     ...parts,
   };
 }
+
+/** The line of an item that ended as an error. */
+export function errorLine(error: OutcomeLine['error'], parts: Partial<OutcomeLine> = {}): OutcomeLine {
+  return outcomeLine({ status: 'error', score: null, flagged: null, decision: null, error, ...parts });
+}

@@ -3,7 +3,7 @@ import type { Decision, OutcomeLine } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { DECODING_ERRORS } from '../../src/normalize/ffmpeg-process.ts';
 import { NO_RULING, rulingOn, Tally } from '../../src/record/tally.ts';
-import { outcomeLine } from './outcome-line.ts';
+import { errorLine, outcomeLine } from './outcome-line.ts';
 
 it('counts flags under unknown names by name up to a bound, and the others together', () => {
   const tally = new Tally();
@@ -51,15 +51,8 @@ it('checks the decision on a generation that needs caution', () => {
 
 it('counts what has a remedy of its own by the reason, whatever the message', () => {
   const tally = new Tally();
-  const failed = (error: OutcomeLine['error']): OutcomeLine =>
-    outcomeLine({
-      source: { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1, offset: null, length: null },
-      status: 'error',
-      score: null,
-      flagged: null,
-      decision: null,
-      error,
-    });
+  const source = { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1, offset: null, length: null };
+  const failed = (error: OutcomeLine['error']): OutcomeLine => errorLine(error, { source });
   const missing = { code: 'INTERNAL', retryable: true } as const;
   const unnamed = { code: 'UNSUPPORTED_TYPE', retryable: false } as const;
   tally.add(failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }), NO_RULING);
@@ -74,20 +67,6 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
     unsupported_files: { csv: 1 },
     by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
     by_error_reason: { ffmpeg_missing: 1, no_text_column: 1, no_generation: 1 },
-  });
-});
-
-it('counts flags of the guard apart from decisions, and what has no category', () => {
-  const tally = new Tally();
-  tally.add(outcomeLine({ seq: 0, score: 0.1, flagged: true, subcategory_flags: ['hate'] }), NO_RULING);
-  tally.add(outcomeLine({ seq: 1, score: 0.1, flagged: true }), NO_RULING);
-  tally.add(outcomeLine({ seq: 2, score: 0.6, decision: 'review', decided_by: 'score>=0.5' }), NO_RULING);
-  tally.add(outcomeLine({ seq: 3, score: 0.1 }), NO_RULING);
-  expect(tally.counts()).toMatchObject({
-    flagged: 1,
-    guard_flagged: 2,
-    by_category: { hate: 1 },
-    without_category: 2,
   });
 });
 
@@ -106,7 +85,7 @@ it('counts the turns of conversations that have no verdict of their own', () => 
   expect(tally.counts().judged_as_whole).toEqual({ conversations: 1, earlier_turns: 4 });
 });
 
-it('has every review and every block in a category or in none, apart', () => {
+it('has every review and every block in a category or in none, apart from the flags of the guard', () => {
   const tally = new Tally();
   const add = (decision: Decision, flagged: boolean, subcategory_flags: string[] | null): void => {
     tally.add(outcomeLine({ decision, flagged, subcategory_flags }), NO_RULING);
@@ -119,6 +98,7 @@ it('has every review and every block in a category or in none, apart', () => {
   add('allow', true, []);
   add('allow', false, null);
   expect(tally.counts()).toMatchObject({
+    ...{ flagged: 5, guard_flagged: 4 },
     by_category: { hate: 3, 'made up': 1 },
     decisions_by_category: {
       hate: { allow: 0, review: 1, block: 2 },

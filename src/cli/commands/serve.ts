@@ -84,6 +84,7 @@ export function serveCommand(context: CommandContext): Command {
           timeoutMs: REQUEST_TIMEOUT_MS,
           judging: { frames, longAudio },
           openGuards,
+          needsGuard: guards.length > 0,
           dashboard: withDashboard ? { out, roots, redis, env, releaseToken } : null,
           say: (line) => stderr.line(`guardsweep: ${line}`),
         },

@@ -27,7 +27,7 @@ interface Unreadable {
 type Shown = RunStatus | Unreadable;
 
 /** States that a run leaves only when a user acts. */
-const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'cancelled', 'unreadable']);
+const OVER: ReadonlySet<Shown['state']> = new Set(['finished', 'purged', 'cancelled', 'unreadable']);
 
 /** Runs that are listed, newest first. */
 const MAX_LISTED = 20;
@@ -63,6 +63,7 @@ export function statusCommand(context: CommandContext): Command {
       const { drain } = context.interrupts;
       const link = await linkIfThere(redis, context);
       const { listRuns, RunWatch } = await import('../../fleet/status/run-status.ts');
+      const { problemOf } = await import('../../runs/open-run.ts');
       const watches = new Map<string, RunWatch>();
       const look = async (dir: string): Promise<RunStatus> => {
         const watch = watches.get(dir) ?? (await RunWatch.open(dir, drain));
@@ -119,12 +120,6 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
     say(`${error.message}; the following is from the run directories alone`);
     return null;
   }
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof Failure) return error.message;
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `its files cannot be read${code}`;
 }
 
 /** Between two looks at a terminal, the lines are rewritten in place. */

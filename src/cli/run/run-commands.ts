@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { resolveSetting } from '../../config/settings/given.ts';
+import { Failure } from '../../domain/failure.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
+import type { PurgedReport } from '../../record/verify/verify-purged.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
 import type { RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
@@ -83,6 +85,8 @@ async function shown(
   return conclude(result, about, ui);
 }
 
+type Accounts = Pick<PurgedReport, 'items' | 'verdicts' | 'errors' | 'head'>;
+
 /** Verifies a record and prints the result; returns the exit status. */
 export async function verifyAndReport(
   runDir: string,
@@ -97,13 +101,19 @@ export async function verifyAndReport(
   });
   if (ui.json) ui.stdout.json(report);
   else if (report.ok) {
-    const { items, verdicts, errors } = report;
-    ui.stdout.line(
-      `verified: ${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ${errors} ${plural(errors, 'error')}; chain head ${report.head}`,
-    );
+    ui.stdout.line(`verified: ${accounts(report)}`);
     if (report.signature === 'valid') ui.stdout.line('the signature is valid');
     if (report.signature === 'unchecked')
       ui.stdout.line('it is signed, but the signature was not checked: give --public-key FILE');
-  } else ui.stdout.line(`verification failed: ${report.problem}`);
-  return report.ok ? 0 : 1;
+  } else if ('purged' in report) ui.stdout.line(`${report.problem}: ${accounts(report)}`);
+  else ui.stdout.line(`verification failed: ${report.problem}`);
+  if (report.ok) return 0;
+  return 'purged' in report ? new Failure('purged', report.problem).exitStatus : 1;
+}
+
+function accounts({ items, verdicts, errors, head }: Accounts): string {
+  return (
+    `${items} ${plural(items, 'item')} = ${verdicts} ${plural(verdicts, 'verdict')} + ` +
+    `${errors} ${plural(errors, 'error')}; chain head ${head}`
+  );
 }

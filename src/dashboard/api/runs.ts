@@ -4,8 +4,11 @@ import type { Review, ReviewProgress } from '../../record/reviews/review.ts';
 import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { NotJudged } from '../../domain/words/not-judged.ts';
 
-/** `stopped`: there is work left, and no feeder. `unreadable`: the directory cannot be read as a run. */
-export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'unreadable';
+/**
+ * `stopped`: there is work left, and no feeder. `purged`: it was finished, and only its counts are kept. `unreadable`: the
+ * directory cannot be read as a run.
+ */
+export type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'purged' | 'unreadable';
 
 /** Requests that change what a run does. */
 export const RUN_ACTIONS = ['pause', 'continue', 'cancel'] as const;

@@ -31,6 +31,10 @@ export class FleetLink {
     return this.#link?.away === false ? this.#link : 'away';
   }
 
+  async answers(): Promise<boolean> {
+    return (await this.#link?.answers()) ?? false;
+  }
+
   /** The processes and queues of the fleet, as far as Redis answers. */
   async look(closing: AbortSignal): Promise<NonNullable<Health['fleet']>> {
     const { link } = this;

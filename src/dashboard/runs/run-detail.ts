@@ -27,7 +27,8 @@ export async function runDetail(
   if (record === null) {
     throw new DashboardError('CONFLICT', `the run cannot be read: ${row.problem ?? 'it has changed'}`);
   }
-  const summary = row.state === 'finished' ? await closedSummary(dir) : null;
+  const isOver = row.state === 'finished' || row.state === 'purged';
+  const summary = isOver ? await closedSummary(dir) : null;
   // Before the reviews are read: one that is added in between changes it.
   const version = await runSignature(dir);
   const { progress } = await ReviewHistory.read(dir, signal);
@@ -47,7 +48,7 @@ export async function runDetail(
 
 function nextCommand(state: RunDetail['state'], dir: string, summary: Summary | null): string | null {
   if (state === 'stopped' || state === 'cancelled') return cliCommand('resume', dir);
-  return summary !== null && hasRetryable(summary) ? cliCommand('retry', dir) : null;
+  return state === 'finished' && summary !== null && hasRetryable(summary) ? cliCommand('retry', dir) : null;
 }
 
 function hasRetryable({ by_error_code: byCode }: Summary): boolean {

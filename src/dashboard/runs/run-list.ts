@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import { Failure } from '../../domain/failure.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { RunWatch } from '../../fleet/status/run-status.ts';
 import type { RedisLink } from '../../queue/redis/link.ts';
+import { readPurged } from '../../record/purged.ts';
 import { closedSummary } from '../../record/summary/finished-summary.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
-import { readRunRecord } from '../../runs/open-run.ts';
+import { problemOf, readRunRecord } from '../../runs/open-run.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import type { RunRow } from '../api/runs.ts';
 import { isPlainName, isRunDirectory, type RunFolder } from './run-folder.ts';
@@ -168,13 +168,14 @@ export class ListedRuns {
     const record = await readRunRecord(dir);
     if (record === null) return unreadable(run, `its ${RUN_FILES.run} cannot be read`);
     const known: KnownRun = { run, record, mayChange: await this.#mayChange(dir) };
+    const purged = await readPurged(dir);
     const closed = await closedSummary(dir);
-    if (closed !== null) return { row: finishedRow(known, closed), pass: closed.pass };
+    if (closed !== null) return { row: finishedRow(known, closed, purged), pass: closed.pass };
     const watch = this.#watches.get(run) ?? (await RunWatch.open(dir, signal));
     if (this.#watches.size < MAX_WATCHES) this.#watches.set(run, watch);
     const status = await watch.look(this.#options.link(), signal);
     const finished = status.state === 'finished' ? await finishedSummary(dir) : null;
-    if (finished !== null) return { row: finishedRow(known, finished), pass: finished.pass };
+    if (finished !== null) return { row: finishedRow(known, finished, purged), pass: finished.pass };
     return { row: openRow(known, status), pass: status.pass };
   }
 
@@ -189,10 +190,4 @@ export class ListedRuns {
 
 function unreadable(run: string, problem: string): CurrentRun {
   return { row: unreadableRow(run, problem), pass: 1 };
-}
-
-function problemOf(error: unknown): string {
-  if (error instanceof Failure) return error.message;
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `its files cannot be read${code}`;
 }

@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../config/run-config.ts';
 import type { RunStatus } from '../../fleet/status/run-status.ts';
+import { purgedText, type Purged } from '../../record/purged.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { RunAction, RunProgress, RunRow, RunState } from '../api/runs.ts';
 
@@ -24,13 +25,13 @@ const NO_PROGRESS: RunProgress = {
   seconds_left: null,
 };
 
-/** A run that is finished. */
-export function finishedRow(known: KnownRun, summary: Summary): RunRow {
+/** A run that is finished, and perhaps purged. */
+export function finishedRow(known: KnownRun, summary: Summary, purged: Purged | null): RunRow {
   const { items: planned, verdicts: judged, errors, by_decision: byDecision, seconds } = summary;
   return {
     ...headOf(known),
-    state: 'finished',
-    problem: null,
+    state: purged === null ? 'finished' : 'purged',
+    problem: purged && purgedText(purged),
     actions: [],
     progress: {
       ...{ ...NO_PROGRESS, planned, plan_closed: true, judged, errors },
@@ -76,6 +77,7 @@ const ACTIONS: Readonly<Record<RunState, readonly RunAction[]>> = {
   stopped: ['cancel'],
   cancelled: [],
   finished: [],
+  purged: [],
   unreadable: [],
 };
 

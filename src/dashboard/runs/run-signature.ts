@@ -7,9 +7,9 @@ import { listEpochs } from '../../record/log/epochs.ts';
 export async function runSignature(dir: string): Promise<string> {
   const newest = (await listEpochs(dir)).at(-1);
   const commits = newest === undefined ? [] : [join(RUN_FILES.log, commitsName(newest))];
-  const { run, plan, control, summary } = RUN_FILES;
+  const { run, plan, control, summary, purged } = RUN_FILES;
   const reviews = join(RUN_FILES.review, REVIEW_FILES.reviews);
-  const parts = [run, plan, control, summary, reviews, ...commits].map(async (name) => {
+  const parts = [run, plan, control, summary, purged, reviews, ...commits].map(async (name) => {
     const found = await lstat(join(dir, name)).catch(() => null);
     return found === null ? '-' : `${found.ino} ${found.size} ${found.mtimeMs}`;
   });

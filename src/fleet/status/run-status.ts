@@ -10,7 +10,8 @@ import { ChainTail } from '../../record/log/chain-tail.ts';
 import { formatPlace } from '../../record/log/chain.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { lastLines } from '../../record/log/last-lines.ts';
-import { finishedSummary } from '../../record/summary/finished-summary.ts';
+import { assertNotPurged, readPurged } from '../../record/purged.ts';
+import { closedSummary, finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { GateResult } from '../../record/summary/gates.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { ShardCounts } from '../../record/shard-tally.ts';
@@ -23,8 +24,8 @@ import { stallReason, WAITING_FOR_REDIS } from './stall-reason.ts';
 /** Timeout for Redis, in milliseconds: far more than a reply takes. */
 const ANSWER_WITHIN_MS = 5000;
 
-/** `stopped`: there is work left, and no feeder. */
-type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished';
+/** `stopped`: there is work left, and no feeder. `purged`: it was finished, and its content deleted. */
+type RunState = 'running' | 'paused' | 'stopped' | 'cancelled' | 'finished' | 'purged';
 
 /** A run's progress, from its directory. */
 export interface RunStatus {
@@ -103,8 +104,10 @@ export class RunWatch {
     const counts = this.#chain.counts(pass);
     const { endsBefore } = this.#chain;
     const feeder = await readFeeder(this.#dir);
-    const summary = await finishedSummary(this.#dir);
-    const state = summary === null ? await openState(this.#dir, feeder) : 'finished';
+    const purged = await readPurged(this.#dir);
+    const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
+    const whole = summary === null ? await openState(this.#dir, feeder) : 'finished';
+    const state = purged === null ? whole : 'purged';
     const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;
     const oldest = this.#oldestOpen();
     return {
@@ -166,14 +169,18 @@ function finalCounts({ verdicts, errors, by_decision: { review, block } }: Summa
   return { judged: verdicts, review, block, errors };
 }
 
-/** The state of a run, without its progress. Failure('usage') when this is not a run directory. */
-export async function readRunState(path: string, signal: AbortSignal): Promise<RunState> {
+/** The state of a run, without its progress. Failure('usage') when this is not a run directory, 'purged' for one that was. */
+export async function readRunState(path: string, signal: AbortSignal): Promise<Exclude<RunState, 'purged'>> {
   const dir = resolve(path);
   if ((await readRunRecord(dir)) === null) throw await notARun(path, signal);
+  await assertNotPurged(dir);
   return (await finishedSummary(dir)) === null ? openState(dir, await readFeeder(dir)) : 'finished';
 }
 
-async function openState(dir: string, feeder: Feeder | null): Promise<RunState> {
+async function openState(
+  dir: string,
+  feeder: Feeder | null,
+): Promise<Exclude<RunState, 'purged' | 'finished'>> {
   if (await hasMarker(dir, 'cancelled')) return 'cancelled';
   if (feeder?.alive !== true) return 'stopped';
   return (await hasMarker(dir, 'paused')) ? 'paused' : 'running';

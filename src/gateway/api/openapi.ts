@@ -37,7 +37,9 @@ export function openApiDocument(needsToken: boolean): object {
         post: moderation('moderateAudio', 'Judge an audio clip', 'multipart/form-data', 'MediaForm'),
       },
       '/healthz': { get: operation('isAlive', 'Whether the gateway runs', json('Health')) },
-      '/readyz': { get: operation('isReady', 'Whether a guard is ready', json('Health')) },
+      '/readyz': {
+        get: operation('isReady', 'Whether a guard and, if it is named, Redis is ready', json('Health')),
+      },
       '/metrics': {
         get: operation('readMetrics', 'Metrics in the text format of Prometheus', {
           'text/plain': { schema: { type: 'string' } },

@@ -30,6 +30,8 @@ export interface EndpointStatus {
   readonly modelVersion: string | null;
   /** Requests answered with verdicts, or with a refusal that names its reason. */
   readonly successes: number;
+  /** When it last answered a request or a check, by `performance.now()`; null while it is out. */
+  readonly answeredAt: number | null;
   readonly sent: Sent;
   /** Requests sent again, by cause. */
   readonly retries: Readonly<Partial<Record<RetryCause, number>>>;

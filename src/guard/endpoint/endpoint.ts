@@ -143,6 +143,7 @@ export class Endpoint {
       fingerprint: reading?.fingerprint.id ?? null,
       modelVersion: reading?.modelVersion ?? null,
       successes: this.#successes + (this.#dispatcher?.health.successes ?? 0),
+      answeredAt: this.#dispatcher?.health.answeredAt ?? null,
       sent: this.#dispatcher === null ? this.#sent : sumOfSent(this.#sent, this.#dispatcher.sent),
       retries: { ...this.#retries },
     };

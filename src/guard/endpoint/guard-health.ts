@@ -34,6 +34,8 @@ export class GuardHealth {
   readonly #options: GuardHealthOptions;
   #test: Promise<CanaryResult> | null = null;
   #successes = 0;
+  /** It answered when it was connected. */
+  #answeredAt = performance.now();
   #latestSentAt = Number.NEGATIVE_INFINITY;
   #isDoubted = false;
   #overloads = 0;
@@ -47,6 +49,11 @@ export class GuardHealth {
   /** Requests answered with verdicts or with a refusal that names its reason, and harmless texts judged. */
   get successes(): number {
     return this.#successes;
+  }
+
+  /** When it last answered a request or a check, by `performance.now()`. */
+  get answeredAt(): number {
+    return this.#answeredAt;
   }
 
   /**
@@ -73,6 +80,7 @@ export class GuardHealth {
   /** The guard judged a request sent at `sentAt` (by `performance.now()`), or the harmless text if left out. */
   judged(sentAt = Number.NEGATIVE_INFINITY): void {
     this.#successes++;
+    this.#answeredAt = performance.now();
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     this.#isDoubted = false;
     this.#overloads = 0;
@@ -142,7 +150,9 @@ export class GuardHealth {
     const { signal } = calls;
     const options = { timeoutMs: Math.min(CHECK_TIMEOUT_MS, calls.timeoutMs), signal };
     try {
-      return (await guard.isReady(options)) ? null : { reason: 'not ready' };
+      if (!(await guard.isReady(options))) return { reason: 'not ready' };
+      this.#answeredAt = performance.now();
+      return null;
     } catch (error) {
       if (signal.aborted) return null;
       if (error instanceof CallError && ['rate', 'overload'].includes(error.fault.kind)) return null;

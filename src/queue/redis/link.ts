@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
@@ -6,6 +7,9 @@ import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
 import { lastingOptions } from './connect-options.ts';
 import type { FleetSeal } from './sealing/fleet-seal.ts';
+
+/** Timeout for a ping, in milliseconds. */
+const ANSWERS_WITHIN_MS = 1000;
 
 interface RedisLinkOptions {
   /** Prints one line: waiting for Redis at the start; Redis is away; Redis is back. */
@@ -61,6 +65,16 @@ export class RedisLink {
   /** Whether Redis cannot be reached at the moment. */
   get away(): boolean {
     return this.#away;
+  }
+
+  /** Whether Redis answers now. A server that hangs keeps its connections. */
+  async answers(): Promise<boolean> {
+    if (this.#away) return false;
+    const ping = this.redis.ping().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([ping, delay(ANSWERS_WITHIN_MS, false, { ref: false })]);
   }
 
   /** A key below the prefix. */

@@ -8,6 +8,16 @@ import { readRunFile, readRunFileIfThere } from '../read-run-file.ts';
 import { checkSignature, parseSignature } from '../manifest/manifest-signature.ts';
 import { hasReviews, openReviewChain, ReviewHistory } from '../reviews/review-history.ts';
 
+export interface VerifyOptions {
+  /** Chain head kept elsewhere: 64 hex digits. */
+  readonly head?: string;
+  /** Path of a file with chain heads, as `--head-file` writes it. */
+  readonly headFile?: string;
+  /** Ed25519 public key; the manifest must be signed with its private key. */
+  readonly publicKey?: KeyObject;
+  readonly signal?: AbortSignal;
+}
+
 /** Failure('internal') unless the chain ends in this head, which was kept elsewhere. */
 export function checkHead(chain: Chain, expected: string): void {
   const { head } = chain.position;

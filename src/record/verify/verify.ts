@@ -1,12 +1,10 @@
-import type { KeyObject } from 'node:crypto';
 import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { FileTooLargeError, NotRegularFileError } from '../../files/open-file.ts';
-import { commitsName, passOfManifest, RUN_FILES } from '../../files/run-files.ts';
+import { passOfManifest, RUN_FILES } from '../../files/run-files.ts';
+import { readPurged } from '../purged.ts';
 import { assertRunDirectory } from '../read-record.ts';
-import type { Chain, Closing } from '../log/chain.ts';
-import { doesNotFollow, readChain } from '../log/read-chain.ts';
+import { readChain } from '../log/read-chain.ts';
 import { workingSeconds } from '../log/working-time.ts';
 import { type Manifest, readManifest } from '../manifest/manifest.ts';
 import { LineFiles } from '../outcomes/line-files.ts';
@@ -20,24 +18,16 @@ import {
   checkNotedHeads,
   checkReviews,
   type SignatureState,
+  type VerifyOptions,
   verifySignature,
 } from './check-seals.ts';
 import { FileComparison } from './file-comparison.ts';
 import { shardCheck } from './shard-check.ts';
 import { checkCoverage, checkHashes, checkListing } from './verify-files.ts';
-import { checkClosing, checkManifest } from './verify-manifest.ts';
+import { checkChain, checkClosing, checkManifest } from './verify-manifest.ts';
+import { type PurgedReport, verifyPurged } from './verify-purged.ts';
 
-interface VerifyOptions {
-  /** Chain head kept elsewhere: 64 hex digits. */
-  readonly head?: string;
-  /** Path of a file with chain heads, as `--head-file` writes it. */
-  readonly headFile?: string;
-  /** Ed25519 public key; the manifest must be signed with its private key. */
-  readonly publicKey?: KeyObject;
-  readonly signal?: AbortSignal;
-}
-
-/** Whether a run's record holds; else the first thing that does not, as one line with file and position. */
+/** Whether a run's record holds, or was purged; else the first thing that does not, as one line with file and position. */
 type VerifyReport =
   | {
       readonly ok: true;
@@ -49,19 +39,23 @@ type VerifyReport =
       readonly errors: number;
       readonly signature: SignatureState;
     }
+  | PurgedReport
   | { readonly ok: false; readonly problem: string };
 
 /**
  * Checks the record of a finished run: the manifest against its hash; the files against the manifest; the chain from
  * run.json to its head; every segment against its commits; outcomes against the plan; decisions against the policy;
  * tallies against outcomes; accounting per source; verdicts.jsonl and the other files of lines against the log; every other
- * file by its hash; where given, the signature and heads kept elsewhere. Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
+ * file by its hash; where given, the signature and heads kept elsewhere. Of a run that was purged, what was kept.
+ * Failure('usage') when the directory is not a run directory; Failure('service') when the check could not be
  * made, which says nothing about the record; rejects with the signal's reason when aborted.
  */
 export async function verifyRun(runDir: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const signal = options.signal ?? new AbortController().signal;
-  await assertRunDirectory(runDir);
   try {
+    const purged = await readPurged(runDir);
+    if (purged !== null) return await verifyPurged(runDir, purged, options, signal);
+    await assertRunDirectory(runDir);
     return await verify(runDir, options, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -130,25 +124,6 @@ async function verify(
   };
 }
 
-/** Checks that the chain ends where the manifest says; returns its closing line. */
-function checkChain(chain: Chain, manifest: Manifest): Closing {
-  if (chain.endsBefore !== null) throw doesNotFollow(chain.endsBefore);
-  const { epoch, head } = chain.position;
-  if (epoch !== manifest.epoch || head !== manifest.chain_head) {
-    throw broken(`the chain does not end at the head that ${RUN_FILES.manifest} names`);
-  }
-  for (const { id, artifacts } of chain.fingerprints.values()) {
-    if (restoreFingerprint(artifacts)?.id !== id) {
-      throw broken(`fingerprint ${id} in the log is not that of its artifacts`);
-    }
-  }
-  const closing = chain.closings.at(-1);
-  if (closing?.position.head === head) return closing;
-  throw broken(
-    `log/${commitsName(epoch)} does not end in a closing line, so nothing in the chain says what ${RUN_FILES.manifest} held`,
-  );
-}
-
 /** Reads the log, checks each shard, and compares the files of lines. Returns the rows and the hash of each. */
 async function checkLines(input: Parameters<typeof runTotals>[0]): Promise<{
   readonly rows: Readonly<Record<string, number>>;
@@ -189,10 +164,6 @@ function tablesIn({ files }: Manifest, lines: ReadonlyMap<string, string>): stri
   return files
     .map(({ path }) => path)
     .filter((path) => !others.has(path) && !path.includes('/') && passOfManifest(path) === null);
-}
-
-function broken(what: string): Failure {
-  return new Failure('internal', what);
 }
 
 /** System errors that say how the record is: a file is missing, or something else has its name. */

@@ -7,6 +7,7 @@ import { Failure } from '../../domain/failure.ts';
 import { createFile } from '../../files/create-file.ts';
 import { listFolder } from '../../files/folders.ts';
 import { readWholeFile } from '../../files/open-file.ts';
+import { assertNotPurged } from '../../record/purged.ts';
 import { controlFolder, makeControlFolder } from './control-files.ts';
 
 /** Heartbeat interval of a feeder, in milliseconds. */
@@ -62,7 +63,7 @@ export class FeedClaim {
   }
 
   /**
-   * Claims the next epoch; the first is 1. On a full disk it rejects with the system's error, and the current feeder keeps
+   * Claims the next epoch; the first is 1. Failure('purged') for a run that is purged at this moment. On a full disk it rejects with the system's error, and the current feeder keeps
    * its claim.
    */
   static async take(runDir: string, { fleet }: { readonly fleet: boolean }): Promise<FeedClaim> {
@@ -70,7 +71,16 @@ export class FeedClaim {
     const key = randomBytes(32).toString('hex');
     for (;;) {
       const epoch = ((await listNumbers(runDir)).at(-1) ?? 0) + 1;
-      if (await writeClaim(runDir, epoch, { fleet, key })) return new FeedClaim(runDir, epoch, key);
+      if (!(await writeClaim(runDir, epoch, { fleet, key }))) continue;
+      const claim = new FeedClaim(runDir, epoch, key);
+      try {
+        // A purge writes its note, then looks for claims: one of the two always sees the other.
+        await assertNotPurged(runDir);
+      } catch (error) {
+        await claim.release();
+        throw error;
+      }
+      return claim;
     }
   }
 

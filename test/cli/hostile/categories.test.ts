@@ -74,17 +74,8 @@ async function moderated(names: (item: number) => string[], ...flags: string[]) 
     },
   });
   const folder = await folderWith({ 'a.csv': 'text\ntext 0\ntext 1\ntext 2\n' });
-  const args = [
-    'enqueue',
-    'a.csv',
-    '--out',
-    'runs',
-    '--guard',
-    server.address,
-    '--canaries',
-    'off',
-    ...flags,
-  ];
+  const enqueue = ['enqueue', 'a.csv', '--out', 'runs', '--canaries', 'off', ...flags];
+  const args = [...enqueue, '--guard', server.address];
   const done = await typed(args, { runs: runCommands, context: { cwd: folder } });
   const dir = await onlyRun(join(folder, 'runs'));
   const summary = JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8')) as Summary;

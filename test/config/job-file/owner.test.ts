@@ -2,13 +2,14 @@ import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
-import { mistakeIn, resolved, workspace } from '../workspace.ts';
+import { folderWith } from '../../helpers/cli.ts';
+import { mistakeIn, resolved } from '../workspace.ts';
 
 const SOMEBODY = 54_321;
 const isRoot = process.geteuid?.() === 0;
 
 async function jobFolder(): Promise<{ readonly cwd: string; readonly job: string }> {
-  const cwd = await workspace({
+  const cwd = await folderWith({
     'a.csv': 'text\nhello\n',
     'job.yaml': 'sources:\n  - path: a.csv\nonFinish: [/bin/true]\n',
   });

@@ -15,7 +15,7 @@ import { DEFAULT_POLICY, withThresholds, type Policy } from '../../../src/domain
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { replayDecision } from '../../../src/record/outcomes/outcome-line.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
-import { seeded } from '../../helpers/seeded.ts';
+import { random } from '../../helpers/corpus.ts';
 import { indexed, signal } from './indexed.ts';
 import { randomOutcomes } from './outcomes.ts';
 import { rounds } from '../../helpers/rounds.ts';
@@ -72,7 +72,7 @@ describe('other thresholds', () => {
   it.each(POLICIES.map((policy, index) => [index, policy] as const))(
     `decide on all items what the policy would, from policy %i (SEED=${SEED})`,
     async (number, policy) => {
-      const lines = randomOutcomes(250, seeded(SEED + number), policy);
+      const lines = randomOutcomes(250, random(SEED + number), policy);
       const index = await indexed(lines, policy);
       await fc.assert(
         fc.asyncProperty(QUERY, async (query) => {
@@ -140,7 +140,7 @@ describe('other thresholds', () => {
   });
 
   it('are shown beside how scores are spread', async () => {
-    const lines = randomOutcomes(250, seeded(SEED), DEFAULT_POLICY);
+    const lines = randomOutcomes(250, random(SEED), DEFAULT_POLICY);
     const index = await indexed(lines);
     const bins = (scores: readonly number[]): number[] => {
       const counts = new Array<number>(100).fill(0);

@@ -5,47 +5,22 @@ import { Lease } from '../../../src/fleet/redis/lease.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
-import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
-import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
-import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
-import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { gate } from '../../helpers/guards/gate.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 import { slowPathTo } from '../../helpers/slow-path.ts';
 import { newRun, signal } from '../../record/run-fixture.ts';
+import { feederAtWork } from './feeder-at-work.ts';
 
 setMaxListeners(0, signal);
 
-/** A feeder at work on a new run; `watching` is how that ended. */
-async function feederOn(link: RedisLink, { maxWaitMs = 60_000 } = {}) {
-  const run = { ...(await newRun({ maxWaitMs })), sources: [] };
-  const feedClaim = await FeedClaim.take(run.dir, { fleet: true });
-  const end = new AbortController();
-  setMaxListeners(0, end.signal);
-  const tail = await ChainTail.open(run.dir, end.signal);
-  const feeder = new FleetFeeder({
-    run,
-    reuse: new RunReuse(run.record, null),
-    link,
-    claim: feedClaim,
-    tail,
-  });
-  const watching = feeder.supervise(end.signal);
-  watching.catch(() => {});
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await watching.catch(() => {});
-    await feeder.close();
-    await feedClaim.release();
-  });
-  return { run, feeder, watching, signal: end.signal };
-}
+const feederOn = async (link: RedisLink, { maxWaitMs = 60_000 } = {}) =>
+  feederAtWork(link, await newRun({ maxWaitMs }));
 
 it('a run that only waits for a sink to finish it says so, and ends with its maximum wait', async () => {
   const link = await linkForTest(await redisForTest());
-  const { feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1000 });
+  const { feeder, watching, end } = await feederOn(link, { maxWaitMs: 1000 });
   const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
   finishing.catch(() => {});
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
@@ -69,7 +44,7 @@ it('a run whose directory was deleted ends, says so, and leaves nothing in Redis
 
 it('a run that a sink is finishing does not end with its maximum wait, however long that takes', async () => {
   const link = await linkForTest(await redisForTest());
-  const { run, feeder, watching, signal: end } = await feederOn(link, { maxWaitMs: 1000 });
+  const { run, feeder, watching, end } = await feederOn(link, { maxWaitMs: 1000 });
   const lease = new Lease(link, sinkLease(run.record.run), 'a-sink', 60_000);
   expect(await lease.take(end)).toBe(true);
   const queue = sinkQueue(link, run.record.run);
@@ -108,7 +83,7 @@ it('does not say that it waits for Redis while that answers, however far it is',
 
 it('a run that is over does not wait for a Redis that hangs', async () => {
   const redis = await redisForTest();
-  const { feeder, signal: end } = await feederOn(await linkForTest(redis));
+  const { feeder, end } = await feederOn(await linkForTest(redis));
   process.kill(redis.pid, 'SIGSTOP');
   onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
   await feeder.deregister(end);
@@ -123,7 +98,7 @@ it('says why it cannot make its run known, and goes on when it can', async () =>
     for (const key of keys) await link.redis.set(key, filler);
   };
   await expect(fill()).rejects.toThrow('OOM');
-  const { run, feeder, signal: end } = await feederOn(link);
+  const { run, feeder, end } = await feederOn(link);
   await settled(() => feeder.note?.startsWith('Redis is full') === true);
   await link.redis.del(keys);
   await settled(() => new FleetRuns(link).isRegistered(run.record.run, end));

@@ -2,18 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { EndpointStatus } from '../../../src/guard/endpoint/endpoint-status.ts';
-import { FleetFeeder } from '../../../src/fleet/feeder/fleet-feeder.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { Presence } from '../../../src/fleet/redis/presence.ts';
 import { announcedGuards, WorkerModels } from '../../../src/fleet/redis/worker-models.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
-import { ChainTail } from '../../../src/record/log/chain-tail.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
-import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { VerdictStore } from '../../../src/store/verdict-store.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { feederAtWork } from './feeder-at-work.ts';
 import {
   DECLARED,
   FINGERPRINT,
@@ -42,26 +40,15 @@ async function reusingFeeder({ maxWaitMs = 60_000, model = FINGERPRINT, trustDec
     ...resultOf(earlier, (item) => verdict(item, { fingerprint: model.id })),
     fingerprints: [model],
   });
-  const claim = await FeedClaim.take(dir, { fleet: true });
-  const end = new AbortController();
-  setMaxListeners(0, end.signal);
-  const tail = await ChainTail.open(dir, end.signal);
-  const run = { dir, record, sources: [] };
-  const feeder = new FleetFeeder({ run, reuse: new RunReuse(record, store), link, claim, tail });
-  const watching = feeder.supervise(end.signal);
-  watching.catch(() => undefined);
+  onTestFinished(() => store!.close());
   const [shards, results] = [shardQueue(link, 'text'), sinkQueue(link, record.run)];
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await watching.catch(() => undefined);
-    await feeder.close();
-    await Promise.all([shards.close(), results.close(), claim.release(), store!.close()]);
-  });
+  onTestFinished(async () => void (await Promise.all([shards.close(), results.close()])));
+  const fed = await feederAtWork(link, { dir, record }, store);
   const waiting = async () => ({
     shards: (await shards.depth(signal)).waiting,
     results: (await results.depth(signal)).waiting,
   });
-  return { link, run, feeder, watching, end: end.signal, shards, results, waiting };
+  return { link, ...fed, shards, results, waiting };
 }
 
 /** A worker whose guards have these models, until `have` says otherwise. */

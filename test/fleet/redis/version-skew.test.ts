@@ -8,10 +8,10 @@ import { FleetRuns, JOB_FORM } from '../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { DroppedJobs } from '../../../src/queue/redis/sealing/dropped-jobs.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
-import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { sinkAtWork } from '../sink-at-work.ts';
 
 const signal = new AbortController().signal;
 setMaxListeners(0, signal);
@@ -73,23 +73,12 @@ it.each([
 });
 
 it('a run of a later version is skipped by a sink, which continues', async () => {
-  const said: string[] = [];
   const link = await linkForTest(await redisForTest(), [], KEY);
   const { dir, record } = await newRun();
   await announce(link, record.run, dir);
-  const end = new AbortController();
-  setMaxListeners(0, end.signal);
-  const nothing = (): void => {};
-  const ended = runFleetSink({
-    ...{ link, id: 'a-sink', roots: [dirname(dir)], keyFile: null, say: (line: string) => said.push(line) },
-    observer: { held: nothing, committed: nothing, diskFull: nothing, finished: nothing, dropped: nothing },
-    afterFinish: { signingKey: null, headFile: null },
-    ...{ drain: end.signal, stop: end.signal },
-  }).catch((error: unknown) => error);
+  const { said, end } = sinkAtWork(link, dirname(dir));
   const left = `the run ${record.run} is skipped: its feeder runs another version of guardsweep`;
   await settled(() => said.includes(left));
   expect(await new FleetRuns(link).obstacle(record.run, signal)).toContain('another version');
-  const reason = new Error('the test is over');
-  end.abort(reason);
-  expect(await ended).toBe(reason);
+  expect(await end()).toMatchObject({ message: 'the test is over' });
 });

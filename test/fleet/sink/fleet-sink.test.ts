@@ -10,14 +10,13 @@ import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { finishJobId } from '../../../src/fleet/jobs/result-job.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
-import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { sinkAtWork } from '../sink-at-work.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
 
 setMaxListeners(0, signal);
-const say = (): void => {};
 
 /** A run whose feeder of a fleet is gone, with all that it and a worker left in Redis. */
 async function leftRun(link: RedisLink) {
@@ -33,22 +32,9 @@ async function leftRun(link: RedisLink) {
   const shards = shardQueue(link, 'text');
   const results = sinkQueue(link, name);
   for (const shard of [0, 1]) {
-    await shards.put(
-      {
-        ...{
-          run: name,
-          record,
-          epoch,
-          expectFingerprint: null,
-          workerGuards: null,
-          judging: DEFAULT_JUDGING,
-          contentPolicy: null,
-          settledMark: null,
-        },
-        shard: shardOf(shard, [shard]),
-      },
-      signal,
-    );
+    const of = { run: name, record, epoch, judging: DEFAULT_JUDGING, shard: shardOf(shard, [shard]) };
+    const none = { expectFingerprint: null, workerGuards: null, contentPolicy: null, settledMark: null };
+    await shards.put({ ...of, ...none }, signal);
   }
   // As of a worker that died with a shard.
   await link.redis.set(link.key('shards-text', `s-${name}-1-3-${epoch}`, 'lock'), 'a token', 'PX', 2000);
@@ -61,33 +47,10 @@ async function leftRun(link: RedisLink) {
   return { run, name, runs, left };
 }
 
-/** A sink at work for the rest of the test. */
-function sinkFor(link: RedisLink, root: string, said: string[] = []): void {
-  const end = new AbortController();
-  setMaxListeners(0, end.signal);
-  const observer = { held: say, committed: say, diskFull: say, finished: say, dropped: say };
-  const options = {
-    link,
-    id: 'a-sink',
-    roots: [root],
-    keyFile: null,
-    say: (line: string) => said.push(line),
-    observer,
-  };
-  const afterFinish = { signingKey: null, headFile: null };
-  const ended = runFleetSink({ ...options, afterFinish, drain: end.signal, stop: end.signal }).catch(
-    () => {},
-  );
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await ended;
-  });
-}
-
 it('nothing of a run stays in Redis that a single process went on with', async () => {
   const link = await linkForTest(await redisForTest());
   const { run, name, runs, left } = await leftRun(link);
-  sinkFor(link, dirname(run.dir));
+  sinkAtWork(link, dirname(run.dir));
   await settled(async () => (await link.redis.llen(link.key(`results-${name}`, 'wait'))) === 0);
   expect(await runs.isRegistered(name, signal)).toBe(true);
   const local = await FeedClaim.take(run.dir, { fleet: false });
@@ -113,7 +76,7 @@ it('nothing of a run stays in Redis that a single process had gone on with befor
   const { run, left } = await leftRun(link);
   const local = await FeedClaim.take(run.dir, { fleet: false });
   await local.release();
-  sinkFor(link, dirname(run.dir));
+  sinkAtWork(link, dirname(run.dir));
   await settled(async () => (await left()).length === 0);
 });
 
@@ -122,7 +85,7 @@ it('a run that is still fed, or waits to be, keeps what it has in Redis', async 
   const { run, left } = await leftRun(link);
   const before = (await left()).length;
   expect(before).toBeGreaterThan(6);
-  sinkFor(link, dirname(run.dir));
+  sinkAtWork(link, dirname(run.dir));
   const later = await FeedClaim.take(run.dir, { fleet: true });
   onTestFinished(() => later.release());
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -135,7 +98,7 @@ it('nothing of a run stays in Redis that nobody has fed for long, wherever its d
   // As Redis does it after ten minutes.
   await link.redis.del(link.key('run', name), link.key('obstacle', name));
   expect(await new FleetRuns(link).list(signal)).toEqual([]);
-  sinkFor(link, await temporaryFolder());
+  sinkAtWork(link, await temporaryFolder());
   await settled(async () => (await left()).length === 0);
   // The name itself is struck off last.
   await settled(async () => (await link.redis.smembers(link.key('runs'))).length === 0);
@@ -148,7 +111,7 @@ it('nothing stays in Redis of a run that is no longer registered, and of which a
   // As a worker does before it adds a result.
   await runs.remember(name, signal);
   expect(await left()).not.toEqual([]);
-  sinkFor(link, await temporaryFolder());
+  sinkAtWork(link, await temporaryFolder());
   await settled(async () => (await left()).length === 0);
 });
 
@@ -166,8 +129,7 @@ it('an end that an earlier feeder asked for is no business of the one that feeds
   const results = sinkQueue(link, name);
   const left = { kind: 'finish', run: name, record, epoch: earlier.epoch, pass: 1 } as const;
   await results.put(left, signal);
-  const said: string[] = [];
-  sinkFor(link, dirname(run.dir), said);
+  const { said } = sinkAtWork(link, dirname(run.dir));
   await settled(async () => !(await results.has(finishJobId(name, 1, earlier.epoch), signal)));
   // Also of a run that the sink has committed something of.
   const log = await claim(run);
@@ -196,8 +158,7 @@ it('a run whose control folder cannot be read is skipped, and the sink continues
   onTestFinished(() => claim.release());
   const runs = new FleetRuns(link);
   await runs.register({ run: broken.record.run, dir: broken.dir, epoch: 1 }, signal);
-  const said: string[] = [];
-  sinkFor(link, dirname(dirname(broken.dir)), said);
+  const { said } = sinkAtWork(link, dirname(dirname(broken.dir)));
   const left = `the folder control of the run ${broken.record.run} cannot be read (ENOTFILE): skipped`;
   await settled(() => said.includes(left));
   await runs.register({ run: other.record.run, dir: other.dir, epoch: claim.epoch }, signal);
@@ -215,8 +176,7 @@ it('a run in whose directory others can write is not committed, and its feeder i
   const runs = new FleetRuns(link);
   await runs.register({ run: record.run, dir, epoch: claim.epoch }, signal);
   await chmod(join(dir, 'log'), 0o770);
-  const said: string[] = [];
-  sinkFor(link, dirname(dir), said);
+  const { said } = sinkAtWork(link, dirname(dir));
   let problem: unknown = null;
   await settled(async () => (problem ??= await runs.takeProblem(record.run, claim.epoch, signal)) !== null);
   expect(JSON.stringify(problem)).toContain('others can write in');

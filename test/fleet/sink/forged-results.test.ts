@@ -13,12 +13,12 @@ import { sinkJobCodec, type ResultJob, type SinkJob } from '../../../src/fleet/j
 import { settledMark } from '../../../src/fleet/jobs/settled-mark.ts';
 import { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
-import { runFleetSink } from '../../../src/fleet/sink/fleet-sink.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { knownItem } from '../../helpers/items.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { sinkAtWork } from '../sink-at-work.ts';
 import {
   claim,
   closingOf,
@@ -61,29 +61,15 @@ async function fedRun(
   const runs = new FleetRuns(link);
   await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
 
-  const end = new AbortController();
-  setMaxListeners(0, end.signal);
-  const said: string[] = [];
   const dropped: string[] = [];
   const committed: number[] = [];
   let finished = 0;
   const observer = {
-    held: () => {},
-    diskFull: () => {},
     finished: () => void finished++,
     committed: ({ shard }: ShardResult) => void committed.push(shard.shard),
     dropped: (reason: string) => void dropped.push(reason),
   };
-  const ended = runFleetSink({
-    ...{ link, id: 'a-sink', roots: [dirname(run.dir)], keyFile: null, observer },
-    afterFinish: { signingKey: null, headFile },
-    say: (line) => said.push(line),
-    ...{ drain: end.signal, stop: end.signal },
-  }).catch(() => {});
-  onTestFinished(async () => {
-    end.abort(new Error('the test is over'));
-    await ended;
-  });
+  const { said } = sinkAtWork(link, dirname(run.dir), { observer, headFile });
 
   const results = sinkQueue(link, name);
   const queue = new Queue(`results-${name}`, { connection: link.redis, prefix: link.address.prefix });

@@ -1,16 +1,15 @@
-import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
-import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields } from '../../../src/formats/record.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
 import { corpus, readItems } from '../../ingest/read-items.ts';
 import { childrenNamed } from '../../normalize/audio/processes.ts';
-import { rowsOf, valuesOf } from './read-rows.ts';
+import { batchesOf, rowsOf, valuesOf } from './read-rows.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -214,39 +213,25 @@ test.each([100, 200_000])('the open file is read, of %d rows, whatever its name 
   await duckdb(
     `copy (select 'opened ' || md5(i::varchar) as text from range(${rows}) r(i)) to '${path}' (format parquet)`,
   );
-  const handle = await open(path);
-  try {
-    const { size: bytes } = await handle.stat();
+  const opened = async (): Promise<void> => {
     await rm(path);
     await duckdb(`copy (select 'other' as text) to '${path}' (format parquet)`);
-    const options = { signal: new AbortController().signal, wanted: [], recordBytes: 1000 };
-    let read = 0;
-    for await (const batch of readRows({ handle, bytes }, options)) {
-      for (const { text } of valuesOf(batch)) expect(text).toMatch(/^opened /);
-      read += batch.length;
-    }
-    expect(read).toBe(rows);
-  } finally {
-    await handle.close();
-  }
+  };
+  const { records } = await rowsOf(path, { opened, recordBytes: 1000 });
+  for (const { text } of valuesOf(records)) expect(text).toMatch(/^opened /);
+  expect(records).toHaveLength(rows);
 });
 
 test('an abort ends the process that reads', async () => {
   const path = join(folder, 'aborted.parquet');
   await duckdb(`copy (select md5(i::varchar) as text from range(400000) r(i)) to '${path}' (format parquet)`);
-  const handle = await open(path);
-  try {
-    const { size: bytes } = await handle.stat();
-    const abort = new AbortController();
-    const options = { signal: abort.signal, wanted: [], recordBytes: 1000 };
-    const reading = (async () => {
-      for await (const batch of readRows({ handle, bytes }, options)) if (batch.length > 0) abort.abort();
-    })();
-    await expect(reading).rejects.toThrow('aborted');
-    await settled(() => childrenNamed('node', process.pid).length === 0);
-  } finally {
-    await handle.close();
-  }
+  const abort = new AbortController();
+  const reading = (async () => {
+    const batches = batchesOf(path, { signal: abort.signal, recordBytes: 1000 });
+    for await (const batch of batches) if (batch.length > 0) abort.abort();
+  })();
+  await expect(reading).rejects.toThrow('aborted');
+  await settled(() => childrenNamed('node', process.pid).length === 0);
 });
 
 test('what a few bytes expand to is bounded, even in rows too large to be judged', async () => {
@@ -256,24 +241,10 @@ test('what a few bytes expand to is bounded, even in rows too large to be judged
   );
   const { size } = await stat(path);
   expect(size).toBeLessThan(200_000);
-  let rows = 0;
-  const handle = await open(path);
-  const options = {
-    signal: new AbortController().signal,
-    wanted: [],
-    recordBytes: 1000,
-  };
-  try {
-    await expect(
-      (async () => {
-        for await (const batch of readRows({ handle, bytes: size }, options)) rows += batch.length;
-      })(),
-    ).rejects.toMatchObject({ error: { code: 'ITEM_TOO_LARGE' } });
-  } finally {
-    await handle.close();
-  }
-  expect(rows).toBeGreaterThan(1000);
-  expect(rows).toBeLessThan(1700);
+  const { records, problem } = await rowsOf(path, { recordBytes: 1000 });
+  expect(problem?.error.code).toBe('ITEM_TOO_LARGE');
+  expect(records.length).toBeGreaterThan(1000);
+  expect(records.length).toBeLessThan(1700);
 });
 
 function textOfItem({ request }: Item): string | null {

@@ -3,36 +3,44 @@ import { ParquetProblem } from '../../../src/formats/parquet/table-process.ts';
 import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields, type SourceRecord } from '../../../src/formats/record.ts';
 
-export interface RowsRead {
+interface RowsRead {
   readonly records: readonly SourceRecord[];
   /** Why reading ended early; null if it did not. */
   readonly problem: ParquetProblem | null;
 }
 
-/** All rows of a Parquet file; anything but a ParquetProblem is thrown. */
-export async function rowsOf(
+interface Reading {
+  readonly wanted?: readonly string[];
+  readonly recordBytes?: number;
+  readonly signal?: AbortSignal;
+  /** Is called once the file is open. */
+  readonly opened?: () => Promise<unknown>;
+}
+
+/** The rows of a Parquet file, batch by batch. */
+export async function* batchesOf(
   path: string,
-  {
-    wanted = [],
-    recordBytes = 1_000_000,
-  }: {
-    readonly wanted?: readonly string[];
-    readonly recordBytes?: number;
-  } = {},
-): Promise<RowsRead> {
+  { wanted = [], recordBytes = 1_000_000, signal = new AbortController().signal, opened }: Reading = {},
+): AsyncGenerator<readonly SourceRecord[]> {
   const handle = await open(path);
+  try {
+    const { size: bytes } = await handle.stat();
+    await opened?.();
+    yield* readRows({ handle, bytes }, { signal, wanted, recordBytes });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** All rows of a Parquet file; anything but a ParquetProblem is thrown. */
+export async function rowsOf(path: string, reading: Reading = {}): Promise<RowsRead> {
   const records: SourceRecord[] = [];
   try {
-    const { size } = await handle.stat();
-    const { signal } = new AbortController();
-    const options = { signal, wanted, recordBytes };
-    for await (const batch of readRows({ handle, bytes: size }, options)) records.push(...batch);
+    for await (const batch of batchesOf(path, reading)) records.push(...batch);
     return { records, problem: null };
   } catch (error) {
     if (!(error instanceof ParquetProblem)) throw error;
     return { records, problem: error };
-  } finally {
-    await handle.close();
   }
 }
 

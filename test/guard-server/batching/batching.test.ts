@@ -1,18 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import type { SyntheticOptions } from '../../../src/guard-server/synthetic/synthetic-model.ts';
-import {
-  startGuardServer,
-  type GuardServer,
-  type SyntheticControl,
-} from '../../../src/guard-server/server.ts';
-import {
-  column,
-  messages,
-  promptInputs,
-  TestClient,
-  type TestTensor,
-} from '../../helpers/guards/guard-client.ts';
+import type { GuardServer, SyntheticControl } from '../../../src/guard-server/server.ts';
+import type { TestClient } from '../../helpers/guards/guard-client.ts';
+import { column, messages, promptInputs, type TestTensor } from '../../helpers/guards/guard-client.ts';
+import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import { settled } from '../../helpers/settled.ts';
 
 let server: GuardServer;
@@ -20,20 +12,9 @@ let client: TestClient;
 let control: SyntheticControl;
 
 async function start(maxBatchSize: number, synthetic: SyntheticOptions = {}): Promise<void> {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    maxBatchSize,
-    synthetic: { serviceTime: 'zero', ...synthetic },
-  });
-  client = new TestClient(server.address);
+  ({ server, client } = await guardForTest({ maxBatchSize, synthetic }));
   control = server.synthetic!;
 }
-
-afterEach(async () => {
-  client.close();
-  await server.close();
-});
 
 /** Holds the only instance, sends the requests in order, lets go, and returns the number of executions they took. */
 async function executionsOf(requests: readonly TestTensor[][]): Promise<number> {

@@ -52,10 +52,6 @@ describe('a message', () => {
     expect(await send(long, { compressed: true })).toBe(status.RESOURCE_EXHAUSTED);
   });
 
-  it('may be compressed', async () => {
-    expect(await send(valid, { compressed: true })).toBe(status.OK);
-  });
-
   it('that is malformed is refused, and the next one is served', async () => {
     expect(await send(Buffer.alloc(100, 0xff))).toBe(status.INVALID_ARGUMENT);
     expect(await send(valid)).toBe(status.OK);
@@ -66,11 +62,5 @@ describe('a deadline', () => {
   // gRPC for Python and C++ sends 27000 hours for anything longer: in milliseconds, more than 32 bits.
   it.each([27_000, 600])('of %d hours leaves a call its time', async (hours) => {
     expect(await send(valid, { deadlineMs: hours * HOUR_MS })).toBe(status.OK);
-  });
-
-  it('that passes ends its call', async () => {
-    server.synthetic!.pause();
-    expect(await send(valid, { deadlineMs: 20 })).toBe(status.DEADLINE_EXCEEDED);
-    server.synthetic!.resume();
   });
 });

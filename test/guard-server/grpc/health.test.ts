@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
 import { loadProtoService } from '../../../src/guard/tensors/proto-service.ts';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { TestClient } from '../../helpers/guards/guard-client.ts';
+import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-let server: GuardServer;
-let client: Client;
-
-beforeAll(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    token: 'opensesame',
-    modelControl: 'explicit',
-  });
-  client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
-});
-
-afterAll(async () => {
-  client.close();
-  await server.close();
-});
+const { server, client: inference } = await sharedGuard({ token: 'opensesame', modelControl: 'explicit' });
+const client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
+afterAll(() => client.close());
 
 const { Check } = loadProtoService('health.proto', 'grpc.health.v1.Health');
 
@@ -55,9 +40,7 @@ it.each(['', 'inference.GRPCInferenceService'])(
 
 it('tells of the model whether it is loaded', async () => {
   expect(await check('guard')).toEqual({ status: 'NOT_SERVING' });
-  const inference = new TestClient(server.address);
   await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token: 'opensesame' });
-  inference.close();
   expect(await check('guard')).toEqual({ status: 'SERVING' });
 });
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
-import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
+import { column, messages, output, promptInputs } from '../../helpers/guards/guard-client.ts';
+import { guardForTest, sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const { client } = await sharedGuard({ synthetic: { contextTokens: 100 } });
 
@@ -128,33 +127,22 @@ describe('verdicts', () => {
 
 describe('without batching', () => {
   it('has no batch dimension (C-208)', async () => {
-    const plain = await startGuardServer({
-      model: 'synthetic',
-      grpcPort: 0,
-      maxBatchSize: 0,
-      synthetic: { serviceTime: 'zero' },
+    const { client: plain } = await guardForTest({ maxBatchSize: 0 });
+    const config = await plain.config();
+    expect(config.max_batch_size).toBe(0);
+    expect(config.dynamic_batching ?? null).toBeNull();
+    const flat = (name: string, text: string) => ({ ...column(name, [text]), shape: [1] });
+    const reply = await plain.infer({ tensors: [flat('MODALITY', 'text'), flat('TEXT', 'two')] });
+    expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
+    const batched = await client.infer({ tensors: promptInputs(['two']) });
+    expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
+    const conversation = messages([['user', 'hello']]);
+    const multiturn = await plain.infer({
+      tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
     });
-    const plainClient = new TestClient(plain.address);
-    try {
-      const config = await plainClient.config();
-      expect(config.max_batch_size).toBe(0);
-      expect(config.dynamic_batching ?? null).toBeNull();
-      const flat = (name: string, text: string) => ({ ...column(name, [text]), shape: [1] });
-      const reply = await plainClient.infer({ tensors: [flat('MODALITY', 'text'), flat('TEXT', 'two')] });
-      expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
-      const batched = await client.infer({ tensors: promptInputs(['two']) });
-      expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
-      const conversation = messages([['user', 'hello']]);
-      const multiturn = await plainClient.infer({
-        tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
-      });
-      expect(output(multiturn, 'SCORE')).toHaveLength(1);
-      await expect(plainClient.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
-        code: status.INVALID_ARGUMENT,
-      });
-    } finally {
-      plainClient.close();
-      await plain.close();
-    }
+    expect(output(multiturn, 'SCORE')).toHaveLength(1);
+    await expect(plain.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
+      code: status.INVALID_ARGUMENT,
+    });
   });
 });

@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
+import type { GuardServer, GuardServerOptions } from '../../../src/guard-server/server.ts';
+import { promptInputs, type TestClient } from '../../helpers/guards/guard-client.ts';
+import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 
 let server: GuardServer;
 let client: TestClient;
 
-async function start(options: { modelControl: 'explicit' | 'none'; loadModel?: 'guard' }): Promise<void> {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-    ...options,
-  });
-  client = new TestClient(server.address);
+async function start(options: Partial<GuardServerOptions>): Promise<void> {
+  ({ server, client } = await guardForTest(options));
 }
-
-afterEach(async () => {
-  client.close();
-  await server.close();
-});
 
 const judge = () => client.infer({ tensors: promptInputs(['a']) });
 const load = (request: object = {}) =>

@@ -59,18 +59,4 @@ describe('streamed inference', () => {
     call.end();
     expect((await replies).map(({ error_message }) => error_message !== '')).toEqual([false, true, false]);
   });
-
-  it('goes on after faults of the model', async () => {
-    server.synthetic!.setFaults([{ kind: 'crash', times: 1 }]);
-    const call = connection.call();
-    const [first, second] = [request('1', 'a'), request('2', 'b')];
-    call.write(first);
-    const [failed] = (await once(call, 'data')) as [StreamReply];
-    expect(failed.error_message).toContain('Failed to process the request(s)');
-    call.write(second);
-    const [answered] = (await once(call, 'data')) as [StreamReply];
-    expect(answered.error_message).toBe('');
-    call.end();
-    server.synthetic!.setFaults([]);
-  });
 });

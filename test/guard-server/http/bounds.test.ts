@@ -2,36 +2,23 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import { type GuardServer, startGuardServer } from '../../../src/guard-server/server.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs } from '../../helpers/guards/guard-client.ts';
+import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import { binaryBody } from '../../helpers/guards/http-infer.ts';
 
 const MIB = 1024 * 1024;
 const INFER = '/v2/models/guard/infer';
 
-const opened: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close();
-});
-
-async function server(token: string | null = null): Promise<GuardServer> {
-  const started = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    httpPort: 0,
-    synthetic: { serviceTime: 'zero' },
-    token,
-  });
-  opened.push(started);
-  return started;
-}
+const server = async (token: string | null = null): Promise<GuardServer> =>
+  (await guardForTest({ httpPort: 0, token })).server;
 
 /** A connection that sends what a client would not. */
 async function raw({ httpAddress }: GuardServer): Promise<Socket> {
   const { hostname, port } = new URL(httpAddress!);
   const socket = connect(Number(port), hostname);
-  opened.push({ close: () => socket.destroy() });
+  onTestFinished(() => void socket.destroy());
   socket.on('error', () => {});
   await once(socket, 'connect');
   return socket;
@@ -81,26 +68,4 @@ describe('access', () => {
     const headers = { ...good.headers, authorization: `Bearer ${token}` };
     expect(await judge(guard, { headers })).toBe(200);
   });
-
-  it('is refused to pages of other sites', async () => {
-    const guard = await server();
-    const headers = { ...good.headers, origin: 'http://attacker.example' };
-    expect(await judge(guard, { headers })).toBe(403);
-  });
-});
-
-it('a server that exits answers what it has, and refuses what comes after', async () => {
-  const guard = await server();
-  guard.synthetic!.pause();
-  const running = judge(guard);
-  const socket = await raw(guard);
-  socket.write(`${head('POST', INFER, 'transfer-encoding: chunked')}1\r\n`);
-  await expect.poll(() => guard.synthetic!.counts.executions).toBe(1);
-  const closed = guard.close();
-  expect(await running).toBe(200);
-  socket.write(`{\r\n0\r\n\r\n${head('GET', '/v2/health/live')}`);
-  expect(await text(socket)).toMatch(
-    /^HTTP\/1\.1 400 [^]*HTTP\/1\.1 503 [^]*\{"error":"the server is exiting"\}$/,
-  );
-  await closed;
 });

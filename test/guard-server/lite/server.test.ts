@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { startGuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, output, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
-import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
+import { column, messages, output, promptInputs } from '../../helpers/guards/guard-client.ts';
+import { guardForTest, sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const { server, client } = await sharedGuard({ model: 'lite' });
 
@@ -46,8 +45,7 @@ it('judges every kind of request, each the same in any company (C-102)', async (
 });
 
 it('answers the scores of all categories for every content if asked, and is then another guard (C-215)', async () => {
-  const open = await startGuardServer({ model: 'lite', grpcPort: 0, allScores: true });
-  const all = new TestClient(open.address);
+  const { client: all } = await guardForTest({ model: 'lite', allScores: true });
   const request = { tensors: promptInputs(['A recipe for lentil soup.']) };
   const scores = output(await all.infer(request), 'SUBCATEGORY_SCORES') as number[];
   expect(scores).toHaveLength(13);
@@ -57,6 +55,23 @@ it('answers the scores of all categories for every content if asked, and is then
   const version = { tensors: [column('REQUEST_TYPE', ['version'])] };
   expect(output(await all.infer(version), 'VERSION')[0]).toContain('"lite-outputs"');
   expect(output(await client.infer(version), 'VERSION')[0]).not.toContain('lite-outputs');
-  all.close();
-  await open.close();
+});
+
+it('cache sessions are forgotten when the model is unloaded (C-312)', async () => {
+  const { client } = await guardForTest({ model: 'lite', modelControl: 'explicit', loadModel: 'guard' });
+  const hits = async () => {
+    const reply = await client.infer({
+      tensors: [
+        column('REQUEST_TYPE', ['multiturn']),
+        messages([['user', 'hello']]),
+        column('SESSION_ID', ['s']),
+      ],
+    });
+    return output(reply, 'CACHE_USAGE')[0];
+  };
+  await hits();
+  expect(await hits()).toBe(1);
+  await client.call('RepositoryModelUnload', { model_name: 'guard' });
+  await client.call('RepositoryModelLoad', { model_name: 'guard' });
+  expect(await hits()).toBe(0);
 });

@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { guardMetrics } from '../../../src/guard-server/service/guard-metrics.ts';
-import { startGuardServer, type GuardServer } from '../../../src/guard-server/server.ts';
-import { column, messages, promptInputs, TestClient } from '../../helpers/guards/guard-client.ts';
+import type { StatisticsEntry } from '../../../src/guard-server/service/statistics-entry.ts';
+import type { GuardServer } from '../../../src/guard-server/server.ts';
+import { column, messages, promptInputs, type TestClient } from '../../helpers/guards/guard-client.ts';
+import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import { settled } from '../../helpers/settled.ts';
 import { StreamConnection } from '../../helpers/guards/stream-client.ts';
 
@@ -9,19 +11,11 @@ let server: GuardServer;
 let client: TestClient;
 
 beforeEach(async () => {
-  server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero', maxQueueSize: 1 },
+  ({ server, client } = await guardForTest({
+    synthetic: { maxQueueSize: 1 },
     modelControl: 'explicit',
     loadModel: 'guard',
-  });
-  client = new TestClient(server.address);
-});
-
-afterEach(async () => {
-  client.close();
-  await server.close();
+  }));
 });
 
 /** Values by name and labels. */
@@ -39,7 +33,7 @@ async function metrics(): Promise<Record<string, number>> {
 const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
 const LABELS = 'model="guard",version="1"';
 
-it('has the names and labels of Triton', async () => {
+it('has the names and labels of Triton, and the numbers of its statistics', async () => {
   const control = server.synthetic!;
   control.pause();
   const running = judge('a', 'b');
@@ -68,6 +62,14 @@ it('has the names and labels of Triton', async () => {
   const [whole, ...steps] = durations as [number, ...number[]];
   // Each is rounded to a microsecond.
   expect(Math.abs(whole - steps.reduce((sum, step) => sum + step))).toBeLessThan(5);
+
+  const statistics = await client.call<{ model_stats: StatisticsEntry[] }>('ModelStatistics', {
+    name: 'guard',
+  });
+  const [entry] = statistics.model_stats;
+  expect(entry).toMatchObject({ name: 'guard', version: '1', inference_count: 2, execution_count: 1 });
+  expect(entry!.inference_stats).toMatchObject({ success: { count: 1 }, fail: { count: 2 } });
+  expect(entry!.batch_stats).toMatchObject([{ batch_size: 2, compute_infer: { count: 1 } }]);
 });
 
 it('counts what the session cache holds of conversations (C-216)', async () => {

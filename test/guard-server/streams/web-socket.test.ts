@@ -35,31 +35,22 @@ test('each message is answered with one verdict, those that are due with their o
   expect(await stream.ended).toBe('OK');
 });
 
-test('a binary message is INVALID_ARGUMENT', async () => {
-  const stream = open();
-  stream.sendText(Buffer.from('{"seq": 0, "prompt": "p", "response_chunk": "c"}'));
-  expect(await stream.ended).toBe('INVALID_ARGUMENT');
-  expect(stream.text).toContain('binary');
-});
-
-test('a message that is too long closes the socket', async () => {
-  const stream = open();
-  stream.sendText('x'.repeat(MAX_STREAM_TEXT_BYTES + 1));
-  expect(await stream.ended).toBe('close code 1009');
-});
-
-test('a message in thousands of frames closes the socket', async () => {
+test.each<[what: string, write: (socket: WebSocket) => void, status: string]>([
+  ['that is binary', (socket) => socket.send(Buffer.from('{"seq": 0}')), 'INVALID_ARGUMENT'],
+  ['that is too long', (socket) => socket.send('x'.repeat(MAX_STREAM_TEXT_BYTES + 1)), 'close code 1009'],
+  [
+    'in thousands of frames',
+    (socket) => {
+      for (let frame = 0; frame < 5000; frame++) socket.send(' ', { fin: false });
+    },
+    'close code 1008',
+  ],
+  ['that is not UTF-8', (socket) => socket.send(Buffer.from([0xff]), { binary: false }), 'close code 1007'],
+])('a message %s closes the socket', async (_, write, status) => {
   const stream = open();
   await once(stream.socket, 'open');
-  for (let frame = 0; frame < 5000; frame++) stream.socket.send(' ', { fin: false });
-  expect(await stream.ended).toBe('close code 1008');
-});
-
-test('a message that is not UTF-8 closes the socket', async () => {
-  const stream = open();
-  await once(stream.socket, 'open');
-  stream.socket.send(Buffer.from([0xff]), { binary: false });
-  expect(await stream.ended).toBe('close code 1007');
+  write(stream.socket);
+  expect(await stream.ended).toBe(status);
 });
 
 test.each([

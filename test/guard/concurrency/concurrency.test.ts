@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AdaptiveConcurrency } from '../../../src/guard/concurrency/concurrency.ts';
-import { seeded } from '../../helpers/seeded.ts';
+import { random } from '../../helpers/corpus.ts';
 import { SimulatedGuard } from '../../helpers/guards/simulated-guard.ts';
 
 const SEED = 20_261_121;
@@ -26,7 +26,7 @@ describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED
   );
   test.each(cases)('keep $instances instances busy, from $start rows on, $rows per request', (one) => {
     const { rows, instances, start } = one;
-    const guard = new SimulatedGuard({ instances, rows, serviceMs: serviceOf(seeded(SEED)), travelMs: 2 });
+    const guard = new SimulatedGuard({ instances, rows, serviceMs: serviceOf(random(SEED)), travelMs: 2 });
     const policy = adaptive(start, rows);
     guard.run(policy, FINDING_MS);
     expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(MIN_UTILISATION);
@@ -34,7 +34,7 @@ describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED
 
   test('are followed when the guard becomes slower, faster, larger and smaller', () => {
     let slowness = 1;
-    const service = serviceOf(seeded(SEED));
+    const service = serviceOf(random(SEED));
     const serviceMs = (): number => service() * slowness;
     const guard = new SimulatedGuard({ instances: 4, rows: 32, serviceMs, travelMs: 2 });
     const policy = adaptive(64, 32);

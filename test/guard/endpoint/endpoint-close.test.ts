@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAddress } from '../../../src/guard/triton/grpc-address.ts';
 import { Endpoint } from '../../../src/guard/endpoint/endpoint.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
@@ -43,19 +41,6 @@ function endpointAt(address: string, service: ServiceDefinition = loadService())
     },
   );
 }
-
-test('closing waits for a start that is under way', async () => {
-  const mute = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
-  await once(mute, 'listening');
-  onTestFinished(() => void mute.close());
-  const endpoint = endpointAt(`grpc://127.0.0.1:${(mute.address() as AddressInfo).port}`);
-  let over = false;
-  const connected = once(mute, 'connection');
-  void endpoint.start().then(() => (over = true));
-  await connected;
-  await endpoint.close();
-  expect(over).toBe(true);
-});
 
 test('an endpoint that is closed while it becomes ready is not put into use', async () => {
   const server = await guard();

@@ -14,13 +14,7 @@ import {
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { RpcError } from '../../helpers/guards/fake-grpc.ts';
-import type {
-  KserveServer,
-  KserveServerOptions,
-  Metadata,
-  OutputTensor,
-  Reply,
-} from '../../helpers/guards/kserve-server.ts';
+import type { KserveServer, KserveServerOptions, Metadata } from '../../helpers/guards/kserve-server.ts';
 
 closeAfterEach();
 
@@ -143,29 +137,6 @@ describe('ModelReady that answers an error', () => {
   });
 });
 
-describe('a reply that is no verdict costs one item', () => {
-  const score = (contents: NonNullable<OutputTensor['contents']>) => (reply: Reply) =>
-    withContents(reply, 'SCORE', contents);
-  const raw = (reply: Reply) => ({ ...reply, raw_output_contents: reply.outputs.map(() => Buffer.alloc(4)) });
-  const replies: [what: string, change: (reply: Reply) => Reply][] = [
-    ['raw and typed', raw],
-    ['a score too many', score({ fp32_contents: [0.1, 0.2] })],
-    ['scores as doubles', score({ fp64_contents: [0.1] })],
-    ['NaN', score({ fp32_contents: [Number.NaN] })],
-  ];
-  test.each(replies)('%s', async (_, change) => {
-    const server = await kserveServer({
-      script: (contents) => (contents.includes('text 7') ? { reply: change } : undefined),
-    });
-    const outcomes = await judge(await connect([server]), prompts(12));
-    outcomes.forEach((outcome, index) => {
-      if (index === 7)
-        expect(failure(outcome)).toMatchObject({ error: { code: 'INVALID_REPLY' }, attempts: 1 });
-      else expect(verdict(outcome).attempts).toBe(1);
-    });
-  });
-});
-
 test('an item over the message limit of the server names that limit, and the others are judged', async () => {
   const server = await kserveServer({ maxMessageBytes: 64 * 1024 });
   const requests = [
@@ -182,13 +153,6 @@ test('an item over the message limit of the server names that limit, and the oth
   outcomes.splice(20, 1);
   for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
 });
-
-function withContents(reply: Reply, name: string, contents: NonNullable<OutputTensor['contents']>): Reply {
-  return {
-    ...reply,
-    outputs: reply.outputs.map((output) => (output.name === name ? { ...output, contents } : output)),
-  };
-}
 
 function retyped({ inputs, outputs }: Metadata, from: string, to: string): Metadata {
   return {

@@ -7,6 +7,7 @@ import {
   guard,
   judge,
   prompts,
+  stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
@@ -102,12 +103,9 @@ test('an endpoint whose version cannot be read any more is taken out of use, and
     onVersion: () => (readable ? undefined : { code: status.INTERNAL, details: 'no' }),
   });
   const pool = await connect([server]);
+  const out = stateOf(pool, 'out');
   const judged = judge(pool, prompts(3));
-  await new Promise<void>((resolve) => {
-    pool.onStateChange(([endpoint]) => {
-      if (endpoint!.state.name === 'out') resolve();
-    });
-  });
+  await out;
   readable = true;
   for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
   expect(server.judged.get('text 0')).toHaveLength(2);

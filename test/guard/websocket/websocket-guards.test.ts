@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
@@ -10,14 +10,12 @@ import {
   connect,
   failure,
   generation,
-  guard,
   judge,
-  prompts,
   socketServer,
   stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import { ordinary, startSocketServer } from '../../helpers/guards/scripted-streams.ts';
+import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 
 closeAfterEach();
 
@@ -59,24 +57,18 @@ it('a server that is none of WebSockets is not a guard', async () => {
   server.close();
 });
 
-it('a message over 16 KiB is not read', async () => {
-  const server = await socketServer({
-    script: (stream, message) =>
-      stream.messages[0]!.chunk === 'bad'
-        ? stream.fail('INTERNAL', 'x'.repeat(20_000))
-        : ordinary(stream, message),
-  });
-  const [bad, good] = await judge(await connect([server]), [generation(['bad', 'b']), generation(['a'])]);
-  expect(failure(bad).error.code).toBe('INVALID_REPLY');
-  verdict(good);
-});
-
-it('more replies than messages are against the contract (C-428)', async () => {
-  const server = await socketServer({
-    script: (stream, message) => {
+it.each<[what: string, script: StreamScript]>([
+  ['a message over 16 KiB', (stream) => stream.fail('INTERNAL', 'x'.repeat(20_000))],
+  [
+    'more replies than messages',
+    (stream, message) => {
       ordinary(stream, message);
-      if (stream.messages[0]!.chunk === 'bad') for (let count = 0; count < 100; count++) stream.verdict();
+      for (let count = 0; count < 100; count++) stream.verdict();
     },
+  ],
+])('%s is against the contract, and costs one item (C-428)', async (_, script) => {
+  const server = await socketServer({
+    script: (stream, message) => (stream.messages[0]!.chunk === 'bad' ? script : ordinary)(stream, message),
   });
   const [bad, good] = await judge(await connect([server]), [generation(['bad', 'b']), generation(['a'])]);
   expect(failure(bad).error.code).toBe('INVALID_REPLY');
@@ -103,19 +95,6 @@ it('has no fingerprint', async () => {
     { timeoutMs: 5000, signal: new AbortController().signal },
   );
   expect(reading).toEqual({ name: server.address, kind: 'websocket', fingerprint: null });
-});
-
-describe('a WebSocket beside gRPC', () => {
-  it('takes the generations, and the other the prompts', async () => {
-    const socket = await socketServer();
-    const grpc = await guard();
-    const outcomes = await judge(await connect([socket, grpc]), [...prompts(2), generation(['a'])]);
-    expect(outcomes.map((outcome) => verdict(outcome).endpoint)).toEqual([
-      grpc.address,
-      grpc.address,
-      socket.address,
-    ]);
-  });
 });
 
 it('a guard that gives stale verdicts is asked by sending more', async () => {

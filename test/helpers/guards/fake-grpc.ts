@@ -8,6 +8,7 @@ import {
   type UntypedHandleCall,
 } from '@grpc/grpc-js';
 import type { ServerTls } from '../certificate.ts';
+import { freePort } from '../free-port.ts';
 
 export interface RpcError {
   readonly code: status;
@@ -42,12 +43,12 @@ export function unary<Q, R>(handle: (call: ServerUnaryCall<Q, R>) => R | Promise
   return handler;
 }
 
-/** Serves a gRPC service on loopback. */
+/** Serves a gRPC service on loopback, on a port where it can be started again unless one is given. */
 export async function serveGrpc(
   service: ServiceDefinition,
   handlers: Readonly<Record<string, UntypedHandleCall>>,
   {
-    port = 0,
+    port,
     tls,
     maxMessageBytes = -1,
   }: {
@@ -61,9 +62,10 @@ export async function serveGrpc(
     'grpc.max_send_message_length': -1,
   });
   server.addService(service, handlers);
-  const bound = await new Promise<number>((resolve, reject) =>
-    server.bindAsync(`127.0.0.1:${port}`, credentialsOf(tls), (error, at) =>
-      error ? reject(error) : resolve(at),
+  const bound = port || (await freePort());
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${bound}`, credentialsOf(tls), (error) =>
+      error ? reject(error) : resolve(),
     ),
   );
   return {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { httpsOptions, type ServerTls } from '../certificate.ts';
+import { freePort } from '../free-port.ts';
 
 /** An HTTP server of a fake guard. */
 export interface FakeHttp {
@@ -16,10 +16,10 @@ export interface FakeHttp {
 
 type Handle = (message: IncomingMessage, body: Buffer, response: ServerResponse) => Promise<void> | void;
 
-/** Serves requests on loopback. A client that goes away in the middle ends its request, not the server. */
+/** Serves requests on loopback, on a port where it can be started again unless one is given. A client that goes away in the middle ends its request, not the server. */
 export async function serveHttp(
   handle: Handle,
-  { port = 0, tls }: { readonly port?: number | undefined; readonly tls?: ServerTls | undefined } = {},
+  { port, tls }: { readonly port?: number | undefined; readonly tls?: ServerTls | undefined } = {},
 ): Promise<FakeHttp> {
   let connections = 0;
   const answer = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -35,9 +35,9 @@ export async function serveHttp(
   };
   const server = tls ? createTlsServer(httpsOptions(tls), listener) : createServer(listener);
   server.on('connection', () => connections++);
-  server.listen(port, '127.0.0.1');
+  const bound = port || (await freePort());
+  server.listen(bound, '127.0.0.1');
   await new Promise((resolve, reject) => server.once('listening', resolve).once('error', reject));
-  const bound = (server.address() as AddressInfo).port;
   return {
     port: bound,
     host: `127.0.0.1:${bound}`,

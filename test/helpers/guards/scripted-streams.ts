@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type ServerDuplexStream, type ServiceDefinition, status } from '@grpc/grpc-js';
 import { WebSocketServer } from 'ws';
 import {
@@ -14,6 +13,7 @@ import {
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { closeCodeOf, type StatusName } from '../../../src/guard/tensors/stream/stream-status.ts';
 import { decodeInferRequest } from '../../../src/guard/tensors/service.ts';
+import { freePort } from '../free-port.ts';
 
 /** The server's end of one moderation stream, as a script sees it. */
 export interface ScriptedStream {
@@ -143,9 +143,10 @@ export async function startSocketServer(options: SocketServerOptions = {}): Prom
       });
     });
   });
-  await new Promise<void>((resolve) => http.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const port = options.port || (await freePort());
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
   return {
-    address: `ws://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    address: `ws://127.0.0.1:${port}`,
     streams,
     authorizations,
     setScript: (next) => {

@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import {
   type GuardServer,
   type GuardServerOptions,
@@ -6,16 +6,32 @@ import {
 } from '../../../src/guard-server/server.ts';
 import { TestClient } from './guard-client.ts';
 
+interface ClientAndServer {
+  readonly server: GuardServer;
+  readonly client: TestClient;
+}
+
 /** A guard with a client, for all tests of a file. It has the synthetic model, which takes no time, unless told otherwise. */
-export async function sharedGuard(
-  options: Partial<GuardServerOptions> = {},
-): Promise<{ readonly server: GuardServer; readonly client: TestClient }> {
+export async function sharedGuard(options: Partial<GuardServerOptions> = {}): Promise<ClientAndServer> {
+  const { close, ...started } = await start(options);
+  afterAll(close);
+  return started;
+}
+
+/** The same for one test. */
+export async function guardForTest(options: Partial<GuardServerOptions> = {}): Promise<ClientAndServer> {
+  const { close, ...started } = await start(options);
+  onTestFinished(close);
+  return started;
+}
+
+async function start(options: Partial<GuardServerOptions>) {
   const synthetic = { serviceTime: 'zero', ...options.synthetic } as const;
   const server = await startGuardServer({ model: 'synthetic', grpcPort: 0, ...options, synthetic });
   const client = new TestClient(server.address);
-  afterAll(async () => {
+  const close = async (): Promise<void> => {
     client.close();
     await server.close();
-  });
-  return { server, client };
+  };
+  return { server, client, close };
 }

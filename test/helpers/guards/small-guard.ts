@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { itemError, type ItemCode } from '../../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../../src/domain/coverage.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type GuardRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
+import { failed } from '../../record/run-fixture.ts';
 import { judgement, MODEL } from '../moderation.ts';
 
 /** All that a request sends, one text after another. */
@@ -53,21 +53,12 @@ export class SmallGuard implements Judge {
 
   #answer(request: GuardRequest): Outcome {
     const texts = textsOf(request);
-    const refuse = (code: ItemCode): Outcome => ({
-      judgement: null,
-      failure: {
-        error: itemError(code, 'refused'),
-        attempts: 1,
-        endpoint: 'one',
-        moderatedAt: '2026-01-01T00:00:00.000Z',
-      },
-    });
-    if (texts.some((text) => text.trim() === '')) return refuse('EMPTY_CONTENT');
+    if (texts.some((text) => text.trim() === '')) return failed('EMPTY_CONTENT');
     if (request.requestType === 'multiturn' && submittedTurns(request).at(-1)![0] === 'system') {
-      return refuse('INVALID_CONVERSATION');
+      return failed('INVALID_CONVERSATION');
     }
     if (texts.reduce((sum, text) => sum + tokens(text), 0) > this.#context) {
-      return refuse('SEQUENCE_OVERFLOW');
+      return failed('SEQUENCE_OVERFLOW');
     }
     const score = createHash('sha256').update(JSON.stringify(texts)).digest().readUInt32BE() / 2 ** 32;
     return judgement(score, { endpoint: 'one', coverage: wholeCoverage(request) });

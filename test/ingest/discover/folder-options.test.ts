@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { corpus, readItems, testFolder } from '../read-items.ts';
@@ -6,10 +5,7 @@ import { corpus, readItems, testFolder } from '../read-items.ts';
 describe('columns and an encoding that are named for a folder', () => {
   const folder = testFolder();
 
-  function write(name: string, content: string | Buffer): void {
-    mkdirSync(folder.at('folder'), { recursive: true });
-    writeFileSync(folder.at('folder', name), content);
-  }
+  const write = (name: string, content: string | Buffer) => folder.write(`folder/${name}`, content);
 
   async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
     const items = await readItems([corpus(folder.at('folder'), overrides)]);

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -54,18 +54,4 @@ test('run directories and verdict stores are skipped as a whole, counted and lis
     kind: 'usage',
     message: expect.stringContaining('earlier runs') as string,
   });
-});
-
-test('the list of what was skipped is part of the record', async () => {
-  lay('a.txt');
-  lay('.DS_Store');
-  const out = join(dirname(root), 'runs');
-  expect((await guardsweep(['enqueue', root, '--out', out, '--quiet'])).status).toBe(0);
-  const copy = join(dirname(root), 'copy');
-  cpSync(await onlyRun(out), copy, { recursive: true });
-  const list = readFileSync(join(copy, 'skipped.jsonl'), 'utf8');
-  expect(list).toMatch(/^\{"path":"c\/\.DS_Store","reason":"system files"/);
-  writeFileSync(join(copy, 'skipped.jsonl'), list.replace('DS_Store', 'DS_Stone'));
-  const { status, stdout } = await guardsweep(['verify', copy]);
-  expect([status, stdout]).toEqual([1, expect.stringContaining('skipped.jsonl') as string]);
 });

@@ -19,8 +19,7 @@ describe('images in records', () => {
     overrides: Partial<SourceConfig> = {},
     itemBytes?: number,
   ): Promise<Item[]> {
-    const path = folder.at('a.jsonl');
-    writeFileSync(path, `${JSON.stringify(record)}\n`);
+    const path = folder.write('a.jsonl', `${JSON.stringify(record)}\n`);
     return readItems([corpus(path, overrides)], itemBytes);
   }
 
@@ -45,9 +44,7 @@ describe('images in records', () => {
       caption: null,
     });
     // The same image as a file has the same content.
-    const path = folder.at('a.png');
-    writeFileSync(path, PNG);
-    const [file] = await readItems([corpus(path)]);
+    const [file] = await readItems([corpus(folder.write('a.png', PNG))]);
     expect(image!.contentSha256).toBe(file!.contentSha256);
   });
 

@@ -68,18 +68,6 @@ describe('generations that are replayed', () => {
       ),
     ).toEqual(['no_generation', 'no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']]);
   });
-
-  it('are items with the hash of prompt and chunks', async () => {
-    const [one, other] = await itemsOf(
-      [
-        { prompt: 'How?', chunks: ['Stir', ' it.'] },
-        { prompt: 'How?', chunks: ['Stir ', 'it.'] },
-      ],
-      REPLAY,
-    );
-    expect(one!.contentSha256).not.toBe(other!.contentSha256);
-    expect(one!.source.row).toBe(1);
-  });
 });
 
 it('files that are no records hold no generation', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
@@ -20,11 +20,7 @@ const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).dig
 describe('media files', () => {
   const home = testFolder();
 
-  function write(name: string, content: string | Buffer): void {
-    const path = home.at('uploads', name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-  }
+  const write = (name: string, content: string | Buffer) => home.write(`uploads/${name}`, content);
 
   const read = (): Promise<Item[]> => readItems([corpus(home.at('uploads'))]);
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
@@ -8,11 +7,7 @@ import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 describe('the header of a table', () => {
   const folder = testFolder();
 
-  function write(content: string): string {
-    const path = folder.at('a.csv');
-    writeFileSync(path, content);
-    return path;
-  }
+  const write = (content: string): string => folder.write('a.csv', content);
 
   async function texts(content: string, overrides: Partial<SourceConfig> = {}) {
     const items = await readItems([corpus(write(content), overrides)]);
@@ -26,32 +21,23 @@ describe('the header of a table', () => {
     ],
     ['hello there\nI hate all of you\nbye\n', ['hello there', 'I hate all of you', 'bye']],
     ['hello\nyou\n', ['hello', 'you']],
-    ['I hate all of you\n', ['I hate all of you']],
-    ['2024-01-05,first words\n2024-01-06,other words\n', ['first words', 'other words']],
-    ['1;"One, two."\n2;"Three."\n', ['One, two.', 'Three.']],
     ['I hate this post\nhello there\n', ['I hate this post', 'hello there']],
-    ['fuck_you\nhello there\n', ['fuck_you', 'hello there']],
     ['text\nhello there\ntext\n', ['text', 'hello there', 'text']],
     ['1,bad words\n', ['bad words']],
-    ['2019,bad words\n2020,good morning\n', ['bad words', 'good morning']],
     [`1,${'word '.repeat(20_000).trim()}\n2,good morning\n`, ['word '.repeat(20_000).trim(), 'good morning']],
   ])('is missing: %j', async (content, expected) => {
     expect(await texts(content)).toEqual(expected);
     const configs = [corpus(write(content))];
-    expect(await inspect(configs)).toMatchObject({
-      withoutHeader: ['a.csv'],
-    });
+    expect(await inspect(configs)).toMatchObject({ withoutHeader: ['a.csv'] });
   });
 
   test.each([
     ['id,text\n1,one\n2,two\n', ['one', 'two']],
-    ['Tweet\nhello there\n', ['hello there']],
     ['review_body\nhello there\n', ['hello there']],
     ['Customer feedback\nhello there\n', ['hello there']],
     ['age,remark made by them\n31,hello\n32,bye\n', ['hello', 'bye']],
     ['Timestamp,How do you like our service?\n2024/01/05,hello\n2024/01/06,bye\n', ['hello', 'bye']],
     ['text,2024-01-01,2024-01-02\nhello,1,2\nbye,3,4\n', ['hello', 'bye']],
-    ['text,2019,2020\nhello,1,2\nbye,3,4\n', ['hello', 'bye']],
     ['text\n', []],
     ['first,second\n', []],
   ])('is there: %j', async (content, expected) => {

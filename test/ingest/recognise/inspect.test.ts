@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
@@ -11,9 +10,7 @@ describe('inspecting sources', () => {
     inspectAll([corpus(folder.at(name), overrides)]);
 
   function write(name: string, content: string | Buffer): void {
-    mkdirSync(folder.at('folder'), { recursive: true });
-    writeFileSync(folder.at(name), content);
-    writeFileSync(folder.at('folder', name), content);
+    for (const path of [name, `folder/${name}`]) folder.write(path, content);
   }
 
   test('names the string columns that nobody judges', async () => {

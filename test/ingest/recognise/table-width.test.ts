@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
 
@@ -9,8 +8,7 @@ describe('a table whose rows are not as wide as its header', () => {
 
   /** The texts of the items or the codes of their errors, and whether the header is reported as fitted. */
   async function read(content: string, name = 'a.csv') {
-    const configs = [corpus(folder.at(name))];
-    writeFileSync(folder.at(name), content);
+    const configs = [corpus(folder.write(name, content))];
     const inspected = await inspect(configs);
     const items = (await readItems(configs)).map(({ request, settled }) =>
       request !== null && 'text' in request ? request.text : (settled?.error?.code ?? null),

@@ -6,9 +6,7 @@ describe('an object around one array of records', () => {
   const folder = testFolder();
 
   async function outcomes(json: string, name = 'a.json') {
-    const path = folder.at(name);
-    writeFileSync(path, json);
-    const items = await readItems([corpus(path)]);
+    const items = await readItems([corpus(folder.write(name, json))]);
     return items.map(({ request, settled, source: { row } }) => [
       row,
       request !== null && 'text' in request ? request.text : (settled?.error?.code ?? request?.requestType),

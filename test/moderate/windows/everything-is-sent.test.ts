@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
+import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 import { SmallGuard } from '../../helpers/guards/small-guard.ts';
@@ -51,16 +52,7 @@ describe('what is sent of an item in windows', () => {
     let windowed = 0;
     await fc.assert(
       fc.asyncProperty(turns, fc.integer({ min: 64, max: 700 }), async (messages, context) => {
-        const { outcome, guards } = await sendAll(
-          {
-            requestType: 'multiturn',
-            modality: 'text',
-            messages,
-            turns: messages.length,
-            conversation: null,
-          },
-          context,
-        );
+        const { outcome, guards } = await sendAll(conversation(messages), context);
         if (outcome.judgement === null) {
           // Too short to be cut, or refused as it came.
           expect(['SEQUENCE_OVERFLOW', 'INVALID_CONVERSATION']).toContain(outcome.failure.error.code);
@@ -90,10 +82,7 @@ describe('what is sent of an item in windows', () => {
       fc.asyncProperty(words, words, fc.integer({ min: 64, max: 700 }), async (asked, answered, context) => {
         const prompt = numbered('p', asked);
         const response = numbered('r', answered);
-        const { outcome, guards } = await sendAll(
-          { requestType: 'response', modality: 'text', prompt, response },
-          context,
-        );
+        const { outcome, guards } = await sendAll(answer(prompt, response), context);
         expect(outcome.failure?.error.code ?? null).toBe(null);
         const sent = guards.judged.flatMap((request) =>
           request.requestType === 'response' ? [request] : [],
@@ -126,10 +115,7 @@ describe('what is sent of an item in windows', () => {
         fc.integer({ min: 64, max: 700 }),
         async (parts, context) => {
           const text = `begin ${parts.map((value, n) => value.replaceAll('w', `w${n}x`)).join('')}end`;
-          const { outcome, guards } = await sendAll(
-            { requestType: 'prompt', modality: 'text', text },
-            context,
-          );
+          const { outcome, guards } = await sendAll(prompted(text), context);
           const sent = guards.judged.map((request) => ('text' in request ? request.text : ''));
           if (sent.length <= 1) return;
           let judged = 0;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
-import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import {
   submittedTurns,
@@ -9,9 +8,11 @@ import {
   type Turn,
 } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
+import { conversation, prompt, response as answer } from '../../helpers/guards/guard-pool.ts';
 import { textsOf } from '../../helpers/guards/small-guard.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
+import { failed } from '../../record/run-fixture.ts';
 
 /** A guard with a context of a given size in bytes. Its score is 0.9 for text with "poison", else 0.1. */
 class SmallGuard implements Judge {
@@ -27,21 +28,9 @@ class SmallGuard implements Judge {
     return requests.map((request) => {
       this.seen.push(request);
       const text = textsOf(request).join('');
-      if (Buffer.byteLength(text) > this.#bytes) return this.#tooLong();
+      if (Buffer.byteLength(text) > this.#bytes) return failed('SEQUENCE_OVERFLOW');
       return judgement(text.includes('poison') ? 0.9 : 0.1);
     });
-  }
-
-  #tooLong(): Outcome {
-    return {
-      judgement: null,
-      failure: {
-        error: itemError('SEQUENCE_OVERFLOW', 'the content exceeds the context window of the guard'),
-        attempts: 1,
-        endpoint: 'embedded:',
-        moderatedAt: '2026-01-01T00:00:00.000Z',
-      },
-    };
   }
 }
 
@@ -55,8 +44,6 @@ async function outcomeOf(
   const { outcomes } = await moderateShard({ items: [judgedItem(0, request)] }, judge, { judging });
   return outcomes[0]!;
 }
-
-const prompt = (text: string): ItemRequest => ({ requestType: 'prompt', modality: 'text', text });
 
 describe('a text beyond the context of the guard', () => {
   it('is judged in windows, the worst of which counts, all of it covered (C-706)', async () => {
@@ -76,49 +63,31 @@ describe('a text beyond the context of the guard', () => {
   it('as a response keeps its prompt in every window', async () => {
     const guard = new SmallGuard(1000);
     const response = `${filler.repeat(60)}poison`;
-    const { judgement: verdict } = await outcomeOf(guard, {
-      requestType: 'response',
-      modality: 'text',
-      prompt: 'the question',
-      response,
-    });
+    const { judgement: verdict } = await outcomeOf(guard, answer('the question', response));
     expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'chars', total: response.length } });
     for (const request of guard.seen) expect(request).toMatchObject({ prompt: 'the question' });
   });
 
   it('carries one fingerprint, or is judged again', async () => {
     const guard = new SmallGuard(1000);
-    let calls = 0;
-    const swapping: Judge = {
-      fingerprints: guard.fingerprints,
-      judge: async (requests) => {
-        calls++;
-        const outcomes = await guard.judge(requests);
-        // The model changes after the second call; the first two windows are of the old one.
-        const old = calls <= 3;
-        return outcomes.map((outcome) =>
-          outcome.judgement === null || !old
+    /** The model that answers a request: the one we know, or one without a name. */
+    const by = (isKnown: (call: number, index: number) => boolean): Judge => {
+      let calls = 0;
+      const judge: Judge['judge'] = async (requests) => {
+        const call = ++calls;
+        return (await guard.judge(requests)).map((outcome, index) =>
+          outcome.judgement === null || isKnown(call, index)
             ? outcome
             : { judgement: { ...outcome.judgement, fingerprint: null }, failure: null },
         );
-      },
+      };
+      return { fingerprints: guard.fingerprints, judge };
     };
+    // The model changes in the middle: the first windows are of the old one.
+    const swapping = by((call) => call > 3);
     const { judgement: verdict } = await outcomeOf(swapping, prompt(filler.repeat(60)));
     expect(verdict?.fingerprint).toBe(MODEL.id);
-    const never: Judge = {
-      fingerprints: guard.fingerprints,
-      judge: async (requests) => {
-        const outcomes = await guard.judge(requests);
-        return outcomes.map((outcome, index) =>
-          outcome.judgement === null
-            ? outcome
-            : {
-                judgement: { ...outcome.judgement, fingerprint: index % 2 === 0 ? MODEL.id : null },
-                failure: null,
-              },
-        );
-      },
-    };
+    const never = by((_, index) => index % 2 === 0);
     const { failure } = await outcomeOf(never, prompt(filler.repeat(200)));
     expect(failure?.error.code).toBe('GUARD_INTERNAL');
   });
@@ -127,14 +96,6 @@ describe('a text beyond the context of the guard', () => {
 describe('a conversation beyond the context of the guard', () => {
   const system: Turn = ['system', 'be kind'];
   const turn = (n: number, text = filler): Turn => [n % 2 === 0 ? 'user' : 'assistant', `${n}: ${text}`];
-  const conversation = (messages: readonly Turn[]): ItemRequest => ({
-    requestType: 'multiturn',
-    modality: 'text',
-    messages,
-    turns: messages.length,
-    conversation: null,
-  });
-
   it('keeps its system turn and slides over the rest', async () => {
     const guard = new SmallGuard(600);
     const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));

@@ -5,6 +5,7 @@ import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import type { Moderator } from '../../../src/moderate/moderator.ts';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { conversation, prompt, response } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { textModerator } from '../../helpers/moderation.ts';
 import { SmallGuard } from '../../helpers/guards/small-guard.ts';
@@ -22,23 +23,9 @@ const text = fc
 const turn: fc.Arbitrary<Turn> = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text);
 
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(
-  text.map((said): ItemRequest => ({ requestType: 'prompt', modality: 'text', text: said })),
-  fc.tuple(text, text).map(([prompt, response]): ItemRequest => ({
-    requestType: 'response',
-    modality: 'text',
-    prompt,
-    response,
-  })),
-  fc.array(turn, { minLength: 1, maxLength: 8 }).map((turns): ItemRequest => {
-    const messages: Turn[] = [...turns, ['user', 'so?']];
-    return {
-      requestType: 'multiturn',
-      modality: 'text',
-      messages,
-      turns: messages.length,
-      conversation: null,
-    };
-  }),
+  text.map(prompt),
+  fc.tuple(text, text).map(([asked, answered]) => response(asked, answered)),
+  fc.array(turn, { minLength: 1, maxLength: 8 }).map((turns) => conversation([...turns, ['user', 'so?']])),
 );
 
 /** What has to be equal, whoever judged when. */

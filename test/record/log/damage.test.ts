@@ -211,26 +211,24 @@ it('says once that checking a large log takes long, and stops between two ranges
   expect(said).toEqual([expect.stringContaining('Checking the committed outcomes')]);
 });
 
-describe('who was overtaken', () => {
-  const broken = (): Failure => new Failure('internal', 'what another one writes does not fit');
-
-  it('says so of a claim, whatever it made of what the later one wrote', async () => {
-    const run = await committed();
-    vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
+describe('who was overtaken says so, whatever it made of what the later one wrote:', () => {
+  const overtake = (run: Run): void =>
+    void vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
       await (await claim(run)).close();
-      throw broken();
+      throw new Failure('internal', 'what another one writes does not fit');
     });
+
+  it('of a claim', async () => {
+    const run = await committed();
+    overtake(run);
     await expect(claim(run)).rejects.toMatchObject({ kind: 'superseded' });
   });
 
-  it('says so of an end, whatever it made of what the later one wrote', async () => {
+  it('of an end', async () => {
     const run = await newRun();
     const log = await claim(run);
     await work(run.dir, log, results());
-    vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
-      await (await claim(run)).close();
-      throw broken();
-    });
+    overtake(run);
     await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'superseded' });
     await log.close();
   });

@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { parseOutcomeLine } from '../../../src/record/outcomes/outcome-schema.ts';
-import { outcomeLine } from '../outcome-line.ts';
+import { errorLine, outcomeLine } from '../outcome-line.ts';
 
 describe('an error line', () => {
-  const failed = (error: object): OutcomeLine =>
-    outcomeLine({
-      status: 'error',
-      score: null,
-      flagged: null,
-      decision: null,
-      error: error as OutcomeLine['error'],
-    });
+  const failed = (error: object): OutcomeLine => errorLine(error as OutcomeLine['error']);
 
   it.each([
     { code: 'INTERNAL', message: '', retryable: true, reason: 'ffmpeg_missing' },

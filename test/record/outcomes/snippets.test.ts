@@ -17,16 +17,18 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { finishedRun, resultOf, shardOf, signal, verdict } from '../run-fixture.ts';
 
-const FLAGS = [['hate'], ['child_sexual_exploitation'], ['sexual_content'], []];
+/** Judges every item with these flags of categories, those without any as not flagged. */
+const flaggedAs =
+  (flagsOf: (seq: number) => string[]) =>
+  (item: Item): Outcome => {
+    const subcategoryFlags = flagsOf(item.seq);
+    const { judgement } = verdict(item, { flagged: subcategoryFlags.length > 0 });
+    return { judgement: { ...judgement!, subcategoryScores: null, subcategoryFlags }, failure: null };
+  };
 
 /** Items 0 to 2 are blocked, of which 1 and 2 are restricted; 3 is allowed. */
-function judge(item: Item): Outcome {
-  const { judgement } = verdict(item, { flagged: item.seq < 3 });
-  return {
-    judgement: { ...judgement!, subcategoryScores: null, subcategoryFlags: FLAGS[item.seq]! },
-    failure: null,
-  };
-}
+const FLAGS = [['hate'], ['child_sexual_exploitation'], ['sexual_content'], []];
+const judge = flaggedAs((seq) => FLAGS[seq]!);
 
 const RESULT = resultOf(shardOf(0, [0, 1, 2, 3]), judge);
 const FORGED = { ...RESULT, snippets: Array.from({ length: 4 }, () => ({ text: 'forged', parts: [] })) };
@@ -69,24 +71,12 @@ it('is not recorded of anything that a restricted content is a part of, in its s
     request: requests[at]!,
     contentSha256: contentSha256(requests[at]!),
   })) as Item[];
-  const judged = (flags: (seq: number) => string[]) =>
-    withSnippets(
-      resultOf({ ...shard, items }, (item) => ({
-        judgement: {
-          ...verdict(item, { flagged: true }).judgement!,
-          ...{ subcategoryScores: null, subcategoryFlags: flags(item.seq) },
-        },
-        failure: null,
-      })),
-      DEFAULT_POLICY,
-    );
-  const options = { output: { includeContent: true } };
-  const snippets = async (dir: string) => (await outcomes(dir)).map(({ snippet }) => snippet);
-  const first = await finishedRun(
-    [judged((seq) => (seq === 0 ? ['child_sexual_exploitation'] : ['hate']))],
-    options,
-  );
-  expect(await snippets(first.dir)).toEqual([null, null, null, null, 'something else']);
+  const judge = flaggedAs((seq) => [seq === 0 ? 'child_sexual_exploitation' : 'hate']);
+  const result = withSnippets(resultOf({ ...shard, items }, judge), DEFAULT_POLICY);
+  const { dir } = await finishedRun([result], { output: { includeContent: true } });
+  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([
+    ...[null, null, null, null, 'something else'],
+  ]);
 });
 
 it('is not recorded of another turn of a conversation in which a turn is restricted', async () => {
@@ -95,16 +85,8 @@ it('is not recorded of another turn of a conversation in which a turn is restric
     turn: item.seq + 1,
     source: { ...item.source, row: item.seq < 2 ? 1 : 2 },
   }));
-  const result = resultOf({ ...shardOf(0, [0, 1, 2]), items: turns }, (item) => ({
-    judgement: {
-      ...verdict(item, { flagged: true }).judgement!,
-      ...{
-        subcategoryScores: null,
-        subcategoryFlags: item.seq === 1 ? ['child_sexual_exploitation'] : ['hate'],
-      },
-    },
-    failure: null,
-  }));
+  const judge = flaggedAs((seq) => [seq === 1 ? 'child_sexual_exploitation' : 'hate']);
+  const result = resultOf({ ...shardOf(0, [0, 1, 2]), items: turns }, judge);
   const { dir } = await finishedRun([withSnippets(result, DEFAULT_POLICY)], {
     output: { includeContent: true },
   });

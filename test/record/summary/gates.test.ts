@@ -4,17 +4,11 @@ import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
 import type { Counts } from '../../../src/record/counts.ts';
 import { NO_RULING, Tally } from '../../../src/record/tally.ts';
-import { outcomeLine } from '../outcome-line.ts';
+import { errorLine, outcomeLine } from '../outcome-line.ts';
 
 const NONE: Gates = NO_GATES;
 
-const ERROR: Partial<OutcomeLine> = {
-  status: 'error',
-  score: null,
-  flagged: null,
-  decision: null,
-  error: { code: 'TIMEOUT', message: 'late', retryable: true },
-};
+const ERROR = errorLine({ code: 'TIMEOUT', message: 'late', retryable: true });
 
 const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
   flagged: true,
@@ -25,7 +19,7 @@ const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
 
 function counted(lines: readonly Partial<OutcomeLine>[]): Counts {
   const tally = new Tally();
-  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ seq, ...line }), NO_RULING);
+  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ ...line, seq }), NO_RULING);
   return tally.counts();
 }
 

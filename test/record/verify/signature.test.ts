@@ -2,11 +2,10 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { keyId } from '../../../src/record/manifest/manifest-signature.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { reseal } from '../reseal.ts';
-import { claim, finishedRun, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import { finishedRun, finishPass, resultOf, shardOf } from '../run-fixture.ts';
 
 interface Keys {
   readonly publicKey: KeyObject;
@@ -66,11 +65,8 @@ describe('the signature of a manifest', () => {
   it('is made for each pass, and not left beside the manifest of a pass without a key', async () => {
     const { dir, record, privateKey, publicKey } = await signedRun();
     for (const signingKey of [privateKey, null]) {
-      const log = await claim({ dir, record });
       const pass = signingKey === null ? 3 : 2;
-      await work(dir, log, [resultOf(shardOf(pass - 1, [0], { pass }))]);
-      await finishRun(log, signal, { signingKey });
-      await log.close();
+      await finishPass({ dir, record }, [resultOf(shardOf(pass - 1, [0], { pass }))], { signingKey });
       expect((await verifyRun(dir, { publicKey })).ok).toBe(signingKey !== null);
       expect((await readdir(dir)).includes('manifest.sig')).toBe(signingKey !== null);
     }

@@ -45,7 +45,7 @@ export function RunCard({ run }: { readonly run: RunRow }) {
 export function RunProgress({ run }: { readonly run: RunRow }) {
   const { by_decision: decisions, not_judged: unjudged } = run;
   if (run.state === 'unreadable') return null;
-  if (decisions !== null && run.state === 'finished') {
+  if (decisions !== null) {
     return (
       <DecisionBar
         label={`How the items of ${escapeText(run.name, 80)} ended`}

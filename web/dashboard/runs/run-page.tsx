@@ -83,6 +83,13 @@ interface TabProps {
 }
 
 function Tab({ tab, run, flagged, grid }: TabProps) {
+  if (run.state === 'purged' && tab !== 'overview') {
+    return (
+      <EmptyState icon="info" title="Purged">
+        <p>What this run found was deleted. The overview has its counts, which are kept.</p>
+      </EmptyState>
+    );
+  }
   if (run.state !== 'finished' && tab !== 'overview') {
     return (
       <EmptyState icon="info" title="Not finished yet">

@@ -12,6 +12,7 @@ const STATES: Readonly<
   stopped: { words: 'Stopped, not finished', icon: 'stopped', tone: 'review' },
   cancelled: { words: 'Cancelled', icon: 'cancelled', tone: 'neutral' },
   finished: { words: 'Finished', icon: 'check', tone: 'allow' },
+  purged: { words: 'Purged', icon: 'info', tone: 'neutral' },
   unreadable: { words: 'Cannot be read', icon: 'alert', tone: 'block' },
 };
 

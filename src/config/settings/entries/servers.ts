@@ -4,7 +4,7 @@ import { setting } from '../setting.ts';
 
 export const METRICS_PORT = setting({
   flag: '--metrics-port',
-  help: 'port for Prometheus metrics under /metrics, 0 to 65535; 0 takes a free one and prints it',
+  help: 'port for Prometheus metrics under /metrics and health under /healthz and /readyz, 0 to 65535; 0 takes a free one and prints it',
   kind: PORT,
   unset: 'none are served',
   example: '9464',

@@ -25,7 +25,7 @@ export function Accounting({ run, summary: { items, verdicts, errors } }: Props)
         {decisions !== null && (
           <DecisionBar label="How the items ended" endings={{ ...decisions, unjudged: items - verdicts }} />
         )}
-        <NextSteps run={run} />
+        {run.state === 'finished' && <NextSteps run={run} />}
         {guards.some((guard) => guard.startsWith('embedded:')) && (
           <p class="hint">The demonstration guard judged: &quot;allow&quot; does not mean harmless.</p>
         )}

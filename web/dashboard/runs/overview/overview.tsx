@@ -39,7 +39,7 @@ export function Overview({ run }: { readonly run: RunDetail }) {
         <div class="halves">
           <Accounting run={run} summary={summary} />
           <Categories summary={summary} decisions={run.by_decision} />
-          {summary.errors > 0 && <ToFix run={run} causes={summary.not_judged} />}
+          {run.state === 'finished' && summary.errors > 0 && <ToFix run={run} causes={summary.not_judged} />}
         </div>
       )}
       <RunFacts run={run} />

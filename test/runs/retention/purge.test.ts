@@ -1,0 +1,173 @@
+import type * as fs from 'node:fs/promises';
+import { cp, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { userOfProcess } from '../../../src/dashboard/reviews/review-file.ts';
+import type { RunRecord } from '../../../src/config/run-config.ts';
+import { readManifest } from '../../../src/record/manifest/manifest.ts';
+import { writePurged } from '../../../src/record/purged.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { findUnfinished, openRun } from '../../../src/runs/open-run.ts';
+import { holdRun, releaseRun } from '../../../src/runs/retention/hold.ts';
+import { type PurgeResult, purgeRuns } from '../../../src/runs/retention/purge-runs.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
+import { judgedRun, NEVER } from '../../helpers/judged-run.ts';
+import { go, judge, rows, runOver } from '../small-run.ts';
+
+/** Calls of the file system until the process is gone; from then on every call fails. */
+let left = Infinity;
+
+vi.mock('node:fs/promises', async (importOriginal) => {
+  const real = await importOriginal<typeof fs>();
+  const counted =
+    <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      if (--left < 0) throw new Error('killed');
+      return work(...args);
+    };
+  return { ...real, open: counted(real.open), rename: counted(real.rename), rm: counted(real.rm) };
+});
+
+const DAY_MS = 24 * 3_600_000;
+const NOW = new Date(Date.now() + 31 * DAY_MS);
+const MONTH_MS = 30 * DAY_MS;
+
+async function purge(
+  dirs: readonly string[],
+  options: Partial<Parameters<typeof purgeRuns>[1]> = {},
+): Promise<PurgeResult[]> {
+  const about = { by: userOfProcess(), now: NOW, olderThanMs: MONTH_MS, dryRun: false, signal: NEVER };
+  const results: PurgeResult[] = [];
+  for await (const result of purgeRuns(dirs, { ...about, ...options })) results.push(result);
+  return results;
+}
+
+async function filesOf(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1))
+    .filter((path) => !path.startsWith('control/'))
+    .sort();
+}
+
+/** What is left of a run without reviews. */
+const KEPT = [
+  ...['log/0001-commits.jsonl', 'manifest.json', 'manifest.sha256', 'plan.jsonl', 'purged.json'],
+  ...['run.json', 'summary.json'],
+];
+
+/** A finished run in a folder of its own, with a report and an index. */
+async function finishedRun(): Promise<string> {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'a.csv': 'id,text\n1,HATE\n2,fine\n3,RESTRICTED\n' });
+  const { dir } = await judgedRun(folder, join(folder, 'a.csv'), { formats: ['jsonl', 'csv'] });
+  await writeFiles(dir, { 'report.html': '<p>', 'review/index-1.duckdb': 'x' });
+  return dir;
+}
+
+describe('a purge', () => {
+  test('that is killed at any step leaves a run that is whole or purged, and the next one finishes it', async () => {
+    const template = await finishedRun();
+    const copies = await temporaryFolder();
+    let steps = 0;
+    for (; ; steps++) {
+      const dir = join(copies, String(steps), basename(template));
+      await cp(template, dir, { recursive: true, preserveTimestamps: true });
+      left = steps;
+      const [result] = await purge([dir]);
+      const done = left >= 0;
+      left = Infinity;
+      const report = await verifyRun(dir);
+      expect(report.ok || 'purged' in report, `killed after ${steps} calls: ${JSON.stringify(report)}`).toBe(
+        true,
+      );
+      if (done) {
+        expect(result).toMatchObject({ outcome: 'purged', reason: null, foreign: [] });
+        break;
+      }
+      await purge([dir]);
+      expect(await filesOf(dir)).toEqual(KEPT);
+    }
+    // Deletions alone are thirteen.
+    expect(steps).toBeGreaterThan(15);
+  });
+
+  test('keeps what tells head and counts, and says so', async () => {
+    const dir = await finishedRun();
+    const before = await verifyRun(dir);
+    await purge([dir]);
+    expect(await filesOf(dir)).toEqual(KEPT);
+    const by = userOfProcess();
+    const at = NOW.toISOString();
+    expect(await verifyRun(dir)).toMatchObject({
+      ...{ ...before, ok: false },
+      purged: { at, by },
+      problem: `purged on ${at.slice(0, 10)} by ${by}; the head and counts are kept`,
+    });
+    expect((await purge([dir]))[0]).toMatchObject({ outcome: 'done' });
+    await expect(openRun(dir, NEVER)).rejects.toMatchObject({ kind: 'purged', exitStatus: 6 });
+    await expect(verifyRun(dir, { head: 'f'.repeat(64) })).resolves.toMatchObject({
+      problem: expect.stringContaining('not the expected one') as string,
+    });
+    await writeFile(join(dir, 'summary.json'), '{}');
+    const changed = await verifyRun(dir);
+    expect(changed).toEqual({ ok: false, problem: expect.stringContaining('summary.json') as string });
+  });
+
+  test('leaves young and held runs, and whatever else is in the directory', async () => {
+    const dir = await finishedRun();
+    expect(await purge([dir], { now: new Date() })).toMatchObject([{ outcome: 'young' }]);
+    await holdRun(dir, { at: '2026-11-01T00:00:00.000Z', by: 'mia', reason: 'a lawsuit' });
+    const held = { outcome: 'kept', reason: 'held by mia since 2026-11-01: a lawsuit', bytes: 0 };
+    expect(await purge([dir])).toMatchObject([held]);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+    await releaseRun(dir);
+    await writeFile(join(dir, 'notes.txt'), 'mine');
+    const whole = await filesOf(dir);
+    const [dry] = await purge([dir], { dryRun: true });
+    expect(dry).toMatchObject({ outcome: 'purged', foreign: ['notes.txt'] });
+    expect(await filesOf(dir)).toEqual(whole);
+    expect(await purge([dir])).toEqual([dry]);
+    expect((await lstat(join(dir, 'notes.txt'))).size).toBe(4);
+    await expect(holdRun(dir, { at: '', by: '', reason: null })).rejects.toMatchObject({ kind: 'purged' });
+  });
+
+  test('leaves runs that are not finished, damaged or in use, and none hides the others', async () => {
+    const [damaged, used, other, good] = await Promise.all([
+      finishedRun(),
+      finishedRun(),
+      finishedRun(),
+      finishedRun(),
+    ]);
+    await rm(join(damaged, 'run.json'));
+    const claim = await FeedClaim.take(used, { fleet: false });
+    const { run: open } = await runOver({ 'a.csv': rows('a', 0, 20) });
+    const belongs = ({ run }: RunRecord): boolean => run !== basename(other);
+    const results = await purge([damaged, used, open.dir, other, good], { belongs });
+    await claim.release();
+    expect(results.map(({ outcome, reason }) => reason ?? outcome)).toEqual([
+      'it is damaged: its run.json cannot be read',
+      'a process works on it',
+      'it is not finished, or is damaged',
+      'purged',
+    ]);
+  });
+
+  test('and a process that begins to work on the run do not both get it', async () => {
+    const dir = await finishedRun();
+    // The purge has written its note, and looks for claims next.
+    const { run, pass, chain_head } = await readManifest(dir);
+    await writePurged(dir, { schema: 1, run, at: NOW.toISOString(), by: 'mia', pass, chain_head });
+    await expect(FeedClaim.take(dir, { fleet: false })).rejects.toMatchObject({ kind: 'purged' });
+  });
+
+  test('is no unfinished run of the same sources', async () => {
+    const { run } = await runOver({ 'a.csv': rows('a', 0, 20) });
+    await go(run, judge());
+    await purge([run.dir]);
+    const second = { ...run, dir: `${run.dir}-second` };
+    expect(await findUnfinished(second)).toBeNull();
+  });
+});

@@ -1,0 +1,78 @@
+import { rename } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { Cli } from '../helpers/cli.ts';
+import { fleetWithComments } from '../helpers/fleet.ts';
+import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { redisForTest } from '../helpers/redis/redis.ts';
+import { until } from '../helpers/run-directory.ts';
+
+/** The address that a process serves its health at, which it prints. */
+function originOf(cli: Cli): Promise<string> {
+  const printed = /(?:metrics at|gateway listening on) (http:\/\/[\d.:]+)/;
+  return until(async () => printed.exec(cli.stderr + cli.stdout)?.[1], 'the address');
+}
+
+/** Waits until a process says of itself what is expected: the names of what it lacks, or that it is ready. */
+async function expectReadiness(cli: Cli, missing: readonly string[]): Promise<void> {
+  const url = `${await originOf(cli)}/readyz`;
+  const expected = missing.length === 0 ? 200 : 503;
+  const isSo = async (): Promise<boolean> => {
+    const response = await fetch(url);
+    const text = await response.text();
+    return response.status === expected && missing.every((name) => text.includes(name));
+  };
+  await until(isSo, `${url} to answer ${expected} ${missing.join(', ')}`);
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(expected);
+}
+
+it('worker, sink and serve are ready while Redis, a guard and the root are there, and alive meanwhile', async () => {
+  const redis = await redisForTest();
+  const guard = await startScriptedGuard();
+  onTestFinished(() => guard.kill());
+  const { fleet, folder, out } = await fleetWithComments(1, { redis, guards: [guard.address] });
+  const metrics = ['--metrics-port', '0'];
+  const worker = fleet.worker({ args: metrics });
+  const sink = fleet.sink(metrics);
+  const serve = new Cli(['serve', '--port', '0', '--guard', guard.address, '--out', out], {
+    env: { REDIS_URL: redis.url },
+  });
+  const all = [worker, sink, serve];
+  for (const cli of all) await expectReadiness(cli, []);
+
+  await redis.kill();
+  for (const cli of all) await expectReadiness(cli, ['redis']);
+  for (const cli of all) {
+    for (const method of ['GET', 'HEAD'])
+      expect((await fetch(`${await originOf(cli)}/healthz`, { method })).status).toBe(200);
+  }
+  await redis.boot();
+  for (const cli of all) await expectReadiness(cli, []);
+
+  guard.kill();
+  for (const cli of [worker, serve]) await expectReadiness(cli, ['guard']);
+  await expectReadiness(sink, []);
+  const back = await startScriptedGuard({ port: guard.port });
+  onTestFinished(() => back.kill());
+  for (const cli of all) await expectReadiness(cli, []);
+
+  await rename(out, `${folder}/elsewhere`);
+  await expectReadiness(sink, ['root']);
+  await rename(`${folder}/elsewhere`, out);
+  await expectReadiness(sink, []);
+});
+
+it('a Redis that hangs does not count as one that answers', async () => {
+  const redis = await redisForTest();
+  const { fleet } = await fleetWithComments(1, { redis, guards: ['embedded:'] });
+  const sink = fleet.sink(['--metrics-port', '0']);
+  await expectReadiness(sink, []);
+  process.kill(redis.pid, 'SIGSTOP');
+  onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
+  await expectReadiness(sink, ['redis']);
+  process.kill(redis.pid, 'SIGCONT');
+  await expectReadiness(sink, []);
+});
+
+it('a dashboard without a guard and without Redis is ready', async () => {
+  await expectReadiness(new Cli(['serve', '--port', '0']), []);
+});
