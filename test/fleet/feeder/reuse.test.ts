@@ -141,11 +141,11 @@ it('nothing is fed before a worker tells which models judge; the feeder says so,
 });
 
 it('a run that waits for a worker can be paused, and goes on when one comes', async () => {
-  const { link, run, feeder, end, waiting } = await reusingFeeder({ maxWaitMs: 1000 });
+  const { link, run, feeder, end, waiting } = await reusingFeeder({ maxWaitMs: 5000 });
   await setMarker(run.dir, 'paused');
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
   const began = performance.now();
-  await settled(() => feeder.note === 'paused' && performance.now() - began > 1500);
+  await settled(() => feeder.note === 'paused' && performance.now() - began > 6000);
   await clearMarker(run.dir, 'paused');
   await worker(link, FINGERPRINT.id);
   await feeding;
