@@ -25,11 +25,15 @@ export interface Heard {
   readonly windows: readonly AudioWindow[];
 }
 
-/** Has a clip brought into normal form, and keeps all of it. */
+/** Has a clip brought into normal form, and keeps all of it; `take` is called with each window as it comes. */
 export async function hear(
   by: AudioNormalizer,
   path: string,
-  options: { readonly long?: LongAudio; readonly signal?: AbortSignal } = {},
+  options: {
+    readonly long?: LongAudio;
+    readonly signal?: AbortSignal;
+    readonly take?: () => Promise<void>;
+  } = {},
 ): Promise<Heard> {
   const windows: AudioWindow[] = [];
   const file = await open(path);
@@ -39,6 +43,7 @@ export async function hear(
       signal: options.signal ?? new AbortController().signal,
       each: async (window) => {
         windows.push(window);
+        await options.take?.();
       },
     });
     return { end, windows };

@@ -1,5 +1,6 @@
-import { chmod, mkdir, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isRetryable, type ItemError } from '../../../src/domain/item-error.ts';
@@ -155,19 +156,10 @@ describe('a decoder that goes wrong', () => {
 
   it('does not count the time that whoever takes a window needs', async () => {
     const path = await programs({ ffmpeg: 'exec /usr/bin/head -c 20000000 /dev/zero' });
-    const by = normalizer({ env: { PATH: path }, time: { ...QUICK, baseMs: 3_000 } });
-    let taken = 0;
-    const file = await open(MP3);
-    const end = await by.audio(file, {
-      long: 'windows',
-      signal: new AbortController().signal,
-      each: async () => {
-        taken++;
-        await new Promise((resolve) => setTimeout(resolve, 1_200));
-      },
-    });
-    await file.close();
-    expect({ taken, end }).toEqual({ taken: 3, end: { windowSeconds: 625, totalSeconds: 625 } });
+    const by = normalizer({ env: { PATH: path }, time: { ...QUICK, baseMs: 5_000 } });
+    const { end, windows } = await hear(by, MP3, { take: () => setTimeout(2_000) });
+    expect(windows).toHaveLength(3);
+    expect(end).toEqual({ windowSeconds: 625, totalSeconds: 625 });
   });
 });
 
@@ -185,31 +177,18 @@ describe('whoever stops', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     let windows = 0;
-    const file = await open(MP3);
-    const heard = by.audio(file, {
-      long: 'windows',
-      signal: stop.signal,
-      each: async () => {
-        if (++windows === 2) stop.abort(reason);
-      },
-    });
-    await expect(heard).rejects.toBe(reason);
-    await file.close();
+    const take = async (): Promise<void> => {
+      if (++windows === 2) stop.abort(reason);
+    };
+    await expect(hear(by, MP3, { signal: stop.signal, take })).rejects.toBe(reason);
     expect(windows).toBe(2);
     expect(isAlive(await pid())).toBe(false);
   });
 
   it('leaves no process behind when a window is not taken', async () => {
     const { by, pid } = await endless();
-    const file = await open(MP3);
     const reason = new Error('no');
-    const heard = by.audio(file, {
-      long: 'windows',
-      signal: new AbortController().signal,
-      each: () => Promise.reject(reason),
-    });
-    await expect(heard).rejects.toBe(reason);
-    await file.close();
+    await expect(hear(by, MP3, { take: () => Promise.reject(reason) })).rejects.toBe(reason);
     expect(isAlive(await pid())).toBe(false);
   });
 

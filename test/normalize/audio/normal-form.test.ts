@@ -105,26 +105,19 @@ it('hears the file that was opened, whatever has its name by then', async () => 
 });
 
 it('lets ffmpeg wait while a window is being taken', async () => {
-  const file = await open(await longClip('anullsrc=sample_rate=16000:duration=1300'));
   const written: number[] = [];
-  try {
-    await normalizer({ decoders: 1 }).audio(file, {
-      long: 'windows',
-      signal: new AbortController().signal,
-      each: async () => {
-        const [ffmpeg] = childrenNamed('ffmpeg');
-        if (ffmpeg === undefined) return; // the last window
-        let [before, now] = [-1, writtenBytes(ffmpeg)];
-        await settled(() => {
-          [before, now] = [now, writtenBytes(ffmpeg)];
-          return now === before;
-        });
-        written.push(now);
-      },
+  const take = async (): Promise<void> => {
+    const [ffmpeg] = childrenNamed('ffmpeg');
+    if (ffmpeg === undefined) return; // the last window
+    let [before, now] = [-1, writtenBytes(ffmpeg)];
+    await settled(() => {
+      [before, now] = [now, writtenBytes(ffmpeg)];
+      return now === before;
     });
-  } finally {
-    await file.close();
-  }
+    written.push(now);
+  };
+  const clip = await longClip('anullsrc=sample_rate=16000:duration=1300');
+  await hear(normalizer({ decoders: 1 }), clip, { take });
   const windowBytes = 300 * 32_000;
   // besides what was taken: a pipe and a stream's buffer, of 64 KiB each, and what is just being handed on
   expect(written.map((bytes, index) => bytes - (index + 1) * windowBytes < 512 * 1024)).toEqual(
