@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { canonicalRequest, contentSha256 } from '../../src/domain/content-hash.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
+import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import type { ItemRequest, Turn } from '../../src/domain/request.ts';
+import { payloadSha256 } from '../../src/domain/shard.ts';
+import { knownItem, promptItem } from '../helpers/items.ts';
 
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), fc.string()) as fc.Arbitrary<Turn>;
 const request: fc.Arbitrary<ItemRequest> = fc.oneof(
@@ -78,4 +81,11 @@ describe('makeFingerprint', () => {
     expect(makeFingerprint([['', a]])).toBeNull();
     expect(makeFingerprint([['two\nlines', a]])).toBeNull();
   });
+});
+
+it('an item with a reused verdict hashes like one that is still to be judged', () => {
+  const judged = promptItem(3, 'text 3');
+  const settled = knownItem(3, 0.5);
+  expect(payloadSha256([settled])).toBe(payloadSha256([judged]));
+  expect(itemsSha256([settled])).toBe(itemsSha256([judged]));
 });

@@ -29,6 +29,8 @@ const ofItems =
   (request: SeenOpenAi): OpenAiScripted | Promise<OpenAiScripted> =>
     request.isOwn ? undefined : script(request);
 
+const refusal = (message: string): OpenAiScripted => ({ status: 400, body: { error: { message } } });
+
 const read = (address: string, guardPolicy: typeof POLICY | null = null) =>
   readEndpoint(
     { name: address, address },
@@ -98,15 +100,11 @@ describe('a chat model', () => {
     ['that is not served', { models: [{ id: 'another' }] }, /does not serve the model meta-llama/],
     ['of no known family', { model: 'my-model' }, /add &family= and one of llama-guard, qwen3guard/],
     [
-      'that answers something else',
+      'that only talks',
       { script: () => ({ text: 'Hello! How can I help?' }) },
       /not an answer of the family/,
     ],
-    [
-      'behind a proxy with a page',
-      { script: () => ({ body: '<html>sign in</html>' }) },
-      /not an answer of the family/,
-    ],
+    ['behind a page', { script: () => ({ body: '<html>sign in</html>' }) }, /not an answer of the family/],
     ['with another key', { script: () => ({ status: 401 }) }, /not authorised/],
     [
       'without credit',
@@ -141,20 +139,12 @@ describe('a chat model', () => {
     ['a page of a proxy', { body: '<html>' }, 'INVALID_REPLY'],
     ['an oversized reply', { body: `"${'x'.repeat(2_000_000)}"` }, 'INVALID_REPLY'],
     [
-      'probabilities left out',
+      'no probabilities',
       { body: { model: LLAMA.model, choices: [{ message: { content: 'safe' } }] } },
       'INVALID_REPLY',
     ],
-    [
-      'a context that is too short',
-      { status: 400, body: { error: { message: "This model's maximum context length is 8192 tokens." } } },
-      'SEQUENCE_OVERFLOW',
-    ],
-    [
-      'a template that refuses',
-      { status: 400, body: { error: { message: 'roles must alternate' } } },
-      'GUARD_REJECTED',
-    ],
+    ['a short context', refusal("This model's maximum context length is 8192 tokens."), 'SEQUENCE_OVERFLOW'],
+    ['a template that refuses', refusal('roles must alternate'), 'GUARD_REJECTED'],
   ])('%s costs one item', async (_, reply, code) => {
     const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
     const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(20));
