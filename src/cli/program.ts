@@ -16,6 +16,7 @@ import { replayCommand } from './commands/replay.ts';
 import { reportCommand } from './commands/report.ts';
 import { resumeCommand, retryCommand } from './commands/resume-and-retry.ts';
 import { scheduleCommand, schedulerCommand } from './commands/scheduler.ts';
+import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sinkCommand } from './commands/sink.ts';
 import { statusCommand } from './commands/status.ts';
@@ -56,6 +57,7 @@ export function buildProgram(context: CommandContext, loadRuns: LoadRuns, report
     .addCommand(pauseCommand(context))
     .addCommand(continueCommand(context))
     .addCommand(cancelCommand(context))
+    .addCommand(runsCommand(context, report))
     .addCommand(gcCommand(context))
     .addCommand(workerCommand(context))
     .addCommand(sinkCommand(context))

@@ -36,13 +36,16 @@ export async function readRecord(runDir: string): Promise<RunRecord> {
   }
 }
 
-/**
- * Failure('usage') for a path at which there is no run, finished or not; Failure('purged') for a run that was purged. A run
- * that lost one of its files is damaged.
- */
+/** Like `assertRunFolder`, and Failure('purged') for a run that was purged. */
 export async function assertRunDirectory(dir: string): Promise<void> {
+  await assertRunFolder(dir);
+  await assertNotPurged(dir);
+}
+
+/** Failure('usage') for a path at which there is no run, finished or not. A run that lost one of its files is damaged. */
+export async function assertRunFolder(dir: string): Promise<void> {
   if ((await pathExists(join(dir, RUN_FILES.run))) || (await pathExists(join(dir, RUN_FILES.manifest))))
-    return assertNotPurged(dir);
+    return;
   throw new Failure(
     'usage',
     `${dir} is not a run directory: it has neither ${RUN_FILES.run} nor ${RUN_FILES.manifest}; type the path that enqueue printed`,

@@ -7,6 +7,7 @@ const COMMANDS = [
   ...[
     'continue',
     'cancel',
+    'runs',
     'gc',
     'worker',
     'sink',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { QUIET } from '../../config/settings/entries/commands.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, valueOf } from '../../config/settings/given.ts';
 import { CANCELLED, clearMarker, setMarker } from '../../runs/control/control-files.ts';
 import type { CommandContext } from '../context.ts';
@@ -68,13 +69,17 @@ function controlCommand(
   context: CommandContext,
   { name, summary, description, example, ask }: ControlCommand,
 ): Command {
-  return newCommand(name, context, { quiet: QUIET })
+  return newCommand(name, context, { out: RUNS_FOLDER, quiet: QUIET })
     .summary(summary)
     .description(description)
-    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-dir>',
+      'run directory, as enqueue printed it; or in --out the name of a run, its beginning, or latest',
+    )
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
-      const dir = resolveRunDirectory(runDir, context.cwd);
+      const out = await valueOf(RUNS_FOLDER, { flags, ...context });
+      const dir = resolveRunDirectory(runDir, context.cwd, out);
       const { readRunState } = await import('../../fleet/status/run-status.ts');
       const { assertOwnRun } = await import('../../runs/trust/own-run.ts');
       const state = await readRunState(dir, context.interrupts.drain);

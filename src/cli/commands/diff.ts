@@ -17,7 +17,10 @@ export function diffCommand(context: CommandContext): Command {
       'Compare two finished runs: which decisions changed, and how scores shifted. ' +
         'Items are paired by content, so files may have moved. Status 0 whether they differ or not. Changes nothing.',
     )
-    .argument('<run-a>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-a>',
+      'run directory, as enqueue printed it, or the name of a run in ./runs, its beginning, or latest',
+    )
     .argument('<run-b>', 'the same of the run to compare with it')
     .addHelpText(
       'after',

@@ -40,7 +40,10 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
         'Status 5 when something was left out because it was not judged or has changed. ' +
         'Can also write the decisions of reviewers as labels. Overwrites nothing.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-dir>',
+      'run directory, as enqueue printed it, or the name of a run in ./runs, its beginning, or latest',
+    )
     .addHelpText(
       'after',
       examples([

@@ -10,6 +10,7 @@ import { plural } from '../../domain/text/plural.ts';
 import { runKey, runKeyFile } from '../../runs/trust/run-key.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
+import { mebibytes } from '../run/table.ts';
 
 const SETTINGS = { out: RUNS_FOLDER, store: CLEANED_STORE, json: JSON_OUTPUT };
 
@@ -68,8 +69,4 @@ export function gcCommand(context: CommandContext): Command {
 
 function counted(count: number): string {
   return count.toLocaleString('en-US');
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toLocaleString('en-US', { maximumFractionDigits: 1 })} MiB`;
 }

@@ -27,7 +27,10 @@ export function replayCommand(context: CommandContext): Command {
         'the review queue grows or shrinks. With labels, also show the precision and recall of thresholds. ' +
         'A score that the guard did not give never counts as zero. Changes nothing.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-dir>',
+      'run directory, as enqueue printed it, or the name of a run in ./runs, its beginning, or latest',
+    )
     .addHelpText(
       'after',
       examples([

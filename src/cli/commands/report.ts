@@ -16,7 +16,10 @@ export function reportCommand(context: CommandContext): Command {
         'flagged, scores, errors, guards, and the items to look at first. The file holds paths and ids, but no content. Its ' +
         'path is the last line on stdout.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-dir>',
+      'run directory, as enqueue printed it, or the name of a run in ./runs, its beginning, or latest',
+    )
     .addHelpText(
       'after',
       examples([

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Flags } from '../../config/settings/given.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { type Flags, valueOf } from '../../config/settings/given.ts';
 import type { CommandContext, ReportStatus, LoadRuns } from '../context.ts';
 import { CONTINUE_SETTINGS, resolveContinueUi } from '../flags/fleet-access.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -43,18 +44,22 @@ function continueCommand(
   loadRuns: LoadRuns,
   report: ReportStatus,
 ): Command {
-  return newCommand(name, context, CONTINUE_SETTINGS)
+  return newCommand(name, context, { ...CONTINUE_SETTINGS, out: RUNS_FOLDER })
     .summary(summary)
     .description(
       `${description}\n` +
         'GUARD_API_KEY and GUARD_TOKEN are sent only to guards that GUARD_URL names; a guard that only the run directory ' +
         'names gets GUARD_API_KEY__<HOST> or GUARD_TOKEN__<HOST>.',
     )
-    .argument('<run-dir>', 'run directory, as enqueue printed it, or the name of a run in ./runs')
+    .argument(
+      '<run-dir>',
+      'run directory, as enqueue printed it; or in --out the name of a run, its beginning, or latest',
+    )
     .addHelpText('after', examples([[`guardsweep ${name} runs/20261121T020000Z-nightly-ab12`, example]]))
     .action(async (runDir: string, flags: Flags) => {
       const ui = await resolveContinueUi(flags, context);
       const runs = await loadRuns();
-      report(await runs[name](resolveRunDirectory(runDir, context.cwd), ui));
+      const out = await valueOf(RUNS_FOLDER, { flags, ...context });
+      report(await runs[name](resolveRunDirectory(runDir, context.cwd, out), ui));
     });
 }

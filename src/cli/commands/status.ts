@@ -49,7 +49,7 @@ export function statusCommand(context: CommandContext): Command {
     )
     .argument(
       '[run-dir]',
-      'run directory, or the name of a run in the output folder; without it, the newest runs there',
+      'run directory; or in --out the name of a run, its beginning, or latest; without it, the newest runs there',
     )
     .addHelpText(
       'after',

@@ -4,17 +4,7 @@ import type { ReplayResult } from '../../analysis/replay.ts';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { plural } from '../../domain/text/plural.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
-
-/** Rows as aligned lines: the first column to the left, the others to the right. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
-      .join('  ')
-      .trimEnd(),
-  );
-}
+import { table } from './table.ts';
 
 /** Changes that a screen has room for. */
 const MAX_CHANGES = 12;

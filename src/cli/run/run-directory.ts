@@ -1,17 +1,49 @@
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DEFAULT_RUNS_FOLDER } from '../../config/settings/entries/output.ts';
+import { Failure } from '../../domain/failure.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 
+/** Stands for the newest run of the output folder. */
+const LATEST = 'latest';
+/** Runs that a message names. */
+const MAX_NAMED = 10;
+
 /**
- * Absolute path of the run directory that a user named: by its path, or by the name of a run in the output folder. What
- * is neither is taken as a path; opening it fails with a message that says it is not a run directory.
+ * Absolute path of the run directory that a user named: by its path; or in the output folder by its name, by the beginning
+ * of one name only, or as `latest`. A path that exists wins. What is none of these is taken as a path; opening it fails with
+ * a message that says it is not a run directory. Failure('usage') where several names begin so.
  */
 export function resolveRunDirectory(given: string, cwd: string, out = DEFAULT_RUNS_FOLDER): string {
   const path = resolve(cwd, given);
   if (/[/\\]/.test(given) || isRun(path)) return withoutLink(path);
-  const below = resolve(cwd, out, given);
-  return withoutLink(isRun(below) ? below : path);
+  const folder = resolve(cwd, out);
+  const below = join(folder, given);
+  if (isRun(below)) return withoutLink(below);
+  if (existsSync(path)) return path;
+  const names = runsIn(folder);
+  const found = given === LATEST ? names.slice(-1) : names.filter((name) => name.startsWith(given));
+  if (found.length > 1) {
+    const more = found.length > MAX_NAMED ? `, and ${found.length - MAX_NAMED} more` : '';
+    const candidates = found.slice(0, MAX_NAMED).map((name) => quoteName(name));
+    throw new Failure(
+      'usage',
+      `${quoteName(given)} may be any of ${candidates.join(', ')}${more}: type more of the name`,
+    );
+  }
+  return withoutLink(found.length === 1 ? join(folder, found[0]!) : path);
+}
+
+/** Names of the runs in a folder, by their time of creation. */
+function runsIn(folder: string): string[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return [];
+  }
+  return names.filter((name) => !name.startsWith('.') && isRun(join(folder, name))).sort();
 }
 
 /** Follows a link that the user named once, here, so that its target cannot change between checks and work. */

@@ -16,6 +16,15 @@ export function parseDuration({ value, place }: WithOrigin<string>): number {
   return ms;
 }
 
+const AGE_MS: Readonly<Record<string, number>> = { ...UNIT_MS, d: 86_400_000, w: 7 * 86_400_000 };
+
+/** Milliseconds of an age such as `12h`, `30d` or `8w`. Failure('usage') for anything else. */
+export function parseAge({ value, place }: WithOrigin<string>): number {
+  const match = /^(\d{1,6})(s|m|h|d|w)$/.exec(value.trim());
+  if (match !== null) return Number(match[1]) * AGE_MS[match[2]!]!;
+  throw usageError(place, `expected an age such as 12h, 30d or 8w, found ${quoteForMessage(value)}`);
+}
+
 /** Bounds of a worker's `--lock`, as typed. */
 export const MIN_LOCK = '2s';
 export const MAX_LOCK = '5m';

@@ -5,6 +5,7 @@ import { escapeText } from '../../domain/text/escape-text.ts';
 import { realPath } from '../../files/open-inside.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { isRunFileChanged } from '../../record/log/claim-path.ts';
+import { assertNotPurged } from '../../record/purged.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { assertOwnRun } from './own-run.ts';
 import { readRunKey, runKey } from './run-key.ts';
@@ -44,6 +45,7 @@ export async function admitRun(
   const record = await readRunRecord(runDir);
   // Opening it fails with a message that says it is not a run directory.
   if (record === null) return;
+  await assertNotPurged(runDir);
   await assertOwnRun(runDir);
   const runJson = await readRunFile(runDir, RUN_FILES.run);
   const known = await readRunKey(keyFile);

@@ -1,0 +1,115 @@
+import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCommands } from '../../src/cli/run/run-commands.ts';
+import { folderWith, temporaryFolder, writeFiles } from '../helpers/cli.ts';
+import { judgedRun } from '../helpers/judged-run.ts';
+import { typed } from './terminal.ts';
+
+/** A folder with two finished runs and a damaged one, each with its name. */
+async function folderOfRuns(): Promise<Record<'cwd' | 'out' | 'first' | 'second' | 'damaged', string>> {
+  const cwd = await folderWith({ 'a.csv': 'id,text\n1,HATE\n2,fine\n' });
+  const { out, dir } = await judgedRun(cwd, join(cwd, 'a.csv'), { title: 'nightly' });
+  const first = basename(dir);
+  const { name: second } = await judgedRun(cwd, join(cwd, 'a.csv'), { title: 'weekly' });
+  const damaged = '20250101T000000Z-damaged-ab12';
+  await writeFiles(join(out, damaged), { 'run.json': '{' });
+  return { cwd, out, first, second, damaged };
+}
+
+describe('runs', () => {
+  it('are listed and shown with their state; one that is damaged does not hide the others', async () => {
+    const { cwd, first, second, damaged } = await folderOfRuns();
+    const context = { cwd };
+    const { status, stdout } = await typed(['runs', 'list'], { context });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^run +state +started +items +flagged +not judged +size\n/);
+    expect(stdout).toMatch(new RegExp(`\n${first} +finished .* 2 +1 +0 +\\S+ MiB\n`));
+    expect(stdout).toMatch(new RegExp(`\n${damaged} +unreadable .*\n  its run.json cannot be read\n`));
+    const listed = JSON.parse((await typed(['runs', 'list', '--json'], { context })).stdout) as object[];
+    expect(listed).toHaveLength(3);
+    expect(listed).toContainEqual(
+      expect.objectContaining({
+        run: second,
+        state: 'finished',
+        items: 2,
+        flagged: 1,
+        held: null,
+        purged: null,
+      }),
+    );
+    const shown = await typed(['runs', 'show', first], { context });
+    expect(shown.stdout).toMatch(
+      new RegExp(`^${first}: finished\n(?:  .*\n)*  items: 2; flagged: 1; not judged: 0\n`),
+    );
+    expect((await typed(['runs', 'show', damaged], { context })).stdout).toContain('unreadable');
+    expect((await typed(['runs', 'list', '--out', 'nowhere'], { context })).stdout).toBe('no runs\n');
+  });
+
+  it('are held, released and purged; afterwards every command says so', async () => {
+    const { cwd, out, first, second } = await folderOfRuns();
+    const context = { cwd };
+    const run = (...args: string[]) => typed(args, { context, runs: runCommands });
+    expect(await run('runs', 'hold', first, '--reason', 'case 4711')).toMatchObject({ status: 0 });
+    expect((await run('runs', 'show', first)).stdout).toContain(': case 4711\n');
+    const whole = await readdir(join(out, second));
+    const dry = await run('runs', 'purge', first, second, '--dry-run');
+    expect(dry.status).toBe(1);
+    expect(dry.stdout).toMatch(/left as it is: held by .* case 4711\n.*would free .*\nWould purge 1 run/);
+    expect(await readdir(join(out, second))).toEqual(whole);
+    // Neither is a week old.
+    expect((await run('runs', 'purge', '--older-than', '1w')).stdout).toMatch(/Purged 0 runs/);
+    expect(await run('runs', 'purge', second)).toMatchObject({ status: 0 });
+    expect(await readdir(join(out, second))).not.toContain('verdicts.jsonl');
+
+    const kept = /purged on \d{4}-\d\d-\d\d by \S+; the head and counts are kept/;
+    const verified = await run('verify', second);
+    expect([verified.status, verified.stdout]).toEqual([6, expect.stringMatching(kept)]);
+    expect(verified.stdout).toContain('2 items = 2 verdicts + 0 errors; chain head ');
+    for (const args of [
+      ['report', second],
+      ['export', second, '--clean', 'clean.csv'],
+      ['replay', second, '--policy', 'policy.yaml'],
+      ['diff', first, second],
+      ['resume', second],
+      ['retry', second],
+      ['pause', second],
+      ['runs', 'hold', second],
+    ]) {
+      await writeFile(join(cwd, 'policy.yaml'), 'thresholds: { default: { block: 0.5 } }\n');
+      const { status, stderr } = await run(...args);
+      expect([args[0], status, stderr]).toEqual([args[0], 6, expect.stringMatching(kept)]);
+    }
+    expect((await run('status', second)).stdout).toContain(`${second}: purged\n`);
+    expect((await run('runs', 'list')).stdout).toMatch(new RegExp(`${second} +purged .* 2 +1 +0 `));
+    expect(await run('runs', 'hold', first, '--release')).toMatchObject({ status: 0 });
+    expect(await run('runs', 'purge', first)).toMatchObject({ status: 0 });
+  });
+
+  it('to purge must be said', async () => {
+    const context = { cwd: await temporaryFolder() };
+    expect(await typed(['runs', 'purge'], { context })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--older-than 30d') as string,
+    });
+    const wrong = await typed(['runs', 'purge', '--older-than', '30'], { context });
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('such as 12h, 30d or 8w')]);
+  });
+});
+
+describe('a name', () => {
+  it('is that of a run, the beginning of one, or latest; a path that exists wins', async () => {
+    const { cwd, out, first, second } = await folderOfRuns();
+    const context = { cwd };
+    const shown = async (given: string): Promise<string> =>
+      (await typed(['runs', 'show', given, '--out', out], { context })).stdout.split(':')[0]!;
+    const newest = [first, second].sort()[1]!;
+    expect(await shown('latest')).toBe(newest);
+    expect(await shown(newest.slice(0, -1))).toBe(newest);
+    await cp(join(out, first), join(out, `${newest}-copy`), { recursive: true });
+    const both = await typed(['verify', newest.slice(0, -1)], { context, runs: runCommands });
+    expect([both.status, both.stderr]).toEqual([2, expect.stringContaining(`${newest}, ${newest}-copy`)]);
+    await mkdir(join(cwd, '2025'));
+    expect(await typed(['verify', '2025'], { context, runs: runCommands })).toMatchObject({ status: 2 });
+  });
+});
