@@ -24,8 +24,8 @@ export function UntrustedText({ text, max = 80, code = false }: Props) {
   );
 }
 
-/** The end of a path gives way only after all that is before it: it is as long as most names of files. */
-const PATH = /^(.*?)(.{0,28})$/su;
+/** The end of a path gives way only after all that is before it: the name of its file, of a long one the end. */
+const PATH = /^(.*?)([^/]{0,28})$/su;
 
 /** A path of a file: where it has no room, its beginning gives way before its end. */
 export function FilePath({ text }: { readonly text: string }) {
