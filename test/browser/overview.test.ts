@@ -123,3 +123,22 @@ it('shows the report in a frame without rights to the page', async () => {
   await checkPage(page);
   await screenshot(page, 'dashboard-report');
 });
+
+it('compares a run with the one before it, or with any other', async () => {
+  await embeddedRun(
+    join(folder, 'runs'),
+    [join(folder, 'uploads'), join(folder, HOSTILE)],
+    ['--name', 'uploads'],
+  );
+  const page = await open({}, '/');
+  await page.getByRole('link', { name: 'uploads' }).first().click();
+  await page.getByRole('link', { name: 'Compare' }).click();
+  const report = page.frameLocator('iframe').locator('#previous');
+  await report.getByText(`Compared with ${run}`).waitFor();
+  await report.getByText('which has the same name and sources').waitFor();
+  const other = page.getByLabel('Compared with').getByRole('option', { name: /^support-chats/ });
+  await page.getByLabel('Compared with').selectOption(await other.getAttribute('value'));
+  await report.getByText('support-chats').waitFor();
+  expect(await report.getByText('which has the same name and sources').count()).toBe(0);
+  await checkPage(page);
+});

@@ -24,6 +24,11 @@ interface OfRun {
   Params: { run: string };
 }
 
+interface OfReport extends OfRun {
+  /** `before`: the run that it is compared with, in place of the one before it. */
+  Querystring: { before?: string };
+}
+
 interface OfAction {
   Params: { run: string; action: string };
 }
@@ -65,8 +70,11 @@ export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
     return sendIfChanged(request, reply, await runDetail(current, dir, access, signal));
   });
 
-  app.get<OfRun>('/runs/:run/report.html', async ({ params }, reply) => {
-    const html = await reports.html(await runs.find(params.run));
+  app.get<OfReport>('/runs/:run/report.html', async ({ params, query: { before } }, reply) => {
+    const dir = await runs.find(params.run);
+    const html = await (before === undefined
+      ? reports.html(dir)
+      : reports.compared(dir, await runs.find(String(before))));
     return reply.header('content-security-policy', REPORT_POLICY).type('text/html; charset=utf-8').send(html);
   });
 

@@ -42,6 +42,14 @@ export class RunReports {
     return made;
   }
 
+  /** The report compared with another run than the one before it. It is not kept. */
+  async compared(dir: string, before: string): Promise<string> {
+    if (this.#limit.pendingCount >= MAX_WAITING) {
+      throw new DashboardError('TOO_MANY_REQUESTS', 'too many reports are being made: try again');
+    }
+    return this.#limit(() => makeReport(dir, this.#closing, before));
+  }
+
   async #make(dir: string, signature: string): Promise<string> {
     const html = await makeReport(dir, this.#closing);
     this.#kept.delete(dir);

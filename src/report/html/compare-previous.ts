@@ -92,3 +92,23 @@ function changesOf({ a, b, pairs, score_shift, decisions }: DiffResult): Previou
     ),
   };
 }
+
+/** Compares a run with any other finished one of its folder, as `comparePrevious` does. */
+export async function compareWith(
+  dir: string,
+  runDir: string,
+  signal: AbortSignal,
+): Promise<PreviousRun | null> {
+  const [{ run, created_at: createdAt }, summary] = await Promise.all([
+    readRecord(dir),
+    finishedSummary(dir),
+  ]);
+  if (summary === null) return null;
+  const { items, verdicts, errors, flagged, by_decision, by_category, without_category, partial } = summary;
+  const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
+  const counts = {
+    ...{ items, verdicts, errors, flagged, by_decision, by_category, without_category, partial },
+    fingerprints: [...models].filter((model) => model !== null).slice(0, 20),
+  };
+  return { run, createdAt, isChosen: true, counts, changes: await changesSince(dir, runDir, signal) };
+}

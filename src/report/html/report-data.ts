@@ -168,10 +168,11 @@ export interface ReportItem {
   readonly file: string | null;
 }
 
-/** The latest finished run of the same name over the same sources before this one. */
+/** The latest finished run of the same name over the same sources before this one, or one that a reader chose. */
 export interface PreviousRun {
   readonly run: string;
   readonly createdAt: string;
+  readonly isChosen?: true;
   readonly counts: PreviousCounts;
   /** Null where the runs are too large to be compared item by item. */
   readonly changes: PreviousChanges | null;

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Failure, type FailureKind } from '../../domain/failure.ts';
 import { collectReport } from './collect-report.ts';
+import { compareWith } from './compare-previous.ts';
 import { renderReport } from './write-report.ts';
 
 /** A Failure is sent in parts: structured cloning drops its kind. */
@@ -9,14 +10,22 @@ export type ReportAnswer =
   | { readonly html: string; readonly failure: null }
   | { readonly html: null; readonly failure: { readonly kind: FailureKind; readonly message: string } };
 
-async function answer(dir: string): Promise<ReportAnswer> {
+export interface ReportTask {
+  readonly dir: string;
+  /** Directory of the run to compare it with; null: the run before it, if there is one. */
+  readonly before: string | null;
+}
+
+async function answer({ dir, before }: ReportTask): Promise<ReportAnswer> {
   try {
-    const data = await collectReport(dir, new AbortController().signal);
-    return { html: await renderReport(data), failure: null };
+    const { signal } = new AbortController();
+    const data = await collectReport(dir, signal);
+    const previous = before === null ? data.previous : await compareWith(before, dir, signal);
+    return { html: await renderReport({ ...data, previous }), failure: null };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { html: null, failure: { kind: error.kind, message: error.message } };
   }
 }
 
-parentPort!.postMessage(await answer(workerData as string));
+parentPort!.postMessage(await answer(workerData as ReportTask));

@@ -1,11 +1,14 @@
-import type { RunAction, ToFix } from '../../../src/dashboard/api/runs.ts';
+import type { RunAction, RunList, ToFix } from '../../../src/dashboard/api/runs.ts';
 import { request, requestJson } from './http.ts';
 
 /** The path of a run in the API; `rest` begins with a slash. */
 export const runApi = (run: string, rest = ''): string => `/api/runs/${encodeURIComponent(run)}${rest}`;
 
-/** Path of a run's report. */
-export const reportPath = (run: string): string => `/runs/${encodeURIComponent(run)}/report.html`;
+/** Path of a run's report. `before`: the run that it is compared with; empty for the one before it. */
+export const reportPath = (run: string, before: string): string =>
+  `/runs/${encodeURIComponent(run)}/report.html${before === '' ? '' : `?before=${encodeURIComponent(before)}`}`;
+
+export const listRuns = (signal: AbortSignal): Promise<RunList> => requestJson('/api/runs', { signal });
 
 export const filesToFix = (run: string, signal: AbortSignal): Promise<ToFix> =>
   requestJson(runApi(run, '/to-fix'), { signal });

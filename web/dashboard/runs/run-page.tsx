@@ -1,6 +1,8 @@
 import type { RunDetail } from '../../../src/dashboard/api/runs.ts';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
-import { reportPath, runApi } from '../api/runs.ts';
+import { useState } from 'preact/hooks';
+import { listRuns, reportPath, runApi } from '../api/runs.ts';
+import { useLoad } from '../api/use-load.ts';
 import { usePoll } from '../api/use-poll.ts';
 import { Link } from '../app/router.tsx';
 import { Page } from '../app/page.tsx';
@@ -10,6 +12,7 @@ import { ThresholdsPage } from '../thresholds/thresholds-page.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
+import { localTime } from '../ui/format.ts';
 import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -113,10 +116,27 @@ function Tab({ tab, run, flagged, grid }: TabProps) {
 
 /** The report of a finished run, in a frame without rights: nothing in it can reach this page. */
 function ReportTab({ run }: { readonly run: RunDetail }) {
-  const path = reportPath(run.run);
+  const [before, setBefore] = useState('');
+  const { value: list } = useLoad('runs', listRuns);
+  const others = list?.runs.filter((other) => other.state === 'finished' && other.run !== run.run) ?? [];
+  const path = reportPath(run.run, before) + (before === '' ? location.hash : '#previous');
   return (
     <div class="report-tab">
       <div class="report-tools">
+        {others.length > 0 && (
+          <label>
+            Compared with{' '}
+            <select value={before} onChange={(event) => setBefore(event.currentTarget.value)}>
+              <option value="">the run before of this job</option>
+              {others.map(({ run: other, name, created_at: at }) => (
+                <option key={other} value={other}>
+                  {escapeText(name, 40)}
+                  {at !== null && `, ${localTime(at)}`}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <a class="button button-small" href={path} target="_blank" rel="noopener">
           <Icon name="external" />
           Open in a new tab

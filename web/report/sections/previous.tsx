@@ -28,8 +28,9 @@ export function Previous({ data }: { readonly data: ReportData }): JSX.Element |
   return (
     <Fold id="previous" title="Since the previous run">
       <p>
-        Compared with <Name text={previous.run} /> of {time(previous.createdAt)}, which has the same name and
-        sources. {isSameModel ? 'The same model judged.' : 'Not the same models judged.'}
+        Compared with <Name text={previous.run} /> of {time(previous.createdAt)}
+        {previous.isChosen ? '. ' : ', which has the same name and sources. '}
+        {isSameModel ? 'The same model judged.' : 'Not the same models judged.'}
       </p>
       <Table
         caption="Counts of both runs"

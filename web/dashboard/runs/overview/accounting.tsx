@@ -58,6 +58,9 @@ function NextSteps({ run }: { readonly run: RunDetail }) {
         <Icon name="right" />
         Review {formatCount(decisions.review + decisions.block, 'flagged item')}
       </Link>
+      <Link class="button" to={{ page: 'run', run: run.run, tab: 'report' }} hash="#previous">
+        Compare
+      </Link>
       <Reviewed run={run} />
     </div>
   );
