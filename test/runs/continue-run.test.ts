@@ -1,6 +1,6 @@
-import { mkdir, open, readFile, utimes, writeFile } from 'node:fs/promises';
+import { open, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
@@ -9,26 +9,16 @@ import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
-import { createdRun, go, judge, rows } from './small-run.ts';
-
-let folder: string;
-let uploads: string;
+import { createdRun, go, judge, rows, runOver } from './small-run.ts';
 
 const codes = async (run: Run): Promise<string[]> =>
   (await outcomes(run.dir)).map((line) => `${line.source.path} ${line.error?.code ?? 'ok'}`);
 
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  uploads = join(folder, 'uploads');
-  await mkdir(uploads);
-});
-
 describe('a run that is continued', () => {
   it('goes to its end at once when nothing happens, and has nothing more to do then', async () => {
-    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 95));
-    const run = await createdRun(folder);
+    const { run } = await runOver({ 'a.csv': rows('a', 0, 95) });
     expect((await go(run, judge())).summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
     expect(await go(run, new Failure('service', 'not asked'))).toMatchObject({ worked: false });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
@@ -38,9 +28,8 @@ describe('a run that is continued', () => {
     const records = Array.from({ length: 300 }, (_, row) =>
       row % 3 === 0 ? { messages: [{ role: 'user', content: `chat ${row}` }] } : { text: `text ${row}` },
     );
-    await writeFile(join(uploads, 'a.jsonl'), records.map((record) => JSON.stringify(record)).join('\n'));
-    await writeFile(join(uploads, 'b.txt'), 'a note');
-    const run = await createdRun(folder);
+    const lines = records.map((record) => JSON.stringify(record)).join('\n');
+    const { folder, run } = await runOver({ 'a.jsonl': lines, 'b.txt': 'a note' });
     for (const answers of [25, 0, 60, 90]) {
       await expect(go(run, judge({ answers }))).rejects.toMatchObject({ kind: 'service' });
       expect(await findUnfinished({ ...run, dir: folder })).toMatchObject({ dir: run.dir });
@@ -54,8 +43,7 @@ describe('a run that is continued', () => {
   });
 
   it('makes one item of a text file that changed before it was judged', async () => {
-    await writeFile(join(uploads, 'a.txt'), 'as it was');
-    const run = await createdRun(folder);
+    const { uploads, run } = await runOver({ 'a.txt': 'as it was' });
     await expect(go(run, judge({ answers: 0 }))).rejects.toThrow();
     await writeFile(join(uploads, 'a.txt'), 'as it is now');
     await go(run, judge());
@@ -63,11 +51,13 @@ describe('a run that is continued', () => {
   });
 
   it('keeps what was judged of a table that changed, and ends what was planned, and the rest as one item', async () => {
+    const folder = await folderWith({
+      ...{ 'uploads/a.csv': rows('a', 0, 20_000), 'uploads/b.csv': rows('b', 0, 3) },
+      'uploads/c.txt': 'a note',
+    });
+    const uploads = join(folder, 'uploads');
     const path = join(uploads, 'a.csv');
-    await writeFile(path, rows('a', 0, 20_000));
     await utimes(path, 1, 1);
-    await writeFile(join(uploads, 'b.csv'), rows('b', 0, 3));
-    await writeFile(join(uploads, 'c.txt'), 'a note');
     const run = await createdRun(folder);
     await expect(go(run, judge({ answers: 25 }))).rejects.toThrow();
     const planned = (await jsonLines<{ items?: number }>(join(run.dir, 'plan.jsonl')))
@@ -100,11 +90,10 @@ describe('a run that is continued', () => {
   });
 
   it('ends what is open as changed when the manifest of its corpus is, and keeps what was judged', async () => {
-    await writeFile(join(uploads, 'a.md'), 'first');
-    await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,two\n');
-    await writeFile(join(uploads, 'n.md'), 'second');
-    await writeFile(join(uploads, 'z.csv'), rows('z', 0, 15));
-    const run = await createdRun(folder);
+    const { uploads, run } = await runOver({
+      'manifest.csv': 'path,id\na.md,one\nn.md,two\n',
+      ...{ 'a.md': 'first', 'n.md': 'second', 'z.csv': rows('z', 0, 15) },
+    });
     await expect(go(run, judge({ answers: 1 }))).rejects.toThrow();
     await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,three\nnowhere.md,four\n');
     await go(run, judge());
@@ -123,11 +112,10 @@ describe('a run that is continued', () => {
     ['fewer', (text: string) => text.replaceAll('\n', ' ').replace(' ', '\n')],
     ['more', (text: string) => text.replaceAll(',text', '\n,tex')],
   ])('holds to the plan when a file that looks unchanged gives %s items', async (_, change) => {
-    const path = join(uploads, 'a.csv');
     const text = rows('a', 0, 95);
-    await writeFile(path, text);
+    const folder = await folderWith({ 'uploads/a.csv': text, 'uploads/b.csv': rows('b', 0, 40) });
+    const path = join(folder, 'uploads', 'a.csv');
     await utimes(path, 1_700_000_000, 1_700_000_000);
-    await writeFile(join(uploads, 'b.csv'), rows('b', 0, 40));
     const run = await createdRun(folder);
     await expect(go(run, judge({ answers: 100 }))).rejects.toThrow();
     const committed =
@@ -156,9 +144,7 @@ describe('a retry', () => {
     'text' in request && /[05]$/.test(request.text) ? 'TIMEOUT' : null;
 
   it('judges again only what may pass, and leaves a finished run alone when no guard is there', async () => {
-    await writeFile(join(uploads, 'a.csv'), `${rows('a', 0, 95)}short\n`);
-    await writeFile(join(uploads, 'b.csv'), rows('b', 100, 30));
-    const run = await createdRun(folder);
+    const { run } = await runOver({ 'a.csv': `${rows('a', 0, 95)}short\n`, 'b.csv': rows('b', 100, 30) });
     expect((await go(run, judge({ refuse: flaky }))).summary).toMatchObject({ errors: 26 });
     await expect(go(run, new Failure('service', 'no guard'), { retry: true })).rejects.toMatchObject({
       kind: 'service',
@@ -180,8 +166,7 @@ describe('a retry', () => {
   });
 
   it('that was interrupted makes the run unfinished, and resume brings it to its end', async () => {
-    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 400));
-    const run = await createdRun(folder);
+    const { folder, run } = await runOver({ 'a.csv': rows('a', 0, 400) });
     await go(run, judge({ refuse: flaky }));
     await expect(go(run, judge({ answers: 30 }), { retry: true })).rejects.toMatchObject({ kind: 'service' });
     expect(await finishedSummary(run.dir)).toBeNull();
@@ -192,8 +177,7 @@ describe('a retry', () => {
   });
 
   it('that died before it planned anything leaves a run that resume makes whole', async () => {
-    await writeFile(join(uploads, 'a.csv'), rows('a', 0, 40));
-    const run = await createdRun(folder);
+    const { run } = await runOver({ 'a.csv': rows('a', 0, 40) });
     await go(run, judge({ refuse: flaky }));
     await writeFile(join(run.dir, 'log', '0002-commits.jsonl'), '');
     expect((await go(run, new Failure('service', 'not asked'))).summary).toMatchObject({ errors: 8 });

@@ -1,17 +1,14 @@
-import { mkdir, open, readdir, writeFile, type FileHandle } from 'node:fs/promises';
+import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 import { createdRun } from './small-run.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 it('a run that finds no room on the disk is not made, and leaves nothing', async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  const path = join(folder, 'uploads', 'a.txt');
-  await writeFile(path, 'a text');
-  const handle = await open(path);
+  const folder = await folderWith({ 'uploads/a.txt': 'a text' });
+  const handle = await open(join(folder, 'uploads', 'a.txt'));
   await handle.close();
   const handles = Object.getPrototypeOf(handle) as FileHandle;
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });

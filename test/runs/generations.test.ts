@@ -1,18 +1,15 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { generationVerdict } from '../../src/domain/generation/generation-verdict.ts';
 import type { Outcome } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { createdRun, go, judge } from './small-run.ts';
+import { go, judge, runOver } from './small-run.ts';
 
 const REPLAY = { chunkChars: 8, cadenceChunks: 1 };
-
-let folder: string;
 
 /** A judge that flags from the first chunk with "bad" on, and asks for caution from the first with "odd" on. */
 function streaming(options: Parameters<typeof judge>[0] = {}): Judge {
@@ -58,17 +55,9 @@ const RECORDS = Array.from({ length: 40 }, (_, index) => {
   return { id: `r${index}`, prompt: 'How?', response: `Stir it ${index} times, slowly.` };
 });
 
-beforeEach(async () => {
-  folder = await temporaryFolder();
-  await mkdir(join(folder, 'uploads'));
-  await writeFile(
-    join(folder, 'uploads', 'a.jsonl'),
-    RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''),
-  );
-});
-
 it('replays generations, and records how early they were raised', async () => {
-  const run = await createdRun(folder, REPLAY);
+  const records = RECORDS.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const { run } = await runOver({ 'a.jsonl': records }, REPLAY);
   const { summary } = await go(run, streaming());
   const lines = await outcomes(run.dir);
   expect(lines[3]).toMatchObject({
