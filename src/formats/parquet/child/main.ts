@@ -1,15 +1,9 @@
-import { createWriteStream, fstatSync } from 'node:fs';
-import { createInterface } from 'node:readline';
-import { type TableReply, type Request, type ReadRow, TABLE_FD } from './messages.ts';
+import { fstatSync } from 'node:fs';
+import { serveLines } from '../../../confinement/serve-lines.ts';
+import { type Request, type ReadRow, TABLE_FD } from './messages.ts';
 import { classifyError, openDatabase, ParquetTable } from './table.ts';
 
 /** Entry point of a process that reads one Parquet file. It runs until its input ends or its parent kills it. */
-
-// A service manager sends SIGTERM to every process of the service; the parent decides when this one ends.
-process.on('SIGTERM', () => undefined);
-// There is nothing to clean up, and an exit would wait for a query.
-const answers = createWriteStream('', { fd: 1 });
-answers.on('error', () => process.kill(process.pid, 'SIGKILL'));
 
 const instance = await openDatabase();
 let table: ParquetTable | null = null;
@@ -27,16 +21,11 @@ async function answer(request: Request): Promise<object> {
   return { rows: next.value, isEnd: next.value.at(-1)![0] === table!.rows - 1 };
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  let result: object;
+await serveLines(async (request: Request) => {
   try {
-    result = await answer(JSON.parse(line) as Request);
+    return await answer(request);
   } catch (error) {
     const kind = classifyError(error);
-    result = { problem: { kind, column: kind === 'encoding' ? await table!.findUndecodable() : null } };
+    return { problem: { kind, column: kind === 'encoding' ? await table!.findUndecodable() : null } };
   }
-  const { user, system } = process.cpuUsage();
-  const reply = { ...result, cpuMs: (user + system) / 1000 } as TableReply;
-  answers.write(`${JSON.stringify(reply)}\n`);
-}
-process.kill(process.pid, 'SIGKILL');
+});

@@ -61,8 +61,6 @@ export const batch = reply.extend({
 
 export const copied = reply.extend({ rows: z.number().default(0) });
 
-export type TableReply = z.input<typeof opened> | z.input<typeof batch> | z.input<typeof copied>;
-
 /** Maximum rows of a batch. */
 export const BATCH_ROWS = 512;
 
