@@ -164,6 +164,17 @@ export interface RunConfig {
     /** The same two bounds for media files. They take longer and do not travel: their size is the file's. */
     readonly mediaShardItems: number;
     readonly mediaShardBytes: number;
+    /** Of a file that holds others. */
+    readonly unpack: {
+      /** How deep files may be inside each other; 1: in a file that is not inside another. */
+      readonly depth: number;
+      /** Parts of one file, at all depths together. */
+      readonly parts: number;
+      /** Bytes of all its parts together. */
+      readonly bytes: number;
+      /** How many times its own size it may expand to. */
+      readonly ratio: number;
+    };
   };
 }
 
@@ -174,6 +185,7 @@ export const DEFAULT_LIMITS: RunConfig['limits'] = {
   shardBytes: 1024 * 1024,
   mediaShardItems: 32,
   mediaShardBytes: 64 * 1024 * 1024,
+  unpack: { depth: 3, parts: 10_000, bytes: 1024 * 1024 * 1024, ratio: 200 },
 };
 
 /** Whether a run replays generations of any source. */

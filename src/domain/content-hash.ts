@@ -31,7 +31,7 @@ const PROMPT_HEAD = headOf('prompt', 'text');
  * - response: the response, then the prompt if there is one;
  * - multiturn: role and content of each submitted turn, in order;
  * - generation: the prompt, then each chunk, in order;
- * - image or audio: the SHA-256 of its file, or of the bytes embedded in a record, in lower-case hex, the version of the
+ * - image or audio: the SHA-256 of its file, or of the bytes inside a record or another file, in lower-case hex, the version of the
  *   normalization rules, then the caption or transcript if there is one.
  */
 export function canonicalRequest(request: ItemRequest): string {
@@ -41,7 +41,9 @@ export function canonicalRequest(request: ItemRequest): string {
     return head + field(file.sha256) + field(NORMALIZATION) + (caption === null ? '' : field(caption));
   }
   if (isEmbedded(request)) {
-    return headOf('prompt', 'image') + field(hash('sha256', request.embedded)) + field(NORMALIZATION);
+    return (
+      headOf('prompt', request.modality) + field(hash('sha256', request.embedded)) + field(NORMALIZATION)
+    );
   }
   switch (request.requestType) {
     case 'prompt':

@@ -113,24 +113,24 @@ export interface MediaKind {
 /** Kinds of requests that a guard may be unable to judge though it judges texts. */
 export type OptionalKind = MediaKind | Pick<GenerationRequest, 'requestType' | 'modality'>;
 
-/** An image embedded in a record: its bytes travel with the item. */
-export interface EmbeddedImageRequest {
+/** An image or a clip inside a record or another file: its bytes travel with the item. */
+export interface EmbeddedMediaRequest {
   readonly requestType: 'prompt';
-  readonly modality: 'image';
+  readonly modality: 'image' | 'audio';
   readonly embedded: Buffer;
   readonly caption: null;
 }
 
 /** The request of an item. */
-export type ItemRequest = TextRequest | MediaRequest | EmbeddedImageRequest;
+export type ItemRequest = TextRequest | MediaRequest | EmbeddedMediaRequest;
 
 /** Whether an item's content is a media file, which does not travel with it. */
 export function isMedia(request: ItemRequest): request is MediaRequest {
   return 'file' in request;
 }
 
-/** Whether an item is an image embedded in a record. */
-export function isEmbedded(request: ItemRequest): request is EmbeddedImageRequest {
+/** Whether an item is an image or a clip inside a record or another file. */
+export function isEmbedded(request: ItemRequest): request is EmbeddedMediaRequest {
   return 'embedded' in request;
 }
 

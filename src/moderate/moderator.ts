@@ -4,7 +4,7 @@ import type { CanaryCheck } from '../domain/canary/canary-check.ts';
 import type { Fingerprint } from '../domain/fingerprint.ts';
 import type { FailedJudgement, Judgement, Outcome } from '../domain/outcome.ts';
 import {
-  type EmbeddedImageRequest,
+  type EmbeddedMediaRequest,
   isEmbedded,
   isMedia,
   type ItemRequest,
@@ -91,7 +91,7 @@ export class Moderator {
     options.signal.addEventListener('abort', onAbort, { once: true });
     const outcomes = new Array<Outcome | null>(requests.length).fill(null);
     const texts: IndexedRequest<TextRequest>[] = [];
-    const media: IndexedRequest<MediaRequest | EmbeddedImageRequest>[] = [];
+    const media: IndexedRequest<MediaRequest | EmbeddedMediaRequest>[] = [];
     for (const [index, request] of requests.entries()) {
       if (request === null) continue;
       if (isMedia(request) || isEmbedded(request)) media.push({ index, request });

@@ -182,6 +182,8 @@ async function recognise(
       return { kind: 'unreadable', table: null };
     case 'text':
       return { kind: 'text', table: null };
+    case 'container':
+      return { kind: examined.container, table: null };
     case 'media':
       return { kind: examined.modality, table: null };
     case 'refused':
@@ -202,10 +204,10 @@ async function countItems(
 ) {
   const toJudge = new Map<Lane, number>();
   const notJudged = new Map<ItemCode, number>();
-  const { itemBytes, mediaBytes } = config.limits;
+  const { itemBytes, mediaBytes, unpack } = config.limits;
   let bytes = 0;
   const onBytes = (soFar: number): void => void (bytes = soFar);
-  const options = { snapshots, itemBytes, mediaBytes, signal, onBytes };
+  const options = { snapshots, itemBytes, mediaBytes, unpack, signal, onBytes };
   let scale = 1;
   for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
     for (const item of items) {

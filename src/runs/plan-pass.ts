@@ -148,11 +148,12 @@ class PassPlanner {
   async #read(source: SourceSnapshot, firstSeq: number, limit: number | null): Promise<number> {
     const { record, selection, progress, readBefore, signal } = this.#input;
     const onBytes = (bytes: number): void => progress.sourceAt(bytes);
-    const { itemBytes, mediaBytes } = record.config.limits;
+    const { itemBytes, mediaBytes, unpack } = record.config.limits;
     const options = {
       snapshots: this.#snapshots,
       itemBytes,
       mediaBytes,
+      unpack,
       selection: this.#records,
       readBefore,
       signal,

@@ -52,11 +52,12 @@ export async function itemsOf(
   configs: readonly SourceConfig[],
   itemBytes = 16 * 1024 * 1024,
   mediaBytes = 200 * 1024 * 1024,
+  unpack = DEFAULT_LIMITS.unpack,
 ): Promise<Item[]> {
   const items: Item[] = [];
   const snapshots = new SourceSnapshots(sources, configs);
   for (const source of sources) {
-    const options = { snapshots, itemBytes, mediaBytes, signal: NEVER };
+    const options = { snapshots, itemBytes, mediaBytes, unpack, signal: NEVER };
     for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
       for (const item of some) items.push(item);
     }

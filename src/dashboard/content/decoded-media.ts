@@ -2,6 +2,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import type { EmbeddedMediaRequest } from '../../domain/request.ts';
+import { openUnnamedFile } from '../../files/unnamed-file.ts';
 import type { WantedPicture } from '../../normalize/image/normalize-image.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
 
@@ -28,6 +30,11 @@ export type DecodedMedia =
       readonly peaks: readonly number[];
     };
 
+interface Decoding {
+  readonly normalizer: Normalizer;
+  readonly signal: AbortSignal;
+}
+
 type Where = Pick<OutcomeLine, 'coverage'>;
 
 /** The frame that decided. An ItemError says why there is none. */
@@ -35,7 +42,7 @@ export async function decodedImage(
   bytes: Buffer,
   { coverage }: Where,
   look: Look,
-  { normalizer, signal }: { readonly normalizer: Normalizer; readonly signal: AbortSignal },
+  { normalizer, signal }: Decoding,
 ): Promise<DecodedMedia | ItemError> {
   const frame = coverage?.unit === 'frames' ? (coverage.worst_at ?? 0) : 0;
   const picture = await normalizer.picture(bytes, { frame, ...SIZES[look] }, signal);
@@ -51,7 +58,7 @@ class Enough extends Error {}
 export async function decodedAudio(
   file: FileHandle,
   { coverage }: Where,
-  { normalizer, signal }: { readonly normalizer: Normalizer; readonly signal: AbortSignal },
+  { normalizer, signal }: Decoding,
 ): Promise<DecodedMedia | ItemError> {
   const at = coverage?.unit === 'seconds' ? (coverage.worst_at ?? 0) : 0;
   const found: Buffer[] = [];
@@ -74,6 +81,23 @@ export async function decodedAudio(
   const seconds = (wav.length - WAV_HEADER_BYTES) / BYTES_PER_SAMPLE / SAMPLE_RATE;
   const clipSeconds = coverage?.unit === 'seconds' ? coverage.total : seconds;
   return { type: 'audio/wav', bytes: wav, seconds, clipSeconds, peaks: peaksOf(wav) };
+}
+
+/** An image or a clip that is inside a record or another file. */
+export async function decodedEmbedded(
+  { modality, embedded }: EmbeddedMediaRequest,
+  line: Where,
+  look: Look,
+  decoding: Decoding,
+): Promise<DecodedMedia | ItemError> {
+  if (modality === 'image') return decodedImage(embedded, line, look, decoding);
+  const file = await openUnnamedFile();
+  try {
+    await file.writeFile(embedded);
+    return await decodedAudio(file, line, decoding);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Loudest samples of equal pieces of a WAV file in normal form, 0 … 1. */

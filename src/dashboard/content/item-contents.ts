@@ -1,6 +1,6 @@
 import type { ItemError } from '../../domain/item-error.ts';
 import {
-  type EmbeddedImageRequest,
+  type EmbeddedMediaRequest,
   submittedTurns,
   isEmbedded,
   isMedia,
@@ -19,7 +19,13 @@ import { Normalizer } from '../../normalize/normalizer.ts';
 import { type ContentProblem, type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
 import type { Run } from '../../runs/create-run.ts';
 import { type Admitted, ContentGate } from './content-gate.ts';
-import { decodedAudio, decodedImage, type DecodedMedia, type Look } from './decoded-media.ts';
+import {
+  decodedAudio,
+  decodedEmbedded,
+  decodedImage,
+  type DecodedMedia,
+  type Look,
+} from './decoded-media.ts';
 import type { RunIndexes } from '../index/run-indexes.ts';
 import type { ContentAccess } from '../runs/content-access.ts';
 import { OpenedRuns } from './opened-runs.ts';
@@ -237,8 +243,8 @@ export class ItemContents {
   ): Promise<RereadItem | Unavailable> {
     const { snapshots, run } = opened;
     const { sources, limits } = run.record.config;
-    const { itemBytes, mediaBytes } = limits;
-    const from = { source, config: sources[source.corpus]!, snapshots, itemBytes, mediaBytes };
+    const { itemBytes, mediaBytes, unpack } = limits;
+    const from = { source, config: sources[source.corpus]!, snapshots, itemBytes, mediaBytes, unpack };
     const again = await this.#reader.read(from, line, signal);
     if (again === 'changed') return unavailable('source_changed');
     if (again === 'unreadable') return unavailable('not_readable');
@@ -246,13 +252,13 @@ export class ItemContents {
   }
 
   async #decoded(
-    request: MediaRequest | EmbeddedImageRequest,
+    request: MediaRequest | EmbeddedMediaRequest,
     { opened, line }: Admitted,
     look: Look,
     signal: AbortSignal,
   ): Promise<DecodedMedia | ItemError> {
     const decoding = { normalizer: this.#normalizer, signal };
-    if (isEmbedded(request)) return decodedImage(request.embedded, line, look, decoding);
+    if (isEmbedded(request)) return decodedEmbedded(request, line, look, decoding);
     const { file, modality } = request;
     const handle = await opened.folders.open(file);
     if ('code' in handle) return handle;

@@ -1,4 +1,4 @@
-import { type EmbeddedImageRequest, isEmbedded, type MediaRequest } from '../../domain/request.ts';
+import { type EmbeddedMediaRequest, isEmbedded, type MediaRequest } from '../../domain/request.ts';
 import type { DecodedMedia } from './decoded-media.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -8,7 +8,7 @@ const ITEM_BYTES = 4096;
 
 /** An item with media, decoded. */
 export interface MediaItem {
-  readonly request: MediaRequest | EmbeddedImageRequest;
+  readonly request: MediaRequest | EmbeddedMediaRequest;
   readonly media: DecodedMedia;
 }
 

@@ -55,7 +55,7 @@ const REQUEST = z.union([
   }),
   z.object({
     requestType: z.literal('prompt'),
-    modality: z.literal('image'),
+    modality: z.enum(['image', 'audio']),
     embedded: z.instanceof(Buffer),
     caption: z.null(),
   }),

@@ -3,6 +3,7 @@ import { contentSha256, conversationSha256 } from '../../domain/content-hash.ts'
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Item, ItemSource, FailedItem } from '../../domain/item.ts';
 import {
+  type EmbeddedMediaRequest,
   isEmbedded,
   type Modality,
   type MultiturnRequest,
@@ -10,7 +11,7 @@ import {
   type Turn,
   turnBytes,
 } from '../../domain/request.ts';
-import { isFields, type RecordContent, type SourceRecord } from '../../formats/record.ts';
+import { type ByteSpan, isFields, type RecordContent, type SourceRecord } from '../../formats/record.ts';
 import type { Draft, FailedDraft } from '../../formats/transcripts/draft.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
@@ -47,6 +48,13 @@ export interface WholeFile extends Pick<ItemSource, 'sha256' | 'bytes'> {
   readonly draft: Draft;
   /** Null: the id of the file is used. */
   readonly id: string | null;
+}
+
+/** Where a record is in its file. */
+interface Place {
+  readonly row: number;
+  readonly line: number | null;
+  readonly span?: ByteSpan | undefined;
 }
 
 /** Hashes and sizes of a conversation up to and including each of its messages. */
@@ -100,6 +108,15 @@ export class ItemMaker {
     }
   }
 
+  /** Appends the items of a part of a file that holds others; `row` is the part's number. */
+  addPart(row: number, drafts: readonly Draft[], items: Item[]): void {
+    const place = { row, line: null };
+    const source = this.#sourceOf(place);
+    const id = this.#positionOf(place);
+    const first = this.#seq;
+    for (const draft of drafts) items.push(this.#item(id + draft.suffix, source, draft, first));
+  }
+
   /** An item that is the whole file. */
   wholeFile({ sha256, bytes, draft, id }: WholeFile): Item {
     const source = { path: this.#path, row: null, line: null, sha256, bytes, offset: null, length: null };
@@ -117,9 +134,10 @@ export class ItemMaker {
     const draft = this.#replay === null ? joinChunks(given) : createReplay(given, this.#replay);
     if (draft.error !== null) return this.#failed(id, source, draft);
     const { request } = draft;
-    const unknown = isEmbedded(request) ? embeddedProblem(request.embedded) : null;
+    const unknown = isEmbedded(request) ? embeddedProblem(request) : null;
     if (unknown !== null) {
-      return this.#failed(id, source, { ...draft, modality: 'image', requestType: 'prompt', error: unknown });
+      const { modality, requestType } = request;
+      return this.#failed(id, source, { ...draft, modality, requestType, error: unknown });
     }
     const ofConversation = request.requestType === 'multiturn' && request.conversation !== null;
     const bytes = ofConversation ? this.#measured(request).bytes[request.turns - 1]! : requestBytes(request);
@@ -183,9 +201,9 @@ export class ItemMaker {
     return (this.#conversation = { messages, bytes, submitted, sha256: conversationSha256(messages) });
   }
 
-  #sourceOf(record: SourceRecord): ItemSource {
+  #sourceOf(record: Place): ItemSource {
     const { row, line } = record;
-    const span = record.error === null ? record.span : undefined;
+    const { span } = record;
     const isSought = span !== undefined && this.#textStart !== null;
     const offset = isSought ? this.#textStart! + span.start : null;
     const length = isSought ? span.end - span.start : null;
@@ -193,7 +211,7 @@ export class ItemMaker {
   }
 
   /** The id of a record without its own. */
-  #positionOf({ row }: SourceRecord): string {
+  #positionOf({ row }: Place): string {
     return `${this.#fileId}#${row}`;
   }
 
@@ -208,10 +226,10 @@ export class ItemMaker {
   }
 }
 
-/** The error for an embedded image of a kind that is not judged; null otherwise. */
-function embeddedProblem(bytes: Buffer): ItemError | null {
-  const kind = binaryKind(bytes, '', null);
-  if (kind?.modality === 'image' && kind.isJudged) return null;
+/** The error for an embedded image or clip of a kind that is not judged; null otherwise. */
+function embeddedProblem({ modality, embedded }: EmbeddedMediaRequest): ItemError | null {
+  const kind = binaryKind(embedded, '', null);
+  if (kind?.modality === modality && kind.isJudged) return null;
   const what = kind?.name ?? 'text';
-  return itemError('UNSUPPORTED_TYPE', `the embedded image is ${what}, which is not judged`);
+  return itemError('UNSUPPORTED_TYPE', `the embedded ${modality} is ${what}, which is not judged`);
 }

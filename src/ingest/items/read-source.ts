@@ -7,6 +7,7 @@ import { NotRegularFileError } from '../../files/open-file.ts';
 import { PathEscapesFolderError } from '../../files/open-inside.ts';
 import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../formats/record.ts';
+import type { UnpackLimits } from '../../formats/unpack/messages.ts';
 import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { mediaKindByName } from '../recognise/binary-kind.ts';
@@ -15,6 +16,7 @@ import { examine, readerFor, type Examination } from '../recognise/examine.ts';
 import { CorruptGzip } from '../sources/file-bytes.ts';
 import { locateSource } from '../sources/file-place.ts';
 import type { SourceSnapshots } from '../sources/source-snapshots.ts';
+import { containerItems } from './container-items.ts';
 import { ItemMaker } from './item-maker.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
@@ -32,6 +34,7 @@ export interface ReadOptions {
   readonly itemBytes: number;
   /** Max size of a media file in bytes. */
   readonly mediaBytes: number;
+  readonly unpack: UnpackLimits;
   /** Records chosen by a trial; omitted to judge everything. A problem with the file is always an item. */
   readonly selection?: RecordSelection | undefined;
   readonly signal: AbortSignal;
@@ -145,10 +148,15 @@ interface Reading extends WholeFileReading {
 }
 
 async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[], void> {
-  const { file, head, examined, maker, source, manifest, options } = reading;
+  const { file, head, examined, maker, source, config, manifest, options } = reading;
   const { itemBytes, selection } = options;
   if (examined.kind === 'media') {
     yield* mediaItem(reading, examined.modality, null);
+    return;
+  }
+  if (examined.kind === 'container') {
+    yield* containerItems(file, examined.container, { source, config, maker, ...options });
+    if (!file.matchesSnapshot(source)) yield [changedItem(maker)];
     return;
   }
   const isWhole = examined.kind === 'text' || examined.kind === 'refused';

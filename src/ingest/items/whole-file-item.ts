@@ -116,7 +116,8 @@ export async function readTextItem(
   return { sha256, bytes: source.bytes, draft, id: manifest?.entry(source)?.id ?? null };
 }
 
-function textDraft(bytes: Buffer): Draft {
+/** The item of a text in UTF-8. */
+export function textDraft(bytes: Buffer): Draft {
   if (isUtf8(bytes)) return createPromptDraft('', bytes.toString());
   return createFailedDraft(
     '',

@@ -18,6 +18,8 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
+import { containerKind } from '../../formats/unpack/container-kind.ts';
+import type { Container } from '../../formats/unpack/messages.ts';
 import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
@@ -26,6 +28,7 @@ import { readUtterance } from '../../formats/transcripts/turns/utterances.ts';
 import { toText } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
+import { MemorySource } from '../sources/memory-source.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import { recogniseLayout, type RecordLayout, type TextLayout } from './recognise-layout.ts';
 import { sampleParquet } from '../sources/parquet-rows.ts';
@@ -52,6 +55,7 @@ type HeadExamination =
   | { readonly kind: 'text' }
   | { readonly kind: 'media'; readonly modality: 'image' | 'audio' }
   | { readonly kind: 'layout'; readonly layout: RecordLayout }
+  | { readonly kind: 'container'; readonly container: Container }
   | Refusal;
 
 /** A file that becomes one failed item. */
@@ -70,7 +74,7 @@ export interface Refusal {
 
 /** An open file whose head was read. */
 interface ToExamine {
-  readonly file: OpenSource;
+  readonly file: OpenSource | MemorySource;
   readonly head: SourceHead;
   readonly path: string;
   readonly config: SourceConfig;
@@ -90,12 +94,14 @@ export async function examine(target: ToExamine): Promise<Examination> {
   const { head, path, config } = target;
   const examined = examineHead(head, path, config);
   if (examined.kind !== 'layout') return examined;
-  if (examined.layout.kind === 'parquet') return examineParquet(target);
+  if (examined.layout.kind === 'parquet') return examineParquet(target.file, target);
   return examineRecords(await withHeader(examined.layout, target), target);
 }
 
 /** Decides from the head of a file what it is. */
 export function examineHead(head: SourceHead, path: string, config: SourceConfig): HeadExamination {
+  const container = config.layout === null ? containerKind(head.raw, head.isCompressed) : null;
+  if (container !== null) return { kind: 'container', container };
   const binary = binaryKind(head.raw, path, head.encoding);
   if (binary === PARQUET && !head.isCompressed) return { kind: 'layout', layout: { kind: 'parquet' } };
   if (binary !== null) {
@@ -183,9 +189,13 @@ async function examineRecords(layout: TextLayout, target: ToExamine): Promise<Ex
 }
 
 /** A file whose metadata cannot be read is refused. Rows that cannot be read become an item when it is read. */
-async function examineParquet(target: ToExamine): Promise<Examination> {
+async function examineParquet(file: ToExamine['file'], target: ToExamine): Promise<Examination> {
+  if (file instanceof MemorySource) {
+    const message = 'the file is a Parquet file inside another file, which is not judged';
+    return refuse('binary', errorWithReason('file_type', message));
+  }
   try {
-    const { records, columns, isWhole } = await sampleParquet(target.file, target);
+    const { records, columns, isWhole } = await sampleParquet(file, target);
     const examined = examineSample({ kind: 'parquet' }, records, columns, target);
     return isWhole && examined.kind === 'records' ? { ...examined, whole: records } : examined;
   } catch (error) {

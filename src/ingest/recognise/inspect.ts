@@ -62,7 +62,7 @@ export async function inspectSources(
   };
   const wanted = new WantedColumns(configs);
   const note = (source: SourceSnapshot, config: SourceConfig, examined: Examination | null): void => {
-    if (examined === null || examined.kind === 'text' || examined.kind === 'media') return;
+    if (examined?.kind !== 'records' && examined?.kind !== 'refused') return;
     wanted.see(source.corpus, examined.columns);
     const { path } = source;
     if (examined.kind === 'refused') return;

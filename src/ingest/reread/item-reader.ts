@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { SourceConfig } from '../../config/run-config.ts';
+import type { RunConfig, SourceConfig } from '../../config/run-config.ts';
 import type { Item, JudgedItem } from '../../domain/item.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { NotRegularFileError } from '../../files/open-file.ts';
@@ -35,6 +35,7 @@ export interface RunSource {
   /** Max size of a text item, and of a media file, in bytes. */
   readonly itemBytes: number;
   readonly mediaBytes: number;
+  readonly unpack: RunConfig['limits']['unpack'];
 }
 
 /** An item, as its outcome line names it. */
@@ -231,13 +232,13 @@ function itemOf(
 
 /** Reads the source as a run does, from its beginning. */
 async function inOrder(
-  { source, config, snapshots, itemBytes, mediaBytes }: RunSource,
+  { source, config, ...options }: RunSource,
   wanted: WantedItem,
   signal: AbortSignal,
 ): Promise<RereadItem | NotFound> {
   const { row } = wanted.source;
   let record: Item[] = [];
-  for await (const items of readSource(source, config, 0, { snapshots, itemBytes, mediaBytes, signal })) {
+  for await (const items of readSource(source, config, 0, { ...options, signal })) {
     for (const item of items) {
       if (item.source.row === null && item.settled !== null) {
         return item.settled.error?.code === 'UNREADABLE_SOURCE' ? 'unreadable' : 'changed';

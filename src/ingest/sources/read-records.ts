@@ -15,7 +15,7 @@ const PART_BYTES = 64 * 1024;
  * after the records that could be read.
  */
 export async function* readRecords(
-  file: OpenSource,
+  file: Pick<OpenSource, 'text' | 'reread'>,
   head: SourceHead,
   reader: RecordReader,
 ): AsyncGenerator<RecordBatch, void> {

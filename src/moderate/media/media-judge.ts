@@ -4,12 +4,13 @@ import type { Judging, LongAudio } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import {
-  type EmbeddedImageRequest,
+  type EmbeddedMediaRequest,
   isEmbedded,
   type MediaFile,
   type MediaKind,
   type MediaRequest,
 } from '../../domain/request.ts';
+import { openUnnamedFile } from '../../files/unnamed-file.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { CLIP_ERRORS, recogniseAudio } from '../../normalize/audio/audio-format.ts';
 import {
@@ -102,23 +103,36 @@ export class MediaJudge {
   /**
    * Returns the outcome of one file. Any fault of the file, or a bug while decoding it, becomes its outcome. Rejects on abort, and when the judge rejects.
    */
-  moderate(request: MediaRequest | EmbeddedImageRequest, options: MediaOptions): Promise<Outcome> {
+  moderate(request: MediaRequest | EmbeddedMediaRequest, options: MediaOptions): Promise<Outcome> {
     return this.#files(async () => {
       options.signal.throwIfAborted();
-      if (isEmbedded(request)) {
-        const { embedded: bytes, caption } = request;
-        return this.#image({ size: bytes.length, caption, read: async () => bytes }, options);
-      }
+      if (isEmbedded(request)) return this.#embedded(request, options);
       const file = await this.#options.folders.open(request.file);
       if ('code' in file) return failedOutcome(file);
       try {
         return request.modality === 'image'
           ? await this.#image(imageIn(file, request, options.signal), options)
-          : await this.#audio(file, request, options);
+          : await this.#planned(file, request, options);
       } finally {
         await file.close();
       }
     });
+  }
+
+  async #embedded(
+    { modality, embedded, caption }: EmbeddedMediaRequest,
+    options: MediaOptions,
+  ): Promise<Outcome> {
+    if (modality === 'image') {
+      return this.#image({ size: embedded.length, caption, read: async () => embedded }, options);
+    }
+    const file = await openUnnamedFile();
+    try {
+      await file.writeFile(embedded);
+      return await this.#audio(file, caption, options);
+    } finally {
+      await file.close();
+    }
   }
 
   /** Memory is reserved for the file until it is decoded, and for its frames until they are judged. */
@@ -167,24 +181,28 @@ export class MediaJudge {
     }
   }
 
-  async #audio(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
-    const { judging, signal } = options;
+  /** A clip in a file that has to be as it was planned. */
+  async #planned(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
     const before = await readFileState(file);
-    const changed = await checkPlanned(file, request.file, signal);
+    const changed = await checkPlanned(file, request.file, options.signal);
     if (changed !== null) return failedOutcome(changed);
-    const kind = { modality: 'audio', described: request.caption !== null } as const;
-    const notJudged = await this.#notJudged(kind, signal);
+    const outcome = await this.#audio(file, request.caption, options);
+    // The decoder opened the file again after it was hashed.
+    return (await readFileState(file)) === before ? outcome : failedOutcome(changedFileError());
+  }
+
+  async #audio(file: FileHandle, caption: string | null, options: MediaOptions): Promise<Outcome> {
+    const { judging, signal } = options;
+    const notJudged = await this.#notJudged({ modality: 'audio', described: caption !== null }, signal);
     if (notJudged !== null) {
       // A file that is not a clip at all keeps its own error.
       return failedOutcome((await recogniseAudio(file)) === null ? CLIP_ERRORS.notAudio : notJudged);
     }
-    const outcome = await judgeParts(
-      (judge) => this.#windows(file, request, judging, judge, signal),
+    return judgeParts(
+      (judge) => this.#windows(file, caption, judging, judge, signal),
       this.#options.judge,
       options,
     );
-    // The decoder opened the file again after it was hashed.
-    return (await readFileState(file)) === before ? outcome : failedOutcome(changedFileError());
   }
 
   /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
@@ -194,7 +212,7 @@ export class MediaJudge {
 
   async #windows(
     file: FileHandle,
-    { caption }: MediaRequest,
+    caption: string | null,
     { longAudio }: Judging,
     judge: (group: readonly Part[]) => Promise<void>,
     signal: AbortSignal,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { corpusRoots } from '../../../src/ingest/sources/file-place.ts';
@@ -174,6 +175,7 @@ test('a file that grows faster than it is read comes to an end', async () => {
     snapshots: new SourceSnapshots(sources, configs),
     itemBytes: 1000,
     mediaBytes: 1000,
+    unpack: DEFAULT_LIMITS.unpack,
     signal: NEVER,
   };
   for await (const items of readSource(sources[0]!, configs[0]!, 0, { ...options, onBytes }))

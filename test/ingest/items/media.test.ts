@@ -3,6 +3,7 @@ import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -260,7 +261,13 @@ describe('media files', () => {
     const { sources } = await expandSources(configs, NEVER);
     const code = async (index: number): Promise<string | null> => {
       const snapshots = new SourceSnapshots(sources, configs);
-      const options = { snapshots, itemBytes: 1000, mediaBytes: 1000, signal: NEVER };
+      const options = {
+        snapshots,
+        itemBytes: 1000,
+        mediaBytes: 1000,
+        unpack: DEFAULT_LIMITS.unpack,
+        signal: NEVER,
+      };
       const items: Item[] = [];
       for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
       expect(items.map(({ seq }) => seq)).toEqual([7]);

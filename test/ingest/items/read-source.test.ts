@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -17,7 +17,14 @@ const ITEM_BYTES = 1024 * 1024;
 /** For reading a source that no other says anything of. */
 function readOptions(source: SourceSnapshot, overrides: Partial<ReadOptions> = {}): ReadOptions {
   const snapshots = new SourceSnapshots([source], [corpus(source.absolute)]);
-  return { snapshots, itemBytes: ITEM_BYTES, mediaBytes: ITEM_BYTES, signal: NEVER, ...overrides };
+  return {
+    snapshots,
+    itemBytes: ITEM_BYTES,
+    mediaBytes: ITEM_BYTES,
+    unpack: DEFAULT_LIMITS.unpack,
+    signal: NEVER,
+    ...overrides,
+  };
 }
 
 describe('reading a source', () => {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, statfs, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { FileState } from '../../../src/files/file-state.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -42,7 +43,7 @@ async function folder(below = tmpdir()): Promise<string> {
 async function read(path: string, readBefore: ReadBefore, onBytes?: () => void): Promise<Item[]> {
   const configs = [corpus(path)];
   const { sources } = await expandSources(configs, NEVER);
-  const limits = { itemBytes: 1024, mediaBytes: 1024 };
+  const limits = { itemBytes: 1024, mediaBytes: 1024, unpack: DEFAULT_LIMITS.unpack };
   const snapshots = new SourceSnapshots(sources, configs);
   const items: Item[] = [];
   for (const source of sources) {

@@ -1,7 +1,7 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { ItemReader, type RunSource, type WantedItem } from '../../../src/ingest/reread/item-reader.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
@@ -12,7 +12,7 @@ import { pngFile } from '../../helpers/png.ts';
 import { NEVER, corpus, itemsOf, testFolder } from '../read-items.ts';
 
 const SEED = seed();
-const LIMITS = { itemBytes: 1024 * 1024, mediaBytes: 1024 * 1024 };
+const LIMITS = { itemBytes: 1024 * 1024, mediaBytes: 1024 * 1024, unpack: DEFAULT_LIMITS.unpack };
 const ROWS = 400;
 
 const texts = (next: () => number): string[] =>

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
-import type { EmbeddedImageRequest, GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
+import type { EmbeddedMediaRequest, GuardRequest, MediaRequest } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import type { MediaNormalizer } from '../../../src/moderate/media/media-judge.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -72,7 +72,7 @@ function guard(
 const scoreOf = (letter: string): Outcome => judgement((letter.charCodeAt(0) - 97) / 25);
 
 async function moderate(
-  request: MediaRequest | EmbeddedImageRequest,
+  request: MediaRequest | EmbeddedMediaRequest,
   judge: Judge = guard(),
   judging: Partial<Judging> = {},
   normalizer: MediaNormalizer = letters,

@@ -1,0 +1,46 @@
+import { createReadStream } from 'node:fs';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { extract } from 'tar-stream';
+import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
+import type { Input, Unpacker } from './unpacker.ts';
+
+/** The regular files of a tar archive, in its order; of one that is compressed with gzip too. */
+export const untar: Unpacker = async function* (input) {
+  const entries = extract();
+  const source = bytesOf(input);
+  const first = (await source.next()).value ?? Buffer.alloc(0);
+  const whole = Readable.from(startingWith(first, source));
+  // An error ends the loop over the entries, which throws it.
+  if (hasMagicBytes(first, 'gzip')) pipeline(whole, createGunzip(), entries, () => {});
+  else pipeline(whole, entries, () => {});
+  for await (const entry of entries) {
+    const { name, type, size = null } = entry.header;
+    if (type === 'file' || type === 'contiguous-file') {
+      yield { name, bytes: size, left: null, stream: () => entry };
+    }
+    entry.resume();
+  }
+};
+
+/** The one file in a gzip file. */
+export const gunzip: Unpacker = async function* (input) {
+  const source = Readable.from(bytesOf(input));
+  const stream = (): Readable => pipeline(source, createGunzip(), () => {});
+  yield {
+    name: input.name.replace(/^.*\/|\.gz$/gi, '').replace(/\.tgz$/i, '.tar'),
+    bytes: null,
+    left: 0,
+    stream,
+  };
+};
+
+async function* bytesOf(input: Input): AsyncGenerator<Buffer, void> {
+  if ('bytes' in input) yield input.bytes;
+  else yield* createReadStream('', { fd: input.fd, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield first;
+  yield* rest;
+}

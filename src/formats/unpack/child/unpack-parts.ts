@@ -1,0 +1,121 @@
+import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
+import { containerKind } from '../container-kind.ts';
+import {
+  MAX_PART_BYTES,
+  type Container,
+  type UnpackedPart,
+  type UnpackLimits,
+  type Why,
+} from '../messages.ts';
+import { Budget, PartTooLarge, TooLarge } from './budget.ts';
+import { gunzip, untar } from './tar.ts';
+import type { Input, Unpacked, Unpacker } from './unpacker.ts';
+import { unzip } from './zip.ts';
+
+const UNPACKERS: Readonly<Record<Container, Unpacker>> = { zip: unzip, tar: untar, gzip: gunzip };
+
+/** Max characters of a name. What exceeds it is left out at its beginning. */
+const MAX_NAME_LENGTH = 300;
+
+/** Nothing more is unpacked. */
+class Over extends Error {}
+
+/** The parts of a file, at all depths, within the limits. */
+export async function* unpackParts(
+  input: Extract<Input, { readonly fd: number }>,
+  container: Container,
+  limits: UnpackLimits,
+): AsyncGenerator<UnpackedPart, void> {
+  try {
+    yield* new Parts(limits, input.size).of(input, container, '', 1);
+  } catch (error) {
+    if (!(error instanceof Over)) throw error;
+  }
+}
+
+class Parts {
+  readonly #depth: number;
+  readonly #budget: Budget;
+
+  constructor(limits: UnpackLimits, fileBytes: number) {
+    this.#depth = limits.depth;
+    this.#budget = new Budget(limits, fileBytes);
+  }
+
+  /** `prefix`: of the names inside, with a slash at its end unless it is empty. */
+  async *of(
+    input: Input,
+    container: Container,
+    prefix: string,
+    depth: number,
+  ): AsyncGenerator<UnpackedPart, void> {
+    try {
+      for await (const found of UNPACKERS[container](input)) yield* this.#found(found, prefix, depth);
+    } catch (error) {
+      if (error instanceof Over) throw error;
+      yield problem('damaged', prefix);
+    }
+  }
+
+  async *#found(found: Unpacked, prefix: string, depth: number): AsyncGenerator<UnpackedPart, void> {
+    const name = prefix + found.name;
+    if (!this.#budget.takePart()) yield* this.#over('too-many', found);
+    if ('problem' in found) {
+      yield problem(found.problem, name, found.bytes);
+      return;
+    }
+    if (found.bytes !== null && found.bytes > this.#budget.bytes) yield* this.#over('too-large', found);
+    if (found.bytes !== null && found.bytes > MAX_PART_BYTES) {
+      yield problem('part-too-large', name, found.bytes);
+      return;
+    }
+    const bytes = await this.#read(found);
+    if (bytes instanceof TooLarge) yield* this.#over('too-large', found);
+    else if (bytes instanceof PartTooLarge) yield problem('part-too-large', name, bytes.bytes);
+    else if (bytes instanceof Buffer) yield* this.#file({ name, bytes }, depth);
+    else yield problem('damaged', name, found.bytes);
+  }
+
+  async *#file(file: { readonly name: string; readonly bytes: Buffer }, depth: number) {
+    const { name, bytes } = file;
+    const isCompressed = hasMagicBytes(bytes, 'gzip');
+    const container = isCompressed ? 'gzip' : containerKind(bytes, false);
+    if (container === null) {
+      yield { kind: 'file', name: shortened(name), base64: bytes.toString('base64') } as const;
+    } else if (depth >= this.#depth) yield problem('too-deep', name, bytes.length);
+    // What is only compressed is no deeper for it.
+    else yield* this.of(file, container, `${name}/`, isCompressed ? depth : depth + 1);
+  }
+
+  /** The bytes of a file, or why it has none. */
+  async #read({ stream }: Extract<Unpacked, { readonly left: unknown }>): Promise<Buffer | Error> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const piece of (await stream()) as AsyncIterable<Buffer>) {
+        bytes += piece.length;
+        this.#budget.takeBytes(piece.length);
+        if (bytes > MAX_PART_BYTES) throw new PartTooLarge(bytes);
+        pieces.push(piece);
+      }
+      return Buffer.concat(pieces, bytes);
+    } catch (error) {
+      return error as Error;
+    }
+  }
+
+  async *#over(why: Why, found: Unpacked): AsyncGenerator<UnpackedPart, never> {
+    const left = 'left' in found ? found.left : null;
+    yield { kind: 'problem', name: '', why, bytes: null, parts: left === null ? null : left + 1 };
+    throw new Over();
+  }
+}
+
+function problem(why: Why, name: string, bytes: number | null = null): UnpackedPart {
+  return { kind: 'problem', name: shortened(name.replace(/\/$/, '')), why, bytes, parts: null };
+}
+
+function shortened(name: string): string {
+  const text = name.toWellFormed();
+  return text.length <= MAX_NAME_LENGTH ? text : `…${text.slice(-MAX_NAME_LENGTH).toWellFormed()}`;
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { RunConfig } from '../../config/run-config.ts';
+
+/** Kinds of files that hold others, as their first bytes tell. */
+export const CONTAINERS = ['zip', 'tar', 'gzip'] as const;
+export type Container = (typeof CONTAINERS)[number];
+
+export type UnpackLimits = RunConfig['limits']['unpack'];
+
+/**
+ * Messages to and from the process that unpacks one file, as lines of JSON. `open` has it begin; it answers each request
+ * with the next part, or that there is none left.
+ */
+export type Request =
+  | {
+      readonly op: 'open';
+      readonly container: Container;
+      /** Name of the file, which tells what is in it where its bytes do not. */
+      readonly name: string;
+      readonly limits: UnpackLimits;
+    }
+  | { readonly op: 'next' };
+
+/** Why a part, or the rest of a file, is not unpacked. */
+export const WHY = [
+  'encrypted',
+  'damaged',
+  'method',
+  'office',
+  'part-too-large',
+  'too-deep',
+  'too-many',
+  'too-large',
+  'internal',
+] as const;
+export type Why = (typeof WHY)[number];
+
+export const part = z.discriminatedUnion('kind', [
+  /** A file inside: its bytes in base64. */
+  z.object({ kind: z.literal('file'), name: z.string(), base64: z.string() }),
+  /** What is not unpacked; an empty name for the file itself. `rest`: nothing follows it, and so many parts are left. */
+  z.object({
+    kind: z.literal('problem'),
+    name: z.string(),
+    why: z.enum(WHY),
+    /** Size of the part; null if it is not known. */
+    bytes: z.number().nullable(),
+    /** Null if it is not known. */
+    parts: z.number().nullable(),
+  }),
+]);
+export type UnpackedPart = z.infer<typeof part>;
+
+export const answer = z.object({
+  cpuMs: z.number(),
+  /** Null: there is none left. */
+  part: part.nullable(),
+});
+
+/** Descriptor of the file in the process. */
+export const FILE_FD = 3;
+
+/** Max bytes of one part. Larger ones are not unpacked. */
+export const MAX_PART_BYTES = 64 * 1024 * 1024;
+
+/** Max length of an answer: a part in base64, and its name. */
+export const MAX_ANSWER_BYTES = 2 * MAX_PART_BYTES;
