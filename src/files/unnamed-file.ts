@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
 import { isDiskFull } from './disk-full.ts';
+import { writeAt } from './durable-write.ts';
 
 /**
  * Opens a new temporary file for reading and writing and deletes its name, so that it ends with this process at the
@@ -24,5 +25,18 @@ export async function openUnnamedFile(): Promise<FileHandle> {
       `no temporary file can be made in ${tmpdir()} (${code ?? 'unknown error'}): set TMPDIR to a folder with room that can be written`,
       { cause },
     );
+  }
+}
+
+/** Opens such a file with content, at its beginning. */
+export async function openUnnamedFileWith(content: Buffer): Promise<FileHandle> {
+  const file = await openUnnamedFile();
+  try {
+    // At a position: the file's own stays at the beginning.
+    await writeAt(file, content, 0);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }

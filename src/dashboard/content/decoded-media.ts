@@ -3,7 +3,7 @@ import { itemError, type ItemError } from '../../domain/item-error.ts';
 import { BYTES_PER_SAMPLE, SAMPLE_RATE, WAV_HEADER_BYTES } from '../../domain/normalization.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { EmbeddedMediaRequest } from '../../domain/request.ts';
-import { openUnnamedFile } from '../../files/unnamed-file.ts';
+import { openUnnamedFileWith } from '../../files/unnamed-file.ts';
 import type { WantedPicture } from '../../normalize/image/normalize-image.ts';
 import type { Normalizer } from '../../normalize/normalizer.ts';
 
@@ -91,9 +91,8 @@ export async function decodedEmbedded(
   decoding: Decoding,
 ): Promise<DecodedMedia | ItemError> {
   if (modality === 'image') return decodedImage(embedded, line, look, decoding);
-  const file = await openUnnamedFile();
+  const file = await openUnnamedFileWith(embedded);
   try {
-    await file.writeFile(embedded);
     return await decodedAudio(file, line, decoding);
   } finally {
     await file.close();

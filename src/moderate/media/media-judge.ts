@@ -10,7 +10,7 @@ import {
   type MediaKind,
   type MediaRequest,
 } from '../../domain/request.ts';
-import { openUnnamedFile } from '../../files/unnamed-file.ts';
+import { openUnnamedFileWith } from '../../files/unnamed-file.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { CLIP_ERRORS, recogniseAudio } from '../../normalize/audio/audio-format.ts';
 import {
@@ -126,9 +126,8 @@ export class MediaJudge {
     if (modality === 'image') {
       return this.#image({ size: embedded.length, caption, read: async () => embedded }, options);
     }
-    const file = await openUnnamedFile();
+    const file = await openUnnamedFileWith(embedded);
     try {
-      await file.writeFile(embedded);
       return await this.#audio(file, caption, options);
     } finally {
       await file.close();

@@ -1,0 +1,213 @@
+import { writeFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { strToU8, zipSync } from 'fflate';
+import { pack } from 'tar-stream';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { ItemReader } from '../../../src/ingest/reread/item-reader.ts';
+import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
+import { pngFile } from '../../helpers/png.ts';
+import { wavFile } from '../../helpers/wav.ts';
+import { corpus, itemsOf, NEVER, readItems, testFolder } from '../read-items.ts';
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === 'string' ? strToU8(content) : content;
+
+function zip(files: Files): Buffer {
+  const entries = Object.entries(files).map(([name, content]) => [name, bytesOf(content)] as const);
+  return Buffer.from(zipSync(Object.fromEntries(entries)));
+}
+
+async function tar(files: Files): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, content] of Object.entries(files)) archive.entry({ name }, Buffer.from(bytesOf(content)));
+  archive.finalize();
+  return buffer(archive);
+}
+
+const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
+const WAV = wavFile(160, () => 0);
+
+const MIXED: Files = {
+  'notes/a.txt': 'first words',
+  'notes/table.csv': 'id,text\n7,a cell\n8,"another, longer cell"\n',
+  'chat.jsonl': '{"messages":[{"role":"user","content":"hello"}]}\n',
+  'pictures/b.png': PNG,
+  'clip.wav': WAV,
+  'program.exe': 'MZ\u0090\0\u0003\0\0\0',
+  '.DS_Store': 'left behind',
+};
+
+/** What an item is, in a line: its row, part, and kind or code. */
+function line({ source, part, request, settled }: Item): string {
+  const kind = request === null ? null : 'embedded' in request ? request.modality : request.requestType;
+  return `${source.row} ${part}: ${kind ?? settled?.error?.code}`;
+}
+
+describe('files in an archive', () => {
+  const folder = testFolder();
+
+  async function read(name: string, bytes: Uint8Array, limits = {}): Promise<Item[]> {
+    writeFileSync(folder.at(name), bytes);
+    const configs = [corpus(folder.at(name))];
+    const { sources } = await expandSources(configs, NEVER);
+    return itemsOf(sources, configs, undefined, undefined, { ...DEFAULT_LIMITS.unpack, ...limits });
+  }
+
+  test.each([
+    ['a.zip', async () => zip(MIXED)],
+    ['a.tar', () => tar(MIXED)],
+    ['a.tar.gz', async () => gzipSync(await tar(MIXED))],
+  ])('are recognised in %s as in a folder', async (name, archive) => {
+    const items = await read(name, await archive());
+    expect(items.map(line)).toEqual([
+      '1 notes/a.txt: prompt',
+      '2 notes/table.csv row 1: prompt',
+      '3 notes/table.csv row 2: prompt',
+      '4 chat.jsonl row 1: multiturn',
+      '5 pictures/b.png: image',
+      '6 clip.wav: audio',
+      '7 program.exe: UNSUPPORTED_TYPE',
+    ]);
+    expect(items.map(({ id }) => id)).toEqual(items.map((_, at) => `${name}#${at + 1}`));
+    // Equal content has one verdict, wherever it is.
+    writeFileSync(folder.at('alone.png'), PNG);
+    const [alone] = await readItems([corpus(folder.at('alone.png'))]);
+    expect(items[4]!.contentSha256).toBe(alone!.contentSha256);
+  });
+
+  test('are found again, each by its row and part', async () => {
+    const configs = [corpus(folder.at('a.zip'))];
+    const items = await read('a.zip', zip({ 'inner.zip': zip(MIXED), 'b.txt': 'last words' }));
+    const { sources } = await expandSources(configs, NEVER);
+    const from = {
+      source: sources[0]!,
+      config: configs[0]!,
+      snapshots: new SourceSnapshots(sources, configs),
+    };
+    const reader = new ItemReader();
+    for (const item of items.filter(({ settled }) => settled === null)) {
+      const { source, part, turn, contentSha256 } = item;
+      const wanted = { source, part, turn, content_sha256: contentSha256 };
+      const found = await reader.read({ ...from, ...DEFAULT_LIMITS }, wanted, NEVER);
+      expect(found).toMatchObject({ item: { request: item.request } });
+    }
+    expect(items.at(-1)!.part).toBe('b.txt');
+  });
+
+  test('in other archives are judged down to a depth', async () => {
+    const gz = gzipSync(await tar({ 'deep.txt': 'deep' }));
+    const archive = zip({ 'one.zip': zip({ 'two.tgz': gz, 'two.zip': zip({ 'x.zip': zip({ y: 'y' }) }) }) });
+    const items = await read('a.zip', archive);
+    expect(items.map(line)).toEqual([
+      '1 one.zip/two.tgz/two.tar/deep.txt: prompt',
+      '2 one.zip/two.zip/x.zip: ITEM_TOO_LARGE',
+    ]);
+  });
+
+  test.each<[string, (bytes: Buffer) => void, string]>([
+    ['encrypted', (bytes) => eachHeader(bytes, (at, flags) => (bytes[at + flags]! |= 1)), 'UNSUPPORTED_TYPE'],
+    [
+      'of another method',
+      (bytes) => eachHeader(bytes, (at, flags) => (bytes[at + flags + 2] = 12)),
+      'UNSUPPORTED_TYPE',
+    ],
+    ['damaged', (bytes) => bytes.fill(0xff, 36, 60), 'UNREADABLE_SOURCE'],
+  ])('that are %s cost only themselves', async (_name, spoil, code) => {
+    const whole = zip({ 'a.txt': 'words '.repeat(1000) });
+    spoil(whole);
+    const archive = zip({ 'bad.zip': whole, 'good.txt': 'good' });
+    const items = await read('a.zip', archive);
+    expect(items.map(line)).toEqual([`1 bad.zip/a.txt: ${code}`, '2 good.txt: prompt']);
+  });
+
+  test('before a damage are judged, and what is missing is an item', async () => {
+    const whole = await tar({ 'a.txt': 'first', 'b.txt': 'second '.repeat(500), 'c.txt': 'third' });
+    const items = await read('a.tar', whole.subarray(0, 2048));
+    expect(items.map(line)).toEqual([
+      '1 a.txt: prompt',
+      '2 b.txt: UNREADABLE_SOURCE',
+      '3 null: UNREADABLE_SOURCE',
+    ]);
+    expect((await read('b.zip', zip({ a: 'a' }).subarray(0, 40))).map(line)).toEqual([
+      '1 null: UNREADABLE_SOURCE',
+    ]);
+  });
+
+  test.each([
+    [
+      'parts',
+      { parts: 2 },
+      zip({ a: 'a', b: 'b', c: 'c', d: 'd' }),
+      3,
+      '2 parts, is not unpacked: it has more than 2',
+    ],
+    [
+      'bytes',
+      { bytes: 10 },
+      zip({ a: '12345', b: '12345', c: '12345' }),
+      3,
+      '1 parts, is not unpacked: it expands',
+    ],
+    [
+      'ratio',
+      { ratio: 2 },
+      zip({ a: 'a', zeros: new Uint8Array(20_000_000) }),
+      2,
+      '1 parts, is not unpacked: it expands',
+    ],
+  ])(
+    'beyond the bound of %s are one item that says how many',
+    async (_name, limits, archive, count, message) => {
+      const items = await read('a.zip', archive, limits);
+      expect(items).toHaveLength(count);
+      expect(items.at(-1)).toMatchObject({ part: null, settled: { error: { code: 'ITEM_TOO_LARGE' } } });
+      expect(items.at(-1)!.settled!.error!.message).toContain(`the rest of the file, ${message}`);
+    },
+  );
+
+  test('of an office document, or of nothing, are one item that says so', async () => {
+    const office = await read('a.docx', zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }));
+    expect(office.map(line)).toEqual(['1 null: UNSUPPORTED_TYPE']);
+    expect((await read('a.zip', zip({ 'folder/': '' }))).map(line)).toEqual(['null null: EMPTY_CONTENT']);
+  });
+
+  test('have their names as labels, whatever these say, and each is an item', async () => {
+    const name = fc.oneof(
+      fc.constantFrom(
+        '../../etc/passwd',
+        '/etc/passwd',
+        'C:\\x\\y.txt',
+        'a\n\u001b[31mb',
+        '=cmd()',
+        '\ud800',
+      ),
+      fc.string({ minLength: 1, unit: 'binary', maxLength: 400 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(name, { minLength: 1, maxLength: 8 }), async (names) => {
+        const kept = names.filter((each) => !/[/\\]$/.test(each));
+        const files = Object.fromEntries(names.map((each, at) => [`${at} ${each}`, `text ${at}`]));
+        const items = await read('a.zip', zip(files));
+        expect(items).toHaveLength(Math.max(1, kept.length));
+        for (const { part } of items) expect((part ?? '').isWellFormed()).toBe(true);
+      }),
+      { numRuns: 10 },
+    );
+  });
+});
+
+/** Calls `change` with the offset of each header of a ZIP file's entries, and that of the flags in it. */
+function eachHeader(bytes: Buffer, change: (at: number, flags: number) => void): void {
+  for (let at = 0; at + 4 <= bytes.length; at++) {
+    const signature = bytes.readUInt32LE(at);
+    if (signature === 0x04034b50) change(at, 6);
+    if (signature === 0x02014b50) change(at, 8);
+  }
+}
