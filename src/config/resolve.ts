@@ -30,6 +30,7 @@ import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from '.
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
 import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_TIMEZONE } from './settings/entries/schedule.ts';
+import { UNPACK_DEPTH, UNPACK_PARTS, UNPACK_RATIO, UNPACK_SIZE } from './settings/entries/unpack.ts';
 import {
   type Flags,
   given,
@@ -66,6 +67,12 @@ const RATE_SETTINGS = {
 };
 
 const SCHEDULE_SETTINGS = { cron: SCHEDULE_CRON, timezone: SCHEDULE_TIMEZONE, catchUp: SCHEDULE_CATCH_UP };
+const UNPACK_SETTINGS = {
+  depth: UNPACK_DEPTH,
+  parts: UNPACK_PARTS,
+  mib: UNPACK_SIZE,
+  ratio: UNPACK_RATIO,
+};
 
 const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE };
 
@@ -122,7 +129,7 @@ export async function resolveRunConfig({
     maxWaitMs: await maxWaitOf(from, fleet),
     judging: await resolveSettings(JUDGING_SETTINGS, from),
     canaries: await canariesOf(from, fleet),
-    limits: { ...DEFAULT_LIMITS },
+    limits: { ...DEFAULT_LIMITS, unpack: await unpackLimitsOf(from) },
   });
   const startWaitMs = await resolveStartWait(START_WAIT, MAX_WAIT, from);
   return {
@@ -182,6 +189,11 @@ async function guardPolicyOf(from: Sources, fleet: boolean): Promise<GuardPolicy
     chosen.texts[0].place,
     'with Redis the workers judge, by the policy that they name (guardsweep worker --guard-policy): leave it out, or name no Redis (--redis, REDIS_URL)',
   );
+}
+
+async function unpackLimitsOf(from: Sources): Promise<RunConfig['limits']['unpack']> {
+  const { mib, ...limits } = await resolveSettings(UNPACK_SETTINGS, from);
+  return { ...limits, bytes: mib * 1024 * 1024 };
 }
 
 async function formatsOf(from: Sources): Promise<RunConfig['output']['formats']> {

@@ -114,7 +114,7 @@ export class Tally {
     if (error.reason !== undefined) this.#count('reason', error.reason, sign);
     const isKnownCause = error.reason === 'no_text_column' || error.reason === 'no_generation';
     if (!isKnownCause && isUnsupportedFile(line)) {
-      this.#count('extension', fileExtension(line.source.path), sign);
+      this.#count('extension', fileExtension(line.part ?? line.source.path), sign);
     }
   }
 
@@ -200,5 +200,5 @@ const isUnknown = (category: string): boolean => !isCategoryKey(category) && cat
 /** Whether an outcome is of a whole file of an unsupported type, rather than of a record in a file. */
 function isUnsupportedFile({ source, error }: OutcomeLine): boolean {
   const isKind = error?.code === 'UNSUPPORTED_TYPE' || error?.code === 'UNSUPPORTED_AUDIO_TYPE';
-  return isKind && source.row === null;
+  return isKind && (source.row === null || error.reason === 'file_type');
 }

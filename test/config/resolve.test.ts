@@ -76,6 +76,7 @@ describe('a run’s configuration', () => {
         shardBytes: 1_048_576,
         mediaShardItems: 32,
         mediaShardBytes: 67_108_864,
+        unpack: { depth: 3, parts: 10_000, bytes: 1024 ** 3, ratio: 200 },
       },
     });
   });

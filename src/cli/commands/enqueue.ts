@@ -16,6 +16,12 @@ import {
   REUSE,
   STORE,
 } from '../../config/settings/entries/judging.ts';
+import {
+  UNPACK_DEPTH,
+  UNPACK_PARTS,
+  UNPACK_RATIO,
+  UNPACK_SIZE,
+} from '../../config/settings/entries/unpack.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from '../../config/settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from '../../config/settings/entries/sampling.ts';
 import {
@@ -56,6 +62,10 @@ const SETTINGS = {
   sample: SAMPLE,
   seed: SEED,
   frames: FRAMES,
+  unpackDepth: UNPACK_DEPTH,
+  unpackParts: UNPACK_PARTS,
+  unpackSize: UNPACK_SIZE,
+  unpackRatio: UNPACK_RATIO,
   longAudio: LONG_AUDIO_MODE,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,

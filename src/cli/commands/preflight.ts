@@ -4,6 +4,12 @@ import { resolveRunConfig } from '../../config/resolve.ts';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE } from '../../config/settings/entries/judging.ts';
+import {
+  UNPACK_DEPTH,
+  UNPACK_PARTS,
+  UNPACK_RATIO,
+  UNPACK_SIZE,
+} from '../../config/settings/entries/unpack.ts';
 import { FORMAT, NAME, OUT } from '../../config/settings/entries/output.ts';
 import { PREFLIGHT_RATE } from '../../config/settings/entries/sampling.ts';
 import {
@@ -35,6 +41,10 @@ const RUN_SETTINGS = {
   asStream: AS_STREAM,
   streamCadence: STREAM_CADENCE,
   frames: FRAMES,
+  unpackDepth: UNPACK_DEPTH,
+  unpackParts: UNPACK_PARTS,
+  unpackSize: UNPACK_SIZE,
+  unpackRatio: UNPACK_RATIO,
   longAudio: LONG_AUDIO_MODE,
   out: OUT,
   store: STORE,

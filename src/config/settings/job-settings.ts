@@ -19,6 +19,7 @@ import {
   GUARD_POLICY,
 } from './entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './entries/judging.ts';
+import { UNPACK_DEPTH, UNPACK_PARTS, UNPACK_RATIO, UNPACK_SIZE } from './entries/unpack.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
 import {
   AS_STREAM,
@@ -69,6 +70,10 @@ export const JOB_SETTINGS: readonly Setting[] = [
   SAMPLE,
   SEED,
   FRAMES,
+  UNPACK_DEPTH,
+  UNPACK_PARTS,
+  UNPACK_SIZE,
+  UNPACK_RATIO,
   LONG_AUDIO_MODE,
   EXPECT_FINGERPRINT,
   CANARIES,

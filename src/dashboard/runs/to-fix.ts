@@ -25,18 +25,22 @@ export async function toFix(index: RunIndex, dir: string, signal: AbortSignal): 
     sources.filter(({ path }) => paths.has(path)).map((source) => [source.path, source.absolute]),
   );
   const listed = first.flatMap(({ seq, items: own }): FileToFix[] => {
-    const { source, error } = lines.get(seq)!;
+    const { source, part, error } = lines.get(seq)!;
     if (error === null) return [];
     const { path } = source;
     const { code, reason = null, message } = error;
     const why = { path, seq, items: own, code, reason, why: message };
-    return [{ ...why, ...nextStep(error, { path, absolute: absolute.get(path) ?? path, dir, summary }) }];
+    return [
+      { ...why, ...nextStep(error, { path, part, absolute: absolute.get(path) ?? path, dir, summary }) },
+    ];
   });
   return { files, items, listed };
 }
 
 interface FileInRun {
   readonly path: string;
+  /** What is in the file. */
+  readonly part: string | null;
   readonly absolute: string;
   readonly dir: string;
   readonly summary: Summary | null;
@@ -44,9 +48,9 @@ interface FileInRun {
 
 function nextStep(
   error: NonNullable<OutcomeLine['error']>,
-  { path, absolute, dir, summary }: FileInRun,
+  { path, part, absolute, dir, summary }: FileInRun,
 ): Pick<FileToFix, 'advice' | 'columns' | 'command'> {
-  const advice = error.reason === 'file_type' ? fileAdvice(path, error) : null;
+  const advice = error.reason === 'file_type' ? fileAdvice(part ?? path, error) : null;
   const enqueue = (...flags: string[]): string => cliCommand('enqueue', absolute, ...flags);
   if (error.reason === 'no_text_column')
     return { advice, columns: columnsOf(path, summary), command: enqueue('--text-column', 'NAME') };

@@ -51,7 +51,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['dsf', AUDIO],
   ['flv', VIDEO],
   ['mpegProgram', VIDEO],
-  ['zip', unjudged('a ZIP archive or an office document')],
+  ['zip', unjudged('an archive or an office document')],
   ['compoundFile', unjudged('an office document')],
   ['sevenZip', ARCHIVE],
   ['rar', ARCHIVE],

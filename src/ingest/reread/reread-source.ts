@@ -38,6 +38,7 @@ interface OpenedSource {
   readonly textWindow: TextWindow;
   readonly sha256: () => string;
   readonly records: RereadRecords | null;
+  readonly isContainer: boolean;
   readonly maker: ItemMaker;
   readonly reading: ParquetReading;
   readonly signal: AbortSignal;
@@ -103,11 +104,27 @@ export class RereadSource {
       }).seekIn(head);
       const sha256 = (): string => hash.digest('hex');
       const reading = { config, itemBytes, signal };
-      return new RereadSource({ file, head, textWindow, sha256, records, maker, reading, signal });
+      const isContainer = examined.kind === 'container';
+      return new RereadSource({
+        file,
+        head,
+        textWindow,
+        sha256,
+        records,
+        isContainer,
+        maker,
+        reading,
+        signal,
+      });
     } catch (error) {
       await file.close();
       throw error;
     }
+  }
+
+  /** Whether it holds other files. */
+  get isContainer(): boolean {
+    return this.#opened.isContainer;
   }
 
   /** Whether it is stored compressed. */

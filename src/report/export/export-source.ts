@@ -44,7 +44,8 @@ export async function exportSource(judged: JudgedSource, to: SourceExport): Prom
       });
       return { ...written, caption, isConverted: false };
     }
-    const { records, isCompressed } = again;
+    const { records, isContainer, isCompressed } = again;
+    if (isContainer) throw new SourceRefused('container');
     if (records === null) return notJudged(source, to);
     const written = await writing(to, source, isCompressed, (out) =>
       copyRows(again, records, out, judged, to),

@@ -34,6 +34,7 @@ export type RowReason = (typeof ROW_REASONS)[number];
  * - `row_too_large`: a row was too large to find the rows behind it again
  * - `list_of_files`: a manifest lists other files, which may be left out
  * - `whole_file`: a file that is one item has no place for an annotation
+ * - `container`: it holds other files, some of which may be left out
  * - `name`: its path cannot be a path in the output folder
  */
 export type SourceReason =
@@ -44,6 +45,7 @@ export type SourceReason =
   | 'row_too_large'
   | 'list_of_files'
   | 'whole_file'
+  | 'container'
   | 'name';
 
 /** Nothing of a source is exported. */
@@ -72,6 +74,7 @@ const JUDGED: ReadonlySet<Reason> = new Set([
   'no_object',
   'list_of_files',
   'whole_file',
+  'container',
 ]);
 
 /** Exit status of an export: 5 if something was left out because it was not judged, or because its source changed. */

@@ -178,6 +178,19 @@ describe('files in an archive', () => {
     expect((await read('a.zip', zip({ 'folder/': '' }))).map(line)).toEqual(['null null: EMPTY_CONTENT']);
   });
 
+  test('lose nothing when bytes of their archive change: each reading ends, with at least one item', async () => {
+    const whole = zip(MIXED);
+    const change = fc.tuple(fc.nat(whole.length - 1), fc.nat(255));
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 20 }), async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes[at] = value;
+        expect((await read('a.zip', bytes)).length).toBeGreaterThan(0);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
   test('have their names as labels, whatever these say, and each is an item', async () => {
     const name = fc.oneof(
       fc.constantFrom(

@@ -62,7 +62,6 @@ describe('media files', () => {
       'page.gif': '<html><body>hello</body></html>',
       'phone.heic': '\0\0\0\x18ftypheic\0\0\0\0',
       'film.mp4': '\0\0\0\x18ftypisom\0\0\0\0',
-      'pack.zip': 'PK\x03\x04\0\0',
       'noise.jpg': Buffer.alloc(100, 1),
       'packed.jpg.gz': gzipSync(JPEG),
     };

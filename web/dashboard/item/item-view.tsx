@@ -56,7 +56,7 @@ function Known({ run, detail, isPage }: KnownProps) {
 
 function Verdict({ detail, isPage }: Pick<KnownProps, 'detail' | 'isPage'>) {
   const { line, decided_by_in_words: why } = detail;
-  const advice = line.error && fileAdvice(line.source.path, line.error);
+  const advice = line.error && fileAdvice(line.part ?? line.source.path, line.error);
   return (
     <header class="verdict">
       <h2 class={isPage ? 'hidden' : ''}>
