@@ -2,12 +2,12 @@ import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import type { ScheduledJob } from '../src/fleet/scheduler/job-folder.ts';
 import { Scheduler } from '../src/fleet/scheduler/scheduler.ts';
 import { viewSchedule } from '../src/fleet/scheduler/view-schedule.ts';
-import { serveMetrics, type MetricsAddress } from '../src/http/metrics-server.ts';
+import type { MetricsAddress } from '../src/http/metrics-server.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { WakeUps } from '../src/queue/redis/wake-ups.ts';
 import { Opened } from './opened.ts';
 import { schedulerMetrics } from './scheduler-metrics.ts';
-import { untilDrained, type Service } from './service.ts';
+import { serveObserved, untilDrained, type Service } from './service.ts';
 
 /** How often the folder and the clock are looked at, besides the wake-ups. */
 const POLL_MS = 5000;
@@ -55,11 +55,7 @@ const run: Service<SchedulerServiceOptions> = async (options, { drain }) => {
       startTimeoutMs: options.startWaitMs,
     });
     opened.closedBy(() => link.close());
-    const metrics = options.metrics === null ? null : await serveMetrics(registry, options.metrics);
-    if (metrics !== null) {
-      opened.closedBy(() => metrics.close());
-      say(`metrics at ${metrics.url}`);
-    }
+    await serveObserved({ opened, registry, link, metrics: options.metrics, needs: {}, say });
     const poll = (): void => void schedules.poll().catch(() => {});
     wakeUps = new WakeUps(link, poll, drain);
     opened.closedBy(() => wakeUps?.close());

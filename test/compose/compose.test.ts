@@ -163,7 +163,7 @@ describe('docker-compose.yml', () => {
     expect(guards(advised)).toEqual([`grpc://triton:${grpc}`]);
   });
 
-  it.each(['worker', 'sink'])('asks %s for its health where it serves metrics', async (name) => {
+  it.each(['worker', 'sink', 'scheduler'])('asks %s for its health where it serves metrics', async (name) => {
     const { command, healthcheck, ports } = service(name);
     const { options } = read(command);
     const port = Number(options['metricsPort']);

@@ -25,7 +25,7 @@ async function expectReadiness(cli: Cli, missing: readonly string[]): Promise<vo
   expect((await fetch(url, { method: 'HEAD' })).status).toBe(expected);
 }
 
-it('worker, sink and serve are ready while Redis, a guard and the root are there, and alive meanwhile', async () => {
+it('worker, sink, scheduler and serve are ready while Redis, a guard and the root are there, and alive meanwhile', async () => {
   const redis = await redisForTest();
   const guard = await startScriptedGuard();
   onTestFinished(() => guard.kill());
@@ -36,7 +36,8 @@ it('worker, sink and serve are ready while Redis, a guard and the root are there
   const serve = new Cli(['serve', '--port', '0', '--guard', guard.address, '--out', out], {
     env: { REDIS_URL: redis.url },
   });
-  const all = [worker, sink, serve];
+  const scheduler = fleet.scheduler(folder, metrics);
+  const all = [worker, sink, scheduler, serve];
   for (const cli of all) await expectReadiness(cli, []);
 
   await redis.kill();

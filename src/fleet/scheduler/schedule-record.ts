@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
-import { readdir, rename } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isRunId } from '../../config/values/run-name.ts';
 import type { Schedule } from '../../config/values/schedule.ts';
-import { createTemporary } from '../../files/create-file.ts';
-import { makeFolders } from '../../files/durable-write.ts';
+import { makeFolders, replaceDurably } from '../../files/durable-write.ts';
 import { readWholeFile } from '../../files/open-file.ts';
 import { readFeeder } from '../../runs/control/feed-claim.ts';
 import { compactStamp } from '../../runs/create-run.ts';
@@ -67,15 +66,7 @@ export async function readRecord(path: string): Promise<ScheduleRecord | 'damage
 
 export async function writeRecord(path: string, record: ScheduleRecord): Promise<void> {
   await makeFolders(join(path, '..'));
-  const temporary = `${path}.${process.pid}`;
-  const file = await createTemporary(temporary);
-  try {
-    await file.writeFile(`${JSON.stringify(record)}\n`);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
+  await replaceDurably(path, `${JSON.stringify(record)}\n`, `${path}.${process.pid}`);
 }
 
 /**
