@@ -46,7 +46,8 @@ const CHARACTER_REACH = 32;
 /** Below this, only a line feed after a carriage return continues a grapheme. */
 const FIRST_COMBINING_UNIT = 0x300;
 
-const SEGMENTER = new Intl.Segmenter();
+/** Made when it is first needed, since that takes as long as to load a small package. */
+let segmenter: Intl.Segmenter | undefined;
 
 /**
  * The last grapheme boundary after `from` and up to `limit`; `limit` itself, which must be a code point boundary within
@@ -60,6 +61,7 @@ export function graphemeBoundary(text: string, from: number, limit: number): num
   const start = Math.max(from, limit - CHARACTER_REACH);
   const around = text.slice(start, limit + CHARACTER_REACH);
   // The first segment may be the rest of a grapheme that begins before `start`.
-  const index = SEGMENTER.segment(around).containing(limit - start)?.index ?? 0;
+  segmenter ??= new Intl.Segmenter();
+  const index = segmenter.segment(around).containing(limit - start)?.index ?? 0;
   return index > 0 ? start + index : limit;
 }
