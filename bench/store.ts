@@ -106,7 +106,7 @@ async function look(opened: VerdictStore, contents: readonly string[], isThere: 
 
 function judgement(row: number): Judgement {
   const flagged = row % FLAGGED_EVERY === 0;
-  const score = Math.fround((row % 997) / 997);
+  const score = Number(((row % 997) / 997).toPrecision(7));
   return {
     score,
     flagged,

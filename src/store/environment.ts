@@ -27,7 +27,7 @@ const WRITE_MS = 30_000;
  * are this many milliseconds apart in a long run, unless so many entries wait. The first ones are not held up.
  */
 const APART_MS = 2000;
-const APART_MS_PER_TRANSACTION = 20;
+const APART_MS_PER_TRANSACTION = 5;
 const MAX_WAITING = 16_384;
 /** How long closing waits for what is being written, in milliseconds. */
 const CLOSE_MS = 10_000;

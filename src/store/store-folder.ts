@@ -10,7 +10,7 @@ import { sharedWithOthers } from '../files/folders.ts';
 import { isStoreDataFolder, STORE_FILES, temporaryStoreFile } from '../files/store-files.ts';
 
 /** Changes with the form of the entries: a store of another form is built again. */
-const FORM = 4;
+const FORM = 5;
 const MAX_MARKER_BYTES = 4096;
 /** Data that is being made is written to all the time, in milliseconds. */
 const ABANDONED_AFTER_MS = 10 * 60_000;

@@ -8,9 +8,13 @@ const TIME_BYTES = 6;
 const LATENCY_AT = ORIGIN_BYTES + TIME_BYTES;
 const MARKS_AT = LATENCY_AT + 4;
 const HEAD_BYTES = MARKS_AT + 1;
-const FLOAT_BYTES = 4;
+const NUMBER_BYTES = 4;
 const CATEGORIES_BYTES = 2;
 const MAX_LATENCY = 2 ** 32 - 1;
+
+const DIGITS = 7;
+/** Powers of ten that are exact. */
+const POWERS = Array.from({ length: 23 }, (_, places) => 10 ** places);
 
 /** Marks of a verdict: bits 0 and 1 are its unit of coverage. */
 const FLAGGED = 1 << 2;
@@ -18,13 +22,13 @@ const PARTIAL = 1 << 3;
 const WORST_AT = 1 << 4;
 const SCORES = 1 << 5;
 const FLAGS = 1 << 6;
-/** It is stored as JSON, because it has numbers that are no floats, or categories that are none of ours. */
+/** It is stored as JSON, because it has numbers of more digits, or categories that are none of ours. */
 const JSON_FORM = 1 << 7;
 
 /**
  * A verdict in little-endian: origin (6 bytes), time (6), latency in hundredths of a millisecond (4), marks (1); then the
- * categories with scores, and the flagged ones, as bits (2 each, if there are any), and as floats score, total, judged if
- * that is less, `worst_at` if there is one, and the categories' scores. Null for a verdict from before 1970.
+ * categories with scores, and the flagged ones, as bits (2 each, if there are any), and as short decimals score, total,
+ * judged if that is less, `worst_at` if there is one, and the categories' scores. Null for a verdict from before 1970.
  */
 export function encodeVerdict(origin: number, judgement: Judgement): Buffer | null {
   const time = Date.parse(judgement.moderatedAt);
@@ -33,17 +37,18 @@ export function encodeVerdict(origin: number, judgement: Judgement): Buffer | nu
   const { judged, total, worst_at: worstAt } = coverage;
   const scored = CATEGORY_KEYS.filter((key) => scores?.[key] !== undefined);
   const flagged = CATEGORY_KEYS.filter((key) => flags?.includes(key));
-  const floats = [score, total];
-  if (judged !== total) floats.push(judged);
-  if (worstAt !== null) floats.push(worstAt);
-  for (const key of scored) floats.push(scores![key]!);
+  const numbers = [score, total];
+  if (judged !== total) numbers.push(judged);
+  if (worstAt !== null) numbers.push(worstAt);
+  for (const key of scored) numbers.push(scores![key]!);
+  const decimals = numbers.map(shortDecimal);
   const isShort =
-    floats.every((number) => Math.fround(number) === number) &&
+    !decimals.includes(NaN) &&
     (scores === null || Object.keys(scores).length === scored.length) &&
     (flags === null || flags.join() === flagged.join());
   const text = isShort ? '' : JSON.stringify({ ...judgement, attempts: 0, cacheUsage: null });
   const categories = (scores ? CATEGORIES_BYTES : 0) + (flags ? CATEGORIES_BYTES : 0);
-  const bodyBytes = isShort ? categories + FLOAT_BYTES * floats.length : Buffer.byteLength(text);
+  const bodyBytes = isShort ? categories + NUMBER_BYTES * decimals.length : Buffer.byteLength(text);
   const bytes = Buffer.allocUnsafe(HEAD_BYTES + bodyBytes);
   bytes.writeUIntBE(origin, 0, ORIGIN_BYTES);
   bytes.writeUIntLE(time, ORIGIN_BYTES, TIME_BYTES);
@@ -60,7 +65,7 @@ export function encodeVerdict(origin: number, judgement: Judgement): Buffer | nu
   if (isShort) {
     if (scores) at = bytes.writeUInt16LE(bitsOf(scored), at);
     if (flags) at = bytes.writeUInt16LE(bitsOf(flagged), at);
-    for (const number of floats) at = bytes.writeFloatLE(number, at);
+    for (const decimal of decimals) at = bytes.writeUInt32LE(decimal, at);
   } else bytes.write(text, at);
   return bytes;
 }
@@ -83,17 +88,20 @@ export function decodeVerdict(
     const bits = bytes.readUInt16LE((at += CATEGORIES_BYTES) - CATEGORIES_BYTES);
     return CATEGORY_KEYS.filter((_, index) => bits & (1 << index));
   };
-  const float = (): number => bytes.readFloatLE((at += FLOAT_BYTES) - FLOAT_BYTES);
+  const number = (): number => {
+    const decimal = bytes.readUInt32LE((at += NUMBER_BYTES) - NUMBER_BYTES);
+    return (decimal >>> 8) / POWERS[decimal & 0xff]!;
+  };
   const scored = marks & SCORES ? keys() : null;
   const subcategoryFlags = marks & FLAGS ? keys() : null;
-  const score = float();
-  const total = float();
-  const judged = marks & PARTIAL ? float() : total;
-  const worstAt = marks & WORST_AT ? float() : null;
+  const score = number();
+  const total = number();
+  const judged = marks & PARTIAL ? number() : total;
+  const worstAt = marks & WORST_AT ? number() : null;
   return {
     score,
     flagged: (marks & FLAGGED) > 0,
-    subcategoryScores: scored && Object.fromEntries(scored.map((key) => [key, float()])),
+    subcategoryScores: scored && Object.fromEntries(scored.map((key) => [key, number()])),
     subcategoryFlags,
     fingerprint,
     endpoint,
@@ -104,6 +112,18 @@ export function decodeVerdict(
     coverage: { unit: COVERAGE_UNITS[marks & 3]!, judged, total, worst_at: worstAt },
     stream: null,
   };
+}
+
+/**
+ * Scores are recorded with seven digits: as a number without a point they fit into three bytes, and the places behind the
+ * point into the fourth. Dividing gives the same number again. NaN for any other number.
+ */
+function shortDecimal(number: number): number {
+  for (let places = number < 1 ? DIGITS : 0; places < POWERS.length; places++) {
+    const digits = Math.round(number * POWERS[places]!);
+    if (digits >= 0 && digits < 2 ** 24 && digits / POWERS[places]! === number) return digits * 256 + places;
+  }
+  return NaN;
 }
 
 /** Verdicts of one reply have one time, and are looked for together. */

@@ -6,6 +6,7 @@ import { open as openRoot } from 'lmdb';
 import { expect, it, vi } from 'vitest';
 import { COVERAGE_UNITS } from '../../src/domain/coverage.ts';
 import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
+import { roundScore } from '../../src/guard/protocol/answer.ts';
 import { StoreUser } from '../../src/store/store-users.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
 import { content, keptStore } from './kept-store.ts';
@@ -31,7 +32,8 @@ it('finds a verdict as it was, whatever its scores and flags', async () => {
   const { open } = await keptStore();
   const store = await open();
   const category = fc.constantFrom(...CATEGORY_KEYS, 'openai/violence', 'shieldgemma/hate');
-  const number = fc.oneof(fc.float({ noNaN: true }), fc.double({ noNaN: true })).map((value) => value + 0);
+  const score = fc.float({ min: 0, max: 1, noNaN: true }).map(roundScore);
+  const number = fc.oneof(score, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat());
   const verdicts = fc.record({
     score: number,
     flagged: fc.boolean(),
@@ -59,6 +61,22 @@ it('finds a verdict as it was, whatever its scores and flags', async () => {
     }),
   );
   await store.close();
+});
+
+it('keeps a verdict with all scores in 250 bytes of its file', async () => {
+  const { open, dir } = await keptStore();
+  const store = await open();
+  const count = 10_000;
+  const verdicts = Array.from({ length: count }, (_, index) => {
+    const score = roundScore((index + 1) / (count + 1));
+    const subcategoryScores = Object.fromEntries(CATEGORY_KEYS.map((key) => [key, score]));
+    const told = { score, subcategoryScores, subcategoryFlags: ['hate', 'privacy'] };
+    return { contentSha256: content(index), judgement: { ...judgement(), ...told } };
+  });
+  await store.add({ ...verdictsOf('run-1', []), verdicts });
+  await store.close();
+  const [data] = (await readdir(dir)).filter((name) => name.startsWith('data-'));
+  expect((await stat(join(dir, data!, 'data.mdb'))).size / count).toBeLessThan(250);
 });
 
 it('finds only what the same model judged with the same options, by the first that did', async () => {
