@@ -6,7 +6,7 @@ interface FactsProps {
   readonly children: ComponentChildren;
 }
 
-/** What some look up: names and their values, to be folded. */
+/** Names with their values, folded unless `open`. */
 export function Facts({ title, open, children }: FactsProps) {
   return (
     <details class="card facts" open={open}>

@@ -46,7 +46,7 @@ interface Place {
   readonly turn: number | null;
 }
 
-/** Where an item is: its file, and its row in it. */
+/** An item's location: its file, and its row in the file. */
 export function ItemPlace({ path, row, part, turn }: Place) {
   const inFile = [
     row === null ? '' : `, row ${count(row)}`,

@@ -9,8 +9,8 @@ import { type FetchMedia, useMedia } from '../../item/use-media.ts';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { fetchThumbnail } from '../review-api.ts';
 
-/** What a tile can show of an item, on request; null: only what kind of item it is. */
-export function pictureOf({ content }: RunDetail, row: ItemRow): 'image' | 'text' | null {
+/** The preview that a tile can show of an item; null if it only names the item's type. */
+export function previewKind({ content }: RunDetail, row: ItemRow): 'image' | 'text' | null {
   if (!content.readable || row.restricted || row.error_code !== null || row.modality === 'audio') return null;
   return row.modality;
 }
@@ -85,11 +85,11 @@ const MAX_BEGINNING = 200;
 
 function Beginning({ run, seq }: Pick<ThumbnailProps, 'run' | 'seq'>) {
   const { value, error } = useLoad(`${run} ${seq}`, (signal) => lookAtContent(run, seq, signal));
-  const text = error?.message ?? (value === null ? '' : textOf(value));
+  const text = error?.message ?? (value === null ? '' : previewText(value));
   return <span class="tile-text">{displayText(text.slice(0, MAX_BEGINNING))}</span>;
 }
 
-function textOf(content: ItemContent): string {
+function previewText(content: ItemContent): string {
   if (content.kind === 'text') return content.text;
   if (content.kind === 'pair') return content.prompt;
   if (content.kind === 'conversation') return content.turns[0]?.text ?? '';

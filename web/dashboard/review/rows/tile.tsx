@@ -7,7 +7,7 @@ import { DecisionBadge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ItemPlace } from '../../ui/untrusted-text.tsx';
 import { toOption, ReviewState, type RowProps, Why } from './row.tsx';
-import { Kind, pictureOf, TextTile, Thumbnail } from './thumbnail.tsx';
+import { Kind, previewKind, TextTile, Thumbnail } from './thumbnail.tsx';
 
 interface TileProps extends RowProps {
   readonly run: RunDetail;
@@ -15,16 +15,16 @@ interface TileProps extends RowProps {
   readonly clear: boolean;
 }
 
-/** An item as a tile of the grid: a blurred thumbnail, the beginning of a text, anything else as what it is. */
+/** An item as a tile of the grid: a blurred thumbnail, the beginning of a text item, anything else as what it is. */
 export function Tile({ run, clear, ...props }: TileProps) {
   const { row } = props;
-  const picture = pictureOf(run, row);
+  const preview = previewKind(run, row);
   return (
     <div {...toOption(props)} class="tile">
       <span class="tile-picture">
-        {picture === 'image' ? (
+        {preview === 'image' ? (
           <Thumbnail run={run.run} seq={row.seq} clear={clear} />
-        ) : picture === 'text' ? (
+        ) : preview === 'text' ? (
           <TextTile run={run.run} seq={row.seq} clear={clear} />
         ) : (
           <Kind icon={row.restricted ? 'lock' : (row.modality ?? 'file')} words={row.modality ?? 'file'} />
@@ -57,7 +57,7 @@ interface RevealTileProps {
 
 /** Shows the tile of the selected item without blur, or blurs it again. */
 export function RevealTile({ row, run, cleared }: RevealTileProps) {
-  const possible = row !== undefined && pictureOf(run, row) !== null;
+  const possible = row !== undefined && previewKind(run, row) !== null;
   const isClear = row !== undefined && cleared.value.has(row.seq);
   const toggle = (): void => {
     if (!possible) return;

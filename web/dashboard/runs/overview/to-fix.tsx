@@ -14,7 +14,7 @@ interface Props {
   readonly causes: readonly NotJudged[];
 }
 
-/** Why items were not judged, a line a cause with its remedy; folded below it the files of which nothing was judged. */
+/** The causes of unjudged items, one line each with its remedy. Folded below a cause: its files without any verdict. */
 export function ToFix({ run, causes }: Props) {
   const { value, error } = useLoad(run.run, (signal) => filesToFix(run.run, signal));
   return (
