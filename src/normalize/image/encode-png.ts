@@ -15,7 +15,7 @@ export function encodePng({ width, height, rgb }: Pixels): Buffer {
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header.set([8, 2], 8); // bits per channel, and RGB
-  // the three equal channels of grey are no runs
+  // the channels of grey repeat each value three times, which only longer matches use
   const strategy = isGrey(rgb) ? constants.Z_DEFAULT_STRATEGY : constants.Z_RLE;
   const data = deflateSync(filterRows({ width, height, rgb }), { level: 1, strategy });
   return Buffer.concat([
@@ -26,7 +26,7 @@ export function encodePng({ width, height, rgb }: Pixels): Buffer {
   ]);
 }
 
-/** The rows of a picture as a PNG has them before compression. */
+/** The rows of a picture, filtered, as they are compressed in a PNG. */
 function filterRows({ width, height, rgb }: Pixels): Uint8Array {
   const rowBytes = width * PIXEL_BYTES;
   const stride = rowBytes + PIXEL_BYTES;
