@@ -5,8 +5,9 @@ import { z } from 'zod';
 import { Failure } from '../domain/failure.ts';
 import { openForAppending } from './create-file.ts';
 import { isDiskFull } from './disk-full.ts';
-import { syncDirectory, writeAt } from './durable-write.ts';
+import { makeFolders, syncDirectory, writeAt } from './durable-write.ts';
 import { decodeLine, encodeLine } from './checked-line.ts';
+import { NotRegularFileError } from './open-file.ts';
 import { readFully } from './read-fully.ts';
 import { readRecordLines } from './record-lines.ts';
 
@@ -19,7 +20,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 const ENTRY = z.looseObject({ prev: z.string() });
 
 interface ChainedFileOptions {
-  /** Absolute path. Its folder exists before the first `append`. */
+  /** Absolute path. Its folder is made with the first `append`. */
   readonly path: string;
   /** How messages name the file. */
   readonly name: string;
@@ -68,6 +69,7 @@ export class ChainedFile {
       await this.#readOn(signal);
       admit();
       const { path } = this.#options;
+      await makeFolders(dirname(path));
       const handle = await openForAppending(path);
       try {
         const before = (await handle.stat()).size;
@@ -131,7 +133,9 @@ export class ChainedFile {
 
 async function sizeOf(path: string): Promise<number> {
   try {
-    return (await lstat(path)).size;
+    const found = await lstat(path);
+    if (!found.isFile()) throw new NotRegularFileError(path);
+    return found.size;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
     throw error;

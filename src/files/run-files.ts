@@ -28,15 +28,18 @@ export const RUN_FILES = {
   control: 'control',
   /** For people. Not part of the record: it names the manifest that it was made from. */
   report: 'report.html',
-  /** What people decided on items, and what they were shown, in the dashboard, and its index. Not part of the record. */
+  /** What people were shown in the dashboard, and its index. Not part of the record. */
   review: 'review',
 } as const;
 
 /** In a folder of runs, beside them: hashes of all contents that were restricted in one of them. */
 export const RESTRICTED_LIST = '.restricted-contents.jsonl';
 
-/** Names in `review`. */
-export const REVIEW_FILES = { reviews: 'reviews.jsonl', reveals: 'reveals.jsonl' } as const;
+/** In a folder of runs, beside them: what people decided on the contents of all of them. */
+export const DECISIONS_FILE = '.decisions.jsonl';
+
+/** In `review`: which contents people were shown. */
+export const REVEALS_FILE = 'reveals.jsonl';
 
 /** The part-th file of flagged items, from 1: `flagged.csv`, `flagged-2.csv`, … */
 export function flaggedCsv(part: number): string {

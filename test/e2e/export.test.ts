@@ -75,10 +75,10 @@ it('what people decided is written as labels that replay reads, and for Label St
   expect(unreviewed.stdout).toMatch(
     /reviewed this run yet: review it in the dashboard, which guardsweep serve/,
   );
-  const reviews = await Reviews.open({ dir, run: allowed!.run });
-  await reviews.add(allowed!, { decision: 'block', categories: null, note: '' });
-  await reviews.add(allowed!, { decision: 'allow', categories: null, note: 'harmless' });
-  await reviews.add(flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
+  const reviews = Reviews.beside(dir);
+  await reviews.add(dir, allowed!, { decision: 'block', categories: null, note: '' });
+  await reviews.add(dir, allowed!, { decision: 'allow', categories: null, note: 'harmless' });
+  await reviews.add(dir, flagged!, { decision: 'block', categories: ['violent_crimes'], note: '' });
 
   const said = await command(['export', dir, '--labels', 'labels.jsonl']);
   expect([said.status, said.stdout]).toEqual([
@@ -97,7 +97,11 @@ it('what people decided is written as labels that replay reads, and for Label St
   ]);
   expect(tasks).toHaveLength(2);
 
-  await reviews.add(allowed!, { decision: 'block', categories: ['child_sexual_exploitation'], note: '' });
+  await reviews.add(dir, allowed!, {
+    decision: 'block',
+    categories: ['child_sexual_exploitation'],
+    note: '',
+  });
   for (const out of ['apart.jsonl', 'apart.json']) {
     expect(JSON.parse((await labels(out)).stdout)).toMatchObject([{ reviewed: 1, restricted: 1 }]);
     const text = await readFile(join(cwd, out), 'utf8');

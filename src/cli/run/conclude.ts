@@ -35,6 +35,19 @@ async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Pro
   if (line !== null) tell(ui, line);
 }
 
+/** How far people are with what the run flagged; null if nobody decided anything and there is no run before. */
+async function describeReviews({ run, summary }: RunResult, ui: FeedUi): Promise<string | null> {
+  const { status, flagged } = summary;
+  if (status !== 'finished' || flagged === 0) return null;
+  const { countReviews, progressText } = await import('../../analysis/reviewed-items.ts');
+  try {
+    return progressText(await countReviews(run, ui.interrupts.drain), flagged);
+  } catch (error) {
+    const why = error instanceof Failure ? error.message : 'an unexpected error';
+    return `Reviews: not counted: ${why}`;
+  }
+}
+
 interface Ended {
   readonly retry: boolean;
   /** Whether its folder held no run before. */
@@ -58,7 +71,8 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
   if (ui.json) ui.stdout.json(summary);
   else {
     const last = [openNext(summary, run.dir, ui), run.dir];
-    ui.stdout.lines(summaryLines(summary, { commands: nextCommands(result, ui), last }));
+    const reviews = await describeReviews(result, ui);
+    ui.stdout.lines(summaryLines(summary, { reviews, commands: nextCommands(result, ui), last }));
   }
   if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.line(AFTER_FIRST_RUN);
   const exported = await exportWhenFinished(result, ui);

@@ -9,7 +9,7 @@ import {
   isCategoryName,
   MAX_FOREIGN_CATEGORIES,
 } from '../../domain/taxonomy.ts';
-import type { Release, Review } from './reviews.ts';
+import type { CurrentReview, Release, Review } from './reviews.ts';
 
 const share = z.number().min(0).max(1);
 
@@ -36,7 +36,10 @@ export const ITEM_FILTER = z.strictObject({
   maxScore: share.nullable().default(null),
   /** Part of an id or a path, in any case. */
   search: z.string().max(200).default(''),
-  review: z.enum(['any', 'open', 'agreed', 'overturned']).default('any'),
+  /** `reopened` are open, too: the run decides more severely than the one in which they were reviewed. */
+  review: z.enum(['any', 'open', 'reopened', 'agreed', 'overturned']).default('any'),
+  /** Only items with content that the run before did not have. */
+  fresh: z.boolean().default(false),
   /** Only these items, such as the hits of a text search; null for all. */
   seqs: z.array(z.int().min(0)).max(MAX_HITS).nullable().default(null),
 });
@@ -96,9 +99,9 @@ export interface ItemRow {
   readonly error_code: string | null;
   /** Its content is not shown. */
   readonly restricted: boolean;
-  /** The last review; null if there is none, or it was taken back. */
-  readonly review: { readonly decision: Decision; readonly agrees: boolean } | null;
-  /** Number of its reviews, with those that were taken back: the number of the last one. */
+  /** The review that counts, of this run or another; null if there is none. */
+  readonly review: CurrentReview | null;
+  /** Number of the reviews of its content, with those that were taken back: the number of the last one. */
   readonly reviews: number;
 }
 
@@ -118,7 +121,10 @@ export interface Facets {
   /** The largest 100. */
   readonly corpora: readonly { readonly corpus: string; readonly items: number }[];
   readonly error_codes: Readonly<Record<string, number>>;
-  readonly reviews: { readonly open: number; readonly agreed: number; readonly overturned: number };
+  /** `open` without those that are reopened. */
+  readonly reviews: Readonly<Record<'open' | 'reopened' | 'agreed' | 'overturned', number>>;
+  /** Items with content that the run before did not have; null if there is no such run. */
+  readonly fresh: number | null;
   /** Items by score, 50 bins of 0.02. */
   readonly scores: readonly number[];
 }
@@ -135,7 +141,10 @@ export interface ItemDetail {
   readonly may_release: boolean;
   /** Release of its content; null if nobody released it. */
   readonly released: Release | null;
+  /** All reviews of its content, oldest first. */
   readonly reviews: readonly Review[];
+  /** The one that counts; null if there is none. */
+  readonly review: CurrentReview | null;
   /** Other items with the same content, which are decided with it. */
   readonly copies: number;
   /** For a turn of a conversation: the turn that tipped it; null if none did. */

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { DECISIONS } from '../../domain/outcome.ts';
 import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
 
-import type { Review } from '../../record/reviews/review.ts';
+import type { CurrentReview, Review } from '../../record/reviews/review.ts';
 
-export type { Release, Review, ReviewProgress } from '../../record/reviews/review.ts';
+export type { CurrentReview, Release, Review, ReviewProgress } from '../../record/reviews/review.ts';
 
 /** Body of `POST /api/runs/:run/items/:seq/reviews`: what a person decides on an item. */
 export const NEW_REVIEW = z.strictObject({
-  /** Null takes back what was decided before: the item is open again. */
+  /** Null takes back the last decision: the one before it counts again. */
   decision: z.enum(DECISIONS).nullable(),
   /** Categories that the person finds; null if the person names none. */
   categories: z.array(z.enum(CATEGORY_KEYS)).max(CATEGORY_KEYS.length).nullable().default(null),
@@ -22,8 +22,13 @@ export const NEW_REVIEW = z.strictObject({
   after: z.int().min(0).nullable().default(null),
 });
 
-/** Answer to it: the review, and the other items that it is of, which have as many reviews as its own. */
+/** A review that was saved, and the review of its item that counts now; null: the item is open. */
 export interface SavedReview extends Review {
+  readonly current: CurrentReview | null;
+}
+
+/** Answer to it, with the other items of the run that have the content, at most 10,000. */
+export interface SavedWithCopies extends SavedReview {
   readonly copies: readonly number[];
 }
 
@@ -54,7 +59,7 @@ export type NewReviews = z.input<typeof NEW_REVIEWS>;
  * again to be told why.
  */
 export interface SavedReviews {
-  readonly saved: readonly Review[];
+  readonly saved: readonly SavedReview[];
   /** Items that were left alone: somebody has reviewed them meanwhile, or they are restricted. */
   readonly left: readonly number[];
 }

@@ -1,6 +1,6 @@
 import type { Policy } from '../../domain/policy.ts';
 import type { Decision } from '../../domain/outcome.ts';
-import type { Review, ReviewProgress } from '../../record/reviews/review.ts';
+import type { SavedReview } from './reviews.ts';
 import type { ItemCode, ItemErrorReason } from '../../domain/item-error.ts';
 import type { NotJudged } from '../../domain/words/not-judged.ts';
 
@@ -79,8 +79,6 @@ export interface RunDetail extends RunRow {
   } | null;
   /** Changes with every review. */
   readonly version: string;
-  /** How far people are with it. */
-  readonly reviews: ReviewProgress;
   /** Whether its content may be read: the run was created by this user, and its sources are below a --root. */
   readonly content: { readonly readable: boolean; readonly reason: string | null };
 }
@@ -166,6 +164,6 @@ export interface ApiFailure {
     /** Key of the body that is wrong, where that is known: the page shows the message there. */
     readonly field?: string | undefined;
     /** With `REVIEWED_MEANWHILE`: the newest review of the item. */
-    readonly review?: Review | undefined;
+    readonly review?: SavedReview | undefined;
   };
 }

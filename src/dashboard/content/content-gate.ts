@@ -71,7 +71,7 @@ export class ContentGate {
     index: RunIndex,
     { seq, opened, signal }: { seq: number; opened: OpenedRun; signal: AbortSignal },
   ): Promise<Admitted | Refused | null> {
-    const { lines, reviews } = index;
+    const { lines } = index;
     const [line] = await lines.read([seq]);
     if (line === undefined) return null;
     const restrictions = await index.currentRestrictions(signal);
@@ -79,7 +79,7 @@ export class ContentGate {
     const { sources } = opened.run;
     const source = sources.find(({ path }) => path === line.source.path) ?? null;
     const restricted = await abortable(this.#restrictedOf(index, sources, restrictions), signal);
-    const found = await lines.read(reviews.seqs().filter((each) => reviews.isFoundRestricted(each)));
+    const found = await lines.read(await index.seqsOf('found', signal));
     const byPath = sourcesOf(found, sources);
     for (const each of found) restricted.add(each, byPath.get(each.source.path) ?? null);
     if (restricted.holds(line, source)) return { problem: 'restricted' };
@@ -151,7 +151,7 @@ async function collect(
 ): Promise<RestrictedContents> {
   const contents = new RestrictedContents();
   let byPath: Map<string, SourceSnapshot> | null = null;
-  const seqs = await index.restricted(signal);
+  const seqs = await index.seqsOf('restricted', signal);
   for (let from = 0; from < seqs.length; from += READ_LINES) {
     signal.throwIfAborted();
     for (const line of await index.lines.read(seqs.slice(from, from + READ_LINES))) {

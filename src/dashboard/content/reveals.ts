@@ -1,6 +1,8 @@
 import { Failure } from '../../domain/failure.ts';
+import type { ChainedFile } from '../../files/chained-file.ts';
+import { openReveals } from '../../record/reviews/reveals-file.ts';
 import type { Run } from '../../runs/create-run.ts';
-import { ReviewFile } from '../reviews/review-file.ts';
+import { appendEntry } from '../reviews/append-entry.ts';
 
 /** Runs whose file is kept open for appending. */
 const MAX_FILES = 16;
@@ -8,7 +10,7 @@ const MAX_FILES = 16;
 /** Logs the content that people are shown, by item, in `review/reveals.jsonl` in the run directory. It holds no content. */
 export class Reveals {
   /** By run directory; the least recently used first. */
-  readonly #files = new Map<string, Promise<ReviewFile>>();
+  readonly #files = new Map<string, Promise<ChainedFile>>();
 
   /** `reviewer`: the name they gave; null: none. It is on disk when this resolves. Failure('service') if it cannot be logged: then nothing may be shown. */
   add(run: Run, seq: number, kind: 'content' | 'media', reviewer: string | null): Promise<void> {
@@ -21,10 +23,11 @@ export class Reveals {
   }
 
   async #append(run: Run, entry: Readonly<Record<string, unknown>>): Promise<void> {
+    const { dir, record } = run;
     try {
-      const file = await this.#fileOf(run);
+      const file = await this.#fileOf(dir);
       // A file that was cut off is refused as long as this process lives, so it stays known.
-      await file.append(entry);
+      await appendEntry(file, { dir, run: record.run }, entry);
     } catch (cause) {
       const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
       const why = cause instanceof Failure ? `: ${cause.message}` : code;
@@ -32,9 +35,8 @@ export class Reveals {
     }
   }
 
-  #fileOf(run: Run): Promise<ReviewFile> {
-    const { dir } = run;
-    const file = this.#files.get(dir) ?? this.#opened(run);
+  #fileOf(dir: string): Promise<ChainedFile> {
+    const file = this.#files.get(dir) ?? this.#opened(dir);
     this.#files.delete(dir);
     this.#files.set(dir, file);
     for (const oldest of this.#files.keys()) {
@@ -44,8 +46,8 @@ export class Reveals {
     return file;
   }
 
-  #opened({ dir, record }: Run): Promise<ReviewFile> {
-    const file = ReviewFile.open({ dir, run: record.run }, 'reveals', () => undefined);
+  #opened(dir: string): Promise<ChainedFile> {
+    const file = openReveals(dir);
     file.catch(() => this.#files.delete(dir));
     return file;
   }

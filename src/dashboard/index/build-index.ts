@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Database, type DatabaseLimits } from '../../analysis/database.ts';
 import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { sqlText } from '../../analysis/duckdb.ts';
+import { ReviewedItems } from '../../analysis/reviewed-items.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { VERDICTS_IN_TABLE } from '../../analysis/verdict-columns.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -12,14 +13,16 @@ import { listEpochs } from '../../record/log/epochs.ts';
 import { readManifest } from '../../record/manifest/manifest.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { DashboardError } from '../errors.ts';
-import { Reviews } from '../reviews/reviews.ts';
-import { createItems, ITEMS_WITH_REVIEWS } from './items-table.ts';
+import type { Reviews } from '../reviews/reviews.ts';
+import { createItems } from './items-table.ts';
 import { LinesBySeq } from './lines-by-seq.ts';
 import { RunIndex, type RunIndexParts } from './run-index.ts';
 import { findStoredIndex, sourceOfIndex, storeIndex } from './stored-index.ts';
 
 interface BuildOptions {
   readonly runDir: string;
+  /** Those of its folder. */
+  readonly reviews: Reviews;
   /** Empty, and private to this process. */
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -39,7 +42,7 @@ const limits = (): DatabaseLimits => ({
  * beside the run, and found there by the next server. CONFLICT if the run is being judged
  * again; Failure('internal') if its record fails verification; rejects with the signal's reason when aborted.
  */
-export async function buildIndex({ runDir, folder, signal }: BuildOptions): Promise<RunIndex> {
+export async function buildIndex({ runDir, reviews, folder, signal }: BuildOptions): Promise<RunIndex> {
   const record = await readRecord(runDir);
   if (((await listEpochs(runDir)).at(-1) ?? 0) > (await readManifest(runDir)).epoch) throw notFinished();
   const manifest = await checkedManifest(runDir, READ, signal);
@@ -48,7 +51,6 @@ export async function buildIndex({ runDir, folder, signal }: BuildOptions): Prom
   const { sha256 } = manifest.files.find(({ path }) => path === RUN_FILES.verdicts) ?? {};
   if (sha256 === undefined)
     throw new Failure('internal', `${RUN_FILES.manifest} does not list ${RUN_FILES.verdicts}`);
-  const reviews = await Reviews.open({ dir: runDir, run: record.run });
   const sources = { verdicts: sha256, table: sourceOfIndex(manifest, READ) };
   return openIndex({ record, runDir, reviews }, sources, folder, signal);
 }
@@ -79,9 +81,9 @@ export async function openIndex(
     lines = scan.value;
     if (load.status === 'rejected') throw load.reason;
     await database.load(`ATTACH ${sqlText(load.value)} AS built (READ_ONLY)`, [], signal);
-    for (const statement of ITEMS_WITH_REVIEWS) await database.load(statement, [], signal);
+    const reviewed = await ReviewedItems.create(database, 'built.items', parts, signal);
     await database.lock();
-    return new RunIndex(parts, lines, database, scored);
+    return new RunIndex(parts, { lines, database, scored, reviewed });
   } catch (error) {
     await database.close();
     await lines?.close();

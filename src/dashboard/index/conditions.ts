@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { Database } from '../../analysis/database.ts';
 import type { ITEM_QUERY, ItemFilter } from '../api/items.ts';
 import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
-import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
+import { IS_REVIEWED, REVIEW_NUMBERS } from '../../analysis/reviewed-items.ts';
+import { FLAG_BITS } from './items-table.ts';
 
 /** Filters that are counted: all but the search. */
 export const DIMENSIONS = [
@@ -13,6 +14,7 @@ export const DIMENSIONS = [
   'corpus',
   'error_code',
   'review',
+  'fresh',
   'score',
 ] as const;
 
@@ -48,7 +50,8 @@ export function conditionsOf(filter: ItemFilter): Conditions {
     modality: anyOf('modality', filter.modalities),
     corpus: anyOf('corpus', filter.corpora),
     error_code: anyOf('error_code', filter.errorCodes),
-    review: filter.review === 'any' ? [] : [`review = ${REVIEW_NUMBERS[filter.review]}`],
+    review: reviewCondition(filter.review),
+    fresh: filter.fresh ? ['fresh'] : [],
     score: [
       ...(minScore === null ? [] : [`score >= ${parameter(minScore)}::DOUBLE`]),
       ...(maxScore === null ? [] : [`score <= ${parameter(maxScore)}::DOUBLE`]),
@@ -65,10 +68,15 @@ export function conditionsOf(filter: ItemFilter): Conditions {
   return { by, search, values };
 }
 
+function reviewCondition(review: ItemFilter['review']): readonly string[] {
+  if (review === 'any') return [];
+  return [review === 'open' ? `NOT ${IS_REVIEWED}` : `review = ${REVIEW_NUMBERS[review]}`];
+}
+
 type PageQuery = z.output<typeof ITEM_QUERY>;
 
 const ORDERS: Readonly<Record<PageQuery['sort'], string>> = {
-  open: `review <> ${REVIEW_NUMBERS.open}, decision DESC, score DESC NULLS LAST, seq`,
+  open: `${IS_REVIEWED}, decision DESC, score DESC NULLS LAST, seq`,
   severity: 'decision DESC, score DESC NULLS LAST, seq',
   uncertainty: 'abs(score - 0.5) NULLS LAST, seq',
   score_up: 'score NULLS LAST, seq',

@@ -3,7 +3,8 @@ import { MODALITIES } from '../../domain/request.ts';
 import { conditionsOf, DIMENSIONS, type Dimension } from './conditions.ts';
 import type { Database, Row } from '../../analysis/database.ts';
 import { DECISION_NUMBERS } from '../../analysis/verdict-columns.ts';
-import { FLAG_BITS, REVIEW_NUMBERS } from './items-table.ts';
+import { REVIEW_NUMBERS } from '../../analysis/reviewed-items.ts';
+import { FLAG_BITS } from './items-table.ts';
 
 const MAX_CORPORA = 100;
 const BINS = 50;
@@ -15,6 +16,7 @@ const COLUMNS: Readonly<Record<Dimension, string>> = {
   corpus: 'corpus',
   error_code: 'error_code',
   review: 'review',
+  fresh: 'fresh',
   score: 'score_h',
 };
 
@@ -26,7 +28,7 @@ export async function queryFacets(
   database: Database,
   filter: ItemFilter,
   signal: AbortSignal,
-): Promise<Facets> {
+): Promise<Omit<Facets, 'fresh'> & { readonly fresh: number }> {
   const { by, search, values } = conditionsOf(filter);
   const fails = DIMENSIONS.flatMap((dimension, index) =>
     by[dimension].length === 0
@@ -55,7 +57,7 @@ export async function queryFacets(
   return facetsOf(rows);
 }
 
-function facetsOf(rows: readonly Row[]): Facets {
+function facetsOf(rows: readonly Row[]): Awaited<ReturnType<typeof queryFacets>> {
   const found = new Map<string, Map<string, number>>();
   for (const [dimension, value, items] of rows) {
     const counts = found.get(dimension as string) ?? new Map<string, number>();
@@ -87,6 +89,7 @@ function facetsOf(rows: readonly Row[]): Facets {
     corpora: corpora.sort((a, b) => b.items - a.items || (a.corpus < b.corpus ? -1 : 1)),
     error_codes: Object.fromEntries(countsOf('error_code')),
     reviews: numbered('review', REVIEW_NUMBERS),
+    fresh: countsOf('fresh').get('true') ?? 0,
     scores,
   };
 }

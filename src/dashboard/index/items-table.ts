@@ -1,5 +1,6 @@
 import type { Policy } from '../../domain/policy.ts';
 import { judgedVerdicts } from '../../analysis/policy-sql.ts';
+import { CONTENT_NUMBER } from '../../analysis/reviewed-items.ts';
 import { DECISION_NUMBER } from '../../analysis/verdict-columns.ts';
 import { floorRules, severityOf } from '../../analysis/policy-sql.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
@@ -16,17 +17,8 @@ import { CATEGORY_KEYS } from '../../domain/taxonomy.ts';
  * - `flags`: bit 0 … 12 the categories, 13 categories of other taxonomies, 14 review or block without a category
  * - `restricted`: as `findRestriction` says
  * - `content`: equal for items of equal content; null for one without content
- * - `id`, `path`: in lower case; `review`: 0 open, 1 agreed, 2 overturned
+ * - `id`, `path`: in lower case
  */
-
-export const REVIEW_NUMBERS = { open: 0, agreed: 1, overturned: 2 } as const;
-
-/** Adds the column `review` to the items of the attached database `built`, from a table that changes. */
-export const ITEMS_WITH_REVIEWS = [
-  'CREATE TABLE reviews (seq UBIGINT PRIMARY KEY, review UTINYINT NOT NULL)',
-  `CREATE VIEW items AS SELECT i.*, coalesce(r.review, ${REVIEW_NUMBERS.open})::UTINYINT AS review
-   FROM built.items AS i LEFT JOIN reviews AS r ON r.seq = i.seq`,
-];
 
 /** Bits of `flags` besides those of the categories. */
 const OTHER = 1 << CATEGORY_KEYS.length;
@@ -63,6 +55,6 @@ export function createItems(policy: Policy, scored: ScoreColumns, from: string):
       score, ${columns.join(', ')}, ${hundredths('score')} AS score_h,
       ${columns.map((column) => `CASE WHEN ${column} < 0 THEN -1::TINYINT ELSE ${hundredths(column)} END AS ${column}_h`).join(', ')},
       coalesce(flagged, false) AS flagged, restricted_by IS NOT NULL AS restricted, latency_ms, error_code,
-      CASE WHEN content_sha256 IS NOT NULL THEN hash(content_sha256) END AS content
+      ${CONTENT_NUMBER} AS content
     FROM ${judgedVerdicts(from, scored)}`;
 }

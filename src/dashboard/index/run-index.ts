@@ -11,26 +11,31 @@ import type {
 } from '../api/items.ts';
 import type { Database } from '../../analysis/database.ts';
 import type { ScoreColumns } from '../../analysis/score-columns.ts';
+import { IS_REVIEWED, type ReviewedItems, type ReviewedRun } from '../../analysis/reviewed-items.ts';
 import type { RunRecord } from '../../config/run-config.ts';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { withThresholds } from '../../domain/policy.ts';
 import type { Restriction } from '../../domain/restriction/restriction.ts';
 import { isCategoryName } from '../../domain/taxonomy.ts';
-import type { Review } from '../../record/reviews/review.ts';
+import { currentReview, type Review, type ReviewProgress } from '../../record/reviews/review.ts';
 import { RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { Reviews } from '../reviews/reviews.ts';
 import { allOf, conditionsOf, queryPage } from './conditions.ts';
 import { queryFacets } from './facets-query.ts';
-import { REVIEW_NUMBERS } from './items-table.ts';
 import { DashboardError } from '../errors.ts';
 import type { LinesBySeq } from './lines-by-seq.ts';
 import { queryScores, queryThresholds } from './threshold-query.ts';
 
-export interface RunIndexParts {
-  readonly record: RunRecord;
-  readonly runDir: string;
+export interface RunIndexParts extends ReviewedRun {
   readonly reviews: Reviews;
+}
+
+interface Opened {
+  readonly lines: LinesBySeq;
+  readonly database: Database;
+  readonly scored: ScoreColumns;
+  readonly reviewed: ReviewedItems;
 }
 
 /** Files without any verdict. */
@@ -47,30 +52,29 @@ export interface IndexedItem {
   readonly restricted_by: Restriction | null;
 }
 
-/** Copies that one review covers. */
+/** Copies of an item that an answer names. */
 const MAX_COPIES = 10_000;
+
+const CONDITIONS = { restricted: 'restricted', found: 'found', reviewed: IS_REVIEWED } as const;
 
 /** The outcomes of a run, ready for the queries of a review list. What it shows of an item is read from its line. */
 export class RunIndex {
   readonly record: RunRecord;
+  readonly runDir: string;
   readonly lines: LinesBySeq;
   readonly reviews: Reviews;
   readonly #restrictions: Restrictions;
   readonly #database: Database;
   readonly #scored: ScoreColumns;
+  readonly #reviewed: ReviewedItems;
   #scores: ScoreHistograms | null = null;
-  /** Updates of the table `reviews`, one at a time. */
-  #updated: Promise<void> = Promise.resolve();
 
-  constructor(
-    { record, runDir, reviews }: RunIndexParts,
-    lines: LinesBySeq,
-    database: Database,
-    scored: ScoreColumns,
-  ) {
+  constructor({ record, runDir, reviews }: RunIndexParts, { lines, database, scored, reviewed }: Opened) {
     this.record = record;
+    this.runDir = runDir;
     this.lines = lines;
     this.reviews = reviews;
+    this.#reviewed = reviewed;
     const { policy } = record.config;
     const list = RestrictedList.beside(runDir);
     this.#restrictions = new Restrictions({ run: record.run, policy, reviews, list });
@@ -79,20 +83,20 @@ export class RunIndex {
   }
 
   async page(query: z.output<typeof ITEM_QUERY>, signal: AbortSignal): Promise<ItemPage> {
-    await this.#readReviews(signal);
+    await this.#reviewed.update(signal);
     await this.#restrictions.read(signal);
     const { total, seqs } = await queryPage(this.#database, query, signal);
     const lines = new Map((await this.lines.read(seqs)).map((line) => [line.seq, line]));
     const rows = seqs.map((seq) => {
       const line = lines.get(seq)!;
-      return itemRow(line, this.reviews.of(seq), this.#restrictions.by(line) !== null);
+      return itemRow(line, this.reviews.of(line), this.#restrictions.by(line) !== null);
     });
     return { total, offset: query.offset, rows };
   }
 
   /** The texts that pass a filter and were judged, from an item on, in corpus order. */
   async texts(filter: ItemFilter, from: number, limit: number, signal: AbortSignal): Promise<number[]> {
-    await this.#readReviews(signal);
+    await this.#reviewed.update(signal);
     const conditions = conditionsOf(filter);
     const rows = await this.#database.query(
       `SELECT seq FROM items WHERE ${allOf(conditions)} AND modality = 'text' AND decision >= 0 AND seq >= ${from}
@@ -104,8 +108,9 @@ export class RunIndex {
   }
 
   async facets(filter: ItemFilter, signal: AbortSignal): Promise<Facets> {
-    await this.#readReviews(signal);
-    return queryFacets(this.#database, filter, signal);
+    await this.#reviewed.update(signal);
+    const facets = await queryFacets(this.#database, filter, signal);
+    return { ...facets, fresh: this.#reviewed.hasPrevious ? facets.fresh : null };
   }
 
   /** Decisions of the run's policy with other thresholds. INVALID_REQUEST for a category without any score in the run. */
@@ -132,7 +137,7 @@ export class RunIndex {
     const [line] = await this.lines.read([seq]);
     if (line === undefined) return null;
     const restricted_by = (await this.currentRestrictions(signal)).by(line);
-    return { line, reviews: this.reviews.of(seq), restricted_by };
+    return { line, reviews: this.reviews.of(line), restricted_by };
   }
 
   /** The other items with the content of this one, in ascending order: a review is of the content. At most 10,000. */
@@ -171,54 +176,30 @@ export class RunIndex {
     return this.#restrictions;
   }
 
-  /** The seqs of the items that the guard or the policy restricts, in ascending order. */
-  async restricted(signal: AbortSignal): Promise<number[]> {
-    const rows = await this.#database.query(
-      'SELECT seq FROM items WHERE restricted ORDER BY seq',
-      [],
-      signal,
-    );
-    return rows.map(([seq]) => Number(seq));
+  /** How far people are. */
+  async progress(signal: AbortSignal): Promise<ReviewProgress> {
+    await this.#reviewed.update(signal);
+    return this.#reviewed.progress(signal);
+  }
+
+  /**
+   * The seqs of some items, in ascending order: those that the guard or the policy restricts, those in which people found what
+   * restricts them, or those with a review that counts.
+   */
+  async seqsOf(which: keyof typeof CONDITIONS, signal: AbortSignal): Promise<number[]> {
+    await this.#reviewed.update(signal);
+    const sql = `SELECT seq FROM items WHERE ${CONDITIONS[which]} ORDER BY seq`;
+    return (await this.#database.query(sql, [], signal)).map(([seq]) => Number(seq));
   }
 
   async close(): Promise<void> {
     await this.#database.close();
     await this.lines.close();
   }
-
-  #readReviews(signal: AbortSignal): Promise<void> {
-    const updated = this.#updated.then(() => this.#updateReviews(signal));
-    this.#updated = updated.catch(() => undefined);
-    return updated;
-  }
-
-  async #updateReviews(signal: AbortSignal): Promise<void> {
-    await this.reviews.readOn(signal);
-    const changed = this.reviews.takeChanged();
-    if (changed.length === 0) return;
-    try {
-      await this.#database.query(
-        `INSERT OR REPLACE INTO reviews
-         SELECT unnest(from_json($1, '[{"seq":"UBIGINT","review":"UTINYINT"}]'), recursive := true)`,
-        [JSON.stringify(changed.map((seq) => ({ seq, review: this.#stateOf(seq) })))],
-        signal,
-      );
-    } catch (error) {
-      this.reviews.putBack(changed);
-      throw error;
-    }
-  }
-
-  #stateOf(seq: number): number {
-    const review = this.reviews.last(seq);
-    if (review === null) return REVIEW_NUMBERS.open;
-    return review.agrees ? REVIEW_NUMBERS.agreed : REVIEW_NUMBERS.overturned;
-  }
 }
 
 /** An outcome as a row of the review list; `reviews` are those of the item, oldest first. */
 function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: boolean): ItemRow {
-  const review = reviews.at(-1);
   return {
     seq: line.seq,
     id: line.id,
@@ -233,10 +214,7 @@ function itemRow(line: OutcomeLine, reviews: readonly Review[], restricted: bool
     categories: flaggedCategories(line),
     error_code: line.error?.code ?? null,
     restricted,
-    review:
-      review === undefined || review.decision === null
-        ? null
-        : { decision: review.decision, agrees: review.agrees },
+    review: currentReview(reviews, line),
     reviews: reviews.length,
   };
 }

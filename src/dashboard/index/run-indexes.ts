@@ -1,12 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { lstat, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
+import { Reviews } from '../reviews/reviews.ts';
 import { buildIndex, notFinished } from './build-index.ts';
 import type { RunIndex } from './run-index.ts';
 
@@ -31,6 +32,8 @@ export class RunIndexes {
   /** By run directory; the least recently used first. */
   readonly #entries = new Map<string, Entry>();
   readonly #limit = pLimit(1);
+  /** By folder of runs. */
+  readonly #reviews = new Map<string, Reviews>();
   readonly #closing = new AbortController();
   /** Closing of dropped indexes. */
   #closed: Promise<void> = Promise.resolve();
@@ -75,7 +78,11 @@ export class RunIndexes {
 
   #begin(runDir: string, state: string): Entry {
     const folder = mkdtempSync(join(tmpdir(), 'guardsweep-index-'));
-    const index = this.#limit(() => buildIndex({ runDir, folder, signal: this.#closing.signal }));
+    const out = dirname(resolve(runDir));
+    const reviews = this.#reviews.get(out) ?? Reviews.beside(runDir);
+    this.#reviews.set(out, reviews);
+    const { signal } = this.#closing;
+    const index = this.#limit(() => buildIndex({ runDir, reviews, folder, signal }));
     const entry: Entry = { state, folder, index, uses: 0, dropped: false };
     // After a failure, the next query tries again.
     index.catch(() => this.#drop(runDir, entry));

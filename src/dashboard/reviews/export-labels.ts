@@ -1,15 +1,11 @@
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
-import { RUN_FILES } from '../../files/run-files.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import { LineFile } from '../../analysis/line-file.ts';
-import { Restrictions } from '../../record/restricted/restrictions.ts';
-import { LinesBySeq } from '../index/lines-by-seq.ts';
 import { ItemContents } from '../content/item-contents.ts';
 import { RunIndexes } from '../index/run-indexes.ts';
 import { ContentAccess } from '../runs/content-access.ts';
-import { type Labelled, labelsJsonl, labelStudioJson } from './label-files.ts';
-import { Reviews } from './reviews.ts';
+import { labelled, labelsJsonl, labelStudioJson } from './label-files.ts';
 
 /** The labels of a run as they were written. */
 export interface ExportedLabels {
@@ -42,51 +38,48 @@ export async function exportLabels(
     );
   }
   const { record } = await openFinishedVerdicts(runDir, signal);
-  // The verdicts are verified already.
-  const lines = await LinesBySeq.scan(join(runDir, RUN_FILES.verdicts), null, signal);
+  const indexes = new RunIndexes();
   try {
-    const reviews = await Reviews.open({ dir: runDir, run: record.run });
-    await reviews.readOn(signal);
-    const { policy } = record.config;
-    const found = await Restrictions.read(runDir, { run: record.run, policy }, signal);
-    let restricted = 0;
-    const restrictions: Pick<Restrictions, 'by'> = {
-      by: (line) => {
-        const by = found.by(line);
-        if (by !== null) restricted++;
-        return by;
-      },
-    };
-    const file = await LineFile.create(out, '--labels');
-    try {
-      const labelled = { lines, reviews, restrictions };
-      const texts =
-        format === '.jsonl'
-          ? labelsJsonl(labelled, signal)
-          : withContent(runDir, labelled, { keyFile, signal });
-      for await (const text of texts) await file.write([text]);
-    } finally {
-      await file.close();
-    }
-    return { run: record.run, kind: 'labels', out, reviewed: reviews.seqs().length - restricted, restricted };
+    return await indexes.use(runDir, signal, async (index) => {
+      const input = await labelled(index, signal);
+      const restricted = (await index.lines.read(input.seqs)).filter(
+        (line) => input.restrictions.by(line) !== null,
+      ).length;
+      const file = await LineFile.create(out, '--labels');
+      try {
+        const texts =
+          format === '.jsonl'
+            ? labelsJsonl(input, signal)
+            : withContent({ runDir, keyFile, indexes }, input, signal);
+        for await (const text of texts) await file.write([text]);
+      } finally {
+        await file.close();
+      }
+      const reviewed = input.seqs.length - restricted;
+      return { run: record.run, kind: 'labels', out, reviewed, restricted };
+    });
   } finally {
-    await lines.close();
+    await indexes.close();
   }
+}
+
+interface ContentPlace {
+  readonly runDir: string;
+  readonly keyFile: string | null;
+  readonly indexes: RunIndexes;
 }
 
 /** The user who types the command may read any folder: no root bounds what is shown. */
 async function* withContent(
-  runDir: string,
-  labelled: Labelled,
-  { keyFile, signal }: { readonly keyFile: string | null; readonly signal: AbortSignal },
+  { runDir, keyFile, indexes }: ContentPlace,
+  input: Parameters<typeof labelStudioJson>[0],
+  signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  const indexes = new RunIndexes();
   const contents = new ItemContents({ access: await ContentAccess.open(['/'], keyFile), indexes });
   const viewer = { client: signal, reviewer: null };
   try {
-    yield* labelStudioJson(labelled, (seq) => contents.content(runDir, seq, viewer), signal);
+    yield* labelStudioJson(input, (seq) => contents.content(runDir, seq, viewer), signal);
   } finally {
     await contents.close();
-    await indexes.close();
   }
 }

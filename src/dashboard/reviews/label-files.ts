@@ -3,32 +3,37 @@ import { CATEGORY_KEYS, type CategoryKey } from '../../domain/taxonomy.ts';
 import type { Restrictions } from '../../record/restricted/restrictions.ts';
 import type { ItemContent } from '../api/items.ts';
 import type { Review } from '../api/reviews.ts';
-import type { LinesBySeq } from '../index/lines-by-seq.ts';
+import type { RunIndex } from '../index/run-index.ts';
 import { labelStudioTask } from './label-studio.ts';
-import type { Reviews } from './reviews.ts';
 
 const BATCH = 256;
 
-/** Input for labels. */
-export interface Labelled {
-  readonly lines: LinesBySeq;
-  readonly reviews: Reviews;
-  readonly restrictions: Pick<Restrictions, 'by'>;
+/** Input for labels: the seqs of the reviewed items in ascending order. */
+interface Labelled extends Pick<RunIndex, 'lines' | 'reviews'> {
+  readonly seqs: readonly number[];
+  readonly restrictions: Restrictions;
+}
+
+/** The reviewed items of a run, as of now. */
+export async function labelled(index: RunIndex, signal: AbortSignal): Promise<Labelled> {
+  const { lines, reviews } = index;
+  const restrictions = await index.currentRestrictions(signal);
+  return { lines, reviews, restrictions, seqs: await index.seqsOf('reviewed', signal) };
 }
 
 /** The text of labels.jsonl: what the last review says of every reviewed item that is not restricted, in corpus order. */
-export async function* labelsJsonl(labelled: Labelled, signal: AbortSignal): AsyncGenerator<string, void> {
-  for await (const [line, review] of reviewed(labelled, signal)) yield labelLines(line, review);
+export async function* labelsJsonl(input: Labelled, signal: AbortSignal): AsyncGenerator<string, void> {
+  for await (const [line, review] of reviewed(input, signal)) yield labelLines(line, review);
 }
 
 /** The same items as tasks of Label Studio. `contentOf` answers with what may be shown of an item, and logs it. */
 export async function* labelStudioJson(
-  labelled: Labelled,
+  input: Labelled,
   contentOf: (seq: number) => Promise<ItemContent | null>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
   let before = '[\n';
-  for await (const [line, review] of reviewed(labelled, signal)) {
+  for await (const [line, review] of reviewed(input, signal)) {
     yield before + JSON.stringify(labelStudioTask(line, review, await contentOf(line.seq)));
     before = ',\n';
   }
@@ -36,15 +41,13 @@ export async function* labelStudioJson(
 }
 
 async function* reviewed(
-  { lines, reviews, restrictions }: Labelled,
+  { lines, reviews, seqs, restrictions }: Labelled,
   signal: AbortSignal,
 ): AsyncGenerator<readonly [OutcomeLine, Review], void> {
-  await reviews.readOn(signal);
-  const seqs = reviews.seqs();
   for (let from = 0; from < seqs.length; from += BATCH) {
     signal.throwIfAborted();
     for (const line of await lines.read(seqs.slice(from, from + BATCH))) {
-      const review = reviews.last(line.seq);
+      const review = reviews.last(line);
       // Taken back meanwhile.
       if (review !== null && restrictions.by(line) === null) yield [line, review];
     }

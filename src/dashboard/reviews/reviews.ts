@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import type { OutcomeLine } from '../../domain/outcome.ts';
 import { CHILDREN } from '../../domain/restriction/restriction.ts';
-import type { Review } from '../../record/reviews/review.ts';
+import { currentReview } from '../../record/reviews/review.ts';
 import { hashesOf, RestrictedList } from '../../record/restricted/restricted-list.ts';
 import { ReviewHistory } from '../../record/reviews/review-history.ts';
-import type { NEW_REVIEW } from '../api/reviews.ts';
+import type { NEW_REVIEW, SavedReview } from '../api/reviews.ts';
 import type { ApiFailure } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
-import { ReviewFile } from './review-file.ts';
+import { appendEntry } from './append-entry.ts';
 
 type Said = z.output<typeof NEW_REVIEW>;
 
@@ -15,9 +15,9 @@ type AddedReview = Omit<Said, 'seen' | 'after'> & Partial<Said>;
 
 /** Somebody has reviewed an item since the reviewer was shown it. */
 export class ReviewedMeanwhile extends DashboardError {
-  readonly #review: Review;
+  readonly #review: SavedReview;
 
-  constructor(review: Review) {
+  constructor(review: SavedReview) {
     super('REVIEWED_MEANWHILE', 'someone reviewed this item after it was shown: nothing was saved');
     this.#review = review;
   }
@@ -27,82 +27,51 @@ export class ReviewedMeanwhile extends DashboardError {
   }
 }
 
-/** The reviews of a run, to which new ones are added. */
+/** The reviews of a folder of runs, to which new ones are added. */
 export class Reviews extends ReviewHistory {
-  readonly #dir: string;
-  readonly #file: ReviewFile;
-  /** Items with a new review since `takeChanged`. */
-  readonly #changed: Set<number>;
-
-  private constructor(dir: string, file: ReviewFile, changed: Set<number>) {
-    super();
-    this.#dir = dir;
-    this.#file = file;
-    this.#changed = changed;
-  }
-
-  /** Reads none yet: see `readOn`. */
-  static async open(run: { readonly dir: string; readonly run: string }): Promise<Reviews> {
-    const changed = new Set<number>();
-    const file = await ReviewFile.open(run, 'reviews', (entry) => {
-      for (const seq of reviews.take(entry)) changed.add(seq);
-    });
-    const reviews = new Reviews(run.dir, file, changed);
-    return reviews;
-  }
-
-  /** Reads what was added since, by other processes too. Failure('internal') when the file fails verification. */
-  readOn(signal: AbortSignal): Promise<void> {
-    return this.#file.read(signal);
-  }
-
-  /** The items with a new review since the last call. */
-  takeChanged(): readonly number[] {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    return changed;
-  }
-
-  /** Has the next `takeChanged` return these again. */
-  putBack(changed: readonly number[]): void {
-    for (const seq of changed) this.#changed.add(seq);
+  /** Those of the folder that a run directory is in. Reads none yet: see `readOn`. */
+  static beside(runDir: string): Reviews {
+    return new Reviews(runDir);
   }
 
   /**
-   * Adds a review by `reviewer`, null for the user of this process, of an item and its copies; it is on disk when this
-   * resolves. What it restricts is on the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a review that the reviewer does not
-   * know. Failures: see ReviewFile.
+   * Adds a review by `reviewer`, null for the user of this process, of an item of the run in `dir`; it is on disk when this
+   * resolves. What it restricts is on the list of the folder of runs before. Throws ReviewedMeanwhile when the item has a
+   * review that the reviewer does not know. Failures: see appendEntry.
    */
   async add(
+    dir: string,
     line: OutcomeLine,
     review: AddedReview,
     reviewer: string | null = null,
-    copies: readonly number[] = [],
-  ): Promise<Review> {
-    const { run, seq, decision: run_decision } = line;
+  ): Promise<SavedReview> {
+    const { run, seq, content_sha256, score, decision: run_decision } = line;
     const { decision, categories, note, seen = false, after = null } = review;
     const admit = (): void => {
-      if (after === null) return;
-      // A copy may be in the record later than the others, and have none of their reviews.
-      for (const each of [seq, ...copies]) {
-        const newest = this.of(each).at(-1);
-        if (newest !== undefined && newest.number > after) throw new ReviewedMeanwhile({ ...newest, seq });
-      }
+      const newest = this.of(line).at(-1);
+      if (after !== null && newest !== undefined && newest.number > after)
+        throw new ReviewedMeanwhile(this.newest(line)!);
     };
     admit();
-    if (decision !== null && categories?.includes(CHILDREN) === true) {
-      await RestrictedList.beside(this.#dir).addFound({ run, seq }, hashesOf(line));
-    }
-    const covered = copies.length === 0 ? {} : { copies };
-    await this.#file.append(
-      { reviewer, seq, ...covered, decision, run_decision, categories, note, seen },
-      admit,
-    );
-    return this.of(seq).at(-1)!;
+    if (decision !== null && categories?.includes(CHILDREN) === true)
+      await RestrictedList.beside(dir).addFound({ run, seq }, hashesOf(line));
+    const said = { reviewer, seq, content_sha256, decision, run_decision, score, categories, note, seen };
+    await appendEntry(this.file, { dir, run }, said, admit);
+    return this.newest(line)!;
   }
 
-  /** Releases the content of an item; it is on disk when this resolves. Failures: see ReviewFile. */
-  async release(line: OutcomeLine, note: string, reviewer: string | null): Promise<void> {
-    await this.#file.append({ reviewer, released: line.seq, contents: hashesOf(line), note });
+  /** The newest review of an item, as one of this item, with what counts now; null without one. */
+  newest(line: OutcomeLine): SavedReview | null {
+    const reviews = this.of(line);
+    const newest = reviews.at(-1);
+    if (newest === undefined) return null;
+    return { ...newest, seq: line.seq, current: currentReview(reviews, line) };
+  }
+
+  /** Releases the content of an item in the run in `dir`; it is on disk when this resolves. Failures: see appendEntry. */
+  async release(dir: string, line: OutcomeLine, note: string, reviewer: string | null): Promise<void> {
+    const { run, seq } = line;
+    const said = { reviewer, released: seq, contents: hashesOf(line), note };
+    await appendEntry(this.file, { dir, run }, said);
   }
 }

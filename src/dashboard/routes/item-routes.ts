@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SEXUAL } from '../../domain/restriction/restriction.ts';
 import { describeRule } from '../../domain/words/decided-by-words.ts';
 import { ITEM_FILTER, ITEM_QUERY, type ItemDetail, THRESHOLD_QUERY } from '../api/items.ts';
+import { currentReview } from '../../record/reviews/review.ts';
 import { parseRequestBody } from '../body.ts';
 import { conversationTip } from '../index/conversation-tip.ts';
 import type { RunIndex } from '../index/run-index.ts';
@@ -54,6 +55,10 @@ export function addItemRoutes(app: FastifyInstance, { runs, indexes }: ItemParts
     answer(request, reply, (index, signal, dir) => toFix(index, dir, signal)),
   );
 
+  app.get<RunRoute>('/api/runs/:run/reviews', (request, reply) =>
+    answer(request, reply, (index, signal) => index.progress(signal)),
+  );
+
   app.get<ItemRoute>('/api/runs/:run/items/:seq', (request, reply) => {
     const seq = seqOf(request.params.seq);
     return answer(request, reply, (index, signal) => detailOf(index, seq, request.mayRelease, signal));
@@ -76,8 +81,9 @@ async function detailOf(
     restricted: restricted_by !== null,
     restricted_by,
     may_release: mayRelease && restricted_by === SEXUAL,
-    released: index.reviews.releaseOf(line.content_sha256),
+    released: index.reviews.releaseOf(line.run, line.content_sha256),
     reviews,
+    review: currentReview(reviews, line),
     tipped_by: await conversationTip(index.lines, line, signal),
     copies: (await index.copiesOf(line, signal)).length,
   };

@@ -6,15 +6,15 @@ import {
   NEW_RELEASE,
   NEW_REVIEW,
   NEW_REVIEWS,
-  type Review,
   type SavedReview,
   type SavedReviews,
+  type SavedWithCopies,
 } from '../api/reviews.ts';
+import { decisionKey } from '../../record/reviews/review.ts';
 import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
-import type { RunIndex } from '../index/run-index.ts';
-import { type Labelled, labelsJsonl, labelStudioJson } from '../reviews/label-files.ts';
-import { userOfProcess } from '../reviews/review-file.ts';
+import { labelled, labelsJsonl, labelStudioJson } from '../reviews/label-files.ts';
+import { userOfProcess } from '../reviews/append-entry.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
 import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 import { type ContentParts, NOTHING, ONLY_SHOWN, viewerOf } from './content-routes.ts';
@@ -47,24 +47,26 @@ function reviewerOf({ session }: Pick<FastifyRequest, 'session'>): string | null
 
 /** Reviews of items, and files of labels. A restricted item can be reviewed too, without being shown. */
 export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents }: ContentParts): void {
-  app.post<ItemRoute>('/api/runs/:run/items/:seq/reviews', async (request, reply): Promise<SavedReview> => {
-    const seq = seqOf(request.params.seq);
-    const review = parseRequestBody(NEW_REVIEW, request.body);
-    const reviewer = reviewerOf(request);
-    const dir = await runs.findOwn(request.params.run);
-    const signal = clientAbortSignal(reply);
-    return indexes.use(dir, signal, async (index) => {
-      const item = await index.item(seq, signal);
-      if (item === null) throw noSuchItem();
-      const { line, restricted_by: restrictedBy } = item;
-      if (restrictedBy !== null && review.decision !== null && review.note.trim() === '') {
-        throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
-      }
-      const copies = await index.copiesOf(line, signal);
-      const added = await index.reviews.add(line, review, reviewer, copies);
-      return { ...added, copies };
-    });
-  });
+  app.post<ItemRoute>(
+    '/api/runs/:run/items/:seq/reviews',
+    async (request, reply): Promise<SavedWithCopies> => {
+      const seq = seqOf(request.params.seq);
+      const review = parseRequestBody(NEW_REVIEW, request.body);
+      const reviewer = reviewerOf(request);
+      const dir = await runs.findOwn(request.params.run);
+      const signal = clientAbortSignal(reply);
+      return indexes.use(dir, signal, async (index) => {
+        const item = await index.item(seq, signal);
+        if (item === null) throw noSuchItem();
+        const { line, restricted_by: restrictedBy } = item;
+        if (restrictedBy !== null && review.decision !== null && review.note.trim() === '') {
+          throw new DashboardError('INVALID_REQUEST', 'a restricted item is decided with a note', 'note');
+        }
+        const added = await index.reviews.add(dir, line, review, reviewer);
+        return { ...added, copies: await index.copiesOf(line, signal) };
+      });
+    },
+  );
 
   app.post<ItemRoute>('/api/runs/:run/items/:seq/release', async (request, reply): Promise<Released> => {
     const seq = seqOf(request.params.seq);
@@ -77,7 +79,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
       const item = await index.item(seq, signal);
       if (item === null) throw noSuchItem();
       if (item.restricted_by !== SEXUAL) throw NOT_RELEASED;
-      await index.reviews.release(item.line, note.trim(), reviewer);
+      await index.reviews.release(dir, item.line, note.trim(), reviewer);
       return { released: seq };
     });
   });
@@ -88,41 +90,39 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     const by = reviewer ?? userOfProcess();
     const dir = await runs.findOwn(request.params.run);
     const signal = clientAbortSignal(reply);
-    const saved: Review[] = [];
+    const saved: SavedReview[] = [];
     const left: number[] = [];
-    /** Copies of items that were decided before them. */
-    const covered = new Set<number>();
+    /** Items of these contents were decided before. */
+    const covered = new Set<string>();
     await indexes.use(dir, signal, async (index) => {
       try {
         for (const { seq, ...said } of items) {
-          if (covered.has(seq)) {
-            saved.push(index.reviews.of(seq).at(-1)!);
-            continue;
-          }
           const item = await index.item(seq, signal);
           if (item === null) throw noSuchItem();
+          const { line } = item;
+          if (covered.has(decisionKey(line))) {
+            saved.push(index.reviews.newest(line)!);
+            continue;
+          }
           // One by one, with a note about each: nobody decides on these in passing.
           if (item.restricted_by !== null && said.decision !== null) {
             left.push(seq);
             continue;
           }
           const review = { ...said, note, categories: null };
-          const copies = await index.copiesOf(item.line, signal);
-          const added = await index.reviews
-            .add(item.line, review, reviewer, copies)
-            .catch((error: unknown) => {
-              if (!(error instanceof ReviewedMeanwhile)) throw error;
-              // An earlier request may have decided a copy of it, and so this one.
-              const newest = index.reviews.of(seq).at(-1)!;
-              const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
-              return isSaid ? newest : null;
-            });
+          const added = await index.reviews.add(dir, line, review, reviewer).catch((error: unknown) => {
+            if (!(error instanceof ReviewedMeanwhile)) throw error;
+            // An earlier request may have decided a copy of it, and so this one.
+            const newest = index.reviews.newest(line)!;
+            const isSaid = newest.by === by && newest.decision === said.decision && newest.note === note;
+            return isSaid ? newest : null;
+          });
           if (added === null) {
             left.push(seq);
             continue;
           }
           saved.push(added);
-          for (const copy of copies) covered.add(copy);
+          covered.add(decisionKey(line));
         }
       } catch (error) {
         if (saved.length === 0) throw error;
@@ -136,7 +136,7 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     const signal = clientAbortSignal(reply);
     reply.type('application/jsonl').header('content-disposition', 'attachment; filename="labels.jsonl"');
     return indexes.use(dir, signal, async (index) => {
-      await reply.send(Readable.from(labelsJsonl(await labelledOf(index, signal), signal)));
+      await reply.send(Readable.from(labelsJsonl(await labelled(index, signal), signal)));
       return reply;
     });
   });
@@ -149,17 +149,9 @@ export function addReviewRoutes(app: FastifyInstance, { runs, indexes, contents 
     const signal = viewer.client;
     return indexes.use(dir, signal, async (index) => {
       const contentOf = (seq: number): Promise<ItemContent | null> => contents.content(dir, seq, viewer);
-      const tasks = labelStudioJson(await labelledOf(index, signal), contentOf, signal);
+      const tasks = labelStudioJson(await labelled(index, signal), contentOf, signal);
       await reply.type('application/json').headers(ONLY_SHOWN).send(Readable.from(tasks));
       return reply;
     });
   });
-}
-
-async function labelledOf(index: RunIndex, signal: AbortSignal): Promise<Labelled> {
-  return {
-    lines: index.lines,
-    reviews: index.reviews,
-    restrictions: await index.currentRestrictions(signal),
-  };
 }

@@ -67,7 +67,7 @@ export function addRunRoutes(app: FastifyInstance, parts: RunParts): void {
     const { run } = request.params;
     const dir = await runs.find(run);
     const current = await list.current(run, signal);
-    return sendIfChanged(request, reply, await runDetail(current, dir, access, signal));
+    return sendIfChanged(request, reply, await runDetail(current, dir, access));
   });
 
   app.get<OfReport>('/runs/:run/report.html', async ({ params, query: { before } }, reply) => {

@@ -4,13 +4,12 @@ import { DEFAULT_POLICY } from '../../domain/policy.ts';
 import { notJudgedByCause } from '../../domain/words/not-judged.ts';
 import { closedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
-import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { readRunRecord } from '../../runs/open-run.ts';
 import type { RunDetail } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
 import type { ContentAccess } from './content-access.ts';
 import type { CurrentRun } from './run-list.ts';
-import { runSignature } from './run-signature.ts';
+import { signatureWithReviews } from './run-signature.ts';
 import { cliCommand } from './to-fix.ts';
 
 /** Sources that are named; a run may have any number. */
@@ -21,7 +20,6 @@ export async function runDetail(
   { row, pass }: CurrentRun,
   dir: string,
   access: ContentAccess,
-  signal: AbortSignal,
 ): Promise<RunDetail> {
   const record = row.state === 'unreadable' ? null : await readRunRecord(dir);
   if (record === null) {
@@ -29,9 +27,7 @@ export async function runDetail(
   }
   const isOver = row.state === 'finished' || row.state === 'purged';
   const summary = isOver ? await closedSummary(dir) : null;
-  // Before the reviews are read: one that is added in between changes it.
-  const version = await runSignature(dir);
-  const { progress } = await ReviewHistory.read(dir, signal);
+  const version = await signatureWithReviews(dir);
   const reason = await access.refusal(dir, record);
   return {
     ...row,
@@ -40,7 +36,6 @@ export async function runDetail(
     pass,
     summary: summary && shownSummary(summary),
     version,
-    reviews: progress,
     command: nextCommand(row.state, dir, summary),
     content: { readable: reason === null, reason },
   };

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { makeReport } from '../../report/html/make-report.ts';
 import { DashboardError } from '../errors.ts';
-import { runSignature } from './run-signature.ts';
+import { signatureWithReviews } from './run-signature.ts';
 
 /** Maximum number of reports that wait to be made. */
 const MAX_WAITING = 8;
@@ -30,7 +30,7 @@ export class RunReports {
   /** The current report of a run. Rejects as `collectReport` does. */
   async html(dir: string): Promise<string> {
     const kept = this.#kept.get(dir);
-    const signature = await runSignature(dir);
+    const signature = await signatureWithReviews(dir);
     if (kept?.signature === signature) return kept.html;
     const making = this.#making.get(dir);
     if (making !== undefined) return making;

@@ -31,11 +31,13 @@ export function hashNumber(sha256: string): number {
   return Number.parseInt(sha256.slice(0, PART_DIGITS), 16);
 }
 
+/** An item with its hashes. */
+export interface HashedItem extends Pick<OutcomeLine, 'content_sha256'> {
+  readonly source: Pick<OutcomeLine['source'], 'sha256'>;
+}
+
 /** The hashes that an item is known by: of its content, and of its file if that is the item. */
-export function hashesOf({
-  content_sha256,
-  source,
-}: Pick<OutcomeLine, 'content_sha256' | 'source'>): string[] {
+export function hashesOf({ content_sha256, source }: HashedItem): string[] {
   return [content_sha256, source.sha256].filter((sha256) => sha256 !== null);
 }
 

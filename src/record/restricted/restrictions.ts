@@ -4,8 +4,9 @@ import type { OutcomeLine } from '../../domain/outcome.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { CHILDREN, findRestriction, type Restriction, SEXUAL } from '../../domain/restriction/restriction.ts';
+import type { DecidedItem } from '../reviews/review.ts';
 import { ReviewHistory } from '../reviews/review-history.ts';
-import { type FoundInRun, hashesOf, RestrictedList } from './restricted-list.ts';
+import { type FoundInRun, type HashedItem, hashesOf, RestrictedList } from './restricted-list.ts';
 
 interface RestrictionParts {
   readonly run: string;
@@ -25,10 +26,10 @@ export class Restrictions {
     this.reviews = reviews;
     this.#policy = policy;
     this.#list = list;
-    this.#own = { run, isFound: (seq) => reviews.isFoundRestricted(seq) };
+    this.#own = { run, isFound: (seq) => reviews.isStillFound(run, seq) };
   }
 
-  /** As the reviews of the run and the list beside it are now. Failure('internal') when one of them fails verification. */
+  /** As the decisions and the list beside the run are now. Failure('internal') when one of them fails verification. */
   static async read(
     runDir: string,
     { run, policy }: Pick<RestrictionParts, 'run' | 'policy'>,
@@ -43,16 +44,14 @@ export class Restrictions {
   by(line: OutcomeLine): Restriction | null {
     const own = findRestriction(this.#policy, line);
     if (own === CHILDREN) return own;
-    const hashes = hashesOf(line);
-    const besides = this.besides(line.seq, hashes);
-    const isReleased = line.content_sha256 !== null && this.reviews.isReleased(line.content_sha256);
-    return besides ?? (isReleased ? null : own);
+    const isReleased = this.reviews.releaseOf(this.#own.run, line.content_sha256) !== null;
+    return this.besides(line) ?? (isReleased ? null : own);
   }
 
-  /** What restricts an item besides its verdict, by its hashes (`hashesOf`): people, or another run. */
-  besides(seq: number, hashes: readonly string[]): Restriction | null {
-    if (this.reviews.isFoundRestricted(seq)) return CHILDREN;
-    return this.isAnyListed ? this.#listed(hashes) : null;
+  /** What restricts an item besides its verdict: people, or another run. */
+  besides(item: DecidedItem & HashedItem): Restriction | null {
+    if (this.reviews.isFoundRestricted(item)) return CHILDREN;
+    return this.isAnyListed ? this.#listed(hashesOf(item)) : null;
   }
 
   /** Whether an item as it is read now is restricted, or a part of it. */
@@ -81,7 +80,7 @@ export class Restrictions {
   #listed(hashes: readonly string[]): Restriction | null {
     const found = hashes.map((sha256) => {
       const by = this.#list.by(sha256, this.#own);
-      return by === SEXUAL && this.reviews.isReleased(sha256) ? null : by;
+      return by === SEXUAL && this.reviews.releaseOf(this.#own.run, sha256) !== null ? null : by;
     });
     return found.find((by) => by === CHILDREN) ?? found.find((by) => by !== null) ?? null;
   }

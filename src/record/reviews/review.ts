@@ -1,7 +1,7 @@
-import type { Decision } from '../../domain/outcome.ts';
+import { type Decision, DECISIONS, type OutcomeLine } from '../../domain/outcome.ts';
 import type { CategoryKey } from '../../domain/taxonomy.ts';
 
-/** How far people are with the items of a run. Reviews that were taken back do not count. */
+/** How far people are with the items of a run. Reopened items count as not reviewed. */
 export interface ReviewProgress {
   /** Reviewed items that the run decided to review or block, … */
   readonly flagged: number;
@@ -9,6 +9,10 @@ export interface ReviewProgress {
   readonly reviewed: number;
   /** Reviewed items on which a person decided otherwise than the run. */
   readonly overturned: number;
+  /** Flagged items that were decided, and are open because this run decides more severely. */
+  readonly reopened: number;
+  /** Flagged items with content that the run before did not have; null if there is no such run. */
+  readonly fresh: number | null;
 }
 
 /** A person's word that a content restricted for Sexual Content may be shown to those who review its run. */
@@ -19,23 +23,87 @@ export interface Release {
   readonly note: string;
 }
 
-/** A person's decision on an item. The last one of an item counts. */
+/** A person's decision on an item, which is one on its content, in every run. */
 export interface Review {
+  /** The run and the item where it was made. */
+  readonly run: string;
   readonly seq: number;
-  /** Number of the review among those of its item, from 1. Reviews are only appended, so it is an id. */
+  /** Number of the review among those of its content, from 1. Reviews are only appended, so it is an id. */
   readonly number: number;
   /** ISO 8601, UTC. */
   readonly at: string;
   /** Who: the name that the reviewer gave, else the user of the server's process. */
   readonly by: string;
-  /** Null: what was decided before is taken back. Such an item counts as not reviewed and is in no label file. */
+  /** Null takes back the last decision: the one before it counts again. */
   readonly decision: Decision | null;
-  /** The run's decision; null for an item that was not judged. */
+  /** The decision and score of that run; null for an item that was not judged. */
   readonly run_decision: Decision | null;
-  /** Whether both are the same. */
-  readonly agrees: boolean;
+  readonly score: number | null;
   readonly categories: readonly CategoryKey[] | null;
   readonly note: string;
   /** Whether the reviewer was shown the content of the item before deciding. */
   readonly seen: boolean;
+}
+
+/** The review of an item that counts. */
+export interface CurrentReview extends Pick<Review, 'number' | 'at' | 'by' | 'score'> {
+  readonly decision: Decision;
+  /** Whether it was made in another run. */
+  readonly carried: boolean;
+  /** Whether the run decided the same. */
+  readonly agrees: boolean;
+  /** Whether the item is open all the same, because its run decides more severely than the run that was reviewed. */
+  readonly reopened: boolean;
+}
+
+/** What tells the decisions on an item from those on others: its content, or its place if it could not be read. */
+export type DecidedItem = Pick<OutcomeLine, 'run' | 'seq' | 'content_sha256'>;
+
+export function decisionKey({ run, seq, content_sha256 }: DecidedItem): string {
+  return content_sha256 ?? `${run} ${seq}`;
+}
+
+/** The decisions that were not taken back, oldest first. */
+export function withoutTakenBack(reviews: readonly Review[]): Review[] {
+  const standing: Review[] = [];
+  for (const review of reviews) {
+    if (review.decision === null) standing.pop();
+    else standing.push(review);
+  }
+  return standing;
+}
+
+/** How severe a decision is; an item that was not judged is as one that is allowed. */
+function severityOf(decision: Decision | null): number {
+  return Math.max(0, DECISIONS.indexOf(decision ?? 'allow'));
+}
+
+/** An item is open again where its run decides more severely than this, by `standing` decisions. */
+export function heldSeverity(standing: readonly Review[]): number {
+  const last = severityOf(standing.at(-1)?.decision ?? null);
+  return Math.max(last, ...standing.map(({ run_decision }) => severityOf(run_decision)));
+}
+
+/** The review that counts for an item of a run; null without one. */
+export function currentReview(
+  reviews: readonly Review[],
+  line: Pick<OutcomeLine, 'run' | 'decision'>,
+): CurrentReview | null {
+  const standing = withoutTakenBack(reviews);
+  const last = standing.at(-1);
+  if (last === undefined) return null;
+  const { number, at, by, score } = last;
+  const decision = last.decision!;
+  return {
+    ...{
+      number,
+      at,
+      by,
+      score,
+      decision,
+      carried: last.run !== line.run,
+      agrees: decision === line.decision,
+    },
+    reopened: severityOf(line.decision) > heldSeverity(standing),
+  };
 }

@@ -28,6 +28,8 @@ const MAX_RUNS = 3;
 
 /** What follows from a run beside its counts; made where it is known how the user started us. */
 export interface NextSteps {
+  /** How far people are with what was flagged, of which this run cannot tell by itself; null if there is nothing to say. */
+  readonly reviews: string | null;
   /** Commands that would judge more, each in the line below one that says what for. */
   readonly commands: readonly string[];
   /** The last lines: what to open, and where the run is. */
@@ -41,7 +43,10 @@ const MAX_LINES = 12;
  * The summary as text, in sections of a fixed order: what was judged and what was not, what to type to judge more, and what
  * no guard was asked about; then decisions and categories; then the guards and the chain head; last, what to open.
  */
-export function summaryLines(summary: Summary, { commands, last }: NextSteps = NOTHING_NEXT): string[] {
+export function summaryLines(
+  summary: Summary,
+  { reviews, commands, last }: NextSteps = NOTHING_NEXT,
+): string[] {
   const open = summary.items - summary.verdicts;
   const categories = categoryTable(summary);
   const sections = [
@@ -53,7 +58,7 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
     commands.flatMap((command) => command.split('\n')),
     notRead(summary),
     notAsked(summary),
-    decisions(summary),
+    [...decisions(summary), ...(reviews === null ? [] : [reviews])],
     categories,
     policyNotes(summary),
     gates(summary),
@@ -71,7 +76,7 @@ export function summaryLines(summary: Summary, { commands, last }: NextSteps = N
   });
 }
 
-const NOTHING_NEXT: NextSteps = { commands: [], last: [] };
+const NOTHING_NEXT: NextSteps = { reviews: null, commands: [], last: [] };
 
 /** Content that no guard was asked about. */
 function notAsked({ run: own, reused, reused_from }: Summary): string[] {

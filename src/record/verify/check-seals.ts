@@ -1,12 +1,15 @@
-import { basename } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import type { Chain } from '../log/chain.ts';
 import { readNotedHeads } from '../head-file.ts';
 import type { KeyObject } from 'node:crypto';
+import { NotRegularFileError } from '../../files/open-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { readRunFile, readRunFileIfThere } from '../read-run-file.ts';
 import { checkSignature, parseSignature } from '../manifest/manifest-signature.ts';
-import { hasReviews, openReviewChain, ReviewHistory } from '../reviews/review-history.ts';
+import { openReveals } from '../reviews/reveals-file.ts';
+import { ReviewHistory } from '../reviews/review-history.ts';
 
 export interface VerifyOptions {
   /** Chain head kept elsewhere: 64 hex digits. */
@@ -77,11 +80,17 @@ export async function verifySignature(runDir: string, publicKey: KeyObject | nul
 }
 
 /**
- * Checks the chains of what people decided and were shown, if there are any: each follows from run.json, and every line
- * from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that fails verification.
+ * Checks the chains of what people decided, beside the run, and of what they were shown in it, if there are any: every line
+ * follows from those before it. Lines that were cut off the end are not missed. Failure('internal') for a chain that fails verification.
  */
 export async function checkReviews(runDir: string, signal: AbortSignal): Promise<void> {
-  if (!(await hasReviews(runDir))) return;
   await ReviewHistory.read(runDir, signal);
-  await (await openReviewChain(runDir, 'reveals', () => undefined)).read(signal);
+  const folder = join(runDir, RUN_FILES.review);
+  const found = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    return null;
+  });
+  if (found === null) return;
+  if (!found.isDirectory()) throw new NotRegularFileError(folder);
+  await (await openReveals(runDir)).read(signal);
 }

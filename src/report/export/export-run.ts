@@ -115,6 +115,7 @@ async function write(
 ): Promise<Omit<ExportResult, 'out' | 'rejected' | 'manifest'>> {
   const { record, sources } = run;
   const { policy, limits } = record.config;
+  const restrictions = await Restrictions.read(run.dir, { run: record.run, policy }, signal);
   const isFolder = !isOneFile(run);
   const rejected = await place.createBeside('rejected');
   const about = await ExportManifest.begin(await place.createBeside('manifest'), {
@@ -126,7 +127,7 @@ async function write(
   const cursor = new VerdictCursor(run.dir, policy, signal);
   const leftOut = new LeftOut(record.run, rejected);
   const keeping: Keeping = {
-    restrictions: await Restrictions.read(run.dir, { run: record.run, policy }, signal),
+    restrictions,
     keepReview: what.kind === 'clean' && what.keepReview,
     ignoreReviews: what.kind === 'clean' && what.ignoreReviews,
     isTrial: record.config.trial !== null,

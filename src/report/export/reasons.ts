@@ -208,13 +208,10 @@ function lineReasons(line: OutcomeLine, keeping: Keeping): ReasonLine[] {
 }
 
 /** A person's finding against an item; null without a review, and for `allow` without a category. */
-function findingOn(
-  { seq }: OutcomeLine,
-  { restrictions, keepReview }: Keeping,
-): Omit<ReasonLine, 'seq'> | null {
+function findingOn(line: OutcomeLine, { restrictions, keepReview }: Keeping): Omit<ReasonLine, 'seq'> | null {
   const { reviews } = restrictions;
-  const decision = reviews.last(seq)?.decision ?? 'allow';
-  const categories = reviews.categories(seq) ?? [];
+  const decision = reviews.last(line)?.decision ?? 'allow';
+  const categories = reviews.categories(line) ?? [];
   const isAgainst = decision === 'block' || (decision === 'review' && !keepReview) || categories.length > 0;
   return isAgainst ? { reason: 'reviewed', categories } : null;
 }

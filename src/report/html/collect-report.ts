@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { Database } from '../../analysis/database.ts';
+import { progressIn } from '../../analysis/reviewed-items.ts';
 import { ScoreColumns } from '../../analysis/score-columns.ts';
 import { verdictsInTable } from '../../analysis/verdict-columns.ts';
 import type { RunConfig } from '../../config/run-config.ts';
@@ -17,7 +18,6 @@ import { assertRunDirectory } from '../../record/read-record.ts';
 import { readRecord } from '../../record/read-record.ts';
 import { readRunFile } from '../../record/read-run-file.ts';
 import { Restrictions } from '../../record/restricted/restrictions.ts';
-import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import { canaryLine, countCanaries } from '../../record/summary/canary-counts.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { gateText } from '../../record/summary/gates.ts';
@@ -125,7 +125,7 @@ export async function collectReport(dir: string, signal: AbortSignal): Promise<R
         slow: linked(slow),
         files: summary.files.map((name) => ({ name, url: pathToFileURL(join(runDir, name)).href })),
         previous: await comparePrevious(runDir, record, signal),
-        reviews: (await ReviewHistory.read(runDir, signal)).progress,
+        reviews: await progressIn(database, { record, runDir, reviews: restrictions.reviews }, signal),
       };
     },
     { keep: 'in memory', connections: QUERIES_AT_ONCE },

@@ -1,62 +1,38 @@
 import { lstat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
-import { listFolder } from '../../files/folders.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { readRecord } from '../../record/read-record.ts';
-import { finishedSummary } from '../../record/summary/finished-summary.ts';
+import { findPreviousRun } from '../../record/previous-run.ts';
 import { diffRuns, type DiffResult } from '../../analysis/diff-runs.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import type { PreviousChanges, PreviousRun } from './report-data.ts';
 
-/** Run directories to examine, newest first. */
-const MAX_LOOKED_AT = 200;
 /** Largest verdicts.jsonl of either run that is compared item by item: some 200,000 items. */
 const MAX_COMPARED_BYTES = 200 * 1024 * 1024;
 
-/** Names of run directories begin with their creation time. */
-const RUN_NAME = /^\d{8}T\d{6}Z-/;
-
 /**
- * The latest finished run before this one, in the same folder, that has the same name and the same sources. Item by item
- * it is compared only with a finished run, and only if both are small enough. Null when there is none. Skips runs that
- * cannot be read.
+ * Compares a run with the one before it; item by item only if both are small enough. Null when there is no run before.
  */
 export async function comparePrevious(
   runDir: string,
   record: RunRecord,
   signal: AbortSignal,
 ): Promise<PreviousRun | null> {
-  const folder = dirname(runDir);
-  const own = basename(runDir);
-  const names = await listFolder(folder).catch(() => []);
-  const earlier = names.filter((name) => RUN_NAME.test(name) && name < own).sort();
-  for (const name of earlier.reverse().slice(0, MAX_LOOKED_AT)) {
-    signal.throwIfAborted();
-    const dir = join(folder, name);
-    const before = await readRecord(dir).catch(() => null);
-    if (before === null || !isSameJob(before, record)) continue;
-    const summary = await finishedSummary(dir);
-    if (summary === null) continue;
-    const { items, verdicts, errors, flagged, by_decision, by_category, without_category, partial } = summary;
-    const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
-    return {
-      run: before.run,
-      createdAt: before.created_at,
-      counts: {
-        ...{ items, verdicts, errors, flagged, by_decision, by_category, without_category, partial },
-        fingerprints: [...models].filter((model) => model !== null).slice(0, 20),
-      },
-      changes: await changesSince(dir, runDir, signal),
-    };
-  }
-  return null;
-}
-
-function isSameJob({ config: a }: RunRecord, { config: b }: RunRecord): boolean {
-  const paths = ({ sources }: RunRecord['config']): string => JSON.stringify(sources.map(({ path }) => path));
-  return a.name === b.name && paths(a) === paths(b);
+  const previous = await findPreviousRun(runDir, record, signal);
+  if (previous === null) return null;
+  const { dir, record: before, summary } = previous;
+  const { items, verdicts, errors, flagged, by_decision, by_category, without_category, partial } = summary;
+  const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
+  return {
+    run: before.run,
+    createdAt: before.created_at,
+    counts: {
+      ...{ items, verdicts, errors, flagged, by_decision, by_category, without_category, partial },
+      fingerprints: [...models].filter((model) => model !== null).slice(0, 20),
+    },
+    changes: await changesSince(dir, runDir, signal),
+  };
 }
 
 /** Null where a run is not finished or too large, and for a record that failed verification. */

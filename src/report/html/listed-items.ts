@@ -101,7 +101,7 @@ export class ListedItems {
     const { columns, names } = this.#scored;
     const scores = columns.map((column, at) => `'${names[at]!}': ${column}`).join(', ');
     const rows = await this.#database.query(
-      `SELECT seq::DOUBLE, content_sha256, file_sha256, restricted_by, id, path, "row"::DOUBLE, part, turn::DOUBLE, modality,
+      `SELECT seq::DOUBLE, content_sha256, file_sha256, restricted_by, run, id, path, "row"::DOUBLE, part, turn::DOUBLE, modality,
          decision, score, latency_ms, error_message, to_json(coalesce(subcategory_flags, [])),
          to_json({${scores}})
        FROM outcomes WHERE ${condition} ORDER BY ${order} LIMIT ${limit}`,
@@ -111,16 +111,17 @@ export class ListedItems {
     return rows.map((row) => [listedItem(row), this.#restrictedBy(row)] as const);
   }
 
-  /** `row` begins with seq, content_sha256, file_sha256 and restricted_by. */
-  #restrictedBy([seq, content, file, by]: Row): Restriction | null {
+  /** `row` begins with seq, content_sha256, file_sha256, restricted_by and run. */
+  #restrictedBy([seq, content, file, by, run]: Row): Restriction | null {
     if (by !== null) return by as Restriction;
-    const hashes = [content, file].filter((sha256) => sha256 !== null) as string[];
-    return this.#restrictions.besides(seq as number, hashes);
+    const [content_sha256, sha256] = [content, file] as [string | null, string | null];
+    const item = { run: run as string, seq: seq as number, content_sha256, source: { sha256 } };
+    return this.#restrictions.besides(item);
   }
 }
 
 function listedItem(cells: Row): ListedItem {
-  const [seq, , , , id, path, row, part, turn, modality, decision, score, latencyMs, error, ...by] = cells;
+  const [seq, , , , , id, path, row, part, turn, modality, decision, score, latencyMs, error, ...by] = cells;
   const [flags, scores] = by.map((json) => JSON.parse(json as string) as unknown) as [
     string[],
     Record<string, number>,

@@ -106,7 +106,7 @@ it('shows a thumbnail clearly on request, which is logged, and lets it be decide
   await screenshot(page, 'dashboard-grid');
   await page.keyboard.press('3');
   await page.locator(`${tile('picture-13')} .reviewed:not(.saving)`).waitFor();
-  expect(await jsonLines(join(run.dir, 'review', 'reviews.jsonl'))).toMatchObject([{ seq, seen: true }]);
+  expect(await jsonLines(join(run.out, '.decisions.jsonl'))).toMatchObject([{ seq, seen: true }]);
   await page.keyboard.press('k');
   await page.getByRole('button', { name: 'Blur the tile again' }).click();
   await selected(page).locator('img.blurred').waitFor();

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
+import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -149,7 +150,7 @@ describe('restricted content', () => {
       expect(await asking.content(2)).toMatchObject({ kind: 'text' });
       expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
       expect(await releaseOf(asking, { session })).toBe(409);
-      const entries = await jsonLines<object>(join(run.dir, 'review', 'reviews.jsonl'));
+      const entries = await jsonLines<object>(join(run.out, '.decisions.jsonl'));
       expect(entries).toMatchObject([{ released: 0, note: 'a starfish', run: run.name }]);
       const reveals = await jsonLines<object>(join(run.dir, 'review', 'reveals.jsonl'));
       expect(reveals).toMatchObject([{ seq: 0 }, { seq: 2 }]);
@@ -185,17 +186,17 @@ describe('restricted content', () => {
   test('is what a person found to be', async () => {
     const { folder, run, asking } = await askAbout({ 'a.csv': 'id,text\n1,one\n2,two\n3,one\n' });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
-    const file = await ReviewFile.open({ dir: run.dir, run: run.name }, 'reviews', () => undefined);
-    const review = { decision: 'block', run_decision: 'allow', note: '', reviewer: null, seen: false };
-    await file.append({ seq: 0, ...review, categories: ['child_sexual_exploitation'] });
+    const decide = (categories: CategoryKey[] | null): Promise<unknown> =>
+      Reviews.beside(run.dir).add(run.dir, run.lines[0]!, { decision: 'block', categories, note: '' });
+    await decide(['child_sexual_exploitation']);
     expect(await asking.reasons(0)).toEqual(['restricted', 'restricted']);
     expect(await asking.reasons(2)).toEqual(['restricted', 'restricted']);
     expect(await asking.content(1)).toMatchObject({ kind: 'text' });
     // Whoever says nothing of categories does not say that it is none.
-    await file.append({ seq: 0, ...review, categories: null });
+    await decide(null);
     const later = await Asking.of(run, folder);
     expect(await later.reasons(0)).toEqual(['restricted', 'restricted']);
-    await file.append({ seq: 0, ...review, categories: ['hate'] });
+    await decide(['hate']);
     const corrected = await Asking.of(run, folder);
     expect(await corrected.content(0)).toMatchObject({ kind: 'text' });
   });

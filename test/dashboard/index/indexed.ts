@@ -12,26 +12,27 @@ import { writeVerdictTable } from '../../analysis/verdict-table.ts';
 
 export const signal = new AbortController().signal;
 
-const RUN = '20261122T120000Z-night-ab12';
+export const RUN = '20261122T120000Z-night-ab12';
 
 /** An index of these lines, which are in ascending seq. Closed when the test is over. */
 export async function indexed(
   lines: readonly OutcomeLine[],
   policy: Policy = DEFAULT_POLICY,
 ): Promise<RunIndex> {
-  const dir = await mkdtemp(join(tmpdir(), 'guardsweep-indexed-'));
+  const root = await mkdtemp(join(tmpdir(), 'guardsweep-indexed-'));
+  const dir = join(root, RUN);
   const folder = join(dir, 'index');
-  await mkdir(folder);
+  await mkdir(folder, { recursive: true });
   await writeFile(join(dir, 'run.json'), '{}');
   const text = lines.map((line) => `${JSON.stringify({ ...line, run: RUN })}\n`).join('');
   await writeFile(join(dir, 'verdicts.jsonl'), text);
   await writeVerdictTable(dir, policy);
   const record = { run: RUN, config: { policy } } as RunRecord;
-  const reviews = await Reviews.open({ dir, run: RUN });
+  const reviews = Reviews.beside(dir);
   const index = await openIndex({ record, reviews, runDir: dir }, null, folder, signal);
   onTestFinished(async () => {
     await index.close();
-    await rm(dir, { recursive: true });
+    await rm(root, { recursive: true });
   });
   return index;
 }

@@ -1,14 +1,16 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ITEM_FILTER, ITEM_QUERY, ITEM_SORTS, type ItemFilter } from '../../../src/dashboard/api/items.ts';
 import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
-import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { type Decision, DECISIONS, type OutcomeLine } from '../../../src/domain/outcome.ts';
+import { type DecidedItem, decisionKey } from '../../../src/record/reviews/review.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { MODALITIES } from '../../../src/domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
 import { random } from '../../helpers/corpus.ts';
-import { indexed, signal } from './indexed.ts';
+import { indexed, RUN, signal } from './indexed.ts';
 import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
@@ -41,14 +43,27 @@ const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\u
 /** The same as the index, in plain JavaScript. */
 class Model {
   readonly lines: readonly OutcomeLine[];
-  readonly reviews = new Map<number, 'agreed' | 'overturned'>();
+  /** What people decided on a content, each on a decision of a run. */
+  readonly reviews = new Map<string, { readonly decision: Decision; readonly on: Decision | null }[]>();
 
   constructor(lines: readonly OutcomeLine[]) {
     this.lines = lines;
   }
 
-  reviewOf({ seq }: OutcomeLine): string {
-    return this.reviews.get(seq) ?? 'open';
+  decide(item: DecidedItem, on: Decision | null, decision: Decision): void {
+    const key = decisionKey(item);
+    this.reviews.set(key, [...(this.reviews.get(key) ?? []), { decision, on }]);
+  }
+
+  reviewOf(line: OutcomeLine): string {
+    const made = this.reviews.get(decisionKey(line));
+    if (made === undefined) return 'open';
+    const { decision } = made.at(-1)!;
+    const severest = [decision, ...made.map(({ on }) => on)].map((each) =>
+      DECISIONS.indexOf(each ?? 'allow'),
+    );
+    if (severityOf(line) > Math.max(...severest)) return 'reopened';
+    return decision === line.decision ? 'agreed' : 'overturned';
   }
 
   holds(line: OutcomeLine, filter: ItemFilter, dimension: Dimension): boolean {
@@ -68,6 +83,7 @@ class Model {
       case 'errorCodes':
         return any<string | undefined>(filter.errorCodes, line.error?.code);
       case 'review':
+        if (filter.review === 'open') return ['open', 'reopened'].includes(this.reviewOf(line));
         return filter.review === 'any' || filter.review === this.reviewOf(line);
       case 'score':
         return (
@@ -160,7 +176,7 @@ const FILTER = fc
         ),
         fc.constantFrom(...ODD_TEXTS.map((text) => text.slice(0, 12))),
       ),
-      review: fc.constantFrom('any' as const, 'open' as const, 'agreed' as const, 'overturned' as const),
+      review: fc.constantFrom(...(['any', 'open', 'reopened', 'agreed', 'overturned'] as const)),
     },
     { requiredKeys: [] },
   )
@@ -195,7 +211,9 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
         ),
       );
       expect(facets.reviews).toEqual(
-        model.counts(filter, 'review', ['open', 'agreed', 'overturned'], (line) => [model.reviewOf(line)]),
+        model.counts(filter, 'review', ['open', 'reopened', 'agreed', 'overturned'], (line) => [
+          model.reviewOf(line),
+        ]),
       );
       const codes = model.counts(filter, 'errorCodes', ITEM_CODES, ({ error }) =>
         error ? [error.code] : [],
@@ -220,13 +238,21 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
 }
 
 it(`finds, sorts and counts what plain lists would (SEED=${SEED})`, async () => {
-  const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY);
+  // Some contents are there several times, and some items have none.
+  const contentOf = (seq: number): string | null =>
+    seq % 4 === 0 ? null : hash('sha256', String(seq % 150));
+  const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY).map((line) => ({
+    ...{ ...line, run: RUN, content_sha256: contentOf(line.seq) },
+  }));
   const index = await indexed(lines);
   const model = new Model(lines);
-  for (const line of lines.slice(0, 40)) {
-    const decision = line.seq % 2 === 0 ? 'allow' : 'block';
-    await index.reviews.add(line, { decision, categories: null, note: '' });
-    model.reviews.set(line.seq, decision === line.decision ? 'agreed' : 'overturned');
+  for (const line of lines.slice(0, 80)) {
+    const decision = DECISIONS[line.seq % 3]!;
+    // In every other run, the model said something else.
+    const other = { run: 'other', decision: DECISIONS[line.seq % 2]! };
+    const reviewed = line.seq % 3 === 0 ? line : { ...line, ...other };
+    await index.reviews.add(index.runDir, reviewed, { decision, categories: null, note: '' });
+    model.decide(reviewed, reviewed.decision, decision);
   }
   await compare(index, model);
 });

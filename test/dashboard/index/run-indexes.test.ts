@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { appendFile, chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ITEM_QUERY } from '../../../src/dashboard/api/items.ts';
 import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
@@ -167,19 +167,20 @@ it('reviews of other processes are found', async () => {
   const { dir } = await smallRun();
   const [mine, other] = [await indexOf(opened(), dir), await indexOf(opened(), dir)];
   const [line] = await other.lines.read([3]);
-  await other.reviews.add(line!, { decision: 'allow', categories: ['hate'], note: 'a joke' });
+  await other.reviews.add(dir, line!, { decision: 'allow', categories: ['hate'], note: 'a joke' });
   const open = ITEM_QUERY.parse({ filter: { review: 'overturned' } });
   expect((await mine.page(open, signal)).rows).toMatchObject([
     { seq: 3, review: { decision: 'allow', agrees: false } },
   ]);
-  await other.reviews.add(line!, { decision: null, categories: null, note: '' });
+  await other.reviews.add(dir, line!, { decision: null, categories: null, note: '' });
   expect((await mine.page(open, signal)).rows).toEqual([]);
   expect((await mine.item(3, signal))!.reviews).toMatchObject([
     { decision: 'allow', note: 'a joke', categories: ['hate'] },
     { decision: null },
   ]);
-  await appendFile(join(dir, 'review', 'reviews.jsonl'), 'torn');
+  const path = join(dirname(dir), '.decisions.jsonl');
+  await appendFile(path, 'torn');
   expect((await mine.page(open, signal)).rows).toEqual([]);
-  await rm(join(dir, 'review'), { recursive: true });
-  await expect(mine.page(open, signal)).rejects.toThrow('review/reviews.jsonl has become shorter');
+  await rm(path);
+  await expect(mine.page(open, signal)).rejects.toThrow('.decisions.jsonl has become shorter');
 });

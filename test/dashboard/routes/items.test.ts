@@ -170,17 +170,22 @@ describe('reviews', () => {
     const { run, dir } = server;
     const review = (seq: number, body: object): Promise<Review> =>
       answered<Review>(server, `/items/${seq}/reviews`, { method: 'POST', body });
+    const agreed = { current: { agrees: true, carried: false, reopened: false } };
     const note = '</script><script>alert(1)</script>\u0000\ud800';
-    expect(await review(0, { decision: 'allow', note })).toMatchObject({ seq: 0, agrees: false, note });
-    expect(await review(3, { decision: 'block', categories: ['hate'] })).toMatchObject({ agrees: true });
-    expect(await review(RESTRICTED, { decision: 'block', note: 'reported' })).toMatchObject({ agrees: true });
-    expect(await review(4, { decision: 'block' })).toMatchObject({ agrees: false });
-    expect(await review(4, { decision: null })).toMatchObject({ decision: null });
+    expect(await review(0, { decision: 'allow', note })).toMatchObject({
+      seq: 0,
+      current: { agrees: false },
+      note,
+    });
+    expect(await review(3, { decision: 'block', categories: ['hate'] })).toMatchObject(agreed);
+    expect(await review(RESTRICTED, { decision: 'block', note: 'reported' })).toMatchObject(agreed);
+    expect(await review(4, { decision: 'block' })).toMatchObject({ current: { agrees: false } });
+    expect(await review(4, { decision: null })).toMatchObject({ decision: null, current: null });
 
     const { reviews } = await answered<ItemDetail>(server, '/items/0');
     expect(reviews).toMatchObject([{ decision: 'allow', by: expect.any(String) as string, note }]);
     const facets = await answered<Facets>(server, '/facets', { method: 'POST', body: {} });
-    expect(facets.reviews).toEqual({ open: FIRST_TURN, agreed: 2, overturned: 1 });
+    expect(facets.reviews).toEqual({ open: FIRST_TURN, reopened: 0, agreed: 2, overturned: 1 });
 
     const labels = await server.fetch(`/api/runs/${run}/labels/labels.jsonl`);
     expect(labels.headers.get('content-disposition')).toBe('attachment; filename="labels.jsonl"');

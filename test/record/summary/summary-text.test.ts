@@ -145,7 +145,11 @@ describe('the summary for people', () => {
     };
     const command = `  npm run enqueue -- ./uploads ${'--text-column Kommentar '.repeat(4)}`;
     const last = ['Open next: report.html', '/runs/20261121T020000Z-nightly-ab12'];
-    const lines = summaryLines(flood, { commands: [`Why\n${command}`, 'Other\n  command'], last });
+    const lines = summaryLines(flood, {
+      reviews: null,
+      commands: [`Why\n${command}`, 'Other\n  command'],
+      last,
+    });
     expect(lines.length).toBeLessThan(100);
     expect(lines[0]).toMatch(/^Judged 12,340 of 12,345/);
     expect(lines).toContain(command);

@@ -80,10 +80,10 @@ describe('verify', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it('passes over what people decided in the dashboard: it is no part of the record', async () => {
+  it('passes over what the dashboard keeps in a run: it is no part of the record', async () => {
     const { dir } = await smallRun();
     await mkdir(join(dir, 'review'));
-    await writeFile(join(dir, 'review', 'reviews.jsonl'), '{}\n');
+    await writeFile(join(dir, 'review', 'index.duckdb'), '{}\n');
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 

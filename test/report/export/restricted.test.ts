@@ -2,11 +2,13 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
+import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
+import type { Decision } from '../../../src/domain/outcome.ts';
+import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { folderWith } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
-import { jsonLines } from '../../helpers/run-directory.ts';
+import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
 
 /** As `byWords`, and gives what holds SECRET a score for the category that restricts; the overall score decides. */
@@ -26,20 +28,11 @@ const withSecrets: Judge = {
 const review = async (
   dir: string,
   seq: number,
-  decision: string,
-  categories: string[] | null,
+  decision: Decision,
+  categories: CategoryKey[] | null,
 ): Promise<void> => {
-  const { run } = JSON.parse(await readFile(join(dir, 'run.json'), 'utf8')) as { run: string };
-  const file = await ReviewFile.open({ dir, run }, 'reviews', () => undefined);
-  await file.append({
-    seq,
-    decision,
-    run_decision: 'allow',
-    categories,
-    note: '',
-    reviewer: null,
-    seen: false,
-  });
+  const line = (await outcomes(dir))[seq]!;
+  await Reviews.beside(dir).add(dir, line, { decision, categories, note: '' });
 };
 
 describe('restricted rows', () => {

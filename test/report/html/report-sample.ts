@@ -69,7 +69,7 @@ export function sampleReport({
     ...{ createdAt: '2026-11-21T02:00:00.000Z', finishedAt: '2026-11-21T02:10:00.000Z' },
     ...{ madeAt: '2026-11-21T02:10:01.000Z', manifestSha256: 'a'.repeat(64) },
     summary,
-    reviews: { flagged: scale, reviewed: 2 * scale, overturned: scale },
+    reviews: { flagged: scale, reviewed: 2 * scale, overturned: scale, reopened: scale, fresh: 2 * scale },
     trial: 'TRIAL: only some',
     commands: { resume: next(), retry: next(), serve: next(), verify: next(), again: next() },
     gates: [

@@ -1,5 +1,5 @@
 import type { ApiFailure } from '../../../src/dashboard/api/runs.ts';
-import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import { loadPreference, savePreference } from '../app/preferences.ts';
 
 /** Longest wait for an answer. */
@@ -13,7 +13,7 @@ export class ApiError extends Error {
   /** Key of the request's body that is wrong; null if that is not known. */
   readonly field: string | null;
   /** The newest review of an item that somebody has reviewed meanwhile; else null. */
-  readonly review: Review | null;
+  readonly review: SavedReview | null;
 
   constructor(
     code: string,

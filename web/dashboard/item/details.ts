@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
-import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import { fetchDetail, apiErrorMessage } from '../review/review-api.ts';
 
 /** Details that are kept; the one that was fetched longest ago goes first. */
@@ -45,7 +45,7 @@ export class Details {
   }
 
   /** Adds a review that was saved, unless it is known. */
-  enter(review: Review): void {
+  enter({ current, ...review }: SavedReview): void {
     const known = this.#kept.peek().get(review.seq);
     if (known?.kind !== 'ready') return;
     const next = known.detail.reviews.length + 1;
@@ -53,7 +53,7 @@ export class Details {
     // One before it is missing.
     if (review.number > next) return void this.#fetch(review.seq);
     const reviews = [...known.detail.reviews, review];
-    this.#keep(review.seq, { kind: 'ready', detail: { ...known.detail, reviews } });
+    this.#keep(review.seq, { kind: 'ready', detail: { ...known.detail, reviews, review: current } });
   }
 
   clear(): void {

@@ -63,9 +63,6 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
   ]);
   const known = details.get(seq);
   const detail = known.kind === 'ready' ? known.detail : null;
-  const last = detail?.reviews.at(-1);
-  const saved =
-    last === undefined || last.decision === null ? null : { decision: last.decision, agrees: last.agrees };
 
   return (
     <div class="item-page">
@@ -96,7 +93,7 @@ function Known({ run, seq }: { readonly run: RunDetail; readonly seq: number }) 
             reviews: detail.reviews.length,
           }}
           readable={run.content.readable}
-          review={saved}
+          review={detail.review}
         />
       )}
       <SessionBar reviewing={reviewing} />

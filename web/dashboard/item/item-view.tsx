@@ -33,7 +33,7 @@ interface KnownProps {
 }
 
 function Known({ run, detail, isPage }: KnownProps) {
-  const { line, tipped_by: tippedBy, reviews } = detail;
+  const { line, tipped_by: tippedBy } = detail;
   return (
     <article class="item" aria-label={`Item ${line.seq}`}>
       <Verdict detail={detail} isPage={isPage} />
@@ -46,7 +46,7 @@ function Known({ run, detail, isPage }: KnownProps) {
       <ContentArea key={line.seq} run={run} detail={detail} />
       <section aria-labelledby="reviews-title">
         <h3 id="reviews-title">Reviews</h3>
-        <Reviews reviews={reviews} />
+        <Reviews detail={detail} />
       </section>
       {line.status === 'ok' && <ScoreBars line={line} policy={run.policy} />}
       <ItemFacts key={`facts ${line.seq}`} detail={detail} />

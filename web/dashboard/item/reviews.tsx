@@ -1,41 +1,49 @@
+import type { ItemDetail } from '../../../src/dashboard/api/items.ts';
 import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { JSX } from 'preact';
 import { Badge, DecisionBadge } from '../ui/badge.tsx';
 import { UntrustedText, WholeUntrustedText } from '../ui/untrusted-text.tsx';
 import { formatCount, localTime } from '../ui/format.ts';
-import { categoryLabel } from './words.ts';
+import { categoryLabel, reopenedWords } from './words.ts';
 
 /** Reviews that are shown at once, and in all. */
 const LATEST = 3;
 const MAX_SHOWN = 100;
 
-/** Reviews of an item, the latest first. */
-export function Reviews({ reviews }: { readonly reviews: readonly Review[] }) {
+/** Reviews of the content of an item, the latest first. */
+export function Reviews({ detail: { reviews, review, line } }: { readonly detail: ItemDetail }) {
   if (reviews.length === 0) return <p class="hint">No review yet.</p>;
   const shown = reviews.slice(-MAX_SHOWN).toReversed();
   const earlier = shown.slice(LATEST);
+  const one = (each: Review): JSX.Element => (
+    <One key={each.number} review={each} counts={each.number === review?.number} own={line.run} />
+  );
   return (
     <>
-      <ol class="reviews">
-        {shown.slice(0, LATEST).map((review, index) => (
-          <One key={reviews.length - index} review={review} counts={index === 0} />
-        ))}
-      </ol>
+      {review?.reopened === true && (
+        <p>
+          <Badge tone="review">Open again</Badge> {reopenedWords(review, line.score)}
+        </p>
+      )}
+      <ol class="reviews">{shown.slice(0, LATEST).map(one)}</ol>
       {earlier.length > 0 && (
         <details>
           <summary>{formatCount(earlier.length, 'earlier review')}</summary>
-          <ol class="reviews">
-            {earlier.map((review, index) => (
-              <One key={reviews.length - LATEST - index} review={review} counts={false} />
-            ))}
-          </ol>
+          <ol class="reviews">{earlier.map(one)}</ol>
         </details>
       )}
     </>
   );
 }
 
-/** `counts`: whether it is the last one. */
-function One({ review, counts }: { readonly review: Review; readonly counts: boolean }) {
+interface OneProps {
+  readonly review: Review;
+  readonly counts: boolean;
+  /** The run of the page. */
+  readonly own: string;
+}
+
+function One({ review, counts, own }: OneProps) {
   return (
     <li>
       <p>
@@ -43,14 +51,21 @@ function One({ review, counts }: { readonly review: Review; readonly counts: boo
           <Badge>Taken back</Badge>
         ) : (
           <>
-            <DecisionBadge decision={review.decision} /> {review.agrees ? 'as the run' : 'unlike the run'}
+            <DecisionBadge decision={review.decision} />{' '}
+            {review.decision === review.run_decision ? 'as the run' : 'unlike the run'}
           </>
         )}{' '}
         <span class="hint">
           <UntrustedText text={review.by} max={60} />,{' '}
           <time dateTime={review.at}>{localTime(review.at)}</time>
           {review.decision !== null && (review.seen ? ' · content shown' : ' · content not shown')}
-          {counts && review.decision !== null && ' · counts'}
+          {counts && ' · counts'}
+          {review.run !== own && (
+            <>
+              {' '}
+              · in the run <UntrustedText text={review.run} max={60} />
+            </>
+          )}
         </span>
       </p>
       {review.categories !== null && (

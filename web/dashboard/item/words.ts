@@ -1,6 +1,7 @@
 import type { ContentProblem } from '../../../src/dashboard/api/items.ts';
+import type { CurrentReview } from '../../../src/dashboard/api/reviews.ts';
 import type { Coverage } from '../../../src/domain/coverage.ts';
-import { count } from '../ui/format.ts';
+import { count, localDay } from '../ui/format.ts';
 import { CATEGORIES, isCategoryKey, OTHER_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 
 const LABELS: ReadonlyMap<string, string> = new Map(CATEGORIES.map(({ key, label }) => [key, label]));
@@ -18,6 +19,12 @@ export function probability(score: number): string {
   if (score > 0 && score < 0.001) return '<0.001';
   if (score > 0.999 && score < 1) return '>0.999';
   return score.toFixed(3);
+}
+
+/** What was decided before a run judged the content more severely: `decided allow on 12 Nov 2026 at 0.410, now 0.930`. */
+export function reopenedWords({ decision, at, score }: CurrentReview, now: number | null): string {
+  const was = score === null ? '' : ` at ${probability(score)}`;
+  return `decided ${decision} on ${localDay(at)}${was}${now === null ? '' : `, now ${probability(now)}`}`;
 }
 
 const UNITS: Readonly<Record<Coverage['unit'], string>> = {

@@ -91,7 +91,7 @@ export function Deciding({ reviewing, item, readable, review }: DecidingProps) {
             key={decision}
             class={`choice ${decision}`}
             icon={decision}
-            aria-pressed={review?.decision === decision}
+            aria-pressed={review?.decision === decision && !review.reopened}
             onClick={() => decide(decision)}
           >
             {word} <kbd>{key}</kbd>

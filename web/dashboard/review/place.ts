@@ -20,6 +20,7 @@ export const NO_FILTER: ItemFilter = {
   maxScore: null,
   search: '',
   review: 'any',
+  fresh: false,
   seqs: null,
 };
 
@@ -48,14 +49,14 @@ export function loadPlace(run: string): Place {
 
 /** How many parts of a filter are set. */
 export function filtersSet(filter: ItemFilter): number {
-  const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search, review, seqs } =
-    filter;
+  const { decisions, categories, modalities, corpora, errorCodes, minScore, maxScore, search } = filter;
   const lists = [decisions, categories, modalities, corpora, errorCodes];
   return [
     ...lists.map((list) => list.length > 0),
     minScore !== null || maxScore !== null,
     search !== '',
-    review !== 'any',
-    seqs !== null,
+    filter.review !== 'any',
+    filter.fresh,
+    filter.seqs !== null,
   ].filter(Boolean).length;
 }

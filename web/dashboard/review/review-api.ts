@@ -11,7 +11,12 @@ import type {
   ThresholdEffect,
   ThresholdQuery,
 } from '../../../src/dashboard/api/items.ts';
-import type { NewReview, NewReviews, SavedReview, SavedReviews } from '../../../src/dashboard/api/reviews.ts';
+import type {
+  NewReview,
+  NewReviews,
+  SavedReviews,
+  SavedWithCopies,
+} from '../../../src/dashboard/api/reviews.ts';
 import { ApiError, request, requestJson } from '../api/http.ts';
 import { runApi } from '../api/runs.ts';
 
@@ -38,7 +43,7 @@ export const fetchEffect = (
 export const fetchDetail = (run: string, seq: number, signal?: AbortSignal): Promise<ItemDetail> =>
   requestJson(runApi(run, `/items/${seq}`), { signal });
 
-export const postReview = (run: string, seq: number, review: NewReview): Promise<SavedReview> =>
+export const postReview = (run: string, seq: number, review: NewReview): Promise<SavedWithCopies> =>
   post(runApi(run, `/items/${seq}/reviews`), review);
 
 /** Releases an item that is restricted for Sexual Content. */

@@ -1,6 +1,6 @@
 import { batch, computed, signal } from '@preact/signals';
 import type { ItemFilter, ItemPage, ItemRow } from '../../../src/dashboard/api/items.ts';
-import type { Review } from '../../../src/dashboard/api/reviews.ts';
+import type { SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import { ItemPages, PAGE_ROWS } from './item-pages.ts';
 import { NO_FILTER, loadPlace, savePlace, type ItemSort } from './place.ts';
 import { fetchItems, apiErrorMessage } from './review-api.ts';
@@ -103,8 +103,8 @@ export class ReviewList {
   }
 
   /** Enters a review that was saved. */
-  enter({ seq, number, decision, agrees }: Review): void {
-    this.#enter(seq, decision === null ? null : { decision, agrees }, number);
+  enter({ seq, number, current }: SavedReview): void {
+    this.#enter(seq, current, number);
   }
 
   #enter(seq: number, review: ItemRow['review'], reviews: number): void {
@@ -138,7 +138,7 @@ export class ReviewList {
 
   /** Whether an item is where it was when the list is asked for again, although it has this review. */
   #stays(review: ItemRow['review']): boolean {
-    if (this.sort.value === 'open' && review !== null) return false;
+    if (this.sort.value === 'open' && !isOpen(review)) return false;
     return passes(review, this.filter.value.review);
   }
 
@@ -205,15 +205,21 @@ export class ReviewList {
   }
 }
 
+function isOpen(review: ItemRow['review']): boolean {
+  return review === null || review.reopened;
+}
+
 function passes(review: ItemRow['review'], wanted: ItemFilter['review']): boolean {
   switch (wanted) {
     case 'any':
       return true;
     case 'open':
-      return review === null;
+      return isOpen(review);
+    case 'reopened':
+      return review?.reopened === true;
     case 'agreed':
-      return review?.agrees === true;
+      return !isOpen(review) && review!.agrees;
     case 'overturned':
-      return review?.agrees === false;
+      return !isOpen(review) && !review!.agrees;
   }
 }

@@ -1,5 +1,5 @@
 import { batch, signal } from '@preact/signals';
-import type { NewReview, Review } from '../../../src/dashboard/api/reviews.ts';
+import type { NewReview, Review, SavedReview } from '../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../src/domain/outcome.ts';
 import { ApiError } from '../api/http.ts';
 import { reviewerName } from '../api/session.ts';
@@ -30,11 +30,7 @@ export interface Judged {
 interface Done {
   readonly seq: number;
   readonly position: number;
-  /** The review before it, to be restored. */
-  readonly before: NewReview;
 }
-
-const OPEN: NewReview = { decision: null };
 
 /** One reviewer's work on the items of one run: the current place and the decisions. It outlives the pages that show it. */
 export class Reviewing {
@@ -77,14 +73,9 @@ export class Reviewing {
   async decide(item: Judged, review: NewReview & { readonly decision: Decision }): Promise<void> {
     const { position } = this.list;
     const done = { seq: item.seq, position: position.value };
-    let before = OPEN;
-    this.#last = this.#save(item.seq, async () => {
-      const newest = (await this.#reviewsOf(item.seq)).at(-1);
-      if (newest !== undefined) before = asNewReview(newest);
-      return { ...review, after: item.reviews };
-    });
+    this.#last = this.#save(item.seq, async () => ({ ...review, after: item.reviews }));
     if (!(await this.#last)) return;
-    this.#done.push({ ...done, before });
+    this.#done.push(done);
     if (this.#done.length > MAX_UNDO) this.#done.shift();
     this.made.value++;
     const agrees = review.decision === item.decision ? ', as the run decided' : '';
@@ -92,8 +83,8 @@ export class Reviewing {
   }
 
   /**
-   * Takes back the last decision, by another review that restores the one before, and selects its item. Waits for the
-   * decision or undo before it.
+   * Takes back the last decision, so the one before it counts again, and selects its item. Waits for the decision or undo
+   * before it.
    */
   async undo(): Promise<void> {
     this.#last = this.#undoAfter(this.#last);
@@ -111,14 +102,15 @@ export class Reviewing {
     const saved = await this.#save(last.seq, async () => {
       const newest = (await this.#reviewsOf(last.seq)).at(-1);
       if (newest?.by !== this.reviewer) throw overtaken(newest);
-      return { ...last.before, after: newest.number };
+      return { decision: null, after: newest.number };
     });
     if (!saved) return false;
     this.#done.pop();
-    const isOpen = last.before.decision === null;
-    this.announced.value = isOpen
-      ? 'Undone: the item is open again.'
-      : 'Undone: the review before holds again.';
+    const current = this.list.row.value?.review ?? null;
+    this.announced.value =
+      current === null || current.reopened
+        ? 'Undone: the item is open again.'
+        : 'Undone: the review before holds again.';
     return true;
   }
 
@@ -176,15 +168,10 @@ export class Reviewing {
     return (await fetchDetail(this.run, seq)).reviews;
   }
 
-  #enter(review: Review): void {
+  #enter(review: SavedReview): void {
     this.list.enter(review);
     this.details.enter(review);
   }
-}
-
-function asNewReview({ decision, categories, note, seen }: Review): NewReview {
-  if (decision === null) return OPEN;
-  return { decision, categories: categories === null ? null : [...categories], note, seen };
 }
 
 function overtaken(newer: Review | undefined): ApiError {

@@ -1,5 +1,9 @@
+import type { ReviewProgress } from '../../../src/dashboard/api/reviews.ts';
 import type { RunDetail, RunRow, RunState } from '../../../src/dashboard/api/runs.ts';
 import { escapeText } from '../../../src/domain/text/escape-text.ts';
+import { requestJson } from '../api/http.ts';
+import { runApi } from '../api/runs.ts';
+import { useLoad } from '../api/use-load.ts';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import { count, formatCount } from '../ui/format.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
@@ -38,16 +42,21 @@ export function RunProblem({ problem }: Pick<RunRow, 'problem'>) {
   );
 }
 
-/** How far people are with the flagged items of a run: done, left, overturned. */
+/** How far people are with the flagged items of a finished run, which of these are new, and which are open again. */
 export function Reviewed({ run }: { readonly run: RunDetail }) {
-  const { flagged, reviewed, overturned } = run.reviews;
-  const all = run.by_decision === null ? null : run.by_decision.review + run.by_decision.block;
+  const { value, error } = useLoad(`${run.run} ${run.version}`, (signal) =>
+    requestJson<ReviewProgress>(runApi(run.run, '/reviews'), { signal }),
+  );
+  if (error !== null) return <span role="alert">{escapeText(error.message, MAX_PROBLEM)}</span>;
+  if (value === null || run.by_decision === null) return null;
+  const { flagged, reviewed, overturned, reopened, fresh } = value;
+  const all = run.by_decision.review + run.by_decision.block;
   const others = reviewed - flagged;
   return (
     <span class="numbers">
-      {count(flagged)}
-      {all !== null && ` of ${count(all)}`} flagged reviewed
-      {all !== null && `, ${count(Math.max(0, all - flagged))} left`}
+      {count(flagged)} of {count(all)} flagged reviewed, {count(all - flagged)} left
+      {reopened > 0 && `, ${count(reopened)} of them reopened`}
+      {fresh !== null && `, ${count(fresh)} new since the last run, ${count(all - fresh)} seen before`}
       {others > 0 && `, ${formatCount(others, 'other')}`}, {count(overturned)} overturned
     </span>
   );

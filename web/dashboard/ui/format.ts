@@ -1,5 +1,6 @@
 const COUNT = new Intl.NumberFormat('en-US');
 const RATE = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 });
+const DAY = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
 
 /** `12,345`. */
@@ -36,3 +37,6 @@ export function duration(seconds: number): string {
 
 /** A time of ISO 8601 in the time zone of the user: `22 Nov 2026, 17:02`. */
 export const localTime = (iso: string): string => TIME.format(new Date(iso));
+
+/** Its day: `22 Nov 2026`. */
+export const localDay = (iso: string): string => DAY.format(new Date(iso));

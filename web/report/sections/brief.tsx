@@ -33,7 +33,7 @@ export function Brief({ data }: { readonly data: ReportData }): JSX.Element {
             as your law requires.
           </Answer>
         )}
-        {data.previous !== null && <Answer to="New">{describeNew(data.previous)}</Answer>}
+        {data.previous !== null && <Answer to="New">{describeNew(data.previous, data)}</Answer>}
         <Answer to="Guard">
           <Guard data={data} />
         </Answer>
@@ -157,15 +157,22 @@ function Categories({ data: { categories } }: { readonly data: ReportData }): JS
   );
 }
 
-function describeNew({ createdAt, changes }: NonNullable<ReportData['previous']>): string {
+function describeNew(
+  { createdAt, changes }: NonNullable<ReportData['previous']>,
+  { summary, reviews: { fresh } }: ReportData,
+): string {
   const since = `Since the run of ${time(createdAt)}`;
-  if (changes === null) return `${since}: not compared item by item, since a run is too large.`;
+  const flagged =
+    fresh === null
+      ? ''
+      : ` Of the flagged items, ${number(fresh)} are new and ${number(summary.flagged - fresh)} were seen before.`;
+  if (changes === null) return `${since}: not compared item by item, since a run is too large.${flagged}`;
   const changed = changes.decisions.map(
     ({ before, now, items }) => `${number(items)} from ${before} to ${now}`,
   );
   return (
     `${since}: ${formatCount(changes.onlyNow, 'item is', 'items are')} new, ` +
-    `${number(changes.onlyBefore)} gone, ${changed.length === 0 ? 'no decision changed' : changed.join(', ')}.`
+    `${number(changes.onlyBefore)} gone, ${changed.length === 0 ? 'no decision changed' : changed.join(', ')}.${flagged}`
   );
 }
 
@@ -192,14 +199,14 @@ function Guard({ data: { guards } }: { readonly data: ReportData }): JSX.Element
 
 /** The reviews. They change no other number in the report. */
 function describeReviewed({ reviews, summary }: ReportData): string {
-  const { flagged, reviewed: done, overturned } = reviews;
+  const { flagged, reviewed: done, overturned, reopened } = reviews;
   const all = summary.by_decision.review + summary.by_decision.block;
-  if (done === 0) return 'Nobody has reviewed these decisions yet.';
+  if (done + reopened === 0) return 'Nobody has reviewed these decisions yet.';
   const others = done > flagged ? ` and ${formatCount(done - flagged, 'other item')}` : '';
   const left = number(Math.max(0, all - flagged));
   return (
     `People have reviewed ${number(flagged)} of ${formatCount(all, 'flagged item')}${others}, and overturned ` +
-    `${number(overturned)}. ${left} flagged are left. Reviews change no other number in this report.`
+    `${number(overturned)}. ${left} flagged are left${reopened > 0 ? `, ${number(reopened)} of them reopened: judged more severely than when they were reviewed` : ''}. Reviews change no other number in this report.`
   );
 }
 

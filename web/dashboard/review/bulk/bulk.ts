@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ItemFilter, ItemRow } from '../../../../src/dashboard/api/items.ts';
-import type { NewReviews, Review } from '../../../../src/dashboard/api/reviews.ts';
+import type { NewReviews, SavedReview } from '../../../../src/dashboard/api/reviews.ts';
 import type { Decision } from '../../../../src/domain/outcome.ts';
 import { lookAt } from '../../item/reveals.ts';
 import { fetchItems, apiErrorMessage, postReviews } from '../review-api.ts';
@@ -29,8 +29,9 @@ export async function bulkItems(run: string, filter: ItemFilter, signal: AbortSi
   // Decisions of others move items between pages meanwhile: some may be missing, none appears twice.
   const found = new Map<number, ItemRow>();
   let total = 0;
-  if (filter.review === 'any' || filter.review === 'open') {
-    const open: ItemFilter = { ...filter, review: 'open' };
+  const { review } = filter;
+  if (review !== 'agreed' && review !== 'overturned') {
+    const open: ItemFilter = { ...filter, review: review === 'any' ? 'open' : review };
     for (let offset = 0; offset === 0 || offset < Math.min(total, MAX_AT_ONCE); offset += PAGE) {
       const query = { filter: open, sort: 'corpus', offset, limit: PAGE } as const;
       const page = await fetchItems(run, query, signal);
@@ -69,14 +70,14 @@ export type BulkState =
 /** A decision on many items. It goes on when its page is left, and can be taken back until the next one. */
 export class Bulk {
   readonly #run: string;
-  readonly #onSaved: (reviews: readonly Review[]) => void;
+  readonly #onSaved: (reviews: readonly SavedReview[]) => void;
   readonly #onEnd: () => void;
   /** Reviews saved by the last bulk decision. */
-  #saved: Review[] = [];
+  #saved: SavedReview[] = [];
 
   readonly state = signal<BulkState>({ kind: 'none' });
 
-  constructor(run: string, on: { saved: (reviews: readonly Review[]) => void; end: () => void }) {
+  constructor(run: string, on: { saved: (reviews: readonly SavedReview[]) => void; end: () => void }) {
     this.#run = run;
     this.#onSaved = on.saved;
     this.#onEnd = on.end;
@@ -107,7 +108,7 @@ export class Bulk {
 
   async #save(items: readonly ReviewRequest[], note: string, undoing: boolean): Promise<void> {
     if (this.state.value.kind === 'saving') return;
-    const saved: Review[] = [];
+    const saved: SavedReview[] = [];
     let left = 0;
     let problem: string | null = null;
     try {

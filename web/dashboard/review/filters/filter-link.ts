@@ -18,6 +18,7 @@ export function formatFilterHash(filter: ItemFilter, sort: ItemSort): string {
   for (const key of LISTS) if (filter[key].length > 0) parts.set(key, filter[key].join(','));
   for (const key of SCORES) if (filter[key] !== null) parts.set(key, String(filter[key]));
   if (filter.review !== 'any') parts.set('review', filter.review);
+  if (filter.fresh) parts.set('new', '1');
   if (sort !== DEFAULT_SORT) parts.set('sort', sort);
   return parts.size === 0 ? '' : `#${parts.toString().replaceAll('%2C', ',')}`;
 }
@@ -35,6 +36,7 @@ export function parseFilterHash(
       ...NO_FILTER,
       ...(Object.fromEntries([...lists, ...scores]) as Partial<ItemFilter>),
       review: (parts.get('review') ?? NO_FILTER.review) as ItemFilter['review'],
+      fresh: parts.has('new'),
     },
     sort: (parts.get('sort') ?? DEFAULT_SORT) as ItemSort,
   };

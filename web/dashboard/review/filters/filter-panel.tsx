@@ -61,6 +61,7 @@ const DECISIONS = [
 const REVIEWS = [
   ['any', 'Any'],
   ['open', 'Open'],
+  ['reopened', 'Reopened'],
   ['agreed', 'Agreed'],
   ['overturned', 'Overturned'],
 ] as const;
@@ -94,10 +95,23 @@ export function FilterPanel({ list, close }: { readonly list: ReviewList; readon
 function Groups({ list, facets }: { readonly list: ReviewList; readonly facets: Facets }) {
   const filter = list.filter.value;
   const set = (change: Partial<ItemFilter>): void => list.ask({ filter: { ...filter, ...change } });
+  const { open, reopened } = facets.reviews;
+  const reviews = { ...facets.reviews, open: open + reopened };
   const counts = (items: Readonly<Record<string, number>>, value: string): number => items[value] ?? 0;
 
   return (
     <>
+      {facets.fresh !== null && (
+        <label>
+          <input
+            type="checkbox"
+            checked={filter.fresh}
+            onChange={(event) => set({ fresh: event.currentTarget.checked })}
+          />
+          <span class="choice-label">New since the last run</span>
+          <span class="choice-count">{count(facets.fresh)}</span>
+        </label>
+      )}
       <Group
         title="Decision"
         choices={DECISIONS.map(({ value, label }) => ({ value, label, items: facets.decisions[value] }))}
@@ -125,7 +139,7 @@ function Groups({ list, facets }: { readonly list: ReviewList; readonly facets: 
               onChange={() => set({ review: value })}
             />
             <span class="choice-label">{label}</span>
-            <span class="choice-count">{value === 'any' ? '' : count(facets.reviews[value])}</span>
+            <span class="choice-count">{value === 'any' ? '' : count(reviews[value])}</span>
           </label>
         ))}
       </fieldset>

@@ -1,6 +1,7 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
-import { categoryLabel, probability } from '../../item/words.ts';
+import { categoryLabel, probability, reopenedWords } from '../../item/words.ts';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
+import { localDay } from '../../ui/format.ts';
 import { ItemPlace, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
@@ -88,7 +89,7 @@ export function Why({ row }: { readonly row: ItemRow }) {
 
 /** The review of an item, or how far its saving is. */
 export function ReviewState({
-  row: { review },
+  row: { review, score },
   saving,
   failed,
 }: Pick<RowProps, 'row' | 'saving' | 'failed'>) {
@@ -100,10 +101,17 @@ export function ReviewState({
       </Badge>
     );
   if (review === null) return null;
+  if (review.reopened) return <span class="reviewed">{reopenedWords(review, score)}</span>;
   return (
     <span class="reviewed">
       <Icon name={review.agrees ? 'check' : review.decision} />
       {review.agrees ? 'agreed' : review.decision}
+      {review.carried && (
+        <>
+          {' '}
+          by <UntrustedText text={review.by} max={30} />, {localDay(review.at)}
+        </>
+      )}
     </span>
   );
 }

@@ -1,31 +1,18 @@
-import {
-  appendFile,
-  chmod,
-  mkdir,
-  mkdtemp,
-  open,
-  readFile,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ReviewFile } from '../../../src/dashboard/reviews/review-file.ts';
-import { REVIEW_FILES } from '../../../src/files/run-files.ts';
+import { ChainedFile } from '../../src/files/chained-file.ts';
+import { NotRegularFileError } from '../../src/files/open-file.ts';
 
-const RUN = '20261122T120000Z-night-ab12';
 const { signal } = new AbortController();
 
 let dir: string;
 let path: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'guardsweep-review-file-'));
-  await writeFile(join(dir, 'run.json'), '{}');
-  path = join(dir, 'review', REVIEW_FILES.reveals);
+  dir = await mkdtemp(join(tmpdir(), 'guardsweep-chained-file-'));
+  path = join(dir, 'folder', 'a.jsonl');
 });
 
 afterEach(async () => {
@@ -34,13 +21,13 @@ afterEach(async () => {
 });
 
 interface Opened {
-  readonly file: ReviewFile;
+  readonly file: ChainedFile;
   readonly seqs: unknown[];
 }
 
-async function opened(): Promise<Opened> {
+function opened(genesis = 'begin'): Opened {
   const seqs: unknown[] = [];
-  const file = await ReviewFile.open({ dir, run: RUN }, 'reveals', ({ seq }) => void seqs.push(seq));
+  const file = new ChainedFile({ path, name: 'a.jsonl', genesis, take: ({ seq }) => void seqs.push(seq) });
   return { file, seqs };
 }
 
@@ -49,23 +36,23 @@ async function lines(): Promise<string[]> {
 }
 
 async function appended(...seqs: number[]): Promise<void> {
-  const { file } = await opened();
+  const { file } = opened();
   for (const seq of seqs) await file.append({ seq });
 }
 
-describe('a file in the folder `review`', () => {
+describe('a chained file', () => {
   it('is made with its first entry, for its owner only', async () => {
-    const { file, seqs } = await opened();
+    const { file, seqs } = opened();
     await file.read(signal);
-    await expect(stat(join(dir, 'review'))).rejects.toThrow('ENOENT');
+    await expect(stat(join(dir, 'folder'))).rejects.toThrow('ENOENT');
     await file.append({ seq: 3 });
-    expect((await stat(join(dir, 'review'))).mode & 0o777).toBe(0o700);
+    expect((await stat(join(dir, 'folder'))).mode & 0o777).toBe(0o700);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(seqs).toEqual([3]);
   });
 
   it('gives each process the entries of all others, once and in order', async () => {
-    const [a, b] = [await opened(), await opened()];
+    const [a, b] = [opened(), opened()];
     for (let seq = 0; seq < 10; seq++) await (seq % 3 === 0 ? a : b).file.append({ seq });
     await a.file.read(signal);
     await b.file.read(signal);
@@ -74,9 +61,9 @@ describe('a file in the folder `review`', () => {
   });
 
   it('loses no entry of processes that append at the same time', async () => {
-    const all = await Promise.all(Array.from({ length: 4 }, opened));
+    const all = Array.from({ length: 4 }, () => opened());
     await Promise.all(Array.from({ length: 100 }, (_, seq) => all[seq % all.length]!.file.append({ seq })));
-    const { file, seqs } = await opened();
+    const { file, seqs } = opened();
     await file.read(signal);
     expect(seqs.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, seq) => seq));
   });
@@ -85,27 +72,26 @@ describe('a file in the folder `review`', () => {
     ['removed', (all: string[]) => all.toSpliced(1, 1)],
     ['changed', (all: string[]) => all.with(1, all[1]!.replace('"seq":1', '"seq":7'))],
     ['moved', (all: string[]) => [all[1]!, all[0]!, ...all.slice(2)]],
-    ['of another run', (all: string[]) => all.with(0, all[0]!.replace(/"prev":"./, '"prev":"x'))],
+    ['of another file', (all: string[]) => all.with(0, all[0]!.replace(/"prev":"./, '"prev":"x'))],
   ])('is refused when a line was %s', async (_, change) => {
     await appended(0, 1, 2, 3);
     await writeFile(path, `${change(await lines()).join('\n')}\n`);
-    const { file } = await opened();
-    await expect(file.read(signal)).rejects.toThrow(/^review\/reveals.jsonl line \d does not follow/);
+    const { file } = opened();
+    await expect(file.read(signal)).rejects.toThrow(/^a.jsonl line \d does not follow/);
     await expect(file.append({ seq: 9 })).rejects.toThrow('does not follow');
   });
 
   it('is refused when it has become shorter while it was in use', async () => {
-    const { file } = await opened();
+    const { file } = opened();
     await file.append({ seq: 0 });
     await file.append({ seq: 1 });
     await writeFile(path, `${(await lines())[0]}\n`);
-    await expect(file.append({ seq: 2 })).rejects.toThrow('review/reveals.jsonl has become shorter');
+    await expect(file.append({ seq: 2 })).rejects.toThrow('a.jsonl has become shorter');
   });
 
-  it('is refused when it begins with another run.json', async () => {
+  it('is refused when it begins with another hash', async () => {
     await appended(0);
-    await writeFile(join(dir, 'run.json'), '{ }');
-    const { file } = await opened();
+    const { file } = opened('other');
     await expect(file.read(signal)).rejects.toThrow('line 1 does not follow');
   });
 
@@ -113,13 +99,13 @@ describe('a file in the folder `review`', () => {
     await appended(0);
     await appendFile(path, (await lines())[0]!.slice(0, 40));
     await appended(1, 2);
-    const { file, seqs } = await opened();
+    const { file, seqs } = opened();
     await file.read(signal);
     expect(seqs).toEqual([0, 1, 2]);
   });
 
   it('is as it was after an append for which the disk has no room', async () => {
-    const { file, seqs } = await opened();
+    const { file, seqs } = opened();
     await file.append({ seq: 0 });
     const before = await readFile(path);
     const handle = await open(path);
@@ -131,7 +117,7 @@ describe('a file in the folder `review`', () => {
     });
     await expect(file.append({ seq: 1 })).rejects.toMatchObject({
       kind: 'service',
-      message: 'the disk is full: nothing was added to review/reveals.jsonl',
+      message: 'the disk is full: nothing was added to a.jsonl',
     });
     vi.restoreAllMocks();
     expect(await readFile(path)).toEqual(before);
@@ -139,15 +125,12 @@ describe('a file in the folder `review`', () => {
     expect(seqs).toEqual([0, 2]);
   });
 
-  it('is not written through a link, nor where others can write', async () => {
+  it('is not written through a link', async () => {
     const elsewhere = join(dir, 'elsewhere');
     await writeFile(elsewhere, '');
-    await mkdir(join(dir, 'review'), 0o700);
+    await mkdir(join(dir, 'folder'), 0o700);
     await symlink(elsewhere, path);
-    const { file } = await opened();
-    await expect(file.append({ seq: 0 })).rejects.toThrow('not an ordinary file');
-    await chmod(join(dir, 'review'), 0o777);
-    await expect(file.append({ seq: 0 })).rejects.toThrow('others can write in');
+    await expect(opened().file.append({ seq: 0 })).rejects.toThrow(NotRegularFileError);
     expect(await readFile(elsewhere, 'utf8')).toBe('');
   });
 });
