@@ -11,7 +11,8 @@ const MAX_LOOKED_AT = 200;
 /** Names of run directories begin with their creation time. */
 const RUN_NAME = /^\d{8}T\d{6}Z-/;
 
-interface FinishedBefore {
+/** A finished run to compare another one with. */
+export interface FinishedBefore {
   readonly dir: string;
   readonly record: RunRecord;
   readonly summary: Summary;

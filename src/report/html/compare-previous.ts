@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { RunRecord } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { findPreviousRun } from '../../record/previous-run.ts';
+import { type FinishedBefore, findPreviousRun } from '../../record/previous-run.ts';
+import { readRecord } from '../../record/read-record.ts';
+import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import { diffRuns, type DiffResult } from '../../analysis/diff-runs.ts';
 import { openFinishedVerdicts } from '../../analysis/finished-verdicts.ts';
 import type { PreviousChanges, PreviousRun } from './report-data.ts';
@@ -20,13 +22,19 @@ export async function comparePrevious(
   signal: AbortSignal,
 ): Promise<PreviousRun | null> {
   const previous = await findPreviousRun(runDir, record, signal);
-  if (previous === null) return null;
-  const { dir, record: before, summary } = previous;
+  return previous && compare(previous, runDir, signal);
+}
+
+async function compare(
+  { dir, record, summary }: FinishedBefore,
+  runDir: string,
+  signal: AbortSignal,
+): Promise<PreviousRun> {
   const { items, verdicts, errors, flagged, by_decision, by_category, without_category, partial } = summary;
   const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
   return {
-    run: before.run,
-    createdAt: before.created_at,
+    run: record.run,
+    createdAt: record.created_at,
     counts: {
       ...{ items, verdicts, errors, flagged, by_decision, by_category, without_category, partial },
       fingerprints: [...models].filter((model) => model !== null).slice(0, 20),
@@ -75,16 +83,6 @@ export async function compareWith(
   runDir: string,
   signal: AbortSignal,
 ): Promise<PreviousRun | null> {
-  const [{ run, created_at: createdAt }, summary] = await Promise.all([
-    readRecord(dir),
-    finishedSummary(dir),
-  ]);
-  if (summary === null) return null;
-  const { items, verdicts, errors, flagged, by_decision, by_category, without_category, partial } = summary;
-  const models = new Set(summary.guards.map(({ fingerprint }) => fingerprint));
-  const counts = {
-    ...{ items, verdicts, errors, flagged, by_decision, by_category, without_category, partial },
-    fingerprints: [...models].filter((model) => model !== null).slice(0, 20),
-  };
-  return { run, createdAt, isChosen: true, counts, changes: await changesSince(dir, runDir, signal) };
+  const [record, summary] = await Promise.all([readRecord(dir), finishedSummary(dir)]);
+  return summary && { ...(await compare({ dir, record, summary }, runDir, signal)), isChosen: true };
 }

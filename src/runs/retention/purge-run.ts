@@ -2,7 +2,7 @@ import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { listFolder } from '../../files/folders.ts';
-import { epochOf, epochOfTemporary, isOccasional, REVIEW_FILES, RUN_FILES } from '../../files/run-files.ts';
+import { epochOf, epochOfTemporary, isOccasional, REVEALS_FILE, RUN_FILES } from '../../files/run-files.ts';
 import { listEpochs } from '../../record/log/epochs.ts';
 import { readManifest, type Manifest } from '../../record/manifest/manifest.ts';
 import { isKeptByPurge, readPurged, removePurged, writePurged, type Purged } from '../../record/purged.ts';
@@ -13,7 +13,6 @@ import { readHold } from './hold.ts';
 /** Folders of a run directory; every other entry is a file. */
 const FOLDERS: ReadonlySet<string> = new Set([RUN_FILES.log, RUN_FILES.review, RUN_FILES.control]);
 const OURS: ReadonlySet<string> = new Set<string>(Object.values(RUN_FILES));
-const REVIEWS: ReadonlySet<string> = new Set<string>(Object.values(REVIEW_FILES));
 
 /** The files of a run directory, by their paths in it. */
 interface Leftovers {
@@ -33,7 +32,7 @@ export async function purgeableFiles(runDir: string): Promise<Leftovers> {
     else if (!isKeptByPurge(path)) files.push(path);
   }
   for (const name of await namesIn(runDir, RUN_FILES.review)) {
-    if (!REVIEWS.has(name)) files.push(`${RUN_FILES.review}/${name}`);
+    if (name !== REVEALS_FILE) files.push(`${RUN_FILES.review}/${name}`);
   }
   for (const name of await listFolder(runDir)) {
     if (FOLDERS.has(name) || isKeptByPurge(name)) continue;
