@@ -56,15 +56,10 @@ it('a second night opens what is new and what is judged more severely, and shows
   await listOf(page);
   await page.getByText(progress).waitFor();
   const rows = page.locator('.item-row .row-review');
-  const day = '\\d{1,2} \\w{3,4} \\d{4}';
   await expect
     .poll(() => rows.allTextContents())
-    .toEqual([
-      expect.stringMatching(new RegExp(`^decided allow on ${day} at 0.410, now 0.930$`)),
-      '',
-      ...new Array<unknown>(3).fill(expect.stringMatching(new RegExp(`^allow by Ana, ${day}$`))),
-    ]);
-  await page.getByText('Open again').waitFor();
+    .toEqual(['reopened', '', ...new Array<string>(3).fill('allow by Ana')]);
+  await page.getByText(/^Open again decided allow on \d{1,2} \w{3,4} \d{4} at 0.410, now 0.930$/).waitFor();
   await screenshot(page, 'nights-list');
   await page.keyboard.press('f');
   const panel = page.getByRole('complementary', { name: 'Filters' });
@@ -89,7 +84,7 @@ it('a second night opens what is new and what is judged more severely, and shows
   await page.keyboard.press('3');
   for (const row of same) await expect.poll(() => row.textContent()).toBe('agreed');
   await page.keyboard.press('u');
-  for (const row of same) await expect.poll(() => row.textContent()).toMatch(/^allow by Ana/);
+  for (const row of same) await expect.poll(() => row.textContent()).toBe('allow by Ana');
   const counts = await (await served.fetch(`${api}/reviews`)).json();
   expect(counts).toEqual({ flagged: 3, reviewed: 3, overturned: 3, reopened: 1, fresh: 1 });
   // A reopened item is open again after an undo, too.
@@ -97,7 +92,7 @@ it('a second night opens what is new and what is judged more severely, and shows
   await page.keyboard.press('3');
   await expect.poll(() => page.locator('#row-1 .row-review').textContent()).toBe('agreed');
   await page.keyboard.press('u');
-  await expect.poll(() => page.locator('#row-1 .row-review').textContent()).toMatch(/^decided allow/);
+  await expect.poll(() => page.locator('#row-1 .row-review').textContent()).toBe('reopened');
 });
 
 it.each([
@@ -107,7 +102,7 @@ it.each([
   const run = await twoNights();
   const { page } = await openDashboard(browser, run, '/review', view);
   await listOf(page);
-  await page.getByText('decided allow on').first().waitFor();
+  await page.locator('.row-review').getByText('reopened').waitFor();
   await screenshot(page, `nights-${name}`);
   await checkPage(page);
 });

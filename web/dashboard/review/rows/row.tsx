@@ -1,12 +1,16 @@
 import type { ItemRow } from '../../../../src/dashboard/api/items.ts';
+import { escapeText } from '../../../../src/domain/text/escape-text.ts';
 import { categoryLabel, probability, reopenedWords } from '../../item/words.ts';
 import { Badge, DecisionBadge } from '../../ui/badge.tsx';
-import { localDay } from '../../ui/format.ts';
+import { localTime } from '../../ui/format.ts';
 import { ItemPlace, UntrustedText } from '../../ui/untrusted-text.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 /** Number of categories that a row names. Further ones are only counted. */
 const MAX_CATEGORIES = 3;
+
+/** Characters of a reviewer's name that a row shows. */
+const MAX_NAME = 12;
 
 export const idOf = (row: ItemRow): string => `row-${row.seq}`;
 
@@ -101,17 +105,20 @@ export function ReviewState({
       </Badge>
     );
   if (review === null) return null;
-  if (review.reopened) return <span class="reviewed">{reopenedWords(review, score)}</span>;
+  if (review.reopened) {
+    return (
+      <span class="reviewed" title={reopenedWords(review, score)}>
+        <Icon name="review" />
+        reopened
+      </span>
+    );
+  }
+  const by = review.carried ? ` by ${escapeText(review.by, MAX_NAME)}` : '';
   return (
-    <span class="reviewed">
+    <span class="reviewed" title={localTime(review.at)}>
       <Icon name={review.agrees ? 'check' : review.decision} />
       {review.agrees ? 'agreed' : review.decision}
-      {review.carried && (
-        <>
-          {' '}
-          by <UntrustedText text={review.by} max={30} />, {localDay(review.at)}
-        </>
-      )}
+      {by}
     </span>
   );
 }
