@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Reviews } from '../../src/dashboard/reviews/reviews.ts';
@@ -22,6 +22,9 @@ it('the end of a run says what is new since the run before, decided and open, or
   await appendFile(decisions, 'torn by a crash');
   expect((await night()).stdout).toContain('1 decided, 1 open\n');
   await Reviews.beside(dir).add(dir, flagged!, { decision: null, categories: null, note: '' });
-  const undone = await night();
-  expect(undone.stdout).toContain('0 decided, 2 open\n');
+  expect((await night()).stdout).toContain('0 decided, 2 open\n');
+  await writeFile(decisions, (await readFile(decisions, 'utf8')).replace('a song', 'no song'));
+  const damaged = await night();
+  expect(damaged.status).toBe(0);
+  expect(damaged.stdout).toMatch(/\nReviews: not counted: \.decisions\.jsonl line 3 does not follow/);
 });
