@@ -16,7 +16,12 @@ export function Reviews({ detail: { reviews, review, line } }: { readonly detail
   const shown = reviews.slice(-MAX_SHOWN).toReversed();
   const earlier = shown.slice(LATEST);
   const one = (each: Review): JSX.Element => (
-    <One key={each.number} review={each} counts={each.number === review?.number} own={line.run} />
+    <One
+      key={each.number}
+      review={each}
+      counts={each.number === review?.number && !review.reopened}
+      own={line.run}
+    />
   );
   return (
     <>
