@@ -158,12 +158,12 @@ function Categories({ data: { categories } }: { readonly data: ReportData }): JS
 }
 
 function describeNew(
-  { createdAt, changes }: NonNullable<ReportData['previous']>,
+  { createdAt, changes, isChosen }: NonNullable<ReportData['previous']>,
   { summary, reviews: { fresh } }: ReportData,
 ): string {
   const since = `Since the run of ${time(createdAt)}`;
   const flagged =
-    fresh === null
+    fresh === null || isChosen
       ? ''
       : ` Of the flagged items, ${number(fresh)} are new and ${number(summary.flagged - fresh)} were seen before.`;
   if (changes === null) return `${since}: not compared item by item, since a run is too large.${flagged}`;
