@@ -1,4 +1,5 @@
 import { CommanderError, type Command, type Option } from 'commander';
+import { readSecretFiles } from '../config/keys/secret-files.ts';
 import { DEBUG } from '../config/settings/entries/environment.ts';
 import { flagName } from '../config/settings/given.ts';
 import { replacementFor } from '../config/settings/removed.ts';
@@ -27,7 +28,11 @@ export async function runCli(
 ): Promise<number> {
   let exitStatus = 0;
   try {
-    const program = buildProgram(context, loadRuns, (status) => (exitStatus = status));
+    const withSecrets = { ...context };
+    const program = buildProgram(withSecrets, loadRuns, (status) => (exitStatus = status));
+    program.hook('preAction', async (_, command) => {
+      if (command.name() !== 'help') withSecrets.env = await readSecretFiles(context.env, context.cwd);
+    });
     refuseLostFlags(argv[0], program, context.env);
     await program.parseAsync(argv, { from: 'user' });
     return exitStatus;

@@ -35,7 +35,7 @@ export interface AfterFinish {
  */
 export async function resolveAfterFinish(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];
-  const signingKey = await readSigningKey(from.env);
+  const signingKey = readSigningKey(from.env);
   const exportClean = await cleanExportOf(from);
   const { headFile, report } = await resolveSettings({ headFile: HEAD_FILE, report: REPORT }, from);
   return { signingKey, headFile, onFinish, exportClean, report };

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { resolve } from 'node:path';
+import { readSecretFiles } from '../config/keys/secret-files.ts';
 import { oneOf } from '../config/usage-error.ts';
 import { resolveRunConfig } from '../config/resolve.ts';
 import { START_WAIT } from '../config/settings/entries/fleet.ts';
@@ -71,8 +72,9 @@ const PROGRESS_MS = 1000;
  * `superseded` when another process took the run over; `internal` for bugs.
  */
 export async function startRun(options: StartRunOptions): Promise<EndedRun> {
-  const { signal, env = process.env } = options;
+  const { signal } = options;
   const cwd = resolve(options.cwd ?? '.');
+  const env = await readSecretFiles(options.env ?? process.env, cwd);
   const input = { paths: pathsOf(options), flags: flagsOf(options), env, cwd };
   const resolved = await resolveRunConfig(input);
   const { config, afterFinish } = resolved;

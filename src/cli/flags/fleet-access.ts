@@ -13,8 +13,8 @@ export async function requireFleet(flags: Flags, context: CommandContext): Promi
   return accessTo(await valueOf(FLEET_REDIS, { flags, ...context }), context);
 }
 
-async function accessTo(redis: RedisAddress, { env }: CommandContext): Promise<FleetAccess> {
-  return { redis, key: await readFleetKey(redis, env) };
+function accessTo(redis: RedisAddress, { env }: CommandContext): FleetAccess {
+  return { redis, key: readFleetKey(redis, env) };
 }
 
 /** The fleet that judges a run; null if no Redis is named, and this process judges. */

@@ -1,33 +1,19 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { readKeyFile } from './key-file.ts';
 import { usageError } from '../usage-error.ts';
-import { SIGNING_KEY, SIGNING_KEY_FILE } from '../settings/entries/environment.ts';
+import { SIGNING_KEY } from '../settings/entries/environment.ts';
 
 const VARIABLE = SIGNING_KEY.name;
-const FILE_VARIABLE = SIGNING_KEY_FILE.name;
 const MAX_BYTES = 16 * 1024;
 const HOW_TO_MAKE = 'openssl genpkey -algorithm ed25519 makes one';
 
 /**
- * The Ed25519 private key that manifests are signed with: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`, or in the file that
- * `GUARDSWEEP_SIGNING_KEY_FILE` names; null when neither is set. Failure('usage') when it is not such a key, when every
- * user can read the file, or when it is in a run directory. Never quotes the key.
+ * The Ed25519 private key that manifests are signed with: PEM (PKCS#8) in `GUARDSWEEP_SIGNING_KEY`; null when it is not set.
+ * Failure('usage') when it is not such a key. Never quotes the key.
  */
-export async function readSigningKey(env: NodeJS.ProcessEnv): Promise<KeyObject | null> {
-  const inline = env[VARIABLE] ?? '';
-  const path = env[FILE_VARIABLE] ?? '';
-  if (inline !== '' && path !== '')
-    throw usageError(FILE_VARIABLE, `${VARIABLE} is set as well: unset one of them`);
-  if (inline !== '') return privateKeyFrom(inline, VARIABLE);
-  if (path === '') return null;
-  const around = await findEnclosingRunDirectory(path);
-  if (around !== null)
-    throw usageError(FILE_VARIABLE, `${path} is in the run directory ${around}: keep the key elsewhere`);
-  return privateKeyFrom(
-    await readKeyFile(path, { place: FILE_VARIABLE, maxBytes: MAX_BYTES, secret: true }),
-    FILE_VARIABLE,
-  );
+export function readSigningKey(env: NodeJS.ProcessEnv): KeyObject | null {
+  const pem = env[VARIABLE] ?? '';
+  return pem === '' ? null : privateKeyFrom(pem);
 }
 
 /** The Ed25519 public key in a PEM file. `place` is what named it. Failure('usage') when it is not a public key. */
@@ -45,14 +31,15 @@ export async function readPublicKey(path: string, place: string): Promise<KeyObj
   return key;
 }
 
-function privateKeyFrom(pem: string, place: string): KeyObject {
+function privateKeyFrom(pem: string): KeyObject {
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch {
     // The cause may quote what is secret.
-    throw usageError(place, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
+    throw usageError(VARIABLE, `expected an unencrypted private key in PEM (PKCS#8); ${HOW_TO_MAKE}`);
   }
-  if (key.asymmetricKeyType !== 'ed25519') throw usageError(place, `the key is not Ed25519; ${HOW_TO_MAKE}`);
+  if (key.asymmetricKeyType !== 'ed25519')
+    throw usageError(VARIABLE, `the key is not Ed25519; ${HOW_TO_MAKE}`);
   return key;
 }

@@ -31,6 +31,8 @@ export interface Variable {
   readonly name: string;
   /** Starts with a noun, ends without a full stop. */
   readonly help: string;
+  /** Whether it holds a secret: then `NAME_FILE` may name a file that holds it instead. Default false. */
+  readonly secret?: boolean;
 }
 
 /** The value of a setting that is not given. */

@@ -8,7 +8,7 @@ const MAX_SAID = 4096;
 /** How long its child processes may hold its stderr open after it has exited, in milliseconds. */
 const CLOSING_MS = 1000;
 /** Our own variables, some of which are secrets. */
-const OURS = /^(GUARD|REDIS)/;
+const OURS = /^(GUARD|REDIS|OPENAI)/;
 
 interface OnFinishInput {
   /** The program and its arguments. */
