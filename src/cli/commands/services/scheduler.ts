@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import { JSON_OUTPUT, QUIET } from '../../config/settings/entries/commands.ts';
-import { FLEET_REDIS, REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
-import { type Flags, resolveSettings, valueOf } from '../../config/settings/given.ts';
+import { JSON_OUTPUT, QUIET } from '../../../config/settings/entries/commands.ts';
+import { FLEET_REDIS, REDIS, START_WAIT } from '../../../config/settings/entries/fleet.ts';
+import { type Flags, resolveSettings, valueOf } from '../../../config/settings/given.ts';
 import { resolve } from 'node:path';
-import { suggestion } from '../../config/usage-error.ts';
-import { Failure } from '../../domain/failure.ts';
-import { quoteName } from '../../domain/text/escape-text.ts';
-import type { ScheduledJob } from '../../fleet/scheduler/job-folder.ts';
-import type { ScheduleView } from '../../fleet/scheduler/view-schedule.ts';
-import type { CommandContext, FeedUi, LoadRuns, ReportStatus, RunUi } from '../context.ts';
-import { requireFleet, resolveFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../flags/server-access.ts';
-import { examples, newCommand } from '../new-command.ts';
+import { suggestion } from '../../../config/usage-error.ts';
+import { Failure } from '../../../domain/failure.ts';
+import { quoteName } from '../../../domain/text/escape-text.ts';
+import type { ScheduledJob } from '../../../fleet/scheduler/job-folder.ts';
+import type { ScheduleView } from '../../../fleet/scheduler/view-schedule.ts';
+import type { CommandContext, FeedUi, LoadRuns, ReportStatus, RunUi } from '../../context.ts';
+import { requireFleet, resolveFleet } from '../../flags/fleet-access.ts';
+import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { examples, newCommand } from '../../new-command.ts';
 
 const JOBS_FOLDER = 'jobs';
 const FOLDER_HELP = 'folder of job files; files without a schedule are ignored';
@@ -34,7 +34,10 @@ export function schedulerCommand(context: CommandContext, loadRuns: LoadRuns): C
     )
     .action(async (folder: string, flags: Flags) => {
       const fleet = await requireFleet(flags, context);
-      const [{ scheduler }, runs] = await Promise.all([import('../../../workers/scheduler.ts'), loadRuns()]);
+      const [{ scheduler }, runs] = await Promise.all([
+        import('../../../../workers/scheduler.ts'),
+        loadRuns(),
+      ]);
       const ui = (job: ScheduledJob): FeedUi => feedUi(job, { ...context, fleet, json: false, quiet: true });
       await scheduler(
         {
@@ -84,7 +87,7 @@ function listCommand(context: CommandContext): Command {
         { redis: REDIS, json: JSON_OUTPUT },
         { flags, ...context },
       );
-      const { viewSchedule } = await import('../../fleet/scheduler/view-schedule.ts');
+      const { viewSchedule } = await import('../../../fleet/scheduler/view-schedule.ts');
       const jobs = await readJobs(folder, redis !== null, context);
       const { drain } = context.interrupts;
       const views: ScheduleView[] = [];
@@ -114,7 +117,7 @@ function runCommand(context: CommandContext, loadRuns: LoadRuns, report: ReportS
           `there is no schedule ${quoteName(name)}${suggestion(name, [...jobs.keys()])}`,
         );
       }
-      const { fedRun } = await import('../../fleet/scheduler/schedule-record.ts');
+      const { fedRun } = await import('../../../fleet/scheduler/schedule-record.ts');
       const fed = await fedRun(job);
       if (fed !== null) throw new Failure('usage', `a run of the schedule goes on: ${fed}`);
       report(
@@ -128,7 +131,7 @@ async function readJobs(
   fleet: boolean,
   { cwd, env }: CommandContext,
 ): Promise<Map<string, ScheduledJob>> {
-  const { readJobFolder } = await import('../../fleet/scheduler/job-folder.ts');
+  const { readJobFolder } = await import('../../../fleet/scheduler/job-folder.ts');
   return readJobFolder(resolve(cwd, folder), { cwd, env, fleet }, (_, mistake) => {
     throw mistake;
   });

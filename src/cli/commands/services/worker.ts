@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../../config/keys/guard-tls.ts';
 import {
   CONCURRENCY,
   CORPUS_ROOT,
@@ -8,21 +8,21 @@ import {
   WORKER_LANES,
   WORKER_MAX_WAIT,
   START_WAIT,
-} from '../../config/settings/entries/fleet.ts';
+} from '../../../config/settings/entries/fleet.ts';
 import {
   CANARIES,
   EXPECT_FINGERPRINT,
   GUARD_POLICY,
   WORKER_GUARD,
-} from '../../config/settings/entries/guard.ts';
-import type { CanaryChoice } from '../../config/run-config.ts';
-import { type Flags, resolveSettings } from '../../config/settings/given.ts';
-import { resolveStartWait } from '../../config/start-wait.ts';
-import { LANES, type Lane } from '../../domain/item.ts';
-import type { CommandContext } from '../context.ts';
-import { requireFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../flags/server-access.ts';
-import { examples, newCommand } from '../new-command.ts';
+} from '../../../config/settings/entries/guard.ts';
+import type { CanaryChoice } from '../../../config/run-config.ts';
+import { type Flags, resolveSettings } from '../../../config/settings/given.ts';
+import { resolveStartWait } from '../../../config/start-wait.ts';
+import { LANES, type Lane } from '../../../domain/item.ts';
+import type { CommandContext } from '../../context.ts';
+import { requireFleet } from '../../flags/fleet-access.ts';
+import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { examples, newCommand } from '../../new-command.ts';
 
 /** The lanes of a worker without a corpus. */
 const TEXT_LANES: readonly Lane[] = ['text', 'chat'];
@@ -77,8 +77,8 @@ export function workerCommand(context: CommandContext): Command {
       const config = { guards, tls, guardPolicy, expectFingerprint, startWaitMs, maxWaitMs, canaries };
       const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const [{ moderate }, { openGuardSession }] = await Promise.all([
-        import('../../../workers/moderate.ts'),
-        import('../../guard-setup/guard-session.ts'),
+        import('../../../../workers/moderate.ts'),
+        import('../../../guard-setup/guard-session.ts'),
       ]);
       await moderate(
         {

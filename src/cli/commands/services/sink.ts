@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { resolveAfterFinish } from '../../config/after-finish.ts';
-import { HEAD_FILE } from '../../config/settings/entries/after-run.ts';
-import { FLEET_REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
-import { RUNS_ROOT } from '../../config/settings/entries/output.ts';
-import { type Flags, valueOf } from '../../config/settings/given.ts';
-import { runKeyFile } from '../../runs/trust/run-key.ts';
-import type { CommandContext } from '../context.ts';
-import { requireFleet } from '../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../flags/server-access.ts';
-import { examples, newCommand } from '../new-command.ts';
+import { resolveAfterFinish } from '../../../config/after-finish.ts';
+import { HEAD_FILE } from '../../../config/settings/entries/after-run.ts';
+import { FLEET_REDIS, START_WAIT } from '../../../config/settings/entries/fleet.ts';
+import { RUNS_ROOT } from '../../../config/settings/entries/output.ts';
+import { type Flags, valueOf } from '../../../config/settings/given.ts';
+import { runKeyFile } from '../../../runs/trust/run-key.ts';
+import type { CommandContext } from '../../context.ts';
+import { requireFleet } from '../../flags/fleet-access.ts';
+import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { examples, newCommand } from '../../new-command.ts';
 
 const SETTINGS = {
   redis: FLEET_REDIS,
@@ -36,7 +36,7 @@ export function sinkCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const from = { flags, ...context };
-      const { sink } = await import('../../../workers/sink.ts');
+      const { sink } = await import('../../../../workers/sink.ts');
       await sink(
         {
           ...(await requireFleet(flags, context)),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { GUARD_TOKEN } from '../../config/settings/entries/environment.ts';
+import { GUARD_TOKEN } from '../../../config/settings/entries/environment.ts';
 import {
   ALL_SCORES,
   FAULTS,
@@ -10,10 +10,10 @@ import {
   LOAD_MODEL,
   MODEL,
   MODEL_CONTROL,
-} from '../../config/settings/entries/servers.ts';
-import { type Flags, resolveSettings } from '../../config/settings/given.ts';
-import type { CommandContext } from '../context.ts';
-import { examples, newCommand } from '../new-command.ts';
+} from '../../../config/settings/entries/servers.ts';
+import { type Flags, resolveSettings } from '../../../config/settings/given.ts';
+import type { CommandContext } from '../../context.ts';
+import { examples, newCommand } from '../../new-command.ts';
 
 const SETTINGS = {
   model: MODEL,
@@ -47,7 +47,7 @@ export function guardCommand(context: CommandContext): Command {
     )
     .action(async (flags: Flags) => {
       const settings = await resolveSettings(SETTINGS, { flags, ...context });
-      const { serveGuard } = await import('../../guard-server/serve.ts');
+      const { serveGuard } = await import('../../../guard-server/serve.ts');
       await serveGuard(
         { ...settings, faults: settings.faults ?? undefined, token: context.env[GUARD_TOKEN.name] ?? null },
         context.interrupts,

@@ -1,20 +1,20 @@
 import type { Command } from 'commander';
-import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../config/keys/guard-tls.ts';
-import { REDIS, START_WAIT } from '../../config/settings/entries/fleet.ts';
+import { GUARD_TLS_SETTINGS, resolveGuardTlsFiles, readGuardTls } from '../../../config/keys/guard-tls.ts';
+import { REDIS, START_WAIT } from '../../../config/settings/entries/fleet.ts';
 import {
   CONTENT_ROOT,
   DASHBOARD,
   GATEWAY_HOST,
   GATEWAY_PORT,
-} from '../../config/settings/entries/servers.ts';
-import { GATEWAY_GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE } from '../../config/settings/entries/judging.ts';
-import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
-import { type Flags, resolveSettings } from '../../config/settings/given.ts';
-import { Failure } from '../../domain/failure.ts';
-import type { CommandContext } from '../context.ts';
-import { readGatewayToken, readReleaseToken } from '../flags/server-access.ts';
-import { examples, newCommand } from '../new-command.ts';
+} from '../../../config/settings/entries/servers.ts';
+import { GATEWAY_GUARD, GUARD_POLICY } from '../../../config/settings/entries/guard.ts';
+import { FRAMES, LONG_AUDIO_MODE } from '../../../config/settings/entries/judging.ts';
+import { RUNS_FOLDER } from '../../../config/settings/entries/output.ts';
+import { type Flags, resolveSettings } from '../../../config/settings/given.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { CommandContext } from '../../context.ts';
+import { readGatewayToken, readReleaseToken } from '../../flags/server-access.ts';
+import { examples, newCommand } from '../../new-command.ts';
 
 /** As many again wait; others get status 429. */
 const MAX_CONCURRENT_REQUESTS = 256;
@@ -67,8 +67,8 @@ export function serveCommand(context: CommandContext): Command {
       // No reply names a model, so none waits for it.
       const forServer = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
       const [{ guardOpener }, { serve }] = await Promise.all([
-        import('../../guard-setup/guard-session.ts'),
-        import('../../dashboard/serve.ts'),
+        import('../../../guard-setup/guard-session.ts'),
+        import('../../../dashboard/serve.ts'),
       ]);
       const { out, root: roots, redis, noDashboard: withDashboard } = settings;
       if (!withDashboard && guards.length === 0) throw new Failure('usage', NEEDS_GUARD);
