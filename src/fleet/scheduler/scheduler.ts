@@ -215,6 +215,7 @@ export class Scheduler {
     const dir = join(job.out, run);
     const state = await readRunState(dir, this.#options.signal).catch((error: unknown) => {
       if (!(error instanceof Failure)) throw error;
+      if (error.kind === 'purged') return 'purged';
       this.#options.say(`schedule ${job.name}: ${run} is not resumed: ${error.message}`);
       return 'unreadable';
     });
