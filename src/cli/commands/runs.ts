@@ -97,7 +97,7 @@ function holdCommand(context: CommandContext): Command {
       const [{ holdRun, releaseRun }, { assertRunDirectory }, { userOfProcess }] = await Promise.all([
         import('../../runs/retention/hold.ts'),
         import('../../record/read-record.ts'),
-        import('../../dashboard/reviews/append-entry.ts'),
+        import('../../runs/trust/append-entry.ts'),
       ]);
       await assertRunDirectory(dir);
       if (release) await releaseRun(dir);
@@ -134,7 +134,7 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
       const [{ purgeRuns }, { listRuns }, { userOfProcess }] = await Promise.all([
         import('../../runs/retention/purge-runs.ts'),
         import('../../fleet/status/run-status.ts'),
-        import('../../dashboard/reviews/append-entry.ts'),
+        import('../../runs/trust/append-entry.ts'),
       ]);
       const named = given.map((name) => resolveRunDirectory(name, context.cwd, out));
       const dirs = given.length > 0 ? named : (await listRuns(out, Infinity)).reverse();

@@ -2,7 +2,7 @@ import { Failure } from '../../domain/failure.ts';
 import type { ChainedFile } from '../../files/chained-file.ts';
 import { openReveals } from '../../record/reviews/reveals-file.ts';
 import type { Run } from '../../runs/create-run.ts';
-import { appendEntry } from '../reviews/append-entry.ts';
+import { appendEntry } from '../../runs/trust/append-entry.ts';
 
 /** Runs whose file is kept open for appending. */
 const MAX_FILES = 16;

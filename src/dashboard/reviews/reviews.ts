@@ -7,7 +7,7 @@ import { ReviewHistory } from '../../record/reviews/review-history.ts';
 import type { NEW_REVIEW, SavedReview } from '../api/reviews.ts';
 import type { ApiFailure } from '../api/runs.ts';
 import { DashboardError } from '../errors.ts';
-import { appendEntry } from './append-entry.ts';
+import { appendEntry } from '../../runs/trust/append-entry.ts';
 
 type Said = z.output<typeof NEW_REVIEW>;
 

@@ -14,7 +14,7 @@ import { decisionKey } from '../../record/reviews/review.ts';
 import { parseRequestBody } from '../body.ts';
 import { DashboardError } from '../errors.ts';
 import { labelled, labelsJsonl, labelStudioJson } from '../reviews/label-files.ts';
-import { userOfProcess } from '../reviews/append-entry.ts';
+import { userOfProcess } from '../../runs/trust/append-entry.ts';
 import { ReviewedMeanwhile } from '../reviews/reviews.ts';
 import { type ItemRoute, noSuchItem, seqOf, clientAbortSignal } from './item-request.ts';
 import { type ContentParts, NOTHING, ONLY_SHOWN, viewerOf } from './content-routes.ts';

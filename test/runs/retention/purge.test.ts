@@ -2,7 +2,7 @@ import type * as fs from 'node:fs/promises';
 import { cp, lstat, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { userOfProcess } from '../../../src/dashboard/reviews/append-entry.ts';
+import { userOfProcess } from '../../../src/runs/trust/append-entry.ts';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { readManifest } from '../../../src/record/manifest/manifest.ts';
 import { writePurged } from '../../../src/record/purged.ts';

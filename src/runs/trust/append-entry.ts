@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { ChainedFile } from '../../files/chained-file.ts';
-import { assertOwnRun } from '../../runs/trust/own-run.ts';
+import { assertOwnRun } from './own-run.ts';
 
 /** A run directory, and the name in its run.json. */
 export interface RunPlace {
