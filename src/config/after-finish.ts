@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { usageError } from './usage-error.ts';
+import { webhookSecretFor } from './values/webhook.ts';
 import { readSigningKey } from './keys/signing-key.ts';
 import { EXPORT_CLEAN, HEAD_FILE, KEEP, ON_FINISH, REPORT } from './settings/entries/after-run.ts';
 import { given, type Sources, valueOf, resolveSettings } from './settings/given.ts';
@@ -21,8 +22,10 @@ export interface AfterFinish {
   readonly signingKey: KeyObject | null;
   /** Absolute path of the file that the chain head is noted in; null: in none. */
   readonly headFile: string | null;
-  /** A program, by its name or absolute path, and its arguments; empty: none is run. */
+  /** A program, by its name or absolute path, and its arguments; or the URL of a webhook; empty: nobody is told. */
   readonly onFinish: readonly string[];
+  /** Signs what the webhook is told; null without one. */
+  readonly webhookSecret: KeyObject | null;
   /** Null: nothing is exported. */
   readonly exportClean: CleanExport | null;
   /** Whether report.html is written. */
@@ -35,10 +38,11 @@ export interface AfterFinish {
  */
 export async function resolveAfterFinish(from: Sources): Promise<AfterFinish> {
   const onFinish = (await valueOf(ON_FINISH, from)) ?? [];
+  const webhookSecret = webhookSecretFor(onFinish, from.env);
   const signingKey = readSigningKey(from.env);
   const exportClean = await cleanExportOf(from);
   const { headFile, report } = await resolveSettings({ headFile: HEAD_FILE, report: REPORT }, from);
-  return { signingKey, headFile, onFinish, exportClean, report };
+  return { signingKey, headFile, onFinish, webhookSecret, exportClean, report };
 }
 
 async function cleanExportOf(from: Sources): Promise<CleanExport | null> {

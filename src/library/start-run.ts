@@ -12,6 +12,7 @@ import { startHere } from '../guard-setup/start-here.ts';
 import type { Summary } from '../record/summary/summary.ts';
 import { reportWhenFinished } from '../report/html/write-report.ts';
 import { handOver } from '../runs/finish/hand-over.ts';
+import { tellEnd } from '../runs/finish/tell-end.ts';
 import type { RunView } from '../runs/progress.ts';
 import { EXIT_STATUS } from '../runs/run-end.ts';
 import { noStreamsLine, type RunEvent, unheardLine } from '../runs/run-events.ts';
@@ -94,21 +95,18 @@ export async function startRun(options: StartRunOptions): Promise<EndedRun> {
     }
     const isExported = exportClean !== null && summary.status === 'finished';
     const written = isExported ? await writeCleanRows(run.dir, exportClean, drain) : null;
-    await handOverOrFail(result, { afterFinish, cwd, env, signal: drain });
+    await handOver(result, { afterFinish, signal: drain });
     const exitStatus = end === 'complete' ? (written?.exitStatus ?? 0) : EXIT_STATUS[end];
+    const failure = await tellEnd(
+      { run, status: exitStatus, summary },
+      { afterFinish, cwd, env, signal: stop },
+    );
+    if (failure !== null) options.onNotice?.(failure.message);
     return { dir: run.dir, summary, end, exitStatus, clean: written?.clean ?? null };
   } finally {
     reporter.stop();
     interrupts.end();
   }
-}
-
-/** Failure('service') when the head of the run could not be noted, or the command of `onFinish` failed. */
-async function handOverOrFail(...run: Parameters<typeof handOver>): Promise<void> {
-  const failures = await handOver(...run);
-  if (failures.length === 0) return;
-  const problems = failures.map(({ message }) => message).join('; ');
-  throw new Failure('service', `the run is finished, but ${problems}`);
 }
 
 function pathsOf({ paths = [], jobFile }: StartRunOptions): readonly string[] {

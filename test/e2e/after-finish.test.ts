@@ -7,7 +7,9 @@ import type { NotedHead } from '../../src/record/head-file.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { typed } from '../cli/terminal.ts';
 import { folderWith, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { corpusAt, runConfig } from '../helpers/run-config.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
+import { createdFrom } from '../runs/small-run.ts';
 import { reseal } from '../record/reseal.ts';
 
 const SCRIPT = `#!/bin/sh
@@ -60,7 +62,7 @@ describe('after a run is finished', () => {
     expect([forged.status, forged.stdout]).toEqual([1, expect.stringMatching(/not the expected one/)]);
   });
 
-  it('no head is noted, and nobody told, of a finished run whose record failed verification', async () => {
+  it('no head is noted or told of a finished run whose record failed verification', async () => {
     const { cwd, command, enqueue, heads } = await corpus();
     const run = printedRun(await command(enqueue));
     const summary = join(run, 'summary.json');
@@ -70,7 +72,9 @@ describe('after a run is finished', () => {
     const { status, stderr } = await command(['resume', run, ...flags]);
     expect([status, stderr]).toEqual([1, expect.stringContaining('summary.json')]);
     expect(await readFile(join(cwd, 'heads.jsonl'), 'utf8')).toBe('');
-    await expect(readFile(join(cwd, 'env'))).rejects.toThrow('ENOENT');
+    expect((await readFile(join(cwd, 'env'), 'utf8')).split('\n')).toEqual(
+      expect.arrayContaining(['GUARDSWEEP_STATUS=1', 'GUARDSWEEP_HEAD=']),
+    );
     await writeFile(summary, text);
     expect((await command(['resume', run, ...flags])).status).toBe(0);
     expect(await heads()).toHaveLength(1);
@@ -103,18 +107,40 @@ describe('after a run is finished', () => {
     expect(await readFile(join(dir, 'run.json'), 'utf8')).not.toMatch(/told\.sh|heads\.jsonl/);
   });
 
-  it('4: a command that fails, or a head that cannot be noted; the run stays finished', async () => {
+  it('a command that fails is named, and the run is as it was', async () => {
     const { cwd, enqueue, command } = await corpus();
     const args = ['--on-finish', './told.sh', '--on-finish', join(cwd, 'env'), '--on-finish', '3'];
     const failed = await command([...enqueue, ...args]);
-    expect(failed.status).toBe(4);
-    expect(failed.stderr).toMatch(/\ntold\n.*the run is finished, but .*told\.sh ended with status 3; /s);
+    expect(failed.status).toBe(0);
+    expect(failed.stderr).toMatch(/\ntold\nguardsweep: after the run: .*told\.sh ended with status 3\n/s);
     const run = await onlyRun(join(cwd, 'runs'));
-    expect((await command(['verify', run])).status).toBe(0);
     const missing = await command(['resume', run, '--on-finish', 'no-such-program']);
-    expect(missing.status).toBe(4);
+    expect(missing.status).toBe(0);
     expect(missing.stderr).toMatch(/no-such-program cannot be started \(ENOENT\)/);
-    expect((await command(['resume', run, '--on-finish', 'true'])).status).toBe(0);
+  });
+
+  it('a command is told of every end, as JSON without content', async () => {
+    const { cwd, enqueue, command } = await corpus();
+    await writeFile(join(cwd, 'note.sh'), '#!/bin/sh\ncat >> "$1"\n', { mode: 0o700 });
+    const note = ['--on-finish', './note.sh', '--on-finish', join(cwd, 'notes')];
+    await writeFile(join(cwd, 'b.csv'), 'text\n""\n');
+    expect((await command([...enqueue, ...note])).status).toBe(0);
+    expect((await command(['enqueue', 'b.csv', '--no-report', ...note])).status).toBe(5);
+    const config = { ...runConfig(join(cwd, 'away'), [corpusAt(join(cwd, 'a.csv'))]), maxWaitMs: 0 };
+    const { dir } = await createdFrom({ ...config, guards: ['grpc://127.0.0.1:1'] });
+    const resumed = await command(['resume', dir, '--trust-run', '--start-wait', '0s', ...note]);
+    expect(resumed.status).toBe(4);
+    const text = await readFile(join(cwd, 'notes'), 'utf8');
+    expect(text).not.toContain('hello');
+    const ends = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(ends).toMatchObject([
+      { status: 0, state: 'finished', items: 1, verdicts: 1, errors: 0, gates_tripped: [] },
+      { status: 5, state: 'finished', items: 1, verdicts: 0, errors: 1 },
+      { status: 4, state: 'failed', items: null, chain_head: null },
+    ]);
   });
 
   it('its manifest is signed with the key, and verify wants the signature', async () => {

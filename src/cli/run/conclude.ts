@@ -56,7 +56,7 @@ interface Ended {
 
 /**
  * Writes the report of a run that came to its end, prints its summary, then exports its clean rows and hands over its head; returns the exit status. Failure('service')
- * when the head could not be noted or the `--on-finish` command failed; the failure of an export that was asked for.
+ * when the head could not be noted; the failure of an export that was asked for.
  */
 export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui: FeedUi): Promise<number> {
   const { run, summary, worked } = result;
@@ -76,16 +76,17 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
   }
   if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.line(AFTER_FIRST_RUN);
   const exported = await exportWhenFinished(result, ui);
-  const { afterFinish, cwd, env, interrupts } = ui;
-  const failures = await handOver(result, { afterFinish, cwd, env, signal: interrupts.drain });
-  for (const { cause } of failures) {
-    if (typeof cause === 'string' && cause !== '') ui.stderr.lines(cause.split('\n'));
+  let problem: string | null = null;
+  try {
+    await handOver(result, { afterFinish: ui.afterFinish, signal: ui.interrupts.drain });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'service') throw error;
+    problem = error.message;
   }
   if (exported instanceof Failure) throw exported;
-  if (failures.length === 0) return result.end === 'complete' ? exported : EXIT_STATUS[result.end];
-  const problems = failures.map(({ message }) => message).join('; ');
+  if (problem === null) return result.end === 'complete' ? exported : EXIT_STATUS[result.end];
   throw new Failure(
     'service',
-    `the run is finished, but ${problems}; to try again, give the same flags to: ${resumeCommand(run.dir, ui)}`,
+    `the run is finished, but ${problem}; to try again, give the same flags to: ${resumeCommand(run.dir, ui)}`,
   );
 }

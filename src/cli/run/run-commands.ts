@@ -8,6 +8,10 @@ import { guardOpener, guardsOfRun } from '../../guard-setup/guard-session.ts';
 import { startHere } from '../../guard-setup/start-here.ts';
 import type { PurgedReport } from '../../record/verify/verify-purged.ts';
 import { verifyRun } from '../../record/verify/verify.ts';
+import { isDiskFull } from '../../files/disk-full.ts';
+import type { Summary } from '../../record/summary/summary.ts';
+import type { Run } from '../../runs/create-run.ts';
+import { tellEnd } from '../../runs/finish/tell-end.ts';
 import type { RunOptions } from '../../runs/prepare-run.ts';
 import type { RunResult } from '../../runs/run-end.ts';
 import { resumeRun } from '../../runs/start-run.ts';
@@ -78,11 +82,37 @@ async function shown(
   try {
     result = await work({ keyFile: runKeyFile(ui.env), drain, stop, report: display.report });
   } catch (error) {
-    throw display.run === null ? error : explained(error, display.run, ui);
+    if (display.run === null) throw error;
+    const failure = explained(error, display.run, ui);
+    await tellOfFailure(display.run, null, failure, ui);
+    throw failure;
   } finally {
     display.stop();
   }
-  return conclude(result, about, ui);
+  try {
+    const status = await conclude(result, about, ui);
+    await told({ run: result.run, status, summary: result.summary }, ui);
+    return status;
+  } catch (error) {
+    await tellOfFailure(result.run, result.summary, error, ui);
+    throw error;
+  }
+}
+
+/** Tells how the work on a run failed, unless another process goes on with it. */
+async function tellOfFailure(run: Run, summary: Summary | null, error: unknown, ui: FeedUi): Promise<void> {
+  if (error instanceof Failure && error.kind === 'superseded') return;
+  const status = error instanceof Failure ? error.exitStatus : isDiskFull(error) ? 4 : 1;
+  // A record that failed verification may be forged: nobody is told its head.
+  await told({ run, status, summary: status === 1 ? null : summary }, ui);
+}
+
+async function told(ended: Parameters<typeof tellEnd>[0], ui: FeedUi): Promise<void> {
+  const { afterFinish, cwd, env, interrupts } = ui;
+  const failure = await tellEnd(ended, { afterFinish, cwd, env, signal: interrupts.stop });
+  if (failure === null) return;
+  if (typeof failure.cause === 'string' && failure.cause !== '') ui.stderr.lines(failure.cause.split('\n'));
+  ui.stderr.line(`guardsweep: after the run: ${failure.message}`);
 }
 
 type Accounts = Pick<PurgedReport, 'items' | 'verdicts' | 'errors' | 'head'>;

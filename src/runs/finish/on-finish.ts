@@ -18,6 +18,8 @@ interface OnFinishInput {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that tell the command about the run. */
   readonly about: Readonly<Record<`GUARDSWEEP_${string}`, string>>;
+  /** What the command reads from stdin. */
+  readonly input: string;
   /** Aborted to kill the command. */
   readonly signal: AbortSignal;
   /** In milliseconds; default 60 s. */
@@ -29,18 +31,20 @@ interface OnFinishInput {
  * exits with a status other than 0, with its stderr as `cause`. Rejects with an AbortError when aborted.
  */
 export async function runOnFinish(input: OnFinishInput): Promise<void> {
-  const { command, cwd, env, about, signal, timeoutMs = MAX_MS } = input;
+  const { command, cwd, env, about, input: text, signal, timeoutMs = MAX_MS } = input;
   const [program, ...args] = command;
   const inherited = Object.entries(env).filter(([name]) => !OURS.test(name));
   const child = spawn(program!, args, {
     cwd,
     env: { ...Object.fromEntries(inherited), ...about },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['pipe', 'ignore', 'pipe'],
     killSignal: 'SIGKILL',
     signal,
   });
   // The timeout option of spawn keeps running, and the process alive, when the program cannot be started.
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  // A command need not read it.
+  child.stdin.on('error', () => undefined).end(text);
   let said = Buffer.alloc(0);
   child.stderr.on('data', (bytes: Buffer) => {
     if (said.length < MAX_SAID) said = Buffer.concat([said, bytes]).subarray(0, MAX_SAID);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { runOnFinish } from '../../../src/runs/finish/on-finish.ts';
 
 const never = new AbortController().signal;
-const base = { cwd: '/', env: process.env, about: {}, signal: never };
+const base = { cwd: '/', env: process.env, about: {}, input: '', signal: never };
 
 describe('the command of --on-finish', () => {
   it('is ended when it takes too long', async () => {

@@ -1,6 +1,7 @@
 import { usageError } from '../../usage-error.ts';
-import { resolveCommand, resolveHeadFile } from '../../values/paths.ts';
+import { resolveHeadFile } from '../../values/paths.ts';
 import { parseRate } from '../../values/quantities.ts';
+import { parseOnFinish } from '../../values/webhook.ts';
 import { choice, list, path, single, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
 
@@ -17,14 +18,11 @@ export const HEAD_FILE = setting({
 export const ON_FINISH = setting({
   flag: '--on-finish',
   key: 'onFinish',
-  help: 'run this program, without a shell, when the run is finished',
+  help: 'run this program, without a shell, or post to this https:// webhook, however the work on the run ends',
   flagNote: 'given again, its arguments',
-  keyNote: 'a program, or a list of it and its arguments',
-  kind: list<readonly string[]>('program', 'a program', (texts, { folder }) =>
-    resolveCommand(
-      texts.map(({ value }) => value),
-      folder,
-    ),
+  keyNote: 'a webhook, a program, or a list of a program and its arguments',
+  kind: list<readonly string[]>('program', 'a program or a webhook', (texts, { folder }) =>
+    parseOnFinish(texts, folder),
   ),
   unset: 'none',
   example: './note-head.sh',

@@ -64,6 +64,12 @@ export const RELEASE_TOKEN: Variable = {
   secret: true,
 };
 
+export const WEBHOOK_SECRET: Variable = {
+  name: 'GUARDSWEEP_WEBHOOK_SECRET',
+  help: 'secret that notices to the webhook of `--on-finish` are signed with, at least 32 characters',
+  secret: true,
+};
+
 export const DEBUG: Variable = {
   name: 'GUARDSWEEP_DEBUG',
   help: '1: show where an unexpected error happened',
@@ -87,6 +93,7 @@ const VARIABLES: readonly Variable[] = [
   METRICS_TOKEN,
   GATEWAY_TOKEN,
   RELEASE_TOKEN,
+  WEBHOOK_SECRET,
   {
     name: 'XDG_STATE_HOME',
     help: 'folder of the key that seals the runs created here; ~/.local/state when not set',

@@ -1,0 +1,78 @@
+import { createSecretKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { parseOnFinish, webhookSecretFor } from '../../../src/config/values/webhook.ts';
+import { postWebhook } from '../../../src/runs/finish/webhook.ts';
+
+const SECRET = 'a-secret-of-more-than-32-characters';
+const NOW_MS = Date.parse('2026-11-21T02:00:00.000Z');
+const BODY = '{"run":"x"}';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A webhook that answers with these statuses in turn, the last one for ever. */
+async function webhook(statuses: readonly number[]): Promise<{ url: string; received: Received[] }> {
+  const received: Received[] = [];
+  const server = createServer((request, reply) => {
+    let body = '';
+    request.on('data', (bytes: Buffer) => (body += bytes.toString()));
+    request.on('end', () => {
+      received.push({ headers: request.headers, body });
+      const status = statuses[Math.min(received.length, statuses.length) - 1]!;
+      reply.writeHead(status, { location: '/elsewhere' }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
+}
+
+async function post(url: string, signal = new AbortController().signal): Promise<number[]> {
+  const waited: number[] = [];
+  const clock = { now: () => NOW_MS, wait: async (ms: number) => waited.push(ms) };
+  await postWebhook({ url, secret: createSecretKey(SECRET, 'utf8'), body: BODY, signal, clock });
+  return waited;
+}
+
+it('a webhook that fails twice is told at the third try, and can check who signed', async () => {
+  const { url, received } = await webhook([500, 302, 204]);
+  expect(await post(url)).toEqual([1000, 2000]);
+  expect(received).toHaveLength(3);
+  const { headers, body } = received[2]!;
+  const page = await readFile(join(import.meta.dirname, '../../../docs/record.md'), 'utf8');
+  const example = /```js\n(.*?)```/s.exec(page)![1]!;
+  const { verify } = (await import(`data:text/javascript,${encodeURIComponent(example)}`)) as {
+    readonly verify: (header: string, body: string, secret: string, now: number) => boolean;
+  };
+  const header = headers['guardsweep-signature'] as string;
+  const seconds = NOW_MS / 1000;
+  expect(verify(header, body, SECRET, seconds)).toBe(true);
+  expect(verify(header, `${body} `, SECRET, seconds)).toBe(false);
+  expect(verify(header, body, `${SECRET}x`, seconds)).toBe(false);
+  expect(verify(header, body, SECRET, seconds + 301)).toBe(false);
+});
+
+it('a webhook that never accepts is given up after five tries', async () => {
+  const { url, received } = await webhook([503]);
+  await expect(post(url)).rejects.toMatchObject({
+    message: expect.stringMatching(/status 503, 5 times/) as string,
+  });
+  expect(received).toHaveLength(5);
+  await expect(post(url, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+it('a webhook is on this machine or encrypted, and has a secret', () => {
+  const parsed = (value: string) => parseOnFinish([{ value, place: '--on-finish' }], '/');
+  expect(parsed('https://example.org/hook')).toEqual(['https://example.org/hook']);
+  expect(parsed('http://127.0.0.1:9/')).toEqual(['http://127.0.0.1:9/']);
+  expect(() => parsed('http://example.org/')).toThrow(/needs https/);
+  expect(() => parsed('https://me:word@example.org/')).toThrow(/would be logged/);
+  expect(() => webhookSecretFor(['https://example.org/'], {})).toThrow(/GUARDSWEEP_WEBHOOK_SECRET/);
+  expect(webhookSecretFor(['true'], {})).toBeNull();
+});
