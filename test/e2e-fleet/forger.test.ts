@@ -13,7 +13,7 @@ import { committedShards, comparable, onlyRun, outcomes, until } from '../helper
 import { settled } from '../helpers/settled.ts';
 import { forge, KINDS } from './forger.ts';
 
-const ROWS = 12_000;
+const ROWS = 20_000;
 const FORGERIES = 10_000;
 const MAX_RESIDENT_MIB = 1024;
 const METRICS = ['--metrics-port', '0'];
