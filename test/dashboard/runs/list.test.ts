@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
 import { Failure } from '../../../src/domain/failure.ts';
+import { purgeRun } from '../../../src/runs/retention/purge-run.ts';
 import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
 import {
   openUnready,
@@ -73,6 +74,24 @@ it('answers 304 to those who have the same list or run already, and again once i
   expect([same.status, await same.text()]).toEqual([304, '']);
   await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
   expect((await ask(list, tag)).status).toBe(200);
+});
+
+it('shows a purged run as such, with its counts', async () => {
+  const { out, dir } = await finishedRun();
+  const served = await serveDashboard({ out });
+  const [before] = await listed(served);
+  expect(before).toMatchObject({ state: 'finished', problem: null });
+  await purgeRun(dir, { by: 'mia', now: new Date('2026-12-24T00:00:00Z') });
+  const path = `/api/runs/${basename(dir)}`;
+  const detail = (await (await served.fetch(path)).json()) as RunDetail;
+  const row = {
+    ...before,
+    state: 'purged',
+    problem: 'purged on 2026-12-24 by mia; the head and counts are kept',
+  };
+  expect(detail).toMatchObject({ ...row, summary: { items: 3, verdicts: 3, errors: 0 }, command: null });
+  expect(await listed(served)).toEqual([row]);
+  expect((await served.fetch(`${path}/items/0`)).status).toBe(409);
 });
 
 it('no name leads out of the folder', async () => {
