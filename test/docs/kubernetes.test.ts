@@ -19,10 +19,26 @@ interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string };
+  readonly spec?: { readonly template?: { readonly spec: Pod } };
+}
+
+/** A pod as far as tests look at it. */
+interface Pod {
+  readonly securityContext: { readonly runAsUser: number; readonly fsGroup: number };
+  readonly containers: readonly {
+    readonly image: string;
+    readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[];
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  }[];
+  readonly volumes: readonly {
+    readonly name: string;
+    readonly secret?: { readonly defaultMode: number; readonly items: readonly { readonly path: string }[] };
+  }[];
 }
 
 function manifestsIn(yaml: string): Manifest[] {
-  return parseAllDocuments(yaml).map((document) => document.toJS() as Manifest);
+  // As kubectl reads it, where 0400 is octal.
+  return parseAllDocuments(yaml, { version: '1.1' }).map((document) => document.toJS() as Manifest);
 }
 
 /** What the schema of Kubernetes, as TypeScript's types have it, does not allow in the manifests: unknown keys, wrong values. */
@@ -60,6 +76,24 @@ it('the manifests are what the schema of Kubernetes allows', () => {
   const manifests = manifestsIn(TEXT);
   expect(manifests.map(({ kind }) => kind)).toContain('HorizontalPodAutoscaler');
   expect(problemsOf(manifests)).toEqual([]);
+});
+
+it('secrets reach our processes as files, which are not for every user', () => {
+  const pods = manifestsIn(TEXT).flatMap(({ spec }) => spec?.template?.spec ?? []);
+  let ours = 0;
+  for (const { containers, volumes, securityContext } of pods) {
+    for (const { image, env = [], volumeMounts } of containers) {
+      if (!image.startsWith('guardsweep:')) continue;
+      ours++;
+      const { secret } = volumes.find(({ name }) => name === 'secrets')!;
+      expect([secret!.defaultMode, securityContext.fsGroup]).toEqual([0o400, securityContext.runAsUser]);
+      const { mountPath } = volumeMounts.find(({ name }) => name === 'secrets')!;
+      const files = env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
+      expect(files).toEqual(secret!.items.map(({ path }) => `${mountPath}/${path}`));
+      expect(env.filter(({ valueFrom }) => valueFrom !== undefined)).toEqual([]);
+    }
+  }
+  expect(ours).toBe(3);
 });
 
 it('mistakes in them are found', () => {
