@@ -4,9 +4,10 @@ import type { ScheduleView } from '../src/fleet/scheduler/view-schedule.ts';
 interface SchedulerMetrics {
   readonly registry: Registry;
   readonly skipped: (name: string, reason: string, times: number) => void;
+  readonly purgeFailed: (name: string) => void;
 }
 
-/** A scheduler's metrics for each schedule: last success, status of the last run, next time, skipped times. */
+/** A scheduler's metrics for each schedule: last success, status of the last run, next time, skipped times, failed purges. */
 export function schedulerMetrics(view: () => Promise<readonly ScheduleView[]>): SchedulerMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -50,5 +51,15 @@ export function schedulerMetrics(view: () => Promise<readonly ScheduleView[]>): 
     labelNames: [...labelNames, 'reason'],
     registers,
   });
-  return { registry, skipped: (schedule, reason, times) => skipped.inc({ schedule, reason }, times) };
+  const purgeFailures = new Counter({
+    name: 'guardsweep_schedule_purge_failures_total',
+    help: 'Times that an old run of a schedule could not be purged',
+    labelNames,
+    registers,
+  });
+  return {
+    registry,
+    skipped: (schedule, reason, times) => skipped.inc({ schedule, reason }, times),
+    purgeFailed: (schedule) => purgeFailures.inc({ schedule }),
+  };
 }

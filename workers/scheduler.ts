@@ -38,12 +38,12 @@ const run: Service<SchedulerServiceOptions> = async (options, { drain }) => {
   const opened = new Opened();
   try {
     let wakeUps: WakeUps | null = null;
-    const { registry, skipped } = schedulerMetrics(() =>
+    const { registry, skipped, purgeFailed } = schedulerMetrics(() =>
       Promise.all(schedules.jobs.map((job) => viewSchedule(job, new Date(), drain))),
     );
     const schedules = new Scheduler({
       ...{ folder, cwd, env, fleet: true, now: () => new Date() },
-      ...{ start, resume, skipped, say, signal: drain },
+      ...{ start, resume, skipped, purgeFailed, say, signal: drain },
       changed: () => setWakeUps(),
     });
     const setWakeUps = (): void =>

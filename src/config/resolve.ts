@@ -29,7 +29,12 @@ import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/en
 import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
-import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_TIMEZONE } from './settings/entries/schedule.ts';
+import {
+  SCHEDULE_CATCH_UP,
+  SCHEDULE_CRON,
+  SCHEDULE_KEEP,
+  SCHEDULE_TIMEZONE,
+} from './settings/entries/schedule.ts';
 import { UNPACK_DEPTH, UNPACK_PARTS, UNPACK_RATIO, UNPACK_SIZE } from './settings/entries/unpack.ts';
 import {
   type Flags,
@@ -66,7 +71,12 @@ const RATE_SETTINGS = {
   uncoveredRate: UNCOVERED_RATE,
 };
 
-const SCHEDULE_SETTINGS = { cron: SCHEDULE_CRON, timezone: SCHEDULE_TIMEZONE, catchUp: SCHEDULE_CATCH_UP };
+const SCHEDULE_SETTINGS = {
+  cron: SCHEDULE_CRON,
+  timezone: SCHEDULE_TIMEZONE,
+  catchUp: SCHEDULE_CATCH_UP,
+  keepMs: SCHEDULE_KEEP,
+};
 const UNPACK_SETTINGS = {
   depth: UNPACK_DEPTH,
   parts: UNPACK_PARTS,

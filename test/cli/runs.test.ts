@@ -47,7 +47,7 @@ describe('runs', () => {
   });
 
   it('are held, released and purged; afterwards every command says so', async () => {
-    const { cwd, out, first, second } = await folderOfRuns();
+    const { cwd, out, first, second, damaged } = await folderOfRuns();
     const context = { cwd };
     const run = (...args: string[]) => typed(args, { context, runs: runCommands });
     expect(await run('runs', 'hold', first, '--reason', 'case 4711')).toMatchObject({ status: 0 });
@@ -57,8 +57,10 @@ describe('runs', () => {
     expect(dry.status).toBe(1);
     expect(dry.stdout).toMatch(/left as it is: held by .* case 4711\n.*would free .*\nWould purge 1 run/);
     expect(await readdir(join(out, second))).toEqual(whole);
-    // Neither is a week old.
-    expect((await run('runs', 'purge', '--older-than', '1w')).stdout).toMatch(/Purged 0 runs/);
+    // Neither is a week old, and one cannot be purged.
+    const weekly = await run('runs', 'purge', '--older-than', '1w');
+    expect(weekly).toMatchObject({ status: 1, stdout: expect.stringContaining('Purged 0 runs') as string });
+    expect(weekly.stdout).toContain(`${damaged}: left as it is: it is damaged`);
     expect(await run('runs', 'purge', second)).toMatchObject({ status: 0 });
     expect(await readdir(join(out, second))).not.toContain('verdicts.jsonl');
 

@@ -50,6 +50,10 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
     'job.yaml:3:30: schedule.timezone: expected a time zone such as Europe/London or UTC, found "Mars"',
   ],
   [
+    `${SOURCES}schedule: { cron: 0 2 * * *, keep: soon }\n`,
+    'job.yaml:3:30: schedule.keep: expected an age such as 12h, 30d or 8w, found "soon"',
+  ],
+  [
     `${SOURCES}schedule: { timezone: UTC }\n`,
     'job.yaml:3:13: schedule.timezone: goes with schedule.cron, which says when the job is due',
   ],

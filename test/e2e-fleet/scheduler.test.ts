@@ -19,7 +19,7 @@ import { redisForTest } from '../helpers/redis/redis.ts';
 import { outcomes, until } from '../helpers/run-directory.ts';
 
 const ROWS = 40;
-const TICK = { cron: '*/2 * * * * *', timezone: 'UTC', catchUp: 'once' } as const;
+const TICK = { cron: '*/2 * * * * *', timezone: 'UTC', catchUp: 'once', keepMs: null } as const;
 
 /** A fleet, and a folder with a job that is due every other second. */
 async function schedule() {

@@ -146,14 +146,15 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
       }
       if (json) context.stdout.json(results);
       else context.stdout.line(totalLine(results, dryRun));
-      const isLeft = ({ outcome }: PurgeResult): boolean => outcome === 'kept' || outcome === 'young';
-      if (given.length > 0 && results.some(isLeft)) report(1);
+      const isLeft = ({ outcome }: PurgeResult): boolean =>
+        outcome === 'failed' || (given.length > 0 && (outcome === 'kept' || outcome === 'young'));
+      if (results.some(isLeft)) report(1);
     });
 }
 
 /** Of all runs of a folder, those that were purged before and those that are too young need no line. */
 function isShown({ outcome }: PurgeResult, isNamed: boolean): boolean {
-  return isNamed || outcome === 'purged' || outcome === 'kept';
+  return isNamed || (outcome !== 'done' && outcome !== 'young');
 }
 
 function purgeLine({ run, dir, outcome, reason, bytes, foreign }: PurgeResult, dryRun: boolean): string {

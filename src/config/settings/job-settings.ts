@@ -33,7 +33,7 @@ import {
   TEXT_COLUMN,
 } from './entries/sources.ts';
 import { LIMIT, SAMPLE, SEED } from './entries/sampling.ts';
-import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_TIMEZONE } from './entries/schedule.ts';
+import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_KEEP, SCHEDULE_TIMEZONE } from './entries/schedule.ts';
 import type { Setting } from './setting.ts';
 
 /** All settings that a job file can give, in the order of its documentation. */
@@ -89,4 +89,5 @@ export const JOB_SETTINGS: readonly Setting[] = [
   SCHEDULE_CRON,
   SCHEDULE_TIMEZONE,
   SCHEDULE_CATCH_UP,
+  SCHEDULE_KEEP,
 ];

@@ -10,6 +10,8 @@ export interface Schedule {
   /** IANA name. */
   readonly timezone: string;
   readonly catchUp: (typeof CATCH_UP)[number];
+  /** How long its finished runs are kept, in milliseconds; null: until somebody purges them. */
+  readonly keepMs: number | null;
 }
 
 const MIN_FIELDS = 5;

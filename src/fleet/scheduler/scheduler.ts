@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { readRunState } from '../status/run-status.ts';
 import { dueTimes, nextDue } from './due-times.ts';
 import { type JobContext, readJobFolder, type ScheduledJob } from './job-folder.ts';
+import { OldRuns } from './old-runs.ts';
 import {
   fedRun,
   listRunsOf,
@@ -34,6 +35,8 @@ interface SchedulerOptions extends JobContext {
   /** Called whenever the schedules are others than before. */
   readonly changed: (jobs: readonly ScheduledJob[]) => void;
   readonly skipped: (name: string, reason: SkipReason, times: number) => void;
+  /** Called when an old run of a schedule cannot be purged. */
+  readonly purgeFailed: (name: string) => void;
   /** Takes one line of text. */
   readonly say: (message: string) => void;
   readonly signal: AbortSignal;
@@ -58,10 +61,20 @@ export class Scheduler {
   /** Runs that need not be resumed. */
   readonly #over = new Set<string>();
   readonly #working = new Map<string, Work>();
+  readonly #oldRuns: OldRuns;
   #polling: Promise<void> | null = null;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    const { now, say, purgeFailed, signal } = options;
+    this.#oldRuns = new OldRuns({
+      ...{ now, signal },
+      purged: (name, run) => say(`schedule ${name}: purged ${run}`),
+      failed: (name, path, reason) => {
+        purgeFailed(name);
+        this.#sayOnce(path, `schedule ${name}: warning: ${basename(path)} is not purged: ${reason}`);
+      },
+    });
   }
 
   /** Reads the folder for the first time. Failure('usage') for the first mistake in a job file. */
@@ -87,10 +100,11 @@ export class Scheduler {
     return this.#polling;
   }
 
-  /** Resolves when the runs that this process works on have ended. */
+  /** Resolves when the runs that this process works on have ended, and old ones are purged. */
   async ended(): Promise<void> {
     await this.#polling;
     await Promise.all([...this.#working.values()].map(({ done }) => done));
+    await this.#oldRuns.ended();
   }
 
   async #poll(): Promise<void> {
@@ -102,6 +116,7 @@ export class Scheduler {
     for (const job of this.#jobs.values()) {
       this.#options.signal.throwIfAborted();
       try {
+        this.#oldRuns.look(job);
         await this.#look(job);
         this.#said.delete(job.name);
       } catch (error) {
@@ -238,7 +253,11 @@ export class Scheduler {
       })
       .catch((error: unknown) => this.#noteFailure(job, run, error))
       .catch((error: unknown) => say(`schedule ${job.name}: ${describeError(error)}`))
-      .finally(() => this.#working.delete(job.name));
+      .finally(() => {
+        this.#working.delete(job.name);
+        const current = this.#jobs.get(job.name);
+        if (current !== undefined) this.#oldRuns.purge(current);
+      });
     this.#working.set(job.name, { due, done });
   }
 

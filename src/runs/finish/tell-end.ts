@@ -6,7 +6,7 @@ import { RUN_FILES } from '../../files/run-files.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import type { Run } from '../create-run.ts';
 import { runOnFinish } from './on-finish.ts';
-import { postWebhook } from './webhook.ts';
+import { type Clock, postWebhook } from './webhook.ts';
 
 /** How a command that works on a run ended. */
 interface RunEnded {
@@ -25,6 +25,8 @@ interface TellOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Aborted to give up. */
   readonly signal: AbortSignal;
+  /** Default: the clock of this machine. */
+  readonly clock?: Clock;
 }
 
 /** How long a command of a process that was told twice to end has still, in milliseconds. */
@@ -35,7 +37,7 @@ const AT_ONCE_MS = 10_000;
  * wrong with it, which is never the run's failure; null for nothing.
  */
 export async function tellEnd(ended: RunEnded, options: TellOptions): Promise<Failure | null> {
-  const { afterFinish, cwd, env } = options;
+  const { afterFinish, cwd, env, clock } = options;
   const { onFinish: command, webhookSecret } = afterFinish;
   if (command.length === 0) return null;
   const { run, status, summary } = ended;
@@ -43,7 +45,8 @@ export async function tellEnd(ended: RunEnded, options: TellOptions): Promise<Fa
   const input = `${JSON.stringify(noticeOf(ended))}\n`;
   try {
     if (isWebhook(command[0]!)) {
-      await postWebhook({ url: command[0]!, secret: webhookSecret!, body: input, signal });
+      const post = { url: command[0]!, secret: webhookSecret!, body: input, signal };
+      await postWebhook(post, clock);
     } else {
       const about = {
         GUARDSWEEP_RUN: run.record.run,

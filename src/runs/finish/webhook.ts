@@ -13,23 +13,24 @@ interface Post {
   readonly secret: KeyObject;
   readonly body: string;
   readonly signal: AbortSignal;
-  /** Default: the clock of this machine. */
-  readonly clock?: {
-    now(): number;
-    wait(ms: number, signal: AbortSignal): Promise<unknown>;
-  };
 }
 
-const CLOCK = {
+/** Tells the time of a try, and waits for the next one. */
+export interface Clock {
+  now(): number;
+  wait(ms: number, signal: AbortSignal): Promise<unknown>;
+}
+
+const CLOCK: Clock = {
   now: () => Date.now(),
-  wait: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
+  wait: (ms, signal) => delay(ms, undefined, { signal }),
 };
 
 /**
  * Posts JSON to a webhook until it answers with a status of 2xx: five times, 10 s each. Redirects are not followed.
  * Failure('service') names the host and the last reason; rejects with an AbortError when aborted.
  */
-export async function postWebhook({ url, secret, body, signal, clock = CLOCK }: Post): Promise<void> {
+export async function postWebhook({ url, secret, body, signal }: Post, clock = CLOCK): Promise<void> {
   let reason = '';
   for (let tries = 0; tries < TRIES; tries++) {
     if (tries > 0) await clock.wait(FIRST_WAIT_MS * 2 ** (tries - 1), signal);

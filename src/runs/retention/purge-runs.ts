@@ -23,8 +23,11 @@ export interface PurgeResult {
   /** Name of its directory. */
   readonly run: string;
   readonly dir: string;
-  /** `young`: finished too recently. `done`: purged before. */
-  readonly outcome: 'purged' | 'done' | 'young' | 'kept';
+  /**
+   * `done`: purged before. `young`: finished too recently. `kept`: held, in use or not finished. `failed`: damaged, or
+   * something cannot be deleted.
+   */
+  readonly outcome: 'purged' | 'done' | 'young' | 'kept' | 'failed';
   /** Why it was not purged; null for one that was. */
   readonly reason: string | null;
   /** Bytes that were freed. */
@@ -50,7 +53,7 @@ export async function* purgeRuns(
       if (record !== null && options.belongs?.(record) === false) continue;
       yield { ...about, ...(await purgeOne(dir, record, options)) };
     } catch (error) {
-      yield { ...about, ...notPurged('kept', problemOf(error)) };
+      yield { ...about, ...notPurged('failed', problemOf(error)) };
     }
   }
 }
@@ -65,7 +68,8 @@ async function purgeOne(dir: string, record: RunRecord | null, options: PurgeOpt
     if (refused !== null) return refused;
   } else if (files.length === 0) return { ...notPurged('done', purgedText(purged)), foreign };
   let bytes = 0;
-  for (const path of files) bytes += (await lstat(join(dir, path))).size;
+  // Another scheduler may be purging it as well.
+  for (const path of files) bytes += (await lstat(join(dir, path)).catch(() => null))?.size ?? 0;
   const reason = options.dryRun ? null : await purgeRun(dir, options);
   return reason === null ? { outcome: 'purged', reason, bytes, foreign } : notPurged('kept', reason);
 }
@@ -76,7 +80,7 @@ async function refusalOf(
   record: RunRecord | null,
   { olderThanMs, now }: PurgeOptions,
 ): Promise<Purge | null> {
-  if (record === null) return notPurged('kept', 'it is damaged: its run.json cannot be read');
+  if (record === null) return notPurged('failed', 'it is damaged: its run.json cannot be read');
   if ((await readFeeder(dir))?.alive === true) return notPurged('kept', 'a process works on it');
   if ((await finishedSummary(dir)) === null) return notPurged('kept', 'it is not finished, or is damaged');
   const { finished_at } = await readManifest(dir);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Schedule } from '../../../src/config/values/schedule.ts';
 import { dueTimes, nextDue } from '../../../src/fleet/scheduler/due-times.ts';
 
-const at = (cron: string, timezone: string): Schedule => ({ cron, timezone, catchUp: 'once' });
+const at = (cron: string, timezone: string): Schedule => ({ cron, timezone, catchUp: 'once', keepMs: null });
 const DAY_MS = 86_400_000;
 
 it.each([

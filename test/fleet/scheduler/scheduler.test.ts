@@ -1,17 +1,22 @@
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { basename, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { ScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
 import { readScheduledJob } from '../../../src/fleet/scheduler/job-folder.ts';
 import { Scheduler } from '../../../src/fleet/scheduler/scheduler.ts';
 import { recordPath } from '../../../src/fleet/scheduler/schedule-record.ts';
 import { viewSchedule, type ScheduleView } from '../../../src/fleet/scheduler/view-schedule.ts';
+import { readPurged } from '../../../src/record/purged.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
+import { tellEnd } from '../../../src/runs/finish/tell-end.ts';
 import { openRun } from '../../../src/runs/open-run.ts';
 import { prepareRun } from '../../../src/runs/prepare-run.ts';
+import { holdRun } from '../../../src/runs/retention/hold.ts';
 import { folderWith } from '../../helpers/cli.ts';
 import { gate } from '../../helpers/guards/gate.ts';
+import { webhook, WEBHOOK_SECRET } from '../../helpers/webhook.ts';
 import { go, judge, never } from '../../runs/small-run.ts';
 
 const jobFile = (schedule: string, more = ''): string =>
@@ -21,6 +26,10 @@ const NIGHTLY = jobFile('{ cron: 0 2 * * *, timezone: Europe/London }');
 /** A folder of job files, a clock that the test sets, and schedulers whose runs are judged in this process. */
 class Rehearsal {
   readonly said: string[] = [];
+  /** Schedules of which a run could not be purged, once for each time. */
+  readonly notPurged: string[] = [];
+  /** How long a notice waited before each try but the first, in milliseconds. */
+  readonly waited: number[] = [];
   readonly folder: string;
   readonly #context;
   #now = new Date(0);
@@ -32,7 +41,7 @@ class Rehearsal {
 
   constructor(folder: string) {
     this.folder = folder;
-    this.#context = { cwd: folder, env: {}, fleet: true };
+    this.#context = { cwd: folder, env: { GUARDSWEEP_WEBHOOK_SECRET: WEBHOOK_SECRET }, fleet: true };
   }
 
   /** A scheduler that is started at this time. One that was there before is dead: it never goes on. */
@@ -45,36 +54,55 @@ class Rehearsal {
         await this.starting();
         const options = { keyFile: null, drain: never, report: () => {}, runId };
         const run = await (await prepareRun(job.resolved.config, options))();
-        return this.#judge(run.dir, scheduler);
+        return this.#judge(job, run.dir, scheduler);
       },
-      resume: (_, dir) => this.#judge(dir, scheduler),
+      resume: (job, dir) => this.#judge(job, dir, scheduler),
       changed: () => {},
       skipped: () => {},
+      purgeFailed: (name) => void this.notPurged.push(name),
       say: (line) =>
         void (scheduler === this.#scheduler && this.said.push(`${this.#now.toISOString()} ${line}`)),
       signal: never,
     });
     this.#scheduler = scheduler;
-    this.#now = new Date(time);
+    this.#setClock(time);
     await scheduler.open();
     await this.at(time);
   }
 
-  async #judge(dir: string, scheduler: Scheduler): Promise<number> {
+  async #judge(job: ScheduledJob, dir: string, scheduler: Scheduler): Promise<number> {
     const claim = await FeedClaim.take(dir, { fleet: true });
     try {
       await this.judging(dir);
       if (scheduler !== this.#scheduler) return await new Promise<never>(() => {});
-      await go(await openRun(dir, never), judge());
+      const run = await openRun(dir, never);
+      const { summary } = await go(run, judge());
+      await this.#tell(job, { run, status: 0, summary });
       return 0;
     } finally {
       await claim.release();
     }
   }
 
+  async #tell(
+    { resolved: { afterFinish } }: ScheduledJob,
+    ended: Parameters<typeof tellEnd>[0],
+  ): Promise<void> {
+    const clock = {
+      now: () => this.#now.getTime(),
+      wait: async (ms: number) => this.waited.push(ms),
+    };
+    expect(await tellEnd(ended, { ...this.#context, afterFinish, clock, signal: never })).toBeNull();
+  }
+
+  #setClock(time: string): void {
+    this.#now = new Date(time);
+    if (vi.isFakeTimers()) vi.setSystemTime(this.#now);
+  }
+
   /** Looks at the folder and the clock at this time, and waits for what ends. */
   async at(time: string, { wait = true } = {}): Promise<void> {
-    this.#now = new Date(time);
+    this.#setClock(time);
     await this.#scheduler!.poll();
     if (wait) await this.#scheduler!.ended();
   }
@@ -91,13 +119,19 @@ class Rehearsal {
     return viewSchedule(await this.job(), this.#now, never);
   }
 
-  /** Due times that have a run, in order; what is left of a killed start does not count. */
+  /** Due times that have a run, in order. */
   async runs(): Promise<string[]> {
-    const names = await readdir(join(this.folder, 'runs')).catch(() => []);
+    return (await this.dirs()).map((dir) => basename(dir).slice(0, 16));
+  }
+
+  /** The directories of the runs, in order; what is left of a killed start does not count. */
+  async dirs(): Promise<string[]> {
+    const out = join(this.folder, 'runs');
+    const names = await readdir(out).catch(() => []);
     return names
       .filter((name) => !name.startsWith('.'))
-      .map((name) => name.slice(0, 16))
-      .sort();
+      .sort()
+      .map((name) => join(out, name));
   }
 }
 
@@ -107,8 +141,13 @@ async function rehearsal(job = NIGHTLY): Promise<Rehearsal> {
   );
 }
 
-it('three days: a night on time, a missed one, an overlap, a changed and a removed file', async () => {
-  const days = await rehearsal();
+it('three days: a night on time, a missed one, an overlap, a changed and a removed file, old runs, a webhook that fails', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const hook = await webhook([500, 503, 204]);
+  const nightly = (cron: string): string =>
+    jobFile(`{ cron: ${cron}, timezone: Europe/London, keep: 2d }`, `onFinish: ${hook.url}\n`);
+  const days = await rehearsal(nightly('0 2 * * *'));
   await days.boot('2026-11-21T01:59:50Z');
   await days.at('2026-11-21T02:00:05Z');
   await days.at('2026-11-21T02:00:10Z');
@@ -116,40 +155,56 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
   expect(await days.view()).toMatchObject({
     next: '2026-11-22T02:00:00.000Z',
     last: { due: '2026-11-21T02:00:00.000Z', state: 'finished', status: 0 },
-    last_success: expect.stringMatching(/^20/) as string,
+    last_success: '2026-11-21T02:00:05.000Z',
     skipped: 0,
   });
+  expect(days.waited).toEqual([1000, 2000]);
 
   // The second night, no scheduler is there; the next one makes up for it once.
   await days.boot('2026-11-22T09:00:00Z');
   await days.at('2026-11-22T09:00:05Z');
   expect(await days.runs()).toEqual(['20261121T020000Z', '20261122T020000Z']);
 
+  const second = (await days.dirs())[1]!;
+  await holdRun(second, { at: '2026-11-22T10:00:00.000Z', by: 'mia', reason: 'case 4711' });
+
   // The file is changed during the day: times before that do not count.
-  await days.write(jobFile('{ cron: "0 2,3 * * *", timezone: Europe/London }'));
+  await days.write(nightly('"0,30 2 * * *"'));
   await days.at('2026-11-22T12:00:00Z');
   expect(await days.view()).toMatchObject({ next: '2026-11-23T02:00:00.000Z' });
 
-  // The third night, the first run is not over when the second is due.
+  // The third night, the first run is not over when the second is due. After it, the first night is old.
   const slow = gate();
   days.judging = () => slow.opened;
   await days.at('2026-11-23T02:00:00Z', { wait: false });
-  await days.at('2026-11-23T03:00:00Z', { wait: false });
+  await days.at('2026-11-23T02:30:00Z', { wait: false });
   slow.open();
-  await days.at('2026-11-23T03:10:00Z');
+  await days.at('2026-11-23T02:50:00Z');
   expect(await days.runs()).toEqual(['20261121T020000Z', '20261122T020000Z', '20261123T020000Z']);
   expect(await days.view()).toMatchObject({
     skipped: 1,
-    skips: [{ due: '2026-11-23T03:00:00.000Z', reason: 'overlap' }],
+    skips: [{ due: '2026-11-23T02:30:00.000Z', reason: 'overlap' }],
   });
 
   await rm(join(days.folder, 'nightly.yaml'));
   await days.at('2026-11-24T02:00:00Z');
   expect(await days.runs()).toHaveLength(3);
-  // Put back later, it begins anew.
-  await days.write(NIGHTLY);
+  // Put back later, it begins again. All runs are old, but one is held.
+  await days.write(nightly('0 2 * * *'));
   await days.at('2026-11-25T12:00:00Z');
-  expect(await days.runs()).toHaveLength(3);
+  await days.at('2026-11-25T12:00:05Z');
+  const by = 'schedule nightly';
+  expect(await Promise.all((await days.dirs()).map(readPurged))).toMatchObject([
+    { by, at: '2026-11-23T02:50:00.000Z' },
+    null,
+    { by, at: '2026-11-25T12:00:00.000Z' },
+  ]);
+  expect(await verifyRun(second)).toMatchObject({ ok: true });
+  expect(await days.view()).toMatchObject({ last: { state: 'finished', status: 0 } });
+  expect(days.notPurged).toEqual([]);
+  const notices = hook.received.map(({ body }) => JSON.parse(body) as object);
+  expect(notices).toHaveLength(5);
+  for (const notice of notices) expect(notice).toMatchObject({ name: 'nightly', status: 0, items: 1 });
   expect(days.said.map((line) => line.replace(/-nightly-[0-9a-f]{4}/, ''))).toMatchInlineSnapshot(`
     [
       "2026-11-21T01:59:50.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-21T02:00:00Z",
@@ -158,12 +213,14 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
       "2026-11-22T09:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-23T02:00:00Z",
       "2026-11-22T09:00:00.000Z schedule nightly: starting the run of 2026-11-22T02:00:00Z",
       "2026-11-22T09:00:00.000Z schedule nightly: 20261122T020000Z ended with status 0",
-      "2026-11-22T12:00:00.000Z schedule nightly: due at 0 2,3 * * * (Europe/London), next 2026-11-23T02:00:00Z",
+      "2026-11-22T12:00:00.000Z schedule nightly: due at 0,30 2 * * * (Europe/London), next 2026-11-23T02:00:00Z",
       "2026-11-23T02:00:00.000Z schedule nightly: starting the run of 2026-11-23T02:00:00Z",
-      "2026-11-23T03:00:00.000Z schedule nightly: skipped 2026-11-23T03:00:00Z, because the run before is not over",
-      "2026-11-23T03:10:00.000Z schedule nightly: 20261123T020000Z ended with status 0",
+      "2026-11-23T02:30:00.000Z schedule nightly: skipped 2026-11-23T02:30:00Z, because the run before is not over",
+      "2026-11-23T02:50:00.000Z schedule nightly: 20261123T020000Z ended with status 0",
+      "2026-11-23T02:50:00.000Z schedule nightly: purged 20261121T020000Z",
       "2026-11-24T02:00:00.000Z schedule nightly is removed",
       "2026-11-25T12:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-26T02:00:00Z",
+      "2026-11-25T12:00:00.000Z schedule nightly: purged 20261123T020000Z",
     ]
   `);
 });
@@ -291,6 +348,27 @@ it('a run that failed is not resumed, and does not keep the next night from star
   await days.at('2026-11-22T02:00:00Z');
   expect(await days.runs()).toHaveLength(2);
   expect(await days.view()).toMatchObject({ last: { state: 'finished', status: 0 }, skipped: 0 });
+});
+
+it('an old run that cannot be purged is named once, counted each time, and stops nothing', async () => {
+  const days = await rehearsal(jobFile('{ cron: 0 2 * * *, keep: 1d }'));
+  await days.boot('2026-11-21T01:00:00Z');
+  await days.at('2026-11-21T02:00:00Z');
+  const [damaged] = await days.dirs();
+  await writeFile(join(damaged!, 'run.json'), '{"torn');
+  await days.at('2026-11-21T02:00:05Z');
+  await days.at('2026-11-21T12:00:00Z');
+  expect(days.notPurged).toEqual(['nightly']);
+  await days.at('2026-11-22T02:00:00Z');
+  expect(await days.view()).toMatchObject({
+    last: { due: '2026-11-22T02:00:00.000Z', status: 0 },
+    skipped: 0,
+  });
+  expect(days.notPurged.length).toBeGreaterThan(1);
+  const warning = `warning: ${basename(damaged!)} is not purged: it is damaged: its run.json cannot be read`;
+  expect(days.said.filter((line) => line.includes('warning'))).toEqual([
+    `2026-11-21T12:00:00.000Z schedule nightly: ${warning}`,
+  ]);
 });
 
 it('a run that somebody started by hand counts as an overlap', async () => {

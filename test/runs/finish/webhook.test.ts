@@ -1,42 +1,18 @@
 import { createSecretKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseOnFinish, webhookSecretFor } from '../../../src/config/values/webhook.ts';
 import { postWebhook } from '../../../src/runs/finish/webhook.ts';
+import { webhook, WEBHOOK_SECRET as SECRET } from '../../helpers/webhook.ts';
 
-const SECRET = 'a-secret-of-more-than-32-characters';
 const NOW_MS = Date.parse('2026-11-21T02:00:00.000Z');
 const BODY = '{"run":"x"}';
-
-interface Received {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
-
-/** A webhook that answers with these statuses in turn, the last one for ever. */
-async function webhook(statuses: readonly number[]): Promise<{ url: string; received: Received[] }> {
-  const received: Received[] = [];
-  const server = createServer((request, reply) => {
-    let body = '';
-    request.on('data', (bytes: Buffer) => (body += bytes.toString()));
-    request.on('end', () => {
-      received.push({ headers: request.headers, body });
-      const status = statuses[Math.min(received.length, statuses.length) - 1]!;
-      reply.writeHead(status, { location: '/elsewhere' }).end();
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received };
-}
 
 async function post(url: string, signal = new AbortController().signal): Promise<number[]> {
   const waited: number[] = [];
   const clock = { now: () => NOW_MS, wait: async (ms: number) => waited.push(ms) };
-  await postWebhook({ url, secret: createSecretKey(SECRET, 'utf8'), body: BODY, signal, clock });
+  await postWebhook({ url, secret: createSecretKey(SECRET, 'utf8'), body: BODY, signal }, clock);
   return waited;
 }
 

@@ -147,11 +147,11 @@ describe('a purge', () => {
     const belongs = ({ run }: RunRecord): boolean => run !== basename(other);
     const results = await purge([damaged, used, open.dir, other, good], { belongs });
     await claim.release();
-    expect(results.map(({ outcome, reason }) => reason ?? outcome)).toEqual([
-      'it is damaged: its run.json cannot be read',
-      'a process works on it',
-      'it is not finished, or is damaged',
-      'purged',
+    expect(results.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+      ['failed', 'it is damaged: its run.json cannot be read'],
+      ['kept', 'a process works on it'],
+      ['kept', 'it is not finished, or is damaged'],
+      ['purged', null],
     ]);
   });
 

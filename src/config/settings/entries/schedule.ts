@@ -1,3 +1,4 @@
+import { parseAge } from '../../values/quantities.ts';
 import { CATCH_UP, parseCron, parseTimezone } from '../../values/schedule.ts';
 import { choice, single } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -22,4 +23,11 @@ export const SCHEDULE_CATCH_UP = setting({
   help: 'after a time at which no scheduler was there: start the job late, once (`once`), or wait for the next time (`never`)',
   kind: choice('when', CATCH_UP),
   default: 'once',
+});
+
+export const SCHEDULE_KEEP = setting({
+  key: 'schedule.keep',
+  help: 'how long finished runs of the job are kept, such as `30d`: the scheduler purges older ones, unless they are held',
+  kind: single('age', parseAge),
+  unset: 'nothing is purged',
 });
