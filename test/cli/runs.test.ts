@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
@@ -108,6 +108,15 @@ describe('a name', () => {
     const newest = [first, second].sort()[1]!;
     expect(await shown('latest')).toBe(newest);
     expect(await shown(newest.slice(0, -1))).toBe(newest);
+    await rename(out, join(cwd, 'elsewhere'));
+    const exported = await typed(
+      ['export', newest, '--clean', 'clean.csv', '--out', 'elsewhere', '--trust-run'],
+      {
+        context,
+      },
+    );
+    expect([exported.status, exported.stdout]).toEqual([0, expect.stringContaining('clean.csv')]);
+    await rename(join(cwd, 'elsewhere'), out);
     await cp(join(out, first), join(out, `${newest}-copy`), { recursive: true });
     const both = await typed(['verify', newest.slice(0, -1)], { context, runs: runCommands });
     expect([both.status, both.stderr]).toEqual([2, expect.stringContaining(`${newest}, ${newest}-copy`)]);

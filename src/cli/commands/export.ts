@@ -8,6 +8,7 @@ import {
   IGNORE_REVIEWS,
   KEEP,
 } from '../../config/settings/entries/after-run.ts';
+import { RUNS_FOLDER } from '../../config/settings/entries/output.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { ExportResult } from '../../report/export/export-run.ts';
@@ -25,6 +26,7 @@ const SETTINGS = {
   annotateKey: ANNOTATE_KEY,
   labels: EXPORT_LABELS,
   trustRun: TRUST_RUN,
+  out: RUNS_FOLDER,
   json: JSON_OUTPUT,
 };
 
@@ -42,7 +44,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
     )
     .argument(
       '<run-dir>',
-      'run directory, as enqueue printed it, or the name of a run in ./runs, its beginning, or latest',
+      'run directory, as enqueue printed it; or in --out the name of a run, its beginning, or latest',
     )
     .addHelpText(
       'after',
@@ -71,7 +73,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       if (ignoreReviews && clean === null) {
         throw new Failure('usage', '--ignore-reviews is about the clean file: give --clean FILE too');
       }
-      const runDir = resolveRunDirectory(given, context.cwd);
+      const runDir = resolveRunDirectory(given, context.cwd, values.out);
       const signal = context.interrupts.drain;
       const keyFile = runKeyFile(context.env);
       const results: ExportResult[] = [];
