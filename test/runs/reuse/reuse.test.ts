@@ -168,7 +168,7 @@ describe('equal content in one run', () => {
         report: (event) => {
           if (event.kind !== 'judging') return;
           const look = setInterval(() => {
-            if (event.view().judged < 500) return;
+            if (event.view().judged < 3000) return;
             clearInterval(look);
             stop.abort(new Failure('interrupted', 'interrupted'));
           }, 1);
