@@ -14,6 +14,7 @@ export const ROOMS = [
   'confinement',
   'terminal',
   'config',
+  'metrics',
   'formats',
   'ingest',
   'store',

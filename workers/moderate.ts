@@ -13,7 +13,6 @@ import { Presence } from '../src/fleet/redis/presence.ts';
 import { type GuardPool, sayChanges } from '../src/guard/pool/pool.ts';
 import type { MetricsAddress } from '../src/http/metrics-server.ts';
 import { Opened } from './opened.ts';
-import { addQueueMetrics } from './queue-metrics.ts';
 import { serveObserved, untilDrained, type Service } from './service.ts';
 import { workerMetrics } from './worker-metrics.ts';
 
@@ -61,10 +60,9 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
     const guards = await options.openGuards(drain);
     opened.closedBy(() => guards.close());
     const { pool } = guards;
-    const { registry, observer } = workerMetrics(pool);
-    addQueueMetrics(registry, link);
+    const { metrics, observer } = workerMetrics(pool);
     const needs = { guard: () => hasAnswered(pool) };
-    await serveObserved({ opened, registry, link, metrics: options.metrics, needs, say });
+    await serveObserved({ opened, metrics, link, address: options.metrics, needs, say });
     const id = randomBytes(6).toString('hex');
     const models = new WorkerModels(link);
     const describe = (): object => ({

@@ -38,7 +38,7 @@ const run: Service<SchedulerServiceOptions> = async (options, { drain }) => {
   const opened = new Opened();
   try {
     let wakeUps: WakeUps | null = null;
-    const { registry, skipped, purgeFailed } = schedulerMetrics(() =>
+    const { metrics, skipped, purgeFailed } = schedulerMetrics(() =>
       Promise.all(schedules.jobs.map((job) => viewSchedule(job, new Date(), drain))),
     );
     const schedules = new Scheduler({
@@ -55,7 +55,7 @@ const run: Service<SchedulerServiceOptions> = async (options, { drain }) => {
       startTimeoutMs: options.startWaitMs,
     });
     opened.closedBy(() => link.close());
-    await serveObserved({ opened, registry, link, metrics: options.metrics, needs: {}, say });
+    await serveObserved({ opened, metrics, link, address: options.metrics, needs: {}, say });
     const poll = (): void => void schedules.poll().catch(() => {});
     wakeUps = new WakeUps(link, poll, drain);
     opened.closedBy(() => wakeUps?.close());

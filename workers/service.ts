@@ -1,6 +1,7 @@
-import type { Registry } from 'prom-client';
+import { collectDefaultMetrics } from 'prom-client';
 import { Failure } from '../src/domain/failure.ts';
 import { type MetricsAddress, type Readiness, serveMetrics } from '../src/http/metrics-server.ts';
+import type { Metrics } from '../src/metrics/metrics.ts';
 import type { RedisLink } from '../src/queue/redis/link.ts';
 import type { Opened } from './opened.ts';
 
@@ -29,10 +30,10 @@ export async function untilDrained({ drain, stop }: Ending, work: () => Promise<
 
 interface ObservedProcess {
   readonly opened: Opened;
-  readonly registry: Registry;
-  readonly link: Pick<RedisLink, 'answers'>;
+  readonly metrics: Metrics;
+  readonly link: Pick<RedisLink, 'answers' | 'away'>;
   /** Null: nothing is served. */
-  readonly metrics: MetricsAddress | null;
+  readonly address: MetricsAddress | null;
   /** What the process needs besides Redis. */
   readonly needs: Readiness;
   readonly say: (message: string) => void;
@@ -40,9 +41,11 @@ interface ObservedProcess {
 
 /** Serves the metrics and the health of a process until `opened` is closed, and says where. */
 export async function serveObserved(process: ObservedProcess): Promise<void> {
-  const { opened, registry, link, metrics, needs, say } = process;
-  if (metrics === null) return;
-  const server = await serveMetrics(registry, metrics, { redis: () => link.answers(), ...needs });
+  const { opened, metrics, link, address, needs, say } = process;
+  if (address === null) return;
+  metrics.gauge('guardsweep_redis_up', (gauge) => gauge.set(link.away ? 0 : 1));
+  collectDefaultMetrics({ register: metrics.registry });
+  const server = await serveMetrics(metrics.registry, address, { redis: () => link.answers(), ...needs });
   opened.closedBy(() => server.close());
   say(`metrics at ${server.url}`);
 }

@@ -46,10 +46,10 @@ const run: Service<SinkOptions> = async (options, { drain, stop }) => {
       seal: options.key && new FleetSeal(options.key),
     });
     opened.closedBy(() => link.close());
-    const { registry, observer, fullDisks } = sinkMetrics();
-    addQueueMetrics(registry, link);
+    const { metrics, observer, fullDisks } = sinkMetrics();
+    addQueueMetrics(metrics, link);
     const needs = { root: () => areWritable(roots) };
-    await serveObserved({ opened, registry, link, metrics: options.metrics, needs, say });
+    await serveObserved({ opened, metrics, link, address: options.metrics, needs, say });
     const id = randomBytes(6).toString('hex');
     const describe = (): object => ({ host: hostname(), pid: process.pid, diskFull: [...fullDisks] });
     const presence = new Presence(link, 'sink', id, { describe, expiryMs: PRESENCE_EXPIRY_MS });

@@ -1,15 +1,19 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { LANES, type Lane } from '../src/domain/item.ts';
-import { listErrors } from '../src/domain/shard.ts';
+import type { Judgement } from '../src/domain/outcome.ts';
+import { listErrors, type ShardResult } from '../src/domain/shard.ts';
 import type { WorkerObserver } from '../src/fleet/worker/fleet-worker.ts';
 import type { GuardPool } from '../src/guard/pool/pool.ts';
 import { addPoolMetrics } from '../src/guard/pool/pool-metrics.ts';
+import { Metrics } from '../src/metrics/metrics.ts';
 
 /** Histogram buckets for the items of a shard. */
 const SHARD_ITEM_BUCKETS = [1, 8, 32, 64, 128, 256, 384, 512];
 
+/** Histogram buckets for the time of a request, in seconds: from a short text to a batch of images. */
+const LATENCY_BUCKETS = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
+
 interface WorkerMetrics {
-  readonly registry: Registry;
+  readonly metrics: Metrics;
   readonly observer: WorkerObserver;
 }
 
@@ -18,52 +22,30 @@ interface WorkerMetrics {
  * time.
  */
 export function workerMetrics(pool: GuardPool): WorkerMetrics {
-  const registry = new Registry();
-  const registers = [registry];
-  const items = new Counter({
-    name: 'guardsweep_items_total',
-    help: 'Items judged, by lane and outcome: ok, or the code of an error',
-    labelNames: ['lane', 'outcome'],
-    registers,
-  });
-  const shards = new Histogram({
-    name: 'guardsweep_shard_items',
-    help: 'Items of the shards judged',
-    labelNames: ['lane'],
-    buckets: SHARD_ITEM_BUCKETS,
-    registers,
-  });
-  const inFlight = new Gauge({
-    name: 'guardsweep_shards_in_flight',
-    help: 'Shards being judged',
-    labelNames: ['lane'],
-    registers,
-  });
+  const metrics = new Metrics();
+  const items = metrics.counter('guardsweep_items_total');
+  const shards = metrics.histogram('guardsweep_shard_items', SHARD_ITEM_BUCKETS);
+  const latency = metrics.histogram('guardsweep_guard_latency_seconds', LATENCY_BUCKETS);
+  const inFlight = metrics.gauge('guardsweep_shards_in_flight');
   for (const lane of LANES) inFlight.set({ lane }, 0);
-  const dropped = new Counter({
-    name: 'guardsweep_jobs_dropped_total',
-    help: 'Jobs that no feeder made, by reason',
-    labelNames: ['reason'],
-    registers,
-  });
+  const dropped = metrics.counter('guardsweep_jobs_dropped_total');
   let running = 0;
+  let idleMs = 0;
   let idleSince: number | null = performance.now();
-  const idle = new Counter({
-    name: 'guardsweep_guard_idle_seconds_total',
-    help: 'Time in which this worker had no shard for its guards',
-    registers,
-    collect: () => countIdle(),
-  });
   const countIdle = (): void => {
     if (idleSince === null) return;
     const now = performance.now();
-    idle.inc((now - idleSince) / 1000);
+    idleMs += now - idleSince;
     idleSince = now;
   };
-  addPoolMetrics(registry, pool);
+  metrics.counter('guardsweep_guard_idle_seconds_total', (counter) => {
+    countIdle();
+    counter.inc(idleMs / 1000);
+  });
+  addPoolMetrics(metrics, pool);
 
   return {
-    registry,
+    metrics,
     observer: {
       begun: (lane: Lane) => {
         countIdle();
@@ -77,8 +59,22 @@ export function workerMetrics(pool: GuardPool): WorkerMetrics {
         if (--running === 0) idleSince = performance.now();
         if (result === null) return;
         shards.observe({ lane }, result.shard.items.length);
+        for (const { endpoint, latencyMs } of requestsOf(result)) {
+          latency.observe({ guard: endpoint }, latencyMs / 1000);
+        }
         for (const error of listErrors(result)) items.inc({ lane, outcome: error?.code ?? 'ok' });
       },
     },
   };
+}
+
+/** One judgement of each request that judged a shard. Verdicts that were reused had theirs in another run. */
+function requestsOf({ outcomes }: Pick<ShardResult, 'outcomes'>): Iterable<Judgement> {
+  const requests = new Map<string, Judgement>();
+  for (const outcome of outcomes) {
+    if (!outcome?.judgement) continue;
+    const { endpoint, moderatedAt, latencyMs } = outcome.judgement;
+    requests.set(`${endpoint} ${moderatedAt} ${latencyMs}`, outcome.judgement);
+  }
+  return requests.values();
 }

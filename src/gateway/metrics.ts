@@ -1,6 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { addPoolMetrics } from '../guard/pool/pool-metrics.ts';
+import { Metrics } from '../metrics/metrics.ts';
 import { addStreamMetrics, type ObservedStreams } from '../http/streams/stream-metrics.ts';
 
 /** From the fastest text to the default time limit, in seconds. */
@@ -22,7 +23,8 @@ export interface GatewayMetrics {
 
 /** The gateway's metrics: requests by route and status, their time, those open, streams, and the state of the guards. */
 export function gatewayMetrics({ pool, streams, open, waiting }: Observed): GatewayMetrics {
-  const registry = new Registry();
+  const metrics = new Metrics();
+  const { registry } = metrics;
   const registers = [registry];
   const requests = new Counter({
     name: 'guardsweep_gateway_requests_total',
@@ -54,7 +56,7 @@ export function gatewayMetrics({ pool, streams, open, waiting }: Observed): Gate
     },
   });
   addStreamMetrics(registry, streams);
-  addPoolMetrics(registry, pool);
+  addPoolMetrics(metrics, pool);
   return {
     registry,
     answered: (route, status, took) => {

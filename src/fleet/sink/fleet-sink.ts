@@ -9,7 +9,8 @@ import { DroppedJobs } from '../../queue/redis/sealing/dropped-jobs.ts';
 import { cannotRead } from '../jobs/unreadable-jobs.ts';
 import type { SinkJob } from '../jobs/result-job.ts';
 import { sweepRun } from '../redis/sweep-run.ts';
-import type { ShardResult } from '../../domain/shard.ts';
+import type { Lane } from '../../domain/item.ts';
+import type { ShardTally } from '../../record/shard-tally.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { findRunDirectory, type FoundRun } from './find-run-directory.ts';
 import type { VerdictStore } from '../../store/verdict-store.ts';
@@ -45,8 +46,10 @@ interface FleetSinkOptions {
 }
 
 export interface SinkObserver {
-  held(runs: number): void;
-  committed(result: ShardResult): void;
+  /** The runs that the sink holds now, by name. */
+  held(runs: ReadonlyMap<string, Pick<HeldRun, 'backlog'>>): void;
+  /** A shard is on disk: reported once for each, however often its result is delivered. */
+  committed(lane: Lane, tally: ShardTally): void;
   /** The disk of a run is full, or no longer full. */
   diskFull(run: string, full: boolean): void;
   finished(): void;
@@ -54,7 +57,7 @@ export interface SinkObserver {
   dropped(reason: string): void;
 }
 
-interface Held {
+interface Held extends Pick<HeldRun, 'backlog'> {
   readonly lease: Lease;
   readonly end: AbortController;
   readonly done: Promise<void>;
@@ -189,21 +192,26 @@ class FleetSink {
     }
     this.#options.say(`committing the run ${run.run}`);
     const end = new AbortController();
-    const done = this.#hold(run.run, found, lease, end.signal).finally(() => {
+    const held = this.#heldRun(found);
+    const done = this.#hold(run.run, held, lease, end.signal).finally(() => {
       this.#held.delete(run.run);
-      this.#options.observer.held(this.#held.size);
+      this.#options.observer.held(this.#held);
     });
-    this.#held.set(run.run, { lease, end, done });
-    this.#options.observer.held(this.#held.size);
+    this.#held.set(run.run, { lease, end, done, backlog: () => held.backlog() });
+    this.#options.observer.held(this.#held);
+  }
+
+  #heldRun(run: FoundRun): HeldRun {
+    const { say, stop, observer, afterFinish, roots, keyFile } = this.#options;
+    const openStore = (found: FoundRun): Promise<VerdictStore | null> =>
+      openRunStore(found, { roots, keyFile, say, signal: stop });
+    const diskFull = (full: boolean): void => observer.diskFull(run.record.run, full);
+    return new HeldRun({ run, say, diskFull, afterFinish, openStore, stop });
   }
 
   /** Commits the results of one run until it is over, or another process takes it over. Does not reject. */
-  async #hold(name: string, found: FoundRun, lease: Lease, end: AbortSignal): Promise<void> {
-    const { link, say, stop, observer, afterFinish, roots, keyFile } = this.#options;
-    const openStore = (run: FoundRun): Promise<VerdictStore | null> =>
-      openRunStore(run, { roots, keyFile, say, signal: stop });
-    const diskFull = (full: boolean): void => observer.diskFull(name, full);
-    const held = new HeldRun({ run: found, say, diskFull, afterFinish, openStore, stop });
+  async #hold(name: string, held: HeldRun, lease: Lease, end: AbortSignal): Promise<void> {
+    const { link, say, stop, observer } = this.#options;
     const dropped = new DroppedJobs(say, (reason) => observer.dropped(reason));
     const queue = sinkQueue(link, name, { dropped });
     const signal = AbortSignal.any([end, stop]);
@@ -214,7 +222,7 @@ class FleetSink {
           const taken = await held.take(job);
           if (taken.done === 'dropped') await this.#drop(name, job, taken.reason, dropped);
           if (taken.done === 'committed' && job.kind === 'result') {
-            observer.committed(job.result);
+            if (taken.tally !== null) observer.committed(job.result.shard.lane, taken.tally);
             await held.keep(job.result);
           }
           if (taken.done === 'finished') observer.finished();
@@ -225,7 +233,7 @@ class FleetSink {
       if (!signal.aborted) await this.#giveUp(name, error);
     } finally {
       await held.close();
-      diskFull(false);
+      observer.diskFull(name, false);
       await queue.close();
       await this.#clearIfOver(name);
       await lease.release();

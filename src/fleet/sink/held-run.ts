@@ -8,8 +8,11 @@ import { listJudgements, type ShardResult } from '../../domain/shard.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { PlanTail } from '../../ingest/plan/plan-tail.ts';
 import { Requeue } from '../../queue/work-queue.ts';
+import { ChainTail } from '../../record/log/chain-tail.ts';
+import type { ShardTally } from '../../record/shard-tally.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
+import { hasMarker } from '../../runs/control/control-files.ts';
 import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
 import { noteFinished } from '../../runs/finish/hand-over.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
@@ -19,6 +22,7 @@ import type { VerdictStore } from '../../store/verdict-store.ts';
 import type { ResultJob, SinkJob } from '../jobs/result-job.ts';
 import { isSameMark, settledMark } from '../jobs/settled-mark.ts';
 import type { FoundRun } from './find-run-directory.ts';
+import { type Backlog, RunBacklog } from './run-backlog.ts';
 import { KeptVerdicts } from './run-store.ts';
 
 /** Requeue delay after another process took over the log, in milliseconds. */
@@ -41,7 +45,9 @@ interface HeldRunOptions {
 export type SinkAfterFinish = Pick<AfterFinish, 'signingKey' | 'headFile'>;
 /** The result of handling a job. */
 type Taken =
-  | { readonly done: 'committed' | 'finished' | 'finished before' }
+  /** With the sums of the shard, or null if it was committed before. */
+  | { readonly done: 'committed'; readonly tally: ShardTally | null }
+  | { readonly done: 'finished' | 'finished before' }
   | {
       readonly done: 'dropped';
       readonly reason: Mismatch | 'not fed' | 'other run' | 'other feeder' | 'unfinished';
@@ -51,9 +57,13 @@ type Taken =
 export class HeldRun {
   readonly #options: HeldRunOptions;
   readonly #plan: PlanTail;
+  readonly #backlog: RunBacklog;
   readonly #kept: KeptVerdicts;
   readonly #recordSha256: string;
   #claim: Promise<LogWriter> | null = null;
+  #measuring: Promise<Backlog | null> | null = null;
+  /** The log before the claim. */
+  #log: ChainTail | null = null;
   /** The key of the feeder whose result came last. */
   #key: { readonly epoch: number; readonly key: Promise<string | null> } | null = null;
   /** The chain head that was reported and noted last: a finish job can arrive repeatedly. */
@@ -63,6 +73,7 @@ export class HeldRun {
     this.#options = options;
     const { run, openStore } = options;
     this.#plan = new PlanTail(join(run.dir, RUN_FILES.plan));
+    this.#backlog = new RunBacklog(this.#plan, () => performance.now());
     this.#kept = new KeptVerdicts(run, openStore);
     this.#recordSha256 = recordSha256(run.record);
   }
@@ -92,8 +103,9 @@ export class HeldRun {
     try {
       const log = await claim;
       if (job.kind === 'result') {
-        await log.commit(job.result);
-        return { done: 'committed' };
+        const tally = await log.commit(job.result);
+        if (tally !== null) this.#backlog.committed();
+        return { done: 'committed', tally };
       }
       const { stop, afterFinish } = this.#options;
       await this.#plan.poll(stop);
@@ -114,6 +126,34 @@ export class HeldRun {
       'internal',
       'the run cannot be finished: not all of its shards are committed; resume it',
     );
+  }
+
+  /**
+   * How far the run is behind its plan; null while it is paused, and when that cannot be read. Concurrent calls share one
+   * look. Does not reject.
+   */
+  backlog(): Promise<Backlog | null> {
+    this.#measuring ??= this.#measure().finally(() => (this.#measuring = null));
+    return this.#measuring;
+  }
+
+  async #measure(): Promise<Backlog | null> {
+    const { run, stop } = this.#options;
+    try {
+      if (await hasMarker(run.dir, 'paused')) return null;
+      return await this.#backlog.measure(await this.#committed(), stop);
+    } catch {
+      // Whatever is wrong with the run's files is reported when its next result comes.
+      return null;
+    }
+  }
+
+  /** What is committed: only a claimed log knows it without reading. */
+  async #committed(): Promise<Pick<ChainTail, 'isCommitted' | 'counts'>> {
+    if (this.#claim !== null) return this.#claim;
+    this.#log ??= await ChainTail.openNow(this.#options.run.dir, this.#options.stop);
+    await this.#log.poll();
+    return this.#log;
   }
 
   /** Adds the verdicts of a committed result to the run's store, where later runs find them. Does not reject but on abort. */
@@ -155,6 +195,7 @@ export class HeldRun {
       say(message);
     };
     const since = (await readFeeder(run.dir))?.at;
+    this.#log = null;
     return claimLog(run.dir, run.record, { signal: stop, report, since });
   }
 

@@ -15,7 +15,7 @@ import {
   type ClosingLine,
   type CommitLine,
 } from '../../record/log/chain-line.ts';
-import type { ShardCounts } from '../../record/shard-tally.ts';
+import type { ShardCounts, ShardTally } from '../../record/shard-tally.ts';
 import type { CommitTable } from '../../record/log/commit-table.ts';
 import { RESTRICTED_LIST } from '../../files/run-files.ts';
 import { RestrictedList } from '../../record/restricted/restricted-list.ts';
@@ -71,7 +71,7 @@ export class LogWriter {
   /** Keys of the canary checks in the log. */
   readonly #canaries: Set<string>;
   readonly #group: GroupCommit<Entry>;
-  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #underWay = new Map<number, Promise<ShardTally>>();
   /** Reused: allocating a buffer per shard costs more than writing it. */
   readonly #buffers: TextBuffer[] = [];
   #end: ChainEnd;
@@ -120,27 +120,26 @@ export class LogWriter {
 
   /**
    * Commits a shard: resolves once its outcomes are on disk and in the chain, and no later epoch was claimed by then.
-   * A committed shard is left as it is; a second call for one in flight shares its result. Concurrent commits share
-   * their syncs; callers bound how many wait.
+   * A committed shard is left as it is; a second call for one in flight waits for it. Concurrent commits share their
+   * syncs; callers bound how many wait. Resolves to the sums of the shard, or to null when another call committed it.
    *
    * Rejects with Failure('superseded') once a later epoch was claimed, Failure('service') when the disk stays full,
    * Failure('internal') when the result does not fit its shard or the log cannot be written. After a failed write every
    * commit fails.
    */
-  async commit(result: ShardResult): Promise<void> {
+  async commit(result: ShardResult): Promise<ShardTally | null> {
     const { shard } = result.shard;
-    if (this.#table.has(shard)) return;
-    let done = this.#underWay.get(shard);
-    if (done === undefined) {
-      // Finishing needs it: it loads while a guard judges the next shards. A failure is reported then.
-      this.#duckdb ??= loadDuckDB().catch(() => undefined);
-      const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
-      done = this.#write(result, text).finally(() => {
-        this.#underWay.delete(shard);
-        this.#keep(text);
-      });
-      this.#underWay.set(shard, done);
-    }
+    if (this.#table.has(shard)) return null;
+    const underWay = this.#underWay.get(shard);
+    if (underWay !== undefined) return underWay.then(() => null);
+    // Finishing needs it: it loads while a guard judges the next shards. A failure is reported then.
+    this.#duckdb ??= loadDuckDB().catch(() => undefined);
+    const text = this.#buffers.pop() ?? new TextBuffer(LIKELY_BYTES);
+    const done = this.#write(result, text).finally(() => {
+      this.#underWay.delete(shard);
+      this.#keep(text);
+    });
+    this.#underWay.set(shard, done);
     return done;
   }
 
@@ -175,13 +174,14 @@ export class LogWriter {
     return Math.round(performance.now() - this.#begun);
   }
 
-  async #write(result: ShardResult, text: TextBuffer): Promise<void> {
+  async #write(result: ShardResult, text: TextBuffer): Promise<ShardTally> {
     const { run, config } = this.record;
     if (config.output.includeContent) await this.#restricted.read(this.diskFull.signal);
     const isRestricted = (sha256: string): boolean =>
       this.#restricted.by(sha256, { run, isFound: () => true }) !== null;
     const encoded = encodeShard(run, config, result, new Date().toISOString(), text, isRestricted);
-    return this.#group.add({ result, encoded });
+    await this.#group.add({ result, encoded });
+    return encoded.tally;
   }
 
   /** Before an outcome is written, what it restricts is known to every other run of the folder. */

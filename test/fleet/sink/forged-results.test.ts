@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { Queue } from 'bullmq';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
-import type { Item, JudgedItem } from '../../../src/domain/item.ts';
+import type { Item, JudgedItem, Lane } from '../../../src/domain/item.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
@@ -62,11 +62,11 @@ async function fedRun(
   await runs.register({ run: name, dir: run.dir, epoch: feeder.epoch }, signal);
 
   const dropped: string[] = [];
-  const committed: number[] = [];
+  const committed: Lane[] = [];
   let finished = 0;
   const observer = {
     finished: () => void finished++,
-    committed: ({ shard }: ShardResult) => void committed.push(shard.shard),
+    committed: (lane: Lane) => void committed.push(lane),
     dropped: (reason: string) => void dropped.push(reason),
   };
   const { said } = sinkAtWork(link, dirname(run.dir), { observer, headFile });
@@ -103,7 +103,7 @@ async function fedRun(
     endsRight: async () => {
       await emptied();
       for (const shard of SHARDS) await results.put(job(resultOf(shard)), signal);
-      await settled(() => new Set(committed).size === SHARDS.length);
+      await settled(() => committed.length === SHARDS.length);
       const finish: SinkJob = { kind: 'finish', run: name, record, epoch: feeder.epoch, pass: 1 };
       await results.put(finish, signal);
       await settled(() => finished === 1);

@@ -1,0 +1,50 @@
+import type { PlanTail } from '../../ingest/plan/plan-tail.ts';
+import type { ChainTail } from '../../record/log/chain-tail.ts';
+
+/** How far the judging of a run is behind its plan. */
+export interface Backlog {
+  /** Items of the current pass that are planned and not committed. */
+  readonly items: number;
+  /** Seconds since the oldest shard that is not committed was first seen in the plan; 0 when there is none. */
+  readonly oldestSeconds: number;
+  /** Seconds since the last commit, or since the run was taken up. */
+  readonly commitSeconds: number;
+}
+
+/** Measures the backlog of a run that a sink holds. Ages begin anew when another sink takes the run up. */
+export class RunBacklog {
+  readonly #plan: PlanTail;
+  /** In milliseconds. */
+  readonly #now: () => number;
+  /** All shards below are committed. */
+  #firstOpen = 0;
+  /** When the plan was seen to have grown to a number of shards, ascending; without those that are committed. */
+  readonly #grown: { readonly shards: number; readonly at: number }[] = [];
+  #committedAt: number;
+
+  constructor(plan: PlanTail, now: () => number) {
+    this.#plan = plan;
+    this.#now = now;
+    this.#committedAt = now();
+  }
+
+  /** A shard was committed just now. */
+  committed(): void {
+    this.#committedAt = this.#now();
+  }
+
+  /** The backlog now, by what is committed. Failure('internal') when the plan is damaged. */
+  async measure(log: Pick<ChainTail, 'isCommitted' | 'counts'>, signal: AbortSignal): Promise<Backlog> {
+    await this.#plan.poll(signal);
+    const { shards, pass, passItems } = this.#plan.state;
+    const now = this.#now();
+    if (shards > (this.#grown.at(-1)?.shards ?? this.#firstOpen)) this.#grown.push({ shards, at: now });
+    while (this.#firstOpen < shards && log.isCommitted(this.#firstOpen)) this.#firstOpen++;
+    while (this.#grown[0] !== undefined && this.#grown[0].shards <= this.#firstOpen) this.#grown.shift();
+    return {
+      items: passItems - log.counts(pass).items,
+      oldestSeconds: (now - (this.#grown[0]?.at ?? now)) / 1000,
+      commitSeconds: (now - this.#committedAt) / 1000,
+    };
+  }
+}

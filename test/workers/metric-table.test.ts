@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import { METRICS } from '../../src/metrics/metric-table.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
+import type { RedisLink } from '../../src/queue/redis/link.ts';
+import { Opened } from '../../workers/opened.ts';
+import { addQueueMetrics } from '../../workers/queue-metrics.ts';
+import { schedulerMetrics } from '../../workers/scheduler-metrics.ts';
+import { serveObserved } from '../../workers/service.ts';
+import { sinkMetrics } from '../../workers/sink-metrics.ts';
+import { workerMetrics } from '../../workers/worker-metrics.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ROWS = Object.entries(METRICS).map(([name, row]) => ({ name, ...row }));
+
+const link = { away: true, answers: async () => false } as unknown as RedisLink;
+const pool = { status: () => [], waiting: 0 } as unknown as GuardPool;
+
+const PROCESSES: Readonly<Record<string, () => Metrics>> = {
+  worker: () => workerMetrics(pool).metrics,
+  sink: () => {
+    const { metrics } = sinkMetrics();
+    addQueueMetrics(metrics, link);
+    return metrics;
+  },
+  scheduler: () => schedulerMetrics(async () => []).metrics,
+};
+
+/** What a process serves under /metrics. */
+async function served(metrics: Metrics): Promise<string> {
+  const opened = new Opened();
+  onTestFinished(() => opened.close());
+  const said: string[] = [];
+  const address = { host: '127.0.0.1', port: 0, token: null };
+  await serveObserved({ opened, metrics, link, address, needs: {}, say: (line) => said.push(line) });
+  return (await fetch(/http:\S+/.exec(said[0]!)![0])).text();
+}
+
+describe('a process serves the metrics of its rows in the table, and no others of its own', () => {
+  test.each(Object.entries(PROCESSES))('%s', async (process, metricsOf) => {
+    const metrics = metricsOf();
+    const text = await served(metrics);
+    const types = [...text.matchAll(/^# TYPE (guardsweep_\w+) (\w+)$/gm)];
+    const expected = ROWS.filter(({ of }) => (of as readonly string[]).includes(process));
+    expect(Object.fromEntries(types.map(([, name, type]) => [name, type]))).toEqual(
+      Object.fromEntries(expected.map(({ name, type }) => [name, type])),
+    );
+    expect(text).toMatch(/^guardsweep_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+  });
+});
+
+it('no metric has a label that is called endpoint: Prometheus may have one of that name already', () => {
+  expect(ROWS.filter(({ labels }) => labels.includes('endpoint'))).toEqual([]);
+});
+
+// `npx vitest run test/workers/metric-table.test.ts -u` writes the rows again.
+it('the documentation has the table', async () => {
+  const file = join(ROOT, 'docs/operations.md');
+  const page = await readFile(file, 'utf8');
+  const rows = ROWS.map(
+    ({ name, of, type, labels, help }) =>
+      `| \`${name}\` | ${of.join(', ')} | ${type} | ${labels.join(', ')} | ${help} |\n`,
+  );
+  const filled = page.replace(
+    /(\n\| metric .*\n\| -.*\n)(?:\|.*\n)*/,
+    (_, head: string) => head + rows.join(''),
+  );
+  const style = await resolveConfig(join(ROOT, 'package.json'));
+  await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);
+});
