@@ -101,10 +101,14 @@ it('a scheduler that is killed at ten points loses no time and starts no run twi
   expect(all.length + record.skipped - skippedLater).toBe(due.length);
 });
 
-it('schedules are listed with how they went, run by hand, and go with their file', async () => {
+it('schedules are listed with how they went, run by hand, purged, and go with their file', async () => {
   const { fleet, redis, out, jobs } = await schedule();
+  const text = (await readFile(join(jobs, 'tick.yaml'), 'utf8')).replace("' }", "', keep: 1s }");
+  await writeFiles(jobs, { 'tick.yaml': text });
   const scheduler = fleet.scheduler(jobs, ['--metrics-port', '0']);
-  await until(async () => scheduler.stderr.includes('ended with status 0'), scheduler.stderr);
+  const purged = /schedule tick: purged (\S+)/;
+  await until(async () => purged.test(scheduler.stderr), 'the purge of a run');
+  expect(await readdir(join(out, purged.exec(scheduler.stderr)![1]!))).not.toContain('verdicts.jsonl');
   const env = { REDIS_URL: redis.url };
   const listed = await guardsweep(['schedule', 'list', jobs, '--json'], { env });
   expectStatus(listed, 0);
@@ -118,9 +122,9 @@ it('schedules are listed with how they went, run by hand, and go with their file
   const metrics = await (await fetch(url)).text();
   expect(metrics).toMatch(/guardsweep_schedule_last_success_timestamp_seconds\{schedule="tick"\} \d+/);
   expect(metrics).toMatch(/guardsweep_schedule_next_timestamp_seconds\{schedule="tick"\} \d+/);
+  expect(metrics).toContain('TYPE guardsweep_schedule_purge_failures_total counter');
 
   // Without its file, nothing more is started, and a run by hand needs the file too.
-  const text = await readFile(join(jobs, 'tick.yaml'), 'utf8');
   await writeFiles(jobs, { 'tick.yaml': text.replace(/schedule:.*\n/, '') });
   await until(async () => scheduler.stderr.includes('schedule tick is removed'), 'the removal');
   scheduler.kill('SIGTERM');
