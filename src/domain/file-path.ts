@@ -63,10 +63,3 @@ function characterBytes(bytes: Buffer, at: number): number {
   const character = bytes.subarray(at, at + length);
   return character.length === length && isUtf8(character) ? length : 0;
 }
-
-const LEFTOVER = /(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$[^/]*|\._[^/]*)$/i;
-
-/** Whether a file, by its name or path, is one that systems and programs leave behind. */
-export function isLeftover(path: string): boolean {
-  return LEFTOVER.test(path);
-}

@@ -132,7 +132,7 @@ function problemOf(
     case 'encrypted':
       return itemError('UNSUPPORTED_TYPE', 'the file is encrypted');
     case 'method':
-      return itemError('UNSUPPORTED_TYPE', 'the file is compressed by a method that is not read');
+      return itemError('UNSUPPORTED_TYPE', 'the file is stored in the archive by a method that is not read');
     case 'office':
       return errorWithReason('file_type', 'the file is an office document, which is not judged');
     case 'damaged':

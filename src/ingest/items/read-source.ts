@@ -156,7 +156,10 @@ async function* examinedItems(reading: Reading): AsyncGenerator<readonly Item[],
   }
   if (examined.kind === 'container') {
     yield* containerItems(file, examined.container, { source, config, maker, ...options });
-    if (!file.matchesSnapshot(source)) yield [changedItem(maker)];
+    if (!file.matchesSnapshot(source)) {
+      selection?.addUnreadable(1);
+      yield [changedItem(maker)];
+    }
     return;
   }
   const isWhole = examined.kind === 'text' || examined.kind === 'refused';

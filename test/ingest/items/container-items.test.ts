@@ -41,6 +41,7 @@ const MIXED: Files = {
   'pictures/b.png': PNG,
   'clip.wav': WAV,
   'program.exe': 'MZ\u0090\0\u0003\0\0\0',
+  // No name hides content.
   '.DS_Store': 'left behind',
 };
 
@@ -74,6 +75,7 @@ describe('files in an archive', () => {
       '5 pictures/b.png: image',
       '6 clip.wav: audio',
       '7 program.exe: UNSUPPORTED_TYPE',
+      '8 .DS_Store: prompt',
     ]);
     expect(items.map(({ id }) => id)).toEqual(items.map((_, at) => `${name}#${at + 1}`));
     // Equal content has one verdict, wherever it is.
@@ -171,6 +173,17 @@ describe('files in an archive', () => {
       expect(items.at(-1)!.settled!.error!.message).toContain(`the rest of the file, ${message}`);
     },
   );
+
+  test('are not hidden by the name of a folder, or a kind that is not read', async () => {
+    const items = await read('a.zip', zip({ 'folder/': 'words of a folder', 'empty/': '' }));
+    expect(items.map(line)).toEqual(['1 folder/: prompt']);
+    const sparse = await tar({ 'a.txt': 'words' });
+    sparse[156] = 'S'.charCodeAt(0);
+    sparse.fill(' ', 148, 156);
+    const sum = sparse.subarray(0, 512).reduce((all, byte) => all + byte, 0);
+    sparse.write(sum.toString(8).padStart(6, '0') + '\0 ', 148);
+    expect((await read('a.tar', sparse)).map(line)).toEqual(['1 a.txt: UNSUPPORTED_TYPE']);
+  });
 
   test('of an office document, or of nothing, are one item that says so', async () => {
     const office = await read('a.docx', zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }));

@@ -5,7 +5,7 @@ import { extract } from 'tar-stream';
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import type { Input, Unpacker } from './unpacker.ts';
 
-/** The regular files of a tar archive, in its order; of one that is compressed with gzip too. */
+/** The files of a tar archive, in its order; those of a kind that is not read, such as sparse ones, are problems; of one that is compressed with gzip too. */
 export const untar: Unpacker = async function* (input) {
   const entries = extract();
   const source = bytesOf(input);
@@ -18,7 +18,7 @@ export const untar: Unpacker = async function* (input) {
     const { name, type, size = null } = entry.header;
     if (type === 'file' || type === 'contiguous-file') {
       yield { name, bytes: size, left: null, stream: () => entry };
-    }
+    } else if (size !== null && size > 0) yield { problem: 'method', name, bytes: size };
     entry.resume();
   }
 };

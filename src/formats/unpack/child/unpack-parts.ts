@@ -1,4 +1,3 @@
-import { isLeftover } from '../../../domain/file-path.ts';
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import { containerKind } from '../container-kind.ts';
 import {
@@ -60,7 +59,6 @@ class Parts {
 
   async *#found(found: Unpacked, prefix: string, depth: number): AsyncGenerator<UnpackedPart, void> {
     const name = prefix + found.name;
-    if (isLeftover(name)) return;
     if (!this.#budget.takePart()) yield* this.#over('too-many', found);
     if ('problem' in found) {
       yield problem(found.problem, name, found.bytes);

@@ -25,8 +25,9 @@ export const unzip: Unpacker = async function* (input) {
       yield { problem: 'office', name: '' };
       return;
     }
-    if (name.endsWith('/')) continue;
     const bytes = entry.uncompressedSize;
+    // A folder; one with content is a file that a name hides.
+    if (name.endsWith('/') && bytes === 0) continue;
     if (entry.isEncrypted()) yield { problem: 'encrypted', name, bytes };
     else if (!METHODS.has(entry.compressionMethod)) yield { problem: 'method', name, bytes };
     else yield { name, bytes, left, stream: () => zip.openReadStreamPromise(entry) };

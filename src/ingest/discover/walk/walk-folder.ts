@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodePath, decodePath, isLeftover } from '../../../domain/file-path.ts';
+import { encodePath, decodePath } from '../../../domain/file-path.ts';
 import { isInside, readFolder, realPath } from '../../../files/open-inside.ts';
 import { RUN_FILES } from '../../../files/run-files.ts';
 import { isStoreDataFolder, STORE_FILES } from '../../../files/store-files.ts';
@@ -40,6 +40,9 @@ interface Pending {
   /** Null for the root of the walk. */
   readonly entry: Entry | null;
 }
+
+/** Files that systems and programs leave behind, by their names. */
+const LEFTOVER = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i;
 
 /**
  * The files below a folder. Skips run directories and verdict stores as a whole, leftovers, and links that leave the folder
@@ -81,7 +84,7 @@ export async function walkFolder(
     if (role === null) continue;
     const [found, skips] = role === 'corpus' ? [files, skipped] : [beside, ignored];
     if (entry.kind.isFile()) {
-      if (isLeftover(entry.name)) skips.add('system files', relative);
+      if (LEFTOVER.test(entry.name)) skips.add('system files', relative);
       else found.push({ absolute, relative, within: root, target: null, isFolder: false });
     } else if (entry.kind.isSymbolicLink()) {
       const target = await linkedFile(absolute, relative, realRoot, skips);
