@@ -1,9 +1,20 @@
 import { z } from 'zod';
 import type { RunConfig } from '../../config/run-config.ts';
+import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 
 /** Kinds of files that hold others, as their first bytes tell. */
 export const CONTAINERS = ['zip', 'tar', 'gzip'] as const;
 export type Container = (typeof CONTAINERS)[number];
+
+/**
+ * What a file is that holds other files, by its first bytes, inflated if it is compressed as a whole; null for any other.
+ * A compressed text is not one: it is read as text.
+ */
+export function containerKind(head: Buffer, isCompressed: boolean): Container | null {
+  if (hasMagicBytes(head, 'tar')) return 'tar';
+  if (isCompressed) return null;
+  return hasMagicBytes(head, 'zip') ? 'zip' : null;
+}
 
 export type UnpackLimits = RunConfig['limits']['unpack'];
 

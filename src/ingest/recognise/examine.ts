@@ -18,8 +18,7 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { containerKind } from '../../formats/unpack/container-kind.ts';
-import type { Container } from '../../formats/unpack/messages.ts';
+import { type Container, containerKind } from '../../formats/unpack/messages.ts';
 import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';

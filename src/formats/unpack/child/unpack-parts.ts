@@ -1,13 +1,12 @@
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
-import { containerKind } from '../container-kind.ts';
 import {
+  containerKind,
   MAX_PART_BYTES,
   type Container,
   type UnpackedPart,
   type UnpackLimits,
   type Why,
 } from '../messages.ts';
-import { Budget, PartTooLarge, TooLarge } from './budget.ts';
 import { gunzip, untar } from './tar.ts';
 import type { Input, Unpacked, Unpacker } from './unpacker.ts';
 import { unzip } from './zip.ts';
@@ -19,6 +18,50 @@ const MAX_NAME_LENGTH = 300;
 
 /** Nothing more is unpacked. */
 class Over extends Error {}
+
+/** A file may expand to this size whatever its ratio: a few bytes hold a long text of one letter. */
+const FREE_BYTES = 16 * 1024 * 1024;
+
+/** What a file may still expand to. */
+class Budget {
+  #parts: number;
+  #bytes: number;
+
+  constructor({ parts, bytes, ratio }: Pick<UnpackLimits, 'parts' | 'bytes' | 'ratio'>, fileBytes: number) {
+    this.#parts = parts;
+    this.#bytes = Math.min(bytes, Math.max(FREE_BYTES, fileBytes * ratio));
+  }
+
+  /** Bytes that are left. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Counts a part. Whether there is room for it. */
+  takePart(): boolean {
+    return this.#parts-- > 0;
+  }
+
+  /** Counts unpacked bytes. Throws TooLarge when there is no room for them. */
+  takeBytes(bytes: number): void {
+    this.#bytes -= bytes;
+    if (this.#bytes < 0) throw new TooLarge();
+  }
+}
+
+/** The file expands to more than it may. */
+class TooLarge extends Error {}
+
+/** A part is larger than one may be. */
+class PartTooLarge extends Error {
+  /** How many it has at least. */
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super();
+    this.bytes = bytes;
+  }
+}
 
 /** The parts of a file, at all depths, within the limits. */
 export async function* unpackParts(
