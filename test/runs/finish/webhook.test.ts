@@ -21,7 +21,7 @@ it('a webhook that fails twice is told at the third try, and can check who signe
   expect(await post(url)).toEqual([1000, 2000]);
   expect(received).toHaveLength(3);
   const { headers, body } = received[2]!;
-  const page = await readFile(join(import.meta.dirname, '../../../docs/record.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
   const example = /```js\n(.*?)```/s.exec(page)![1]!;
   const { verify } = (await import(`data:text/javascript,${encodeURIComponent(example)}`)) as {
     readonly verify: (header: string, body: string, secret: string, now: number) => boolean;
