@@ -24,10 +24,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 /** Lines that cannot run as they stand: they wait to be interrupted, or name a guard that is not here. */
 const SUBSTITUTIONS: Readonly<Record<string, string>> = {
   'npm run serve': 'ready serve --port 0',
-  'npm run serve -- --port 9001': 'ready serve --port 0',
   'npm run serve -- --guard grpc://gpu-1:8001': 'listening serve --guard embedded: --port 0',
-  'npm run fingerprint -- --guard grpc://127.0.0.1:8001':
-    'unreachable fingerprint --guard grpc://127.0.0.1:1',
   'npm run enqueue -- jobs/guards/llama-guard.yaml':
     'guardsweep enqueue jobs/guards/llama-guard.yaml --guard embedded:',
 };
@@ -46,8 +43,6 @@ curl() {
   until command curl -fs "$address/readyz" > /dev/null; do kill -0 $server; sleep 0.1; done
   command curl -fsS "$@"
 }
-# Expects that a service is not available.
-unreachable() { local status=0; guardsweep "$@" || status=$?; [ $status = 4 ]; }
 trap 'kill \${server:-} 2> /dev/null || true' EXIT
 `;
 

@@ -44,8 +44,6 @@ export async function documentedFolder(parent: string): Promise<string> {
   ];
   await writeFile(join(folder, 'uploads/comments.csv'), `${comments.join('\n')}\n`);
   await mkdir(join(folder, 'runs'));
-  await mkdir(join(folder, 'exports'));
-  await writeFile(join(folder, 'exports/latin.csv'), Buffer.from('text\ncaf\xe9\nd\xe9j\xe0 vu\n', 'latin1'));
   await cp(join(ROOT, 'docs/images/report.png'), join(folder, 'photo.png'));
   const rows = ['a harmless line', 'another one', 'I will kill you'].map((text) => JSON.stringify({ text }));
   await writeFile(join(folder, 'train.jsonl'), `${rows.join('\n')}\n`);
