@@ -187,7 +187,11 @@ describe('what records hold in lists and objects', () => {
       n: [1],
     };
     expect(await items(record, { textColumns: ['turns'] })).toEqual(['x: user=Hi']);
-    expect(await items(record, { textColumns: ['body', 'tags'] })).toEqual(['x: B\n\none\nu_2']);
+    expect(await items(record, { textColumns: ['body', 'tags'] })).toEqual([
+      'x: B',
+      'x#nested1: one',
+      'x#nested2: u_2',
+    ]);
     expect(await items(record, { textColumns: ['n'] })).toEqual(['x: MALFORMED_ROW']);
   });
 

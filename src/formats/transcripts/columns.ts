@@ -1,6 +1,6 @@
 import { itemError } from '../../domain/item-error.ts';
 import type { Fields } from '../record.ts';
-import { isBlank, createPromptDraft, createFailedDraft, type RecordDrafts } from './draft.ts';
+import { isBlank, createFailedDraft, type RecordDrafts } from './draft.ts';
 import { toText } from './values.ts';
 import { countWords, hasWords, isIdName, isReference, isTextName, looksLikeId } from './wording.ts';
 
@@ -14,13 +14,9 @@ export const ID_NAMES: readonly string[] = ['id', 'uuid', 'custom_id'];
 
 export const VALUE_NOT_TEXT = itemError('MALFORMED_ROW', 'the value to judge is not text');
 
-/** Makes the item of the first column with a name for text that contains text; null if there is none. */
-export function draftKnownColumn(fields: Fields): RecordDrafts | null {
-  for (const name of TEXT_NAMES) {
-    const text = toText(fields.get(name));
-    if (typeof text === 'string') return { drafts: [createPromptDraft('', text)], judged: [name] };
-  }
-  return null;
+/** The first column with a name for text that contains text; null if there is none. */
+export function findKnownColumn(fields: Fields): string | null {
+  return TEXT_NAMES.find((name) => typeof toText(fields.get(name)) === 'string') ?? null;
 }
 
 /** Fails a record whose text columns contain something else; null if it has no such columns. */

@@ -2,8 +2,8 @@ import type { Audit } from '../../config/run-config.ts';
 import { errorWithReason, itemError } from '../../domain/item-error.ts';
 import { isFields, type Fields, type ReadRecord, type RecordContent } from '../record.ts';
 import {
-  draftKnownColumn,
   draftNoText,
+  findKnownColumn,
   hasUnknownText,
   holdsText,
   ID_NAMES,
@@ -23,7 +23,7 @@ import { draftBatchRequest } from './layouts/openai-batch.ts';
 import { draftInstruction } from './layouts/pairs.ts';
 import { CONVERSATION_NAMES, draftShape, readList } from './layouts/shapes.ts';
 import { NestedItems, type NestedOptions } from './nested-items.ts';
-import { toText } from './values.ts';
+import { parseElements, readElements, toText } from './values.ts';
 import { isIdName, looksLikeId } from './wording.ts';
 
 /** How to read the records of one file. */
@@ -32,6 +32,8 @@ export interface RecordOptions {
   readonly textColumns: readonly string[] | null;
   /** Columns for records without a known name (`chooseTextColumns`). */
   readonly foundColumns: readonly string[];
+  /** Columns of a table, in lower case, whose cells are lists as JSON. */
+  readonly listColumns: readonly string[];
   readonly audit: Audit;
   /** Whether the records are the messages of a chat. */
   readonly isChat: boolean;
@@ -66,6 +68,8 @@ const FILE_WITHOUT_TEXT: RecordDrafts = {
   judged: [],
 };
 
+type Reading = Pick<RecordOptions, 'audit' | 'listColumns'>;
+
 type OnSkipped = NestedOptions['onSkipped'];
 
 /**
@@ -92,12 +96,12 @@ function draftContent(content: RecordContent, options: RecordOptions, onSkipped:
     items.addRestOfTurns(null, content);
     return { drafts: drafts.concat(items.drafts()), judged: [] };
   }
-  if (textColumns !== null) return draftNamedColumns(content, textColumns, audit, onSkipped);
+  if (textColumns !== null) return draftNamedColumns(content, textColumns, options, onSkipped);
   const message = isChat ? draftMessage(content, audit, onSkipped) : null;
   if (message !== null) return message;
-  let main = recognise(content, audit);
+  let main = recognise(content, options, onSkipped);
   if (main === null && foundColumns.some((name) => toText(content.get(name)) !== undefined)) {
-    main = draftNamedColumns(content, foundColumns, audit, onSkipped);
+    main = draftNamedColumns(content, foundColumns, options, onSkipped);
   }
   const found =
     main === null ? draftUnknown(content, audit, onSkipped) : addNested(content, main, audit, onSkipped);
@@ -110,12 +114,9 @@ function draftContent(content: RecordContent, options: RecordOptions, onSkipped:
 }
 
 /** Makes the items of the object around the records, which may hold other records. Returns no drafts if it has no text. */
-function draftWrapper(
-  fields: Fields,
-  { audit, textColumns }: RecordOptions,
-  onSkipped: OnSkipped,
-): RecordDrafts {
-  const main = textColumns === null ? recognise(fields, audit) : null;
+function draftWrapper(fields: Fields, options: RecordOptions, onSkipped: OnSkipped): RecordDrafts {
+  const { audit, textColumns } = options;
+  const main = textColumns === null ? recognise(fields, options, onSkipped) : null;
   if (main !== null) return addNested(fields, main, audit, onSkipped);
   const wanted = new Set(textColumns?.map((name) => name.toLowerCase()));
   const isText = textColumns === null ? undefined : (name: string) => wanted.has(name.toLowerCase());
@@ -123,16 +124,21 @@ function draftWrapper(
 }
 
 /**
- * Joins the non-blank texts of the named columns by an empty line, and adds the items in those that hold lists and objects.
- * Returns at least one draft.
+ * Joins the non-blank texts of the named columns by an empty line, and adds the elements of those that hold lists, and the
+ * items in those that hold objects. Returns at least one draft.
  */
 function draftNamedColumns(
   fields: Fields,
   names: readonly string[],
-  audit: Audit,
+  { audit, listColumns }: Reading,
   onSkipped: OnSkipped,
 ): RecordDrafts {
-  const values = names.map((name) => ({ name, text: toText(fields.get(name)) }));
+  const values = names.map((name) => {
+    const cell = fields.get(name);
+    const value = listColumns.includes(name.toLowerCase()) ? (parseElements(cell) ?? cell) : cell;
+    const elements = readElements(value);
+    return { name, value, elements, text: elements === null ? toText(value) : null };
+  });
   const texts = values.map(({ text }) => text).filter((text) => typeof text === 'string');
   const nested = values.filter(({ text }) => text === null);
   const drafts: Draft[] = [];
@@ -141,7 +147,10 @@ function draftNamedColumns(
   }
   if (nested.length > 0) {
     const items = new NestedItems({ audit, before: drafts.length, isText: isNotId, onSkipped });
-    for (const { name } of nested) items.addMember(name, fields.get(name));
+    for (const { name, value, elements } of nested) {
+      if (elements === null) items.addMember(name, value);
+      else items.addElements(name, elements);
+    }
     for (const draft of items.drafts()) drafts.push(draft);
     if (drafts.length === 0) drafts.push(createFailedDraft('', 'prompt', VALUE_NOT_TEXT));
   }
@@ -154,19 +163,18 @@ function draftNamedColumns(
 
 /** Whether a record has something to judge or a known layout, regardless of the rest of its file. */
 export function isRecognised(fields: Fields, audit: Audit): boolean {
-  if (recognise(fields, audit) !== null || draftMisshapenConversation(fields) !== null) return true;
+  if (recognise(fields, { audit, listColumns: [] }) !== null || draftMisshapenConversation(fields) !== null)
+    return true;
   if (fields.nestedNames().length === 0) return false;
   return draftUnknown(fields, audit) !== null || draftNoText(fields) !== null;
 }
 
 /** Makes the items of a record with a known layout; null for any other record. */
-function recognise(fields: Fields, audit: Audit): RecordDrafts | null {
-  return (
-    draftBatchRequest(fields, audit) ??
-    draftShape(fields, audit) ??
-    draftKnownColumn(fields) ??
-    draftInstruction(fields)
-  );
+function recognise(fields: Fields, reading: Reading, onSkipped?: OnSkipped): RecordDrafts | null {
+  const shape = draftBatchRequest(fields, reading.audit) ?? draftShape(fields, reading.audit);
+  if (shape !== null) return shape;
+  const known = findKnownColumn(fields);
+  return known === null ? draftInstruction(fields) : draftNamedColumns(fields, [known], reading, onSkipped);
 }
 
 /** Makes the items of a dated message and of its other values; null for any other record. */

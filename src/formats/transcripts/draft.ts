@@ -113,8 +113,8 @@ export function createFailedDraft(
   return { suffix, roles, request: null, modality: 'text', requestType, error };
 }
 
-/** Field names that parts may contain: identifiers of at most 40 characters. Other names may be content. */
-const FIELD_NAME = /^[\p{L}_][\p{L}\p{N}_-]{0,39}$/u;
+/** Field names that parts may contain: identifiers, joined by dots, of at most 40 characters. Other names may be content. */
+const FIELD_NAME = /^(?=.{1,40}$)[\p{L}_][\p{L}\p{N}_-]*(?:\.[\p{L}_][\p{L}\p{N}_-]*)*$/u;
 
 /** Numbers the pieces of a record by field. */
 export class PartCounter {

@@ -19,6 +19,7 @@ import { draftTurns, draftUtterances } from './turns/conversation.ts';
 import { isKnownTurn, isTurnLike, turnFieldNames } from './turns/roles.ts';
 import { readUtterance, readUtterances, type Utterance } from './turns/utterances.ts';
 import { readTurnText } from './turns/turns.ts';
+import { toText } from './values.ts';
 import { hasWords, isIdName, isTextName, looksEncoded, looksLikeId } from './wording.ts';
 
 /** Maximum nesting depth that is searched. */
@@ -81,6 +82,16 @@ export class NestedItems {
     const before = this.#pieces;
     this.#member(name, value, 0, OUTSIDE_TURNS);
     return this.#pieces > before;
+  }
+
+  /** Makes an item of each element of a list of texts, so that the number of its part is that of the element. */
+  addElements(name: string, elements: readonly unknown[]): void {
+    this.#path.push(name);
+    for (const element of elements) {
+      const text = toText(element) ?? '';
+      this.#add([isImageUrl(text) ? createImageDraft('', decodeImage(text)) : createPromptDraft('', text)]);
+    }
+    this.#path.pop();
   }
 
   /** Searches the rest of turns or message parts whose text is judged already. `name` is null if the list is the record. */

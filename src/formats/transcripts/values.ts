@@ -15,6 +15,19 @@ export function toText(value: unknown): string | null | undefined {
   return content === null || content.attachments.length > 0 ? null : content.text;
 }
 
+/** The elements of a list of texts, of which some may be numbers or null; null for anything else, as for the parts of a message. */
+export function readElements(value: unknown): readonly unknown[] | null {
+  if (!isReadonlyArray(value) || !value.some((element) => typeof element === 'string')) return null;
+  return value.every((element) => typeof element !== 'object' || element === null) ? value : null;
+}
+
+/** A list of texts that is JSON text, as in a table cell; it may be empty. Null for any other value. */
+export function parseElements(cell: unknown): readonly unknown[] | null {
+  if (typeof cell !== 'string' || !/^\s*\[\s*["\]n\d]/.test(cell)) return null;
+  const parsed = parseList(cell);
+  return parsed?.length === 0 ? parsed : readElements(parsed);
+}
+
 /**
  * Returns a list, also if it is JSON text, as in a table cell; undefined for anything else. JSON text counts only if each
  * element is a turn: a list of numbers or links remains text.

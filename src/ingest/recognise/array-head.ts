@@ -2,7 +2,7 @@ import { JsonFields } from '../../formats/json/json-fields.ts';
 import { listMembers, skipSpace, valueEnd } from '../../formats/json/scan.ts';
 import type { WrappedArray } from '../../formats/json/wrapped-reader.ts';
 import { isReadonlyArray } from '../../formats/record.ts';
-import { draftKnownColumn } from '../../formats/transcripts/columns.ts';
+import { findKnownColumn } from '../../formats/transcripts/columns.ts';
 import { draftShape } from '../../formats/transcripts/layouts/shapes.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { isTurnLike } from '../../formats/transcripts/turns/roles.ts';
@@ -119,7 +119,7 @@ export function wrappedArray(head: Buffer): WrappedArray | null {
     );
     if (typeof before !== 'object' || before === null) return null;
     const fields = new JsonFields(before, null);
-    if (draftKnownColumn(fields) !== null || draftShape(fields, 'final') !== null) return null;
+    if (findKnownColumn(fields) !== null || draftShape(fields, 'final') !== null) return null;
     return { start, line: linesIn(head.subarray(0, start)) + 1 };
   }
   return null;

@@ -24,7 +24,7 @@ import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { readUtterance } from '../../formats/transcripts/turns/utterances.ts';
-import { toText } from '../../formats/transcripts/values.ts';
+import { parseElements, toText } from '../../formats/transcripts/values.ts';
 import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import { MemorySource } from '../sources/memory-source.ts';
@@ -241,6 +241,7 @@ function examineSample(
     options: {
       textColumns,
       foundColumns: found,
+      listColumns: layout.kind === 'csv' ? findListColumns(sample) : [],
       audit: config.audit,
       isChat: hasMessages,
       isWithoutText: hasNoText,
@@ -249,6 +250,15 @@ function examineSample(
     sample: records.filter((record) => record.error === null),
     whole: null,
   };
+}
+
+/** Names, in lower case, of the columns of which every cell of the sample is blank or a list as JSON, and one is not blank. */
+function findListColumns(sample: readonly Fields[]): readonly string[] {
+  const names = new Set(sample[0]?.names().map((name) => name.toLowerCase()));
+  return [...names].filter((name) => {
+    const cells = sample.map((fields) => toText(fields.get(name)) ?? '').filter((cell) => cell.trim() !== '');
+    return cells.length > 0 && cells.every((cell) => parseElements(cell) !== null);
+  });
 }
 
 /** Layouts of the files that messengers export. Rows of a table are judged one by one instead. */

@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest';
+import type { SourceConfig } from '../../../src/config/run-config.ts';
+import { duckdb } from '../../helpers/duckdb.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
+
+const folder = testFolder();
+
+/** Each item of a file: its id, its part, and its text or its code. */
+async function items(path: string, overrides: Partial<SourceConfig> = {}): Promise<unknown[]> {
+  return (await readItems([corpus(path, overrides)])).map(({ id, part, request, settled }) => {
+    if (request === null) return [id, part, settled.error?.code];
+    return [id, part, request.modality === 'text' && request.requestType === 'prompt' && request.text];
+  });
+}
+
+const writeJson = (...records: unknown[]): string =>
+  folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+
+const ENCODED = Buffer.from(Array.from({ length: 400 }, (_, at) => (at * at * 7919) % 251)).toString(
+  'base64',
+);
+
+const TEXTS = [
+  ['x', 'comments[1]', 'one'],
+  ['x#nested2', 'comments[2]', 'two_2'],
+];
+
+describe('a column of lists is judged element by element', () => {
+  test.each<[name: string, comments: readonly [unknown, unknown]]>([
+    ['strings', ['one', 'two_2']],
+    ['objects with a text', [{ text: 'one' }, { text: 'two words' }]],
+  ])('%s, in the column that was asked for', async (_name, comments) => {
+    const found = await items(writeJson({ id: 'x', comments }), { textColumns: ['comments'] });
+    expect(found).toEqual([
+      ['x', 'comments[1]', 'one'],
+      ['x#nested2', 'comments[2]', typeof comments[1] === 'string' ? 'two_2' : 'two words'],
+    ]);
+  });
+
+  test('strings in a column with a name for text', async () => {
+    expect(await items(writeJson({ id: 'x', comment: ['one', '2'] }))).toEqual([
+      ['x', 'comment[1]', 'one'],
+      ['x#nested2', 'comment[2]', '2'],
+    ]);
+  });
+
+  test('whose numbers are those of the elements, blank ones included', async () => {
+    const record = { id: 'x', comments: ['one', ' ', null, 4, 'five'] };
+    expect(await items(writeJson(record), { textColumns: ['comments'] })).toEqual([
+      ['x', 'comments[1]', 'one'],
+      ['x#nested2', 'comments[2]', 'EMPTY_CONTENT'],
+      ['x#nested3', 'comments[3]', 'EMPTY_CONTENT'],
+      ['x#nested4', 'comments[4]', '4'],
+      ['x#nested5', 'comments[5]', 'five'],
+    ]);
+  });
+
+  test('beside the columns of one text, which are joined', async () => {
+    const record = { id: 'x', title: 'A', body: 'B', comments: ['one'] };
+    expect(await items(writeJson(record), { textColumns: ['title', 'comments', 'body'] })).toEqual([
+      ['x', null, 'A\n\nB'],
+      ['x#nested1', 'comments[1]', 'one'],
+    ]);
+  });
+
+  test('but the parts of a message are one text', async () => {
+    const record = { id: 'x', text: [{ type: 'text', text: 'one' }, 'two'] };
+    expect(await items(writeJson(record))).toEqual([['x', null, 'one\ntwo']]);
+  });
+
+  test('encoded data, images and a list without elements are items', async () => {
+    const records = [
+      { comments: [ENCODED, 'data:image/png;base64,iVBORw0KGgo=', 'three'] },
+      { comments: [] },
+    ];
+    expect(await items(writeJson(...records), { textColumns: ['comments'] })).toEqual([
+      ['a.jsonl#1', 'comments[1]', 'UNSUPPORTED_TYPE'],
+      ['a.jsonl#1#nested2', 'comments[2]', false],
+      ['a.jsonl#1#nested3', 'comments[3]', 'three'],
+      ['a.jsonl#2', null, 'EMPTY_CONTENT'],
+    ]);
+  });
+
+  test('lists in Parquet: of strings, and of structs by path', async () => {
+    await duckdb(
+      `COPY (SELECT 'x' AS id, ['one', 'two_2'] AS comments, [{'text': 'a b', 'by': 'q'}, {'text': 'c', 'by': 'r'}] AS posts)
+       TO '${folder.at('a.parquet')}' (FORMAT parquet)`,
+    );
+    expect(await items(folder.at('a.parquet'), { textColumns: ['comments'] })).toEqual(TEXTS);
+    expect(await items(folder.at('a.parquet'), { textColumns: ['posts.text'] })).toEqual([
+      ['x', 'posts.text[1]', 'a b'],
+      ['x#nested2', 'posts.text[2]', 'c'],
+    ]);
+  });
+});
+
+describe('a cell of a table that holds a list as JSON', () => {
+  const write = (...cells: string[]): string => {
+    const rows = cells.map((cell, index) => `${index},"${cell.replaceAll('"', '""')}"`);
+    return folder.write('a.csv', ['id,Comment', ...rows, ''].join('\n'));
+  };
+
+  test('is judged element by element where all cells of the column are lists', async () => {
+    const path = write('["one, two", "three"]', '', '[]', '[ "four" ]');
+    const expected = [
+      ['0', 'comment[1]', 'one, two'],
+      ['0#nested2', 'comment[2]', 'three'],
+      ['1', null, 'EMPTY_CONTENT'],
+      ['2', null, 'EMPTY_CONTENT'],
+      ['3', 'comment[1]', 'four'],
+    ];
+    expect(await items(path)).toEqual(expected);
+    expect(await items(path, { textColumns: ['Comment'] })).toEqual(
+      expected.map(([id, part, text]) => [id, part?.replace('c', 'C') ?? null, text]),
+    );
+  });
+
+  test('is one text where one of them is not, in the rows that decide', async () => {
+    const path = write('["one", "two"]', 'see ["three"]');
+    expect(await items(path)).toEqual([
+      ['0', null, '["one", "two"]'],
+      ['1', null, 'see ["three"]'],
+    ]);
+  });
+
+  test('decides for the rows behind them: what is no list there is one text', async () => {
+    const lists = Array.from({ length: 200 }, () => `["one", "${'two '.repeat(1000)}"]`);
+    const found = await items(write(...lists, '["three", ', '["four"]'));
+    expect(found).toHaveLength(402);
+    expect(found.slice(-2)).toEqual([
+      ['200', null, '["three", '],
+      ['201', 'comment[1]', 'four'],
+    ]);
+  });
+
+  test('of numbers is one text', async () => {
+    expect(await items(write('[1, 2]', '[3]'))).toEqual([
+      ['0', null, '[1, 2]'],
+      ['1', null, '[3]'],
+    ]);
+  });
+});
