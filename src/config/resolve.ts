@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { Failure } from '../domain/failure.ts';
+import { newStdinPath } from '../files/stdin-file.ts';
 import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { DEFAULT_POLICY } from '../domain/policy.ts';
 import { type AfterFinish, resolveAfterFinish } from './after-finish.ts';
 import { isJobFile, type JobFile, readJobFile } from './job-file/job-file.ts';
-import { sourceConfigs } from './job-file/source-config.ts';
+import { sourceConfigs, STDIN } from './job-file/source-config.ts';
 import { type GuardTlsFiles, resolveGuardTlsFiles } from './keys/guard-tls.ts';
 import { usageError } from './usage-error.ts';
 import {
@@ -59,6 +60,8 @@ interface Input {
   readonly cwd: string;
   /** Whether a fleet judges the run: then it needs no guard of its own, and waits longer for one. */
   readonly fleet?: boolean;
+  /** Whether `-` stands for stdin. */
+  readonly readsStdin?: boolean;
 }
 
 /** In the folder that holds the run directory: whoever may write there may write both. */
@@ -110,14 +113,16 @@ export async function resolveRunConfig({
   env,
   cwd,
   fleet = false,
+  readsStdin = false,
 }: Input): Promise<ResolvedRun> {
   const file = await jobFileOf(paths, cwd);
   const from: Sources = { flags, file, env, cwd };
   const out = await valueOf(OUT, from);
   const guardPolicy = await guardPolicyOf(from, fleet);
+  const stdin = readsStdin ? newStdinPath(out) : null;
   const config = deepFreeze<RunConfig>({
-    name: (await valueOf(NAME, from)) ?? runNameFromPath(paths[0]!),
-    sources: await sourceConfigs(paths, from),
+    name: (await valueOf(NAME, from)) ?? runNameFromPath(paths[0] === STDIN ? 'stdin' : paths[0]!),
+    sources: await sourceConfigs(paths, from, stdin),
     guards: fleet ? ((await resolveSetting(GUARD, from)) ?? []) : await valueOf(GUARD, from),
     expectFingerprint: await valueOf(EXPECT_FINGERPRINT, from),
     ...(guardPolicy === null ? {} : { guardPolicy }),

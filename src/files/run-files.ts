@@ -28,6 +28,8 @@ export const RUN_FILES = {
   control: 'control',
   /** For people. Not part of the record: it names the manifest that it was made from. */
   report: 'report.html',
+  /** The rows that were read from stdin, of which there is no other copy. Not part of the record. */
+  stdin: 'stdin',
   /** What people were shown in the dashboard, and its index. Not part of the record. */
   review: 'review',
 } as const;

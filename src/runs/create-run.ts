@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RunConfig, RunRecord } from '../config/run-config.ts';
 import { Failure } from '../domain/failure.ts';
+import { decodePath, encodePath } from '../domain/file-path.ts';
 import { isDiskFull } from '../files/disk-full.ts';
 import { encodeLine } from '../files/checked-line.ts';
 import { createFile, DIRECTORY_MODE } from '../files/create-file.ts';
@@ -10,6 +11,7 @@ import { makeFolders } from '../files/durable-write.ts';
 import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
+import { isNewStdinPath } from '../files/stdin-file.ts';
 import { sealRun } from './trust/run-seal.ts';
 
 /** A run that was created or opened: its directory, and what is frozen in it. */
@@ -25,8 +27,8 @@ export interface Run {
  * everything is on disk, so that every directory with such a name can be resumed.
  */
 export async function createRun(
-  config: RunConfig,
-  sources: readonly SourceSnapshot[],
+  given: RunConfig,
+  found: readonly SourceSnapshot[],
   options: {
     readonly now: Date;
     readonly toolVersion: string;
@@ -46,13 +48,20 @@ export async function createRun(
   },
 ): Promise<Run> {
   const name =
-    options.runId ?? `${compactStamp(options.now)}-${config.name}-${randomBytes(2).toString('hex')}`;
-  const dir = join(config.output.dir, name);
+    options.runId ?? `${compactStamp(options.now)}-${given.name}-${randomBytes(2).toString('hex')}`;
+  const dir = join(given.output.dir, name);
+  const stdin = given.sources.find(({ path }) => isNewStdinPath(path, given.output.dir))?.path ?? null;
   // Several processes may make a run of the same name; one of them gets to rename it.
-  const making = join(config.output.dir, `.${name}-${randomBytes(4).toString('hex')}`);
+  const making =
+    stdin === null ? join(given.output.dir, `.${name}-${randomBytes(4).toString('hex')}`) : dirname(stdin);
+  const final = (path: string): string => (path === stdin ? join(dir, RUN_FILES.stdin) : path);
+  const config = { ...given, sources: given.sources.map((each) => ({ ...each, path: final(each.path) })) };
+  const sources = found.map((each) =>
+    decodePath(each.absolute) === stdin ? { ...each, absolute: encodePath(final(stdin)) } : each,
+  );
   try {
     await makeFolders(config.output.dir);
-    await mkdir(making, DIRECTORY_MODE);
+    if (stdin === null) await mkdir(making, DIRECTORY_MODE);
     await mkdir(join(making, RUN_FILES.log), DIRECTORY_MODE);
     const record: RunRecord = {
       schema: 1,

@@ -25,12 +25,15 @@ export class Cli {
   stderr = '';
   readonly #closed: Promise<unknown>;
 
-  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  constructor(
+    args: readonly string[],
+    options: { cwd?: string; env?: NodeJS.ProcessEnv; stdin?: 'pipe' } = {},
+  ) {
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OURS.test(name)));
     this.child = spawn(process.execPath, [MAIN, ...args], {
       cwd: options.cwd ?? process.cwd(),
       env: { ...inherited, ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.stdin ?? 'ignore', 'pipe', 'pipe'],
     });
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
     this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));

@@ -35,6 +35,7 @@ import {
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
+import { isNewStdinPath, removeStdin, saveStdin } from '../../files/stdin-file.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import type { CommandContext, FeedUi, LoadRuns, ReportStatus } from '../context.ts';
 import { resolveFleet } from '../flags/fleet-access.ts';
@@ -109,10 +110,10 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
   return shortenHelp(newCommand('enqueue', context, SETTINGS), USUAL)
     .summary('moderate files, folders and globs, and leave an audit record')
     .description(
-      'Moderate files, folders and globs, or what a job file names, and leave an audit record.\n' +
+      'Moderate files, folders and globs, rows from stdin (-), or what a job file names, and leave an audit record.\n' +
         'The last line on stdout is the run directory. Flags win over the job file, which wins over the environment.',
     )
-    .argument('<path...>', 'files, folders, globs; or one job file (.yaml, .yml)')
+    .argument('<path...>', 'files, folders, globs, - for stdin; or one job file (.yaml, .yml)')
     .addHelpText(
       'after',
       examples([
@@ -126,6 +127,7 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
           'a gate in a pipeline',
         ],
         ['guardsweep enqueue jobs/nightly-rescan.yaml', 'what a job file says'],
+        ['zcat comments.csv.gz | guardsweep enqueue -', 'rows from stdin, which the run directory keeps'],
         ['guardsweep enqueue ./uploads --redis redis://queue-1:6379', 'judged by the fleet'],
       ]),
     )
@@ -133,7 +135,7 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       const { env, cwd } = context;
       const fleet = await resolveFleet(flags, context);
       const output = await resolveSettings({ json: JSON_OUTPUT, quiet: QUIET }, { flags, ...context });
-      const input = { paths, flags, env, cwd, fleet: fleet !== null };
+      const input = { paths, flags, env, cwd, fleet: fleet !== null, readsStdin: true };
       const { config, guardTls, startWaitMs, afterFinish } = await resolveRunConfig(input);
       const typed = command.parent?.args.slice(1) ?? paths;
       const ui = { ...context, ...output, fleet, typed, guardTls, startWaitMs, afterFinish };
@@ -141,9 +143,15 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       if (isJobFile(paths[0]!)) tell(ui, jobFileNotice(paths[0]!, config, ui));
       const { loadEmbeddedGuards } = await import('../../guard-setup/guard-endpoints.ts');
       const endUnused = loadEmbeddedGuards(fleet === null ? config.guards : []);
+      const stdin = config.sources.find(({ path }) => isNewStdinPath(path, config.output.dir))?.path;
       try {
+        if (stdin !== undefined) {
+          if (process.stdin.isTTY) tell(ui, 'reading rows from the terminal until Ctrl-D');
+          await saveStdin(stdin, process.stdin, context.interrupts.drain);
+        }
         report(await (await loadRuns()).enqueue(config, ui));
       } finally {
+        if (stdin !== undefined) await removeStdin(stdin);
         await endUnused();
       }
     });

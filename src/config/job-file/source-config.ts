@@ -25,30 +25,56 @@ const SOURCE_SETTINGS = {
   header: HEADER,
 };
 
-/** The sources that arguments name, or else the job file; checked. Failure('usage') names the place of the first mistake. */
-export async function sourceConfigs(paths: readonly string[], from: Sources): Promise<SourceConfig[]> {
+/** The argument that stands for stdin. */
+export const STDIN = '-';
+
+/**
+ * The sources that arguments name, or else the job file; checked. `stdin`: the path of the file that stdin is read into; null if
+ * the command does not read it. Failure('usage') names the place of the first mistake.
+ */
+export async function sourceConfigs(
+  paths: readonly string[],
+  from: Sources,
+  stdin: string | null,
+): Promise<SourceConfig[]> {
   const sources: SourceConfig[] = [];
   const { file = null, cwd } = from;
   if (file === null) {
-    for (const value of paths) sources.push(await sourceConfig({ value, place: 'argument' }, cwd, from, 0));
+    if (paths.indexOf(STDIN) !== paths.lastIndexOf(STDIN))
+      throw usageError('argument', 'stdin (-) is named twice');
+    for (const value of paths) {
+      const path = { value, place: 'argument' };
+      const absolute = value === STDIN ? requireStdin(stdin) : await resolvePath(path, cwd);
+      sources.push(await sourceConfig(path, absolute, from, 0));
+    }
   } else {
     for (let item = 0; item < file.sourceCount; item++) {
       const { texts, folder } = given(SOURCE_PATH, from, item)!;
-      sources.push(await sourceConfig(texts[0], folder, from, item));
+      sources.push(await sourceConfig(texts[0], await resolvePath(texts[0], folder), from, item));
     }
   }
   return sources;
 }
 
-async function sourceConfig(
-  path: WithOrigin<string>,
-  folder: string,
-  from: Sources,
-  item: number,
-): Promise<SourceConfig> {
+function requireStdin(stdin: string | null): string {
+  if (stdin !== null) return stdin;
+  throw usageError('argument', 'only enqueue reads rows from stdin (-): save them in a file');
+}
+
+/** The absolute path of a file, a folder or a glob. */
+async function resolvePath(path: WithOrigin<string>, folder: string): Promise<string> {
   if (path.value === '') throw usageError(path.place, 'the path is empty');
   const absolute = resolve(folder, path.value);
   await checkPath(absolute, path);
+  return absolute;
+}
+
+async function sourceConfig(
+  path: WithOrigin<string>,
+  absolute: string,
+  from: Sources,
+  item: number,
+): Promise<SourceConfig> {
   const settings = await resolveSettings(SOURCE_SETTINGS, from, item);
   const columns = given(TEXT_COLUMN, from, item) ?? given(ID_COLUMN, from, item);
   if (settings.layout === 'text' && columns !== null) {

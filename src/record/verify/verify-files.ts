@@ -14,13 +14,17 @@ const DESKTOP_FILES: ReadonlySet<string> = new Set(['.DS_Store', '.directory', '
 /** NFS "silly rename": a file that was deleted while it was open. */
 const DELETED_ON_NFS = /^\.nfs[0-9a-f]{8,32}$/;
 
-/** Not listed: those that authenticate the other files, the report, which names the manifest, and the note of a purge. */
+/**
+ * Not listed: those that authenticate the other files, the report, which names the manifest, the note of a purge, and a
+ * source that was read from stdin.
+ */
 const UNLISTED: ReadonlySet<string> = new Set([
   RUN_FILES.manifest,
   RUN_FILES.manifestHash,
   RUN_FILES.manifestSignature,
   RUN_FILES.report,
   RUN_FILES.purged,
+  RUN_FILES.stdin,
 ]);
 
 /** `log` is listed file by file; the others are not part of the record. */

@@ -1,0 +1,86 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { verifyRun } from '../../src/record/verify/verify.ts';
+import { Cli, folderWith, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
+
+const HEADER = 'id,body\n';
+const rows = (count: number): string =>
+  Array.from(
+    { length: count },
+    (_, row) => `c-${row},${row % 7 === 0 ? 'I will kill you' : 'a fine day'} ${row}\n`,
+  ).join('');
+
+/** Starts `enqueue` and writes to its stdin. */
+function enqueue(args: readonly string[], text: string): Cli {
+  const cli = new Cli(['enqueue', '-', '--no-report', '--quiet', ...args], { stdin: 'pipe' });
+  cli.child.stdin!.on('error', () => {}).write(text);
+  return cli;
+}
+
+/** The outcomes but for the names of their files. */
+async function judged(run: string): Promise<object[]> {
+  const lines = comparable(await outcomes(run)) as { source: object }[];
+  return lines.map((line) => ({ ...line, source: { ...line.source, path: null } }));
+}
+
+describe('enqueue -', () => {
+  it('killed and resumed, judges the rows of stdin as those of a file, and keeps them until the run is purged', async () => {
+    const text = HEADER + rows(6000);
+    const folder = await folderWith({ 'rows.csv': text });
+    const out = join(folder, 'runs');
+    const cli = enqueue(['--out', out, '--text-column', 'body'], text);
+    cli.child.stdin!.end();
+    const run = await until(async () => {
+      const dir = await onlyRun(out);
+      return dir !== '' && (await committedShards(dir)) >= 2 && dir;
+    }, 'two committed shards');
+    cli.kill('SIGKILL');
+    await cli.finished();
+    expect(await guardsweep(['resume', run])).toMatchObject({ status: 0 });
+    const same = await guardsweep([
+      'enqueue',
+      join(folder, 'rows.csv'),
+      '--out',
+      join(folder, 'other'),
+      '--quiet',
+    ]);
+    expect(await judged(run)).toEqual(await judged(printedRun(same)));
+    expect((await outcomes(run))[0]).toMatchObject({ id: 'c-0', source: { path: 'stdin' } });
+    expect(await verifyRun(run, {})).toMatchObject({ ok: true });
+    expect((await stat(join(run, 'stdin'))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(run, 'stdin'), 'utf8')).toBe(text);
+    expect(await guardsweep(['runs', 'purge', run])).toMatchObject({ status: 0 });
+    expect(await readdir(run)).not.toContain('stdin');
+  });
+
+  it('interrupted while it reads, leaves no run', async () => {
+    const out = join(await temporaryFolder(), 'runs');
+    const cli = enqueue(['--out', out], HEADER);
+    await until(async () => (await readdir(out).catch(() => [])).length > 0, 'a file for stdin');
+    cli.kill('SIGINT');
+    const { status, signal } = await cli.finished();
+    expect({ status, signal }).toEqual({ status: 130, signal: null });
+    expect(await readdir(out)).toEqual([]);
+  });
+
+  it('leaves nothing of rows that cannot be judged as asked for', async () => {
+    const out = join(await temporaryFolder(), 'runs');
+    const cli = enqueue(['--out', out, '--text-column', 'subject'], HEADER + rows(3));
+    cli.child.stdin!.end();
+    const { status, stderr } = await cli.finished();
+    expect([status, stderr]).toEqual([2, expect.stringContaining('no column "subject"')]);
+    expect(await readdir(out)).toEqual([]);
+  });
+
+  it('is refused twice, and where nothing reads stdin', async () => {
+    const twice = await guardsweep(['enqueue', '-', '-']);
+    expect([twice.status, twice.stderr]).toEqual([2, expect.stringContaining('named twice')]);
+    const preflight = await guardsweep(['preflight', '-']);
+    expect([preflight.status, preflight.stderr]).toEqual([
+      2,
+      expect.stringContaining('only enqueue reads rows'),
+    ]);
+  });
+});
