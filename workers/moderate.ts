@@ -2,6 +2,7 @@ import { randomBytes, type KeyObject } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import type { Lane } from '../src/domain/item.ts';
+import type { Say } from '../src/domain/say.ts';
 import type { GuardSession } from '../src/guard/pool/guard-session.ts';
 import { runFleetWorker } from '../src/fleet/worker/fleet-worker.ts';
 import { CorpusFolders } from '../src/moderate/media/corpus-folders.ts';
@@ -39,7 +40,7 @@ export interface ModerateOptions {
   readonly lockMs: number;
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** A worker next to GPUs: judges shards of any run with its guards until it is drained. */
@@ -93,7 +94,8 @@ const run: Service<ModerateOptions> = async (options, { drain, stop }) => {
         AbortSignal.any([stop, reading.signal]),
       )
       .catch((error: unknown) => failed.abort(error));
-    say(`worker ${id} takes ${options.lanes.join(', ')} from Redis at ${options.redis.shown}`);
+    const lanes = options.lanes.join(', ');
+    say(`worker ${id} takes ${lanes} from Redis at ${options.redis.shown}`, { event: 'started' });
     await runFleetWorker({
       link,
       judge: pool,

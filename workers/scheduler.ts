@@ -1,3 +1,4 @@
+import type { Say } from '../src/domain/say.ts';
 import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import type { ScheduledJob } from '../src/fleet/scheduler/job-folder.ts';
 import { Scheduler } from '../src/fleet/scheduler/scheduler.ts';
@@ -26,7 +27,7 @@ interface SchedulerServiceOptions {
   readonly resume: (job: ScheduledJob, dir: string) => Promise<number>;
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** A scheduler: starts the runs of job files when they are due, until it is drained. */
@@ -59,9 +60,8 @@ const run: Service<SchedulerServiceOptions> = async (options, { drain }) => {
     const poll = (): void => void schedules.poll().catch(() => {});
     wakeUps = new WakeUps(link, poll, drain);
     opened.closedBy(() => wakeUps?.close());
-    say(
-      `scheduler starts what is due in ${folder}: ${schedules.jobs.map(({ name }) => name).join(', ') || 'nothing yet'}`,
-    );
+    const names = schedules.jobs.map(({ name }) => name).join(', ') || 'nothing yet';
+    say(`scheduler starts what is due in ${folder}: ${names}`, { event: 'started' });
     setWakeUps();
     const timer = setInterval(poll, POLL_MS);
     opened.closedBy(() => clearInterval(timer));

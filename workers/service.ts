@@ -1,5 +1,6 @@
 import { collectDefaultMetrics } from 'prom-client';
 import { Failure } from '../src/domain/failure.ts';
+import type { Say } from '../src/domain/say.ts';
 import { type MetricsAddress, type Readiness, serveMetrics } from '../src/http/metrics-server.ts';
 import type { Metrics } from '../src/metrics/metrics.ts';
 import type { RedisLink } from '../src/queue/redis/link.ts';
@@ -36,7 +37,7 @@ interface ObservedProcess {
   readonly address: MetricsAddress | null;
   /** What the process needs besides Redis. */
   readonly needs: Readiness;
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** Serves the metrics and the health of a process until `opened` is closed, and says where. */
@@ -47,7 +48,7 @@ export async function serveObserved(process: ObservedProcess): Promise<void> {
   collectDefaultMetrics({ register: metrics.registry });
   const server = await serveMetrics(metrics.registry, address, { redis: () => link.answers(), ...needs });
   opened.closedBy(() => server.close());
-  say(`metrics at ${server.url}`);
+  say(`metrics at ${server.url}`, { event: 'listening' });
 }
 
 /** Waits end with the signal's reason, or with an AbortError of Node. */

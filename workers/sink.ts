@@ -1,6 +1,7 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import type { Say } from '../src/domain/say.ts';
 import type { RedisAddress } from '../src/config/values/redis-url.ts';
 import { RedisLink } from '../src/queue/redis/link.ts';
 import { FleetSeal } from '../src/queue/redis/sealing/fleet-seal.ts';
@@ -28,7 +29,7 @@ interface SinkOptions {
   /** Null: metrics are not served. */
   readonly metrics: MetricsAddress | null;
   readonly afterFinish: SinkAfterFinish;
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** A sink: commits results and finishes runs until it is drained. */
@@ -55,7 +56,8 @@ const run: Service<SinkOptions> = async (options, { drain, stop }) => {
     const presence = new Presence(link, 'sink', id, { describe, expiryMs: PRESENCE_EXPIRY_MS });
     opened.closedBy(() => presence.stop());
     await presence.start();
-    say(`sink ${id} commits runs below ${roots.join(', ')} from Redis at ${options.redis.shown}`);
+    const where = `below ${roots.join(', ')} from Redis at ${options.redis.shown}`;
+    say(`sink ${id} commits runs ${where}`, { event: 'started' });
     await runFleetSink({ link, id, roots, keyFile, say, observer, afterFinish, drain, stop });
   } finally {
     await opened.close();

@@ -30,7 +30,8 @@ export function dropLostOutput({ stdout, stderr }: Outputs, said: LineWriter): L
       // A stream reports its error after the write.
       await setImmediate();
       if (code === null) return status;
-      said.line(`guardsweep: the result cannot be written to standard output (${code})`);
+      const fields = { level: 'error', event: 'failed', code } as const;
+      said.say(`the result cannot be written to standard output (${code})`, fields);
       return status === 0 ? OUTPUT_LOST : status;
     },
   };

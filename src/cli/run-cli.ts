@@ -1,7 +1,8 @@
 import { CommanderError, type Command, type Option } from 'commander';
 import { readSecretFiles } from '../config/keys/secret-files.ts';
 import { DEBUG } from '../config/settings/entries/environment.ts';
-import { flagName } from '../config/settings/given.ts';
+import { LOG_FORMAT } from '../config/settings/entries/servers.ts';
+import { type Flags, flagName, valueOf } from '../config/settings/given.ts';
 import { replacementFor } from '../config/settings/removed.ts';
 import { Failure } from '../domain/failure.ts';
 import { formatCliCommand } from '../domain/text/escape-text.ts';
@@ -30,7 +31,15 @@ export async function runCli(
   try {
     const withSecrets = { ...context };
     const program = buildProgram(withSecrets, loadRuns, (status) => (exitStatus = status));
+    // Before its flags are read: mistakes in them are in the log, too.
+    program.hook('preSubcommand', (_, command) => {
+      if (isLogged(command)) context.stderr.logAs(context.stderr.isTerminal ? 'text' : 'json');
+    });
     program.hook('preAction', async (_, command) => {
+      const format = isLogged(command)
+        ? await valueOf(LOG_FORMAT, { flags: command.opts<Flags>(), ...context })
+        : null;
+      if (format !== null) context.stderr.logAs(format);
       if (command.name() !== 'help') withSecrets.env = await readSecretFiles(context.env, context.cwd);
     });
     refuseLostFlags(argv[0], program, context.env);
@@ -45,6 +54,9 @@ export async function runCli(
     return reportFailure(error instanceof CommanderError ? usageFailure(error, help) : error, context);
   }
 }
+
+/** Whether a command keeps running, and its stderr is a log. */
+const isLogged = ({ options }: Command): boolean => options.some(({ long }) => long === LOG_FORMAT.flag);
 
 /**
  * Failure('usage') for flags that npm kept for itself: `npm run enqueue ./x --policy=p` gives `--policy` to npm, which
@@ -80,8 +92,9 @@ export function reportFailure(
   { stderr, env }: { readonly stderr: LineWriter; readonly env: NodeJS.ProcessEnv },
 ): number {
   const failure = failureOf(error);
-  stderr.line(`guardsweep: ${failure.message}`);
-  if (env[DEBUG.name] === '1') stderr.lines(describeUnexpected(error));
+  const fields = { level: 'error', event: 'failed', code: failure.kind } as const;
+  stderr.say(failure.message, fields);
+  if (env[DEBUG.name] === '1') stderr.lines(describeUnexpected(error), fields);
   return failure.exitStatus;
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import type { Say } from '../domain/say.ts';
 import { type AppSite, openApp } from '../http/app.ts';
 import { readBody } from '../http/read-body.ts';
 import { DashboardError, toDashboardError } from './errors.ts';
@@ -17,7 +18,7 @@ export interface AppParts extends SessionParts, RunParts, ItemParts, ContentPart
   /** Null if the pages are not built. */
   readonly web: WebFiles | null;
   /** Takes one human-readable line about an unexpected error. */
-  readonly say: (line: string) => void;
+  readonly say: Say;
 }
 
 /** Maximum size of a request body. A filter with many corpora is the largest. */
@@ -42,6 +43,7 @@ export function createApp(parts: AppParts): Promise<AppSite> {
         const kind = error instanceof Error ? error.constructor.name : typeof error;
         parts.say(
           `the dashboard failed on ${request?.method} ${request?.routeOptions.url ?? 'a path'} (${kind})`,
+          { level: 'error', event: 'request_failed', code: kind },
         );
       }
       const { status, body } = known ?? new DashboardError('INTERNAL', 'the dashboard failed');

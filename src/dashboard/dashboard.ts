@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import type { Say } from '../domain/say.ts';
 import type { RedisAddress } from '../config/values/redis-url.ts';
 import type { EndpointStatus } from '../guard/endpoint/endpoint-status.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
@@ -38,7 +39,7 @@ export interface DashboardOptions {
   /** How long a session lasts, in milliseconds. Default: 12 h. */
   readonly sessionLifetimeMs?: number;
   /** Takes one human-readable line. */
-  readonly say: (line: string) => void;
+  readonly say: Say;
 }
 
 /** The dashboard: what an HTTP server serves for it, and what it does meanwhile. */

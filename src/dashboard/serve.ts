@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Failure } from '../domain/failure.ts';
+import type { Say } from '../domain/say.ts';
 import { type GatewayOptions, startGateway } from '../gateway/gateway.ts';
 import type { OpenGuards } from '../guard/pool/guard-session.ts';
 import { sayChanges } from '../guard/pool/pool.ts';
@@ -13,7 +14,7 @@ export interface ServeOptions extends Omit<GatewayOptions, 'pool' | 'onFailure' 
   /** Null: the gateway alone is served. */
   readonly dashboard: Omit<DashboardOptions, 'say' | 'token' | 'pool'> | null;
   readonly stdout: Pick<LineWriter, 'line'>;
-  readonly say: (line: string) => void;
+  readonly say: Say;
 }
 
 /**

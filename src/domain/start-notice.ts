@@ -1,3 +1,5 @@
+import type { Say } from './say.ts';
+
 /** Time after which a start reports what it waits for, in milliseconds. */
 const SILENT_MS = 3000;
 
@@ -14,8 +16,7 @@ interface StartWait {
   readonly limitMs: number;
   /** Returns what is missing at the time of the message; null if nothing is. */
   readonly missing: () => string | null;
-  /** Prints one line. */
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** Reports once what a start waits for if it takes more than a few seconds. Returns a function that cancels it. */
@@ -23,7 +24,9 @@ export function notifyWhenSlow({ subject, limitMs, missing, say }: StartWait): (
   if (limitMs <= SILENT_MS) return () => {};
   const timer = setTimeout(() => {
     const what = missing();
-    if (what !== null) say(`waiting for ${subject}, up to ${formatDuration(limitMs)}: ${what}`);
+    if (what === null) return;
+    const message = `waiting for ${subject}, up to ${formatDuration(limitMs)}: ${what}`;
+    say(message, { level: 'warn', event: 'waiting' });
   }, SILENT_MS);
   return () => clearTimeout(timer);
 }

@@ -2,6 +2,7 @@ import type { CanaryChoice, RunConfig } from '../config/run-config.ts';
 import type { ClientTls } from '../config/keys/guard-tls.ts';
 import type { GuardPolicy } from '../domain/guard/guard-family.ts';
 import { Failure } from '../domain/failure.ts';
+import type { Say } from '../domain/say.ts';
 import { connectGuards, type PoolOptions } from '../guard/pool/connect-guards.ts';
 import type { GuardSession, OpenGuards } from '../guard/pool/guard-session.ts';
 import type { GuardPool } from '../guard/pool/pool.ts';
@@ -64,7 +65,7 @@ export async function openGuardSession(
   config: Opening,
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
-  say: (message: string) => void,
+  say: Say,
 ): Promise<GuardSession> {
   const canaries = await readCanaries(config.canaries ?? { from: 'off' }, signal);
   const opened = await openGuardEndpoints(config.guards, guardToken(env, config.guards, config.namedByUser));

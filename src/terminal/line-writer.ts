@@ -1,3 +1,4 @@
+import type { LogFields, LogFormat, Say } from '../domain/say.ts';
 import { escapeLine, toPrintableJson } from '../domain/text/escape-text.ts';
 import { displayWidth, truncateToWidth } from '../domain/text/characters.ts';
 
@@ -26,6 +27,8 @@ const MAX_LINE = 16_384;
  */
 export class LineWriter {
   readonly #target: TextTarget;
+  /** Null: lines are for people, without time and level. */
+  #format: LogFormat | null = null;
   /** Widths of the lines that `redraw` drew; none after `erase` or `keep`. */
   #drawn: readonly number[] = [];
 
@@ -42,13 +45,31 @@ export class LineWriter {
     return this.#target.columns;
   }
 
-  line(text: string): void {
-    this.lines([text]);
+  /** Makes a log of this: every further line has a time and a level, whoever writes it. */
+  logAs(format: LogFormat): void {
+    this.#format = format;
+  }
+
+  /** Writes a message of this program, after its name unless this is a log. */
+  readonly say: Say = (message, fields) =>
+    this.line(this.#format === null ? `guardsweep: ${message}` : message, fields);
+
+  line(text: string, fields?: LogFields): void {
+    this.lines([text], fields);
   }
 
   /** Writes all lines in one call, so that output of other processes does not come between them. */
-  lines(texts: readonly string[]): void {
-    if (texts.length > 0) this.#target.write(texts.map((text) => `${bounded(text)}\n`).join(''));
+  lines(texts: readonly string[], fields: LogFields = {}): void {
+    if (texts.length > 0)
+      this.#target.write(texts.map((text) => `${this.#formatLine(text, fields)}\n`).join(''));
+  }
+
+  #formatLine(text: string, { level = 'info', event = 'notice', ...known }: LogFields): string {
+    const message = bounded(text);
+    if (this.#format === null) return message;
+    const time = new Date().toISOString();
+    if (this.#format === 'text') return `${time} ${level} ${message}`;
+    return toPrintableJson({ time, level, event, message, ...known });
   }
 
   /** Writes a value as JSON in printable characters, and a line feed. Parsing it returns the same value. */

@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import type { CommandContext, RunCommands } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
+import { messagesIn } from '../helpers/cli.ts';
 
 export type Remembered = LineWriter & {
   text(): string;
@@ -50,5 +51,5 @@ export async function typed(
     },
     async () => runsWith(options.runs ?? {}),
   );
-  return { status, stdout: stdout.text(), stderr: stderr.text() };
+  return { status, stdout: stdout.text(), stderr: messagesIn(stderr.text()) };
 }

@@ -22,7 +22,8 @@ export interface Finished {
 export class Cli {
   readonly child: ChildProcess;
   stdout = '';
-  stderr = '';
+  /** As it was written: JSON lines of a process that keeps running. */
+  log = '';
   readonly #closed: Promise<unknown>;
 
   constructor(
@@ -36,13 +37,18 @@ export class Cli {
       stdio: [options.stdin ?? 'ignore', 'pipe', 'pipe'],
     });
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
     this.#closed = once(this.child, 'close');
     // A test that fails half way leaves no process behind.
     onTestFinished(async () => {
       this.child.kill('SIGKILL');
       await this.#closed;
     });
+  }
+
+  /** Its messages, as people would see them. */
+  get stderr(): string {
+    return messagesIn(this.log);
   }
 
   async finished(): Promise<Finished> {
@@ -55,6 +61,13 @@ export class Cli {
     this.child.kill(signal);
   }
 }
+
+/** What was written to stderr, with the message in place of each whole line of a log in JSON. */
+export const messagesIn = (log: string): string =>
+  log.replaceAll(
+    /^\{"time":.*\}\n/gm,
+    (line) => `guardsweep: ${(JSON.parse(line) as { message: string }).message}\n`,
+  );
 
 export function guardsweep(
   args: readonly string[],

@@ -28,6 +28,25 @@ test('a line is one line, without a character that a terminal acts on', () => {
   );
 });
 
+test.each(['json', 'text'] as const)('a line of a %s log is one line, whatever its message', (format) => {
+  fc.assert(
+    fc.property(fc.oneof(text, withHalves), (foreign) => {
+      const line = written((writer) => {
+        writer.logAs(format);
+        writer.say(foreign, { level: 'warn', event: 'waiting', run: foreign });
+      });
+      expect(ACTING.test(line.slice(0, -1))).toBe(false);
+      if (format === 'text') {
+        expect(line).toMatch(/^\S+Z warn [^\n]*\n$/);
+        return;
+      }
+      const { message, ...fields } = JSON.parse(line) as { message: string };
+      expect(fields).toMatchObject({ level: 'warn', event: 'waiting', run: foreign });
+      expect(ACTING.test(message)).toBe(false);
+    }),
+  );
+});
+
 test('JSON keeps its value and prints plainly', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), fc.constantFrom(undefined, 2), (value, indent) => {

@@ -74,4 +74,6 @@ it('an idle worker notices that its guard is gone, and that it is back, and says
     expect.stringMatching(/ is out: (no connection|connection lost|not ready)$/),
     expect.stringMatching(/ is ready again$/),
   ]);
+  const out = worker.log.split('\n').find((line) => line.includes('"guard_out"'))!;
+  expect(JSON.parse(out)).toMatchObject({ level: 'warn', guard: guard.address });
 });

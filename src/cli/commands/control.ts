@@ -85,6 +85,6 @@ function controlCommand(
       const state = await readRunState(dir, context.interrupts.drain);
       await assertOwnRun(dir);
       const said = state === 'finished' ? 'the run is finished: nothing to do' : await ask(dir);
-      if (!(await valueOf(QUIET, { flags, ...context }))) context.stderr.line(`guardsweep: ${said}`);
+      if (!(await valueOf(QUIET, { flags, ...context }))) context.stderr.say(said);
     });
 }

@@ -79,7 +79,7 @@ export function exportCommand(context: CommandContext, report: ReportStatus): Co
       const results: ExportResult[] = [];
       if (clean !== null || annotate !== null) {
         await assertApart(clean, annotate);
-        const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
+        const { say } = context.stderr;
         const { admitRun } = await import('../../runs/trust/admit-run.ts');
         await admitRun(runDir, { keyFile, trusted: trustRun, work: 'export', say, signal });
         const [{ openFinishedRun }, { exportRun }, { exportStatus }] = await Promise.all([

@@ -43,10 +43,9 @@ export function gcCommand(context: CommandContext): Command {
       const dir = store ?? join(out, '.store');
       const key = await runKey(runKeyFile(context.env));
       const signal = context.interrupts.drain;
-      const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
       const runs = new RecordedRuns(out, key);
       const size = await VerdictStore.collectGarbage(dir, {
-        ...{ key, say, signal },
+        ...{ key, say: context.stderr.say, signal },
         recorded: () => runs.verdicts(signal),
         isUnfinished: (run) => runs.others.includes(run),
       });

@@ -109,7 +109,7 @@ async function linkIfThere(address: RedisAddress | null, context: CommandContext
   if (address === null) return null;
   const say = (line: string): void => {
     context.stdout.erase();
-    context.stderr.line(`guardsweep: ${line}`);
+    context.stderr.say(line);
   };
   const signal = context.interrupts.drain;
   const { RedisLink } = await import('../../queue/redis/link.ts');

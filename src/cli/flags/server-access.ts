@@ -1,5 +1,10 @@
 import { GATEWAY_TOKEN, METRICS_TOKEN, RELEASE_TOKEN } from '../../config/settings/entries/environment.ts';
-import { METRICS_HOST, METRICS_OPEN, METRICS_PORT } from '../../config/settings/entries/servers.ts';
+import {
+  LOG_FORMAT,
+  METRICS_HOST,
+  METRICS_OPEN,
+  METRICS_PORT,
+} from '../../config/settings/entries/servers.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { isToken, isLoopback } from '../../domain/access.ts';
 import { Failure } from '../../domain/failure.ts';
@@ -42,10 +47,12 @@ interface MetricsPlace {
   readonly token: string | null;
 }
 
-export const METRICS_SETTINGS = {
+/** The flags that worker, sink and scheduler share. */
+export const SERVICE_SETTINGS = {
   metricsPort: METRICS_PORT,
   metricsHost: METRICS_HOST,
   metricsOpen: METRICS_OPEN,
+  logFormat: LOG_FORMAT,
 };
 
 /**
@@ -60,7 +67,7 @@ export async function resolveMetricsPlace(
     metricsPort: port,
     metricsHost: host,
     metricsOpen,
-  } = await resolveSettings(METRICS_SETTINGS, { flags, env, cwd });
+  } = await resolveSettings(SERVICE_SETTINGS, { flags, env, cwd });
   if (port === null) return null;
   const variable = METRICS_TOKEN.name;
   const token = env[variable] || null;

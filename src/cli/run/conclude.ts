@@ -65,7 +65,8 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
   }
   const ofTrial = summary.trial === null ? '' : ', of this trial only';
   for (const gate of summary.gates) {
-    if (gate.tripped) ui.stderr.line(`guardsweep: gate ${gateText(gate)}${ofTrial}`);
+    const fields = { level: 'warn', event: 'gate_tripped', run: summary.run } as const;
+    if (gate.tripped) ui.stderr.say(`gate ${gateText(gate)}${ofTrial}`, fields);
   }
   await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
 import { readGuardTls, refuseGuardTls } from '../../config/keys/guard-tls.ts';
 import { GUARD } from '../../config/settings/entries/guard.ts';
 import { resolveSetting } from '../../config/settings/given.ts';
@@ -111,8 +112,10 @@ async function told(ended: Parameters<typeof tellEnd>[0], ui: FeedUi): Promise<v
   const { afterFinish, cwd, env, interrupts } = ui;
   const failure = await tellEnd(ended, { afterFinish, cwd, env, signal: interrupts.stop });
   if (failure === null) return;
-  if (typeof failure.cause === 'string' && failure.cause !== '') ui.stderr.lines(failure.cause.split('\n'));
-  ui.stderr.line(`guardsweep: after the run: ${failure.message}`);
+  const fields = { level: 'error', event: 'on_finish_failed', run: basename(ended.run.dir) } as const;
+  if (typeof failure.cause === 'string' && failure.cause !== '')
+    ui.stderr.lines(failure.cause.split('\n'), fields);
+  ui.stderr.say(`after the run: ${failure.message}`, fields);
 }
 
 type Accounts = Pick<PurgedReport, 'items' | 'verdicts' | 'errors' | 'head'>;

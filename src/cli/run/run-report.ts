@@ -29,5 +29,5 @@ export function explained(error: unknown, run: Run, ui: RunUi): unknown {
 
 /** Prints a line unless `--quiet` or `--json` is given. */
 export function tell(ui: RunUi, line: string): void {
-  if (!ui.quiet) ui.stderr.line(`guardsweep: ${line}`);
+  if (!ui.quiet) ui.stderr.say(line);
 }

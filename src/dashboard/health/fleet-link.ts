@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Say } from '../../domain/say.ts';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { readDepths } from '../../fleet/redis/depths.ts';
 import { listPresent } from '../../fleet/redis/presence.ts';
@@ -21,7 +22,7 @@ export class FleetLink {
   readonly #connecting: Promise<void>;
   #link: RedisLink | null = null;
 
-  constructor(address: RedisAddress, say: (line: string) => void) {
+  constructor(address: RedisAddress, say: Say) {
     this.#address = address;
     this.#connecting = this.#connect(say);
   }
@@ -62,7 +63,7 @@ export class FleetLink {
     this.#link?.close();
   }
 
-  async #connect(say: (line: string) => void): Promise<void> {
+  async #connect(say: Say): Promise<void> {
     const { signal } = this.#closing;
     let problem = '';
     while (!signal.aborted && this.#link === null) {
@@ -75,7 +76,7 @@ export class FleetLink {
       } catch (error) {
         if (signal.aborted) return;
         const message = error instanceof Error ? error.message : '';
-        if (message !== problem) say(`${message}; trying again`);
+        if (message !== problem) say(`${message}; trying again`, { level: 'warn', event: 'waiting' });
         problem = message;
         await delay(RETRY_MS, undefined, { signal }).catch(() => {});
       }

@@ -34,6 +34,7 @@ export class UnreadableJobs {
     this.#dropped.sayOnce(
       `requeued ${run}`,
       `the run ${run}: ${trouble}; its jobs are requeued for other processes`,
+      { event: 'run_skipped', run, code: 'unreadable' },
     );
     await this.#runs.noteObstacle(run, `a worker cannot read its jobs: ${trouble}`, signal);
     throw new Requeue(MAX_REQUEUE_DELAY_MS);

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
+import type { LogFields, Say } from '../../domain/say.ts';
 import { readRunState } from '../status/run-status.ts';
 import { dueTimes, nextDue } from './due-times.ts';
 import { type JobContext, readJobFolder, type ScheduledJob } from './job-folder.ts';
@@ -24,6 +25,8 @@ const LATE_MS = 60_000;
 /** A run that could not be started is tried again after this long. */
 const TRY_AGAIN_MS = 60_000;
 
+const FAILED: LogFields = { level: 'error', event: 'schedule_failed' };
+
 interface SchedulerOptions extends JobContext {
   /** Absolute folder of the job files. */
   readonly folder: string;
@@ -37,8 +40,7 @@ interface SchedulerOptions extends JobContext {
   readonly skipped: (name: string, reason: SkipReason, times: number) => void;
   /** Called when an old run of a schedule cannot be purged. */
   readonly purgeFailed: (name: string) => void;
-  /** Takes one line of text. */
-  readonly say: (message: string) => void;
+  readonly say: Say;
   readonly signal: AbortSignal;
 }
 
@@ -69,10 +71,12 @@ export class Scheduler {
     const { now, say, purgeFailed, signal } = options;
     this.#oldRuns = new OldRuns({
       ...{ now, signal },
-      purged: (name, run) => say(`schedule ${name}: purged ${run}`),
+      purged: (name, run) => say(`schedule ${name}: purged ${run}`, { event: 'run_purged', run }),
       failed: (name, path, reason) => {
         purgeFailed(name);
-        this.#sayOnce(path, `schedule ${name}: warning: ${basename(path)} is not purged: ${reason}`);
+        const run = basename(path);
+        const fields = { level: 'warn', event: 'purge_failed', run } as const;
+        this.#sayOnce(path, `schedule ${name}: ${run} is not purged: ${reason}`, fields);
       },
     });
   }
@@ -140,7 +144,7 @@ export class Scheduler {
     this.#jobs = jobs;
     for (const { name, out } of before.values()) {
       if (jobs.has(name)) continue;
-      say(`schedule ${name} is removed`);
+      say(`schedule ${name} is removed`, { event: 'schedule_removed' });
       await rm(recordPath(out, name), { force: true });
     }
     const isNew = ({ name, schedule }: ScheduledJob): boolean => {
@@ -153,17 +157,21 @@ export class Scheduler {
   }
 
   #describe(jobs: readonly ScheduledJob[]): void {
-    const { say, now } = this.#options;
-    for (const { name, schedule } of jobs) {
-      const next = isoTime(nextDue(schedule, now()));
-      say(`schedule ${name}: due at ${schedule.cron} (${schedule.timezone}), next ${next}`);
+    for (const job of jobs) {
+      const { cron, timezone } = job.schedule;
+      const next = isoTime(nextDue(job.schedule, this.#options.now()));
+      this.#say(job, `due at ${cron} (${timezone}), next ${next}`, { event: 'schedule_set' });
     }
   }
 
-  #sayOnce(path: string, message: string): void {
+  #say({ name }: ScheduledJob, message: string, fields: LogFields): void {
+    this.#options.say(`schedule ${name}: ${message}`, fields);
+  }
+
+  #sayOnce(path: string, message: string, fields: LogFields = FAILED): void {
     if (this.#said.get(path) === message) return;
     this.#said.set(path, message);
-    this.#options.say(message);
+    this.#options.say(message, fields);
   }
 
   async #look(job: ScheduledJob): Promise<void> {
@@ -185,7 +193,7 @@ export class Scheduler {
     const { failed } = record;
     if (failed?.run === runId && now.getTime() - Date.parse(failed.at) < TRY_AGAIN_MS) return;
     if (due.length > 1) await this.#skip(job, record, due.slice(0, -1), 'missed');
-    this.#options.say(`schedule ${job.name}: starting the run of ${isoTime(latest)}`);
+    this.#say(job, `starting the run of ${isoTime(latest)}`, { event: 'run_started', run: runId });
     this.#work(job, { due: latest, run: runId }, () => this.#options.start(job, runId));
   }
 
@@ -199,7 +207,8 @@ export class Scheduler {
     this.#options.skipped(job.name, reason, due.length);
     const last = isoTime(due.at(-1)!);
     const times = due.length === 1 ? last : `${due.length} times up to ${last}`;
-    this.#options.say(`schedule ${job.name}: skipped ${times}, ${SKIP_WORDS[reason]}`);
+    const fields = { level: 'warn', event: 'schedule_skipped', code: reason } as const;
+    this.#say(job, `skipped ${times}, ${SKIP_WORDS[reason]}`, fields);
   }
 
   /**
@@ -231,12 +240,13 @@ export class Scheduler {
     const state = await readRunState(dir, this.#options.signal).catch((error: unknown) => {
       if (!(error instanceof Failure)) throw error;
       if (error.kind === 'purged') return 'purged';
-      this.#options.say(`schedule ${job.name}: ${run} is not resumed: ${error.message}`);
+      const fields = { level: 'error', event: 'run_failed', run, code: String(error.exitStatus) } as const;
+      this.#say(job, `${run} is not resumed: ${error.message}`, fields);
       return 'unreadable';
     });
     if (state === 'running' || state === 'paused') return;
     if (state !== 'stopped') return void this.#over.add(run);
-    this.#options.say(`schedule ${job.name}: resuming ${run}`);
+    this.#say(job, `resuming ${run}`, { event: 'run_resumed', run });
     this.#work(job, { due, run }, () => this.#options.resume(job, dir));
   }
 
@@ -245,14 +255,15 @@ export class Scheduler {
     { due, run }: { readonly due: Date; readonly run: string },
     work: () => Promise<number>,
   ): void {
-    const { say } = this.#options;
     const done = work()
       .then((status) => {
         this.#over.add(run);
-        say(`schedule ${job.name}: ${run} ended with status ${status}`);
+        const level = status === 0 ? 'info' : 'warn';
+        const fields = { level, event: 'run_ended', run, code: String(status) } as const;
+        this.#say(job, `${run} ended with status ${status}`, fields);
       })
       .catch((error: unknown) => this.#noteFailure(job, run, error))
-      .catch((error: unknown) => say(`schedule ${job.name}: ${describeError(error)}`))
+      .catch((error: unknown) => this.#sayOnce(job.name, `schedule ${job.name}: ${describeError(error)}`))
       .finally(() => {
         this.#working.delete(job.name);
         const current = this.#jobs.get(job.name);
@@ -265,11 +276,12 @@ export class Scheduler {
   async #noteFailure(job: ScheduledJob, run: string, error: unknown): Promise<void> {
     if (error instanceof Failure && (error.kind === 'interrupted' || error.kind === 'superseded')) return;
     const message = describeError(error);
-    this.#options.say(`schedule ${job.name}: ${run}: ${message}`);
+    const status = error instanceof Failure ? error.exitStatus : 1;
+    const fields = { level: 'error', event: 'run_failed', run, code: String(status) } as const;
+    this.#say(job, `${run}: ${message}`, fields);
     const path = recordPath(job.out, job.name);
     const record = await readRecord(path);
     if (record === null || record === 'damaged') return;
-    const status = error instanceof Failure ? error.exitStatus : 1;
     const failed = { run, at: this.#options.now().toISOString(), status, message };
     await writeRecord(path, { ...record, failed });
   }

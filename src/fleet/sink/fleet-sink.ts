@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../domain/failure.ts';
+import type { LogFields, Say } from '../../domain/say.ts';
 import { FleetRuns, type AnnouncedRun } from '../redis/fleet-runs.ts';
 import { sinkQueue } from '../redis/fleet-queues.ts';
 import { Lease } from '../redis/lease.ts';
@@ -36,7 +37,7 @@ interface FleetSinkOptions {
   readonly roots: readonly string[];
   /** Path of this user's key file, see runKeyFile. */
   readonly keyFile: string | null;
-  readonly say: (message: string) => void;
+  readonly say: Say;
   readonly observer: SinkObserver;
   readonly afterFinish: SinkAfterFinish;
   /** Aborted when no new work may begin. */
@@ -114,7 +115,8 @@ class FleetSink {
     for (const [name, { lease, end }] of this.#held) {
       if (over.has(name)) end.abort(new Failure('interrupted', 'the run is over'));
       else if (!(await lease.take(signal))) {
-        this.#options.say(`another sink holds the run ${name} now`);
+        const fields = { level: 'warn', event: 'run_lost', run: name } as const;
+        this.#options.say(`another sink holds the run ${name} now`, fields);
         end.abort(new Failure('interrupted', 'another sink holds the run'));
       }
     }
@@ -187,10 +189,10 @@ class FleetSink {
     }
     const lease = new Lease(link, sinkLease(run.run), id, LEASE_MS);
     if (!(await lease.take(signal))) {
-      this.#sayOnce(run.run, `another sink holds the run ${run.run}: waiting`);
+      this.#sayOnce(run.run, `another sink holds the run ${run.run}: waiting`, 'info');
       return;
     }
-    this.#options.say(`committing the run ${run.run}`);
+    this.#options.say(`committing the run ${run.run}`, { event: 'run_held', run: run.run });
     const end = new AbortController();
     const held = this.#heldRun(found);
     const done = this.#hold(run.run, held, lease, end.signal).finally(() => {
@@ -202,17 +204,19 @@ class FleetSink {
   }
 
   #heldRun(run: FoundRun): HeldRun {
-    const { say, stop, observer, afterFinish, roots, keyFile } = this.#options;
+    const { stop, observer, afterFinish, roots, keyFile } = this.#options;
+    const say = this.#sayOf(run.record.run);
+    const sayOfStore: Say = (message) => say(message, { level: 'warn', event: 'store' });
     const openStore = (found: FoundRun): Promise<VerdictStore | null> =>
-      openRunStore(found, { roots, keyFile, say, signal: stop });
+      openRunStore(found, { roots, keyFile, say: sayOfStore, signal: stop });
     const diskFull = (full: boolean): void => observer.diskFull(run.record.run, full);
     return new HeldRun({ run, say, diskFull, afterFinish, openStore, stop });
   }
 
   /** Commits the results of one run until it is over, or another process takes it over. Does not reject. */
   async #hold(name: string, held: HeldRun, lease: Lease, end: AbortSignal): Promise<void> {
-    const { link, say, stop, observer } = this.#options;
-    const dropped = new DroppedJobs(say, (reason) => observer.dropped(reason));
+    const { link, stop, observer } = this.#options;
+    const dropped = new DroppedJobs(this.#sayOf(name), (reason) => observer.dropped(reason));
     const queue = sinkQueue(link, name, { dropped });
     const signal = AbortSignal.any([end, stop]);
     setMaxListeners(0, signal);
@@ -247,7 +251,8 @@ class FleetSink {
       return;
     }
     const what = job.kind === 'finish' ? 'a request to finish it' : 'outcomes that do not fit its plan';
-    dropped.drop(reason, `the run ${name}: ${what}, dropped (${reason})`);
+    const fields = job.kind === 'finish' ? {} : { shard: job.result.shard.shard };
+    dropped.drop(reason, `the run ${name}: ${what}, dropped (${reason})`, fields);
     await this.#runs.noteObstacle(
       name,
       `its sink drops outcomes that are not of its plan (${reason})`,
@@ -273,7 +278,8 @@ class FleetSink {
       ? { kind: error.kind, message: error.message }
       : { kind: 'internal' as const, message: 'the sink failed while working on this run' };
     const { say, stop } = this.#options;
-    say(`the run ${name} cannot continue: ${message}`);
+    const fields = { level: 'error', event: 'run_failed', run: name, code: kind } as const;
+    say(`the run ${name} cannot continue: ${message}`, fields);
     this.#coolDownUntil.set(name, performance.now() + COOL_DOWN_MS);
     try {
       const fed = await this.#runs.find(name, stop);
@@ -284,9 +290,14 @@ class FleetSink {
     }
   }
 
-  #sayOnce(run: string, line: string): void {
+  /** Logs messages with the name of a run. */
+  #sayOf(run: string): Say {
+    return (message, fields) => this.#options.say(message, { ...fields, run });
+  }
+
+  #sayOnce(run: string, line: string, level: LogFields['level'] = 'warn'): void {
     if (this.#said.get(run) === line) return;
     this.#said.set(run, line);
-    this.#options.say(line);
+    this.#options.say(line, { level, event: 'run_skipped', run });
   }
 }

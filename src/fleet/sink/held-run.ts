@@ -4,6 +4,7 @@ import { recordSha256, type RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { restoreFingerprint } from '../../domain/fingerprint.ts';
 import { itemsSha256 } from '../../domain/items-hash.ts';
+import type { Say } from '../../domain/say.ts';
 import { listJudgements, type ShardResult } from '../../domain/shard.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import { PlanTail } from '../../ingest/plan/plan-tail.ts';
@@ -30,8 +31,8 @@ const OVERTAKEN_MS = 200;
 
 interface HeldRunOptions {
   readonly run: FoundRun;
-  /** One line of text. */
-  readonly say: (message: string) => void;
+  /** The sink adds the name of the run. */
+  readonly say: Say;
   /** Called when the disk is full, and when there is room again. */
   readonly diskFull: (full: boolean) => void;
   readonly afterFinish: SinkAfterFinish;
@@ -172,13 +173,14 @@ export class HeldRun {
   /** A failure to write the head file does not fail the run. */
   async #note(summary: Summary): Promise<void> {
     const { run, say, stop, afterFinish } = this.#options;
-    say(`the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`);
+    const message = `the run ${summary.run} is finished: pass ${summary.pass}, chain head ${summary.chain_head}`;
+    say(message, { event: 'run_finished' });
     if (afterFinish.headFile === null) return;
     try {
       await noteFinished(afterFinish.headFile, run.dir, summary, stop);
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'service') throw error;
-      say(error.message);
+      say(error.message, { level: 'error', event: 'head_file_failed' });
     }
   }
 
@@ -192,7 +194,7 @@ export class HeldRun {
     const { run, say, diskFull, stop } = this.#options;
     const report = (message: string, full: boolean): void => {
       diskFull(full);
-      say(message);
+      say(message, full ? { level: 'warn', event: 'disk_full' } : {});
     };
     const since = (await readFeeder(run.dir))?.at;
     this.#log = null;

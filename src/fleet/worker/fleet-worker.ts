@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { z } from 'zod';
 import type { Lane } from '../../domain/item.ts';
 import { isMedia } from '../../domain/request.ts';
+import type { Say } from '../../domain/say.ts';
 import type { Shard, ShardResult } from '../../domain/shard.ts';
 import { Requeue, MAX_REQUEUE_DELAY_MS } from '../../queue/work-queue.ts';
 import { FleetRuns } from '../redis/fleet-runs.ts';
@@ -56,7 +57,7 @@ interface FleetWorkerOptions {
   readonly concurrency: number;
   /** Lock duration, in milliseconds: a worker that does not renew its locks for this long loses its shards to others. */
   readonly lockMs: number;
-  readonly say: (message: string) => void;
+  readonly say: Say;
   /** Counters for metrics. */
   readonly observer: WorkerObserver;
   /** Aborted when no new shard may begin. */

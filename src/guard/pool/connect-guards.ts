@@ -1,6 +1,7 @@
 import type { ClientTls } from '../../config/keys/guard-tls.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { GuardPolicy } from '../../domain/guard/guard-family.ts';
+import type { Say } from '../../domain/say.ts';
 import type { GuardEndpoint } from '../protocol/address.ts';
 import type { ModelCheck } from '../endpoint/model-check.ts';
 import type { CallOptions } from '../protocol/connection.ts';
@@ -30,7 +31,7 @@ export interface PoolOptions {
    */
   readonly waitsForGuards?: boolean;
   /** Takes one message for users when connecting takes long. */
-  readonly say?: (message: string) => void;
+  readonly say?: Say;
   /** Timeout of one request to the guard, in milliseconds. Default 60,000. */
   readonly requestTimeoutMs?: number;
   /** Bearer token or key to send to an endpoint; null or omitted for none. */
@@ -81,7 +82,8 @@ export async function connectGuards(
   const started = pool.start({ timeoutMs: startTimeoutMs, startedAt, say }, signal);
   if (!waitsForGuards) {
     started.catch((error: unknown) => {
-      if (error instanceof Failure && error.kind === 'service') say(`${error.message}; trying again`);
+      if (error instanceof Failure && error.kind === 'service')
+        say(`${error.message}; trying again`, { level: 'warn', event: 'waiting' });
     });
     return pool;
   }

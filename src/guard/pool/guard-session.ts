@@ -1,3 +1,4 @@
+import type { Say } from '../../domain/say.ts';
 import type { GuardPool } from './pool.ts';
 
 /** Connected guards, and the processes behind them. */
@@ -10,4 +11,4 @@ export interface GuardSession {
 }
 
 /** Connects to guards; rejects with Failure('service') when none becomes usable. `say` takes one message for users. */
-export type OpenGuards = (signal: AbortSignal, say: (line: string) => void) => Promise<GuardSession>;
+export type OpenGuards = (signal: AbortSignal, say: Say) => Promise<GuardSession>;

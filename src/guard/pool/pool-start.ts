@@ -1,4 +1,5 @@
 import { Failure } from '../../domain/failure.ts';
+import type { Say } from '../../domain/say.ts';
 import { notifyWhenSlow } from '../../domain/start-notice.ts';
 import type { Endpoint } from '../endpoint/endpoint.ts';
 
@@ -11,7 +12,7 @@ export interface StartOptions {
   /** Start of that time, by `performance.now()`. */
   readonly startedAt: number;
   /** Takes one message for users when it takes long. */
-  readonly say: (message: string) => void;
+  readonly say: Say;
 }
 
 /** The start of a pool: waits until its endpoints are ready, or enough of them. */

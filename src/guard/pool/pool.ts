@@ -3,6 +3,7 @@ import type { Fingerprint } from '../../domain/fingerprint.ts';
 import type { ItemError } from '../../domain/item-error.ts';
 import type { Outcome } from '../../domain/outcome.ts';
 import type { GuardRequest, OptionalKind } from '../../domain/request.ts';
+import type { Say } from '../../domain/say.ts';
 import type { EndpointStatus } from '../endpoint/endpoint-status.ts';
 import type { StreamStart } from '../streams/generation-stream.ts';
 import type { GuardStream } from '../streams/guard-stream.ts';
@@ -66,7 +67,7 @@ export interface GuardPool {
 }
 
 /** Notifies once when a guard that was in use goes out, and once when it is back. */
-export function sayChanges(pool: GuardPool, say: (line: string) => void): void {
+export function sayChanges(pool: GuardPool, say: Say): void {
   const wasReady = new Map<string, boolean>();
   const look = (endpoints: readonly EndpointStatus[]): void => {
     for (const { name, state } of endpoints) {
@@ -75,7 +76,9 @@ export function sayChanges(pool: GuardPool, say: (line: string) => void): void {
       if (before === undefined && !isReady) continue;
       wasReady.set(name, isReady);
       if (before === undefined || before === isReady) continue;
-      say(state.name === 'ready' ? `guard ${name} is ready again` : `guard ${name} is out: ${state.reason}`);
+      const out = { level: 'warn', event: 'guard_out', guard: name } as const;
+      if (state.name === 'ready') say(`guard ${name} is ready again`, { event: 'guard_ready', guard: name });
+      else say(`guard ${name} is out: ${state.reason}`, { ...out, code: state.reason });
     }
   };
   look(pool.status());

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
 import { Failure } from '../../domain/failure.ts';
+import type { Say } from '../../domain/say.ts';
 import { notifyWhenSlow } from '../../domain/start-notice.ts';
 import { connectOptions } from './connect-options.ts';
 
@@ -50,7 +51,7 @@ export async function checkServer(
   address: RedisAddress,
   signal: AbortSignal,
   startTimeoutMs: number = START_TIMEOUT_MS,
-  say: (message: string) => void = () => {},
+  say: Say = () => {},
 ): Promise<void> {
   const name = `Redis at ${address.shown} (${address.place})`;
   const endsAt = performance.now() + startTimeoutMs;

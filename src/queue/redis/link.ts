@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { RedisAddress } from '../../config/values/redis-url.ts';
+import type { Say } from '../../domain/say.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { checkServer } from './check-server.ts';
@@ -13,7 +14,7 @@ const ANSWERS_WITHIN_MS = 1000;
 
 interface RedisLinkOptions {
   /** Prints one line: waiting for Redis at the start; Redis is away; Redis is back. */
-  readonly say: (message: string) => void;
+  readonly say: Say;
   readonly signal: AbortSignal;
   /** Timeout for the server to become reachable, in milliseconds; default 30 s. */
   readonly startTimeoutMs?: number;
@@ -29,7 +30,7 @@ export class RedisLink {
   /** The shared connection, for commands that do not block. */
   readonly redis: Redis;
   readonly #events = new EventEmitter();
-  readonly #say: (message: string) => void;
+  readonly #say: Say;
   readonly #reported = new Set<string>();
   #away = false;
   #closed = false;
@@ -86,7 +87,8 @@ export class RedisLink {
   reportSkipped(key: string, trouble: string): void {
     if (this.#reported.has(trouble)) return;
     this.#reported.add(trouble);
-    this.#say(`Redis key ${escapeText(key)} ${trouble}; such keys are skipped`);
+    const fields = { level: 'warn', event: 'redis_key_skipped' } as const;
+    this.#say(`Redis key ${escapeText(key)} ${trouble}; such keys are skipped`, fields);
   }
 
   /** Calls the listener whenever Redis is back, possibly without its data. Returns a function that removes it. */
@@ -115,13 +117,14 @@ export class RedisLink {
   #lost(): void {
     if (this.#away || this.#closed) return;
     this.#away = true;
-    this.#say(`Redis at ${this.address.shown} is unavailable; waiting for it`);
+    const message = `Redis at ${this.address.shown} is unavailable; waiting for it`;
+    this.#say(message, { level: 'warn', event: 'redis_away' });
   }
 
   #found(): void {
     if (!this.#away) return;
     this.#away = false;
-    this.#say('Redis is back');
+    this.#say('Redis is back', { event: 'redis_back' });
     this.#events.emit('back');
   }
 }

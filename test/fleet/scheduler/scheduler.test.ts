@@ -365,8 +365,8 @@ it('an old run that cannot be purged is named once, counted each time, and stops
     skipped: 0,
   });
   expect(days.notPurged.length).toBeGreaterThan(1);
-  const warning = `warning: ${basename(damaged!)} is not purged: it is damaged: its run.json cannot be read`;
-  expect(days.said.filter((line) => line.includes('warning'))).toEqual([
+  const warning = `${basename(damaged!)} is not purged: it is damaged: its run.json cannot be read`;
+  expect(days.said.filter((line) => line.includes('is not purged'))).toEqual([
     `2026-11-21T12:00:00.000Z schedule nightly: ${warning}`,
   ]);
 });

@@ -8,6 +8,7 @@ import {
   HOST,
   HTTP_PORT,
   LOAD_MODEL,
+  LOG_FORMAT,
   MODEL,
   MODEL_CONTROL,
 } from '../../../config/settings/entries/servers.ts';
@@ -25,6 +26,7 @@ const SETTINGS = {
   modelControl: MODEL_CONTROL,
   loadModel: LOAD_MODEL,
   faults: FAULTS,
+  logFormat: LOG_FORMAT,
 };
 
 /** `guard`: the embedded guard as a server. */

@@ -10,7 +10,7 @@ import type { ScheduledJob } from '../../../fleet/scheduler/job-folder.ts';
 import type { ScheduleView } from '../../../fleet/scheduler/view-schedule.ts';
 import type { CommandContext, FeedUi, LoadRuns, ReportStatus, RunUi } from '../../context.ts';
 import { requireFleet, resolveFleet } from '../../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { SERVICE_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
 import { examples, newCommand } from '../../new-command.ts';
 
 const JOBS_FOLDER = 'jobs';
@@ -18,7 +18,7 @@ const FOLDER_HELP = 'folder of job files; files without a schedule are ignored';
 
 /** `scheduler <folder>`: starts runs when they are due. */
 export function schedulerCommand(context: CommandContext, loadRuns: LoadRuns): Command {
-  return newCommand('scheduler', context, { redis: FLEET_REDIS, startWait: START_WAIT, ...METRICS_SETTINGS })
+  return newCommand('scheduler', context, { redis: FLEET_REDIS, startWait: START_WAIT, ...SERVICE_SETTINGS })
     .summary('start the runs of job files when they are due')
     .description(
       'Start the runs of the job files in a folder on a fleet when their schedules say so, until interrupted. ' +
@@ -49,7 +49,7 @@ export function schedulerCommand(context: CommandContext, loadRuns: LoadRuns): C
           start: (job, runId) => runs.enqueue(job.resolved.config, ui(job), runId),
           resume: (job, dir) => runs.resume(dir, { ...ui(job), trustRun: false }),
           metrics: await resolveMetricsPlace(flags, context),
-          say: (line) => context.stderr.line(`guardsweep: ${line}`),
+          say: context.stderr.say,
         },
         context.interrupts,
       );

@@ -6,6 +6,7 @@ import {
   DASHBOARD,
   GATEWAY_HOST,
   GATEWAY_PORT,
+  LOG_FORMAT,
 } from '../../../config/settings/entries/servers.ts';
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../../config/settings/entries/guard.ts';
 import { FRAMES, LONG_AUDIO_MODE } from '../../../config/settings/entries/judging.ts';
@@ -35,6 +36,7 @@ const SETTINGS = {
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
   startWait: START_WAIT,
+  logFormat: LOG_FORMAT,
 };
 
 /** `serve`: the dashboard, and the REST API of the guard's contract in front of any guards. */
@@ -86,7 +88,7 @@ export function serveCommand(context: CommandContext): Command {
           openGuards,
           needsGuard: guards.length > 0,
           dashboard: withDashboard ? { out, roots, redis, env, releaseToken } : null,
-          say: (line) => stderr.line(`guardsweep: ${line}`),
+          say: stderr.say,
         },
         interrupts,
       );

@@ -7,7 +7,7 @@ import { type Flags, valueOf } from '../../../config/settings/given.ts';
 import { runKeyFile } from '../../../runs/trust/run-key.ts';
 import type { CommandContext } from '../../context.ts';
 import { requireFleet } from '../../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { SERVICE_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
 import { examples, newCommand } from '../../new-command.ts';
 
 const SETTINGS = {
@@ -15,7 +15,7 @@ const SETTINGS = {
   root: RUNS_ROOT,
   headFile: HEAD_FILE,
   startWait: START_WAIT,
-  ...METRICS_SETTINGS,
+  ...SERVICE_SETTINGS,
 };
 
 /** `sink`: commits what a fleet's workers return. */
@@ -45,7 +45,7 @@ export function sinkCommand(context: CommandContext): Command {
           keyFile: runKeyFile(context.env),
           metrics: await resolveMetricsPlace(flags, context),
           afterFinish: await resolveAfterFinish(from),
-          say: (line) => context.stderr.line(`guardsweep: ${line}`),
+          say: context.stderr.say,
         },
         context.interrupts,
       );

@@ -21,7 +21,7 @@ import { resolveStartWait } from '../../../config/start-wait.ts';
 import { LANES, type Lane } from '../../../domain/item.ts';
 import type { CommandContext } from '../../context.ts';
 import { requireFleet } from '../../flags/fleet-access.ts';
-import { METRICS_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
+import { SERVICE_SETTINGS, resolveMetricsPlace } from '../../flags/server-access.ts';
 import { examples, newCommand } from '../../new-command.ts';
 
 /** The lanes of a worker without a corpus. */
@@ -40,7 +40,7 @@ const SETTINGS = {
   expectFingerprint: EXPECT_FINGERPRINT,
   guardPolicy: GUARD_POLICY,
   canaries: CANARIES,
-  ...METRICS_SETTINGS,
+  ...SERVICE_SETTINGS,
 };
 
 /** `worker`: takes shards from the fleet's Redis through guards. */
@@ -75,7 +75,7 @@ export function workerCommand(context: CommandContext): Command {
       const { expectFingerprint, guardPolicy, maxWait: maxWaitMs, concurrency, lock: lockMs } = settings;
       const tls = await readGuardTls(await resolveGuardTlsFiles(from), guards);
       const config = { guards, tls, guardPolicy, expectFingerprint, startWaitMs, maxWaitMs, canaries };
-      const say = (line: string): void => context.stderr.line(`guardsweep: ${line}`);
+      const { say } = context.stderr;
       const [{ moderate }, { openGuardSession }] = await Promise.all([
         import('../../../../workers/moderate.ts'),
         import('../../../guard-setup/guard-session.ts'),

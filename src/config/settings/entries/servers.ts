@@ -1,3 +1,4 @@
+import { LOG_FORMATS } from '../../../domain/say.ts';
 import { parseFolders } from '../../values/paths.ts';
 import { anyText, choice, list, path, PORT, SWITCH } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -24,6 +25,14 @@ export const METRICS_OPEN = setting({
   kind: SWITCH,
   default: 'false',
   shown: 'the token in GUARDSWEEP_METRICS_TOKEN, where it is set',
+});
+
+export const LOG_FORMAT = setting({
+  flag: '--log-format',
+  help: 'format of the log on stderr: `json`, or `text` with time and level in front of each message',
+  kind: choice('format', LOG_FORMATS),
+  unset: 'text on a terminal, else json',
+  example: 'json',
 });
 
 export const MODEL = setting({

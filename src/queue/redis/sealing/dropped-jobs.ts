@@ -1,11 +1,13 @@
+import type { LogFields, Say } from '../../../domain/say.ts';
+
 /** Counts dropped jobs by reason, and logs the first of each reason. */
 export class DroppedJobs {
-  readonly #say: (message: string) => void;
+  readonly #say: Say;
   readonly #counted: (reason: string) => void;
   readonly #said = new Set<string>();
 
   /** `counted` is called for each job with its reason, one of a few. */
-  constructor(say: (message: string) => void, counted: (reason: string) => void) {
+  constructor(say: Say, counted: (reason: string) => void) {
     this.#say = say;
     this.#counted = counted;
   }
@@ -16,15 +18,15 @@ export class DroppedJobs {
   }
 
   /** Counts a job, and logs the first of this reason; `message` names the run and the cause. */
-  drop(reason: string, message: string): void {
+  drop(reason: string, message: string, fields?: LogFields): void {
     this.count(reason);
-    this.sayOnce(reason, message);
+    this.sayOnce(reason, message, fields);
   }
 
   /** Logs the first message of a kind. */
-  sayOnce(kind: string, message: string): void {
+  sayOnce(kind: string, message: string, fields?: LogFields): void {
     if (this.#said.has(kind)) return;
     this.#said.add(kind);
-    this.#say(message);
+    this.#say(message, { level: 'warn', event: 'job_dropped', code: kind, ...fields });
   }
 }

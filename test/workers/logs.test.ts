@@ -1,0 +1,100 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { output, typed } from '../cli/terminal.ts';
+import { folderWith, printedRun } from '../helpers/cli.ts';
+import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
+import { until } from '../helpers/run-directory.ts';
+
+const LINE = z.strictObject({
+  time: z.iso.datetime({ precision: 3 }),
+  level: z.enum(['info', 'warn', 'error']),
+  event: z.string().regex(/^[a-z_]+$/),
+  message: z.string().min(1),
+  run: z.string().optional(),
+  shard: z.int().optional(),
+  guard: z.string().optional(),
+  code: z.string().optional(),
+});
+
+/** The lines of a log in JSON; throws for anything else in it. */
+const linesIn = (log: string): z.infer<typeof LINE>[] =>
+  log
+    .trimEnd()
+    .split('\n')
+    .map((line) => LINE.parse(JSON.parse(line)));
+
+it('the processes of a fleet log JSON lines without content, and text on request', async () => {
+  const marker = 'zebra-crossing-4711';
+  const { fleet, out, path } = await fleetWithComments(1, {
+    guards: ['embedded:'],
+    env: { GUARDSWEEP_DEBUG: '1' },
+  });
+  const rows = Array.from({ length: 50 }, (_, row) => `${row},${marker} I will kill you`);
+  await writeFile(path, `id,text\n${rows.join('\n')}\n`);
+  const schedule = 'schedule: { cron: 0 0 29 2 *, timezone: Europe/London }\n';
+  const jobs = await folderWith({
+    'night.yaml': `sources: [{ path: ${path} }]\nguard: 'embedded:'\noutput: { dir: ${out} }\n${schedule}`,
+  });
+  const worker = fleet.worker({ args: ['--metrics-port', '0'] });
+  const sink = fleet.sink();
+  const scheduler = fleet.scheduler(jobs, ['--log-format', 'text']);
+  const feeder = await fleet.enqueue(path).finished();
+  expectStatus(feeder, 0);
+  await until(async () => scheduler.log.includes('scheduler starts'), 'the scheduler');
+  const services = [worker, sink, scheduler];
+  for (const cli of services) cli.kill('SIGTERM');
+  for (const cli of services) expectStatus(await cli.finished(), 0);
+
+  expect(linesIn(worker.log).map(({ event }) => event)).toEqual(
+    expect.arrayContaining(['listening', 'started']),
+  );
+  const run = basename(printedRun(feeder));
+  for (const event of ['run_held', 'run_finished'])
+    expect(linesIn(sink.log)).toContainEqual(expect.objectContaining({ level: 'info', event, run }));
+  for (const line of scheduler.log.trimEnd().split('\n'))
+    expect(line).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (info|warn|error) schedule/);
+  for (const { log } of services) expect(log).not.toContain(marker);
+  // For people, as before.
+  expect(feeder.stderr).toMatch(/^guardsweep: using the worker fleet/m);
+});
+
+it.each(['worker', 'sink', 'scheduler', 'serve', 'guard'])(
+  '%s logs why it did not start',
+  async (command) => {
+    for (const mistake of [['--bogus'], ['--log-format', 'xml'], ['one', 'more', 'argument']]) {
+      const stderr = output();
+      const { status } = await typed([command, ...mistake], { context: { stderr } });
+      const [line, ...more] = linesIn(stderr.text());
+      expect([status, line, more]).toEqual([
+        2,
+        expect.objectContaining({ level: 'error', event: 'failed', code: 'usage' }),
+        [],
+      ]);
+    }
+    const terminal = output({ columns: 80 });
+    await typed([command, '--bogus'], { context: { stderr: terminal } });
+    expect(terminal.text()).toMatch(/^\S+Z error unknown option '--bogus'/);
+  },
+);
+
+it('docs/operations.md lists every event', async () => {
+  const root = resolve(import.meta.dirname, '../..');
+  const events = new Set<string>();
+  for (const folder of ['src', 'workers']) {
+    for (const entry of await readdir(join(root, folder), { recursive: true })) {
+      if (!entry.endsWith('.ts')) continue;
+      const text = await readFile(join(root, folder, entry), 'utf8');
+      if (!/\b(say|LogFields)\b/.test(text)) continue;
+      for (const [, event] of text.matchAll(/\bevent(?::| =) '([a-z_]+)'/g)) events.add(event!);
+    }
+  }
+  const docs = await readFile(join(root, 'docs/operations.md'), 'utf8');
+  const section = docs.slice(docs.indexOf('## Logs'), docs.indexOf('## Schedules'));
+  const listed = section
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .flatMap((line) => [...line.split('|')[2]!.matchAll(/`([a-z_]+)`/g)].map(([, event]) => event));
+  expect(listed.sort()).toEqual([...events].sort());
+});
