@@ -165,10 +165,11 @@ function beginningOf(bytes: Buffer): string {
 }
 
 /** The kind of image for a brand of an ISO media file; null for other brands. */
-export function imageKindOfBrand(brand: string): 'avif' | 'avif sequence' | 'heic' | null {
-  if (brand === 'avis') return 'avif sequence';
+export function imageKindOfBrand(brand: string): 'avif' | 'heic' | 'sequence' | null {
+  if (SEQUENCE_BRAND.test(brand)) return 'sequence';
   if (brand === 'avif') return 'avif';
   return HEIC_BRAND.test(brand) ? 'heic' : null;
 }
 
+const SEQUENCE_BRAND = /^(?:avis|hev[cmsx]|msf1)$/;
 const HEIC_BRAND = new RegExp(`^(?:${HEIC_BRANDS})$`);

@@ -12,7 +12,7 @@ const browser = useBrowser();
 
 const ROWS = Array.from({ length: 140 }, (_, at) => `${at},2024-01-02\n`);
 const GERMAN = ['Grüße aus Köln', 'Ein schöner Tag für uns alle', 'Das war wirklich übertrieben'];
-const HEIC = Buffer.concat([Buffer.from('0000001c6674797068656963', 'hex'), Buffer.alloc(64)]);
+const ICON = Buffer.concat([Buffer.from('00000100', 'hex'), Buffer.alloc(64)]);
 
 it('names each file that was not judged: why, how many rows it has, and the command that judges it', async () => {
   const folder = await temporaryFolder();
@@ -23,7 +23,7 @@ it('names each file that was not judged: why, how many rows it has, and the comm
   await writeFile(join(uploads, 'old.csv'), Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'));
   // What it is, only its content tells.
   await writeFile(join(uploads, 'page'), '<!doctype html><html><body>Hello</body></html>');
-  await writeFile(join(uploads, 'photo.heic'), HEIC);
+  await writeFile(join(uploads, 'photo.ico'), ICON);
   const done = await guardsweep(['enqueue', 'uploads'], { cwd: folder });
   expect(done.stdout).toContain('Judged 2 of 145 items; 143 not judged');
   const out = join(folder, 'runs');
@@ -45,7 +45,7 @@ it('names each file that was not judged: why, how many rows it has, and the comm
     { path: 'uploads/ids.csv', items: 140, columns: ['id', 'when'] },
     { path: 'uploads/old.csv', items: 1, columns: [] },
     { path: 'uploads/page', items: 1, command: null, advice: null },
-    { path: 'uploads/photo.heic', items: 1, command: null, advice: 'convert it to JPEG' },
+    { path: 'uploads/photo.ico', items: 1, command: null, advice: 'convert it to PNG' },
   ]);
   expect(listed[2]!.why).toMatch(/: save it as plain text$/);
   expect(listed.slice(0, 2).map(({ command }) => command)).toEqual([
@@ -58,6 +58,6 @@ it('names each file that was not judged: why, how many rows it has, and the comm
   await checkPage(page);
 
   // The content of a file that is not read says the same, and nothing of disks.
-  await list.getByRole('link', { name: 'photo.heic' }).click();
-  await page.getByText('What to do: convert it to JPEG').waitFor();
+  await list.getByRole('link', { name: 'photo.ico' }).click();
+  await page.getByText('What to do: convert it to PNG').waitFor();
 });

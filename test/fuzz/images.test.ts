@@ -6,7 +6,10 @@ import { imageNormalizer, startedProcesses } from '../helpers/normalizer.ts';
 import { withTrueChecksums } from '../helpers/png.ts';
 import { mutatedFile, numbers } from './mutations.ts';
 
-const FIXTURES = new URL('../fixtures/images/', import.meta.url);
+const FIXTURES = ['images', 'heic'].map((kind) => ({
+  kind,
+  folder: new URL(`../fixtures/${kind}/`, import.meta.url),
+}));
 /** How many images; `npm run test:fuzz` asks for more. */
 const IMAGES = Number(process.env.FUZZ_IMAGES ?? 150);
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
@@ -15,12 +18,12 @@ const PROCESSES = 2;
 /** What a damaged file may end as: never as a crash, a hang or a fault of ours. */
 const CODES = ['UNSUPPORTED_TYPE', 'CORRUPT_MEDIA', 'EMPTY_CONTENT', 'MEDIA_TOO_LARGE'];
 
-it(
-  `gives ${IMAGES} damaged images one outcome each (FUZZ_SEED=${SEED})`,
-  async () => {
-    const originals = readdirSync(FIXTURES)
-      .filter((name) => !/\.(?:json|error|py)$/.test(name))
-      .map((name) => readFileSync(new URL(name, FIXTURES)))
+it.each(FIXTURES)(
+  `gives ${IMAGES} damaged $kind one outcome each (FUZZ_SEED=${SEED})`,
+  async ({ folder }) => {
+    const originals = readdirSync(folder)
+      .filter((name) => !/\.(?:json|error|py|sh)$/.test(name))
+      .map((name) => readFileSync(new URL(name, folder)))
       .filter(({ length }) => length > 0);
     const pick = numbers(SEED);
     const started = startedProcesses();

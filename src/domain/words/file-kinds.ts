@@ -7,8 +7,10 @@ export const OTHER_FILES = 'other';
 /** How to convert files of an unsupported type, by extension. */
 const HELP: readonly (readonly [extensions: readonly string[], help: string])[] = [
   [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
-  [['heic', 'heif', 'hif'], 'convert it to JPEG'],
-  [['bmp', 'ico', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz', 'tga', 'dds'], 'convert it to PNG'],
+  [
+    ['bmp', 'ico', 'heic', 'heif', 'hif', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz', 'tga', 'dds'],
+    'convert it to PNG',
+  ],
   [
     ['mp4', 'm4v', 'mov', 'mkv', 'webm', 'avi', 'wmv', 'flv', 'mpg', 'mpeg', '3gp', 'ts', 'fli', 'flc'],
     'extract frames as images and the sound as audio',

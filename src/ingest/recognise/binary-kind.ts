@@ -69,7 +69,7 @@ const BY_WORDLIKE_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKin
   ['gif', IMAGE],
   ['webp', IMAGE],
   ['avif', IMAGE],
-  ['heic', unjudged('an image (HEIC)', 'image')],
+  ['heic', IMAGE],
   ['jpegXl', unjudged('an image (JPEG XL)', 'image')],
   ['pnm', unjudged('an image (PNM)', 'image')],
   ['wave', AUDIO],

@@ -1,4 +1,5 @@
 import type { Metadata } from 'sharp';
+import { openHeic } from './heic.ts';
 import { decodePage, outputBytesPerPixel, readHeader } from './libvips-page.ts';
 import { checkDecodedPixels, checkFrameCount, checkFrameMemory, checkFrameSize, corrupt } from './limits.ts';
 import type { Pixels } from './normal-image.ts';
@@ -6,7 +7,7 @@ import { type ImageFormat, recogniseFormat } from './recognise.ts';
 import { withoutTransforms, withOpaqueFirstFrame } from './stored-form.ts';
 
 /** An image file whose header was read. Nothing is decoded yet. */
-interface ImageFile {
+export interface ImageFile {
   /** Frames or pages in the file. */
   readonly total: number;
   /** The first `decodable` of them can be decoded: at least 1. */
@@ -32,12 +33,13 @@ const READ_ALIKE = new Set<ImageFormat>(['jpeg', 'png', 'webp']);
 const ANIMATED = new Set<ImageFormat>(['gif', 'webp']);
 
 /**
- * Opens an image that libvips decodes. Throws an ImageRefusal: `EMPTY_CONTENT`; `UNSUPPORTED_TYPE` for other formats and
+ * Opens an image. Throws an ImageRefusal: `EMPTY_CONTENT`; `UNSUPPORTED_TYPE` for other formats and
  * for sample formats without stored RGB; `CORRUPT_MEDIA` for a broken header.
  */
 export async function openImage(original: Buffer): Promise<ImageFile> {
   const format = recogniseFormat(original);
   const bytes = storedForm(original, format);
+  if (format === 'heic') return openHeic(bytes);
   const chunks = format === 'png' ? readPngChunks(bytes) : null;
   const header = await readHeader(bytes, 0);
   const pages = header.pages ?? 1;
@@ -68,12 +70,12 @@ export async function openImage(original: Buffer): Promise<ImageFile> {
 
 /** A copy of the file, changed where libvips would not return the stored colours and pixels. */
 function storedForm(bytes: Buffer, format: ImageFormat): Buffer {
-  if (format === 'avif') return withoutTransforms(bytes);
+  if (format === 'avif' || format === 'heic') return withoutTransforms(bytes);
   return format === 'gif' ? withOpaqueFirstFrame(bytes) : bytes;
 }
 
 /** Bytes per pixel that a decoder holds for the whole picture in addition to its output (measured). */
-function heldBytesPerPixel(header: Metadata, format: ImageFormat): number {
+function heldBytesPerPixel(header: Metadata, format: Exclude<ImageFormat, 'heic'>): number {
   const { channels, depth, isProgressive } = header;
   switch (format) {
     case 'jpeg':

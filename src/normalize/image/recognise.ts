@@ -1,7 +1,7 @@
 import { hasMagicBytes, findByMagicBytes, type Magic, imageKindOfBrand } from '../../domain/magic-bytes.ts';
 import { ImageRefusal } from './limits.ts';
 
-export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'bmp';
+export type ImageFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif' | 'heic' | 'bmp';
 
 const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: ImageFormat])[] = [
   ['jpeg', 'jpeg'],
@@ -27,14 +27,15 @@ export function recogniseFormat(bytes: Buffer): ImageFormat {
   }
   const brands = fileBrands(bytes).map(imageKindOfBrand);
   // a sequence also has the brand of its first picture, and only that picture would be decoded
-  if (brands.includes('avif sequence')) {
-    throw new ImageRefusal('UNSUPPORTED_TYPE', 'animated AVIF is not supported: convert it to WebP or GIF');
+  if (brands.includes('sequence')) {
+    throw new ImageRefusal(
+      'UNSUPPORTED_TYPE',
+      'animated AVIF and HEIC are not supported: convert it to WebP or GIF',
+    );
   }
   if (brands.includes('avif')) return 'avif';
-  if (brands.includes('heic')) {
-    throw new ImageRefusal('UNSUPPORTED_TYPE', 'HEIC is not supported: convert it to JPEG');
-  }
-  throw new ImageRefusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF or BMP image');
+  if (brands.includes('heic')) return 'heic';
+  throw new ImageRefusal('UNSUPPORTED_TYPE', 'not a JPEG, PNG, WebP, GIF, TIFF, AVIF, HEIC or BMP image');
 }
 
 /** Major and compatible brands of an ISO base media file; none for other files. */

@@ -60,7 +60,7 @@ describe('media files', () => {
       'doc.jpg': '%PDF-1.7',
       'script.png': '#!/bin/sh\necho hello\n',
       'page.gif': '<html><body>hello</body></html>',
-      'phone.heic': '\0\0\0\x18ftypheic\0\0\0\0',
+      'icon.ico': Buffer.from('00000100', 'hex'),
       'film.mp4': '\0\0\0\x18ftypisom\0\0\0\0',
       'noise.jpg': Buffer.alloc(100, 1),
       'packed.jpg.gz': gzipSync(JPEG),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -179,5 +180,63 @@ describe('AVIF', () => {
     const pixels = await pixelsOf(bytes);
     expect([pixels.width, pixels.height]).toEqual([300, 200]);
     expect(drawnPixels(300, 200).equals(pixels.rgb)).toBe(true);
+  });
+});
+
+describe('HEIC', () => {
+  const file = (name: string) => readFile(new URL(`../../fixtures/heic/${name}.heic`, import.meta.url));
+
+  /** The picture of the fixtures: gradients, and a hard edge. */
+  const picture = Buffer.from(
+    Array.from({ length: 64 }, (_, y) =>
+      Array.from({ length: 96 }, (__, x) => [(x * 255) / 96, (y * 255) / 64, x < 48 ? 191 : 0]),
+    ).flat(2),
+  );
+  const distance = (one: Uint8Array, other: Uint8Array): number =>
+    one.reduce((sum, value, at) => sum + Math.abs(value - other[at]!), 0) / one.length;
+
+  it.each([
+    ['is read to the pixel where it is stored without loss', 'lossless', 0.5],
+    ['is read as the same picture where it is stored with loss', 'lossy', 4],
+    ['has the upper 8 of its 10 bits per channel', 'ten-bits', 2],
+  ])('%s', async (_, name, most) => {
+    const { width, height, rgb } = await pixelsOf(await file(name));
+    expect([width, height]).toEqual([96, 64]);
+    expect(distance(rgb, picture)).toBeLessThan(most);
+    expect((await first(await file(name))).form).toBe('png');
+  });
+
+  it('has its pixels as they are stored, not as the container turns them', async () => {
+    const turned = await file('lossless');
+    const { rgb } = await pixelsOf(await file('lossless'));
+    const property = turned.indexOf('pixi');
+    turned.write('irot', property, 'latin1');
+    turned[property + 4] = 1;
+    const pixels = await pixelsOf(turned);
+    expect([pixels.width, pixels.height]).toEqual([96, 64]);
+    expect(Buffer.from(pixels.rgb).equals(rgb)).toBe(true);
+  });
+
+  it('has a frame for each of its images, the primary one first', async () => {
+    const { frames, total } = await normal(await file('two'));
+    const of = await Promise.all(frames.map(({ bytes }) => sharp(bytes).raw().toBuffer()));
+    expect([total, of.map((rgb) => Math.round(distance(rgb, picture)) > 50)]).toEqual([2, [false, true]]);
+    const other = await file('two');
+    other[other.indexOf('pitm') + 9] = 2;
+    const swapped = await pixelsOf(other);
+    expect(Buffer.from(swapped.rgb).equals(of[1]!)).toBe(true);
+    expect(await normal(other, 1)).toMatchObject({ frames: [{ index: 0 }], total: 2 });
+  });
+
+  it('is refused by its header when it has too many pixels, and when it is a sequence', async () => {
+    const admit = () => Promise.reject(new Error('must not be decoded'));
+    const refuse = (bytes: Buffer) => normalizeImage(bytes, { frames: 8 }, admit);
+    const large = await file('lossless');
+    large.writeUInt32BE(20_000, large.indexOf('ispe') + 8);
+    large.writeUInt32BE(20_000, large.indexOf('ispe') + 12);
+    expect(await refuse(large)).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
+    const sequence = await file('lossless');
+    sequence.write('hevc', 8, 'latin1');
+    expect(await refuse(sequence)).toMatchObject({ code: 'UNSUPPORTED_TYPE' });
   });
 });

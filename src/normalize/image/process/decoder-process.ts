@@ -5,6 +5,7 @@ import type { ByteBudget } from '../../../flow/byte-budget.ts';
 import { confined, CRASHES } from '../../../confinement/confined.ts';
 import { processorTime } from '../../../confinement/processor-time.ts';
 import { TimeLimit, type Limits } from '../../../confinement/time-limit.ts';
+import { LIBHEIF } from '../heic.ts';
 import type { NormalImage, Picture, Pixels } from '../normal-image.ts';
 import type { WantedFrames, WantedPicture } from '../normalize-image.ts';
 
@@ -53,13 +54,12 @@ const ALLOCATION = {
   MALLOC_TRIM_THRESHOLD_: REUSED_BYTES,
 };
 
-/** Entry point of the process, and a file of the library that it loads. */
+/** Entry point of the process. */
 const { resolve } = createRequire(import.meta.url);
 const ENTRY = resolve('#dist/src/normalize/image/process/decoder-main.js');
-const LIBRARY = resolve('sharp');
 
 /** Files that must be readable for a decoder to run. */
-const DECODER_READS: readonly string[] = [ENTRY, LIBRARY, process.execPath];
+const DECODER_READS: readonly string[] = [ENTRY, resolve('sharp'), resolve(LIBHEIF), process.execPath];
 
 /** The result of an image. `died` is the error to use if the decoder died and the image is not tried again. */
 export type Attempt<T> = T | ItemError | { readonly died: ItemError };
