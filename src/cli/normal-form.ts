@@ -3,7 +3,7 @@ import { DEFAULT_LIMITS } from '../config/run-config.ts';
 import { itemError, type ItemError } from '../domain/item-error.ts';
 import { openFile } from '../files/open-file.ts';
 import { readFully } from '../files/read-fully.ts';
-import { binaryKind } from '../ingest/recognise/binary-kind.ts';
+import { binaryKind } from '../formats/binary-kind.ts';
 import type { Normalizer } from '../normalize/normalizer.ts';
 
 const HEAD_BYTES = 256 * 1024;

@@ -7,7 +7,7 @@ import { decodeInferResponse } from '../../src/guard/tensors/service.ts';
 import { MalformedMessage } from '../../src/guard/tensors/wire/infer-messages.ts';
 import { isAudioContainer } from '../../src/guard-server/contract/contents.ts';
 import { decodeBase64 } from '../../src/guard-server/contract/contents.ts';
-import { binaryKind } from '../../src/ingest/recognise/binary-kind.ts';
+import { binaryKind } from '../../src/formats/binary-kind.ts';
 import { readPngChunks } from '../../src/normalize/image/open-image.ts';
 import { recogniseFormat } from '../../src/normalize/image/recognise.ts';
 import { withoutTransforms, withOpaqueFirstFrame } from '../../src/normalize/image/stored-form.ts';

@@ -23,7 +23,7 @@ const WORDS: Readonly<Record<Reason, string>> = {
   row_too_large: 'in files with a row that is too large',
   list_of_files: 'in lists of other files',
   whole_file: 'files without records, so that nothing can be added',
-  container: 'in archives',
+  container: 'in archives, pages and documents',
   name: 'in files whose names cannot be used in the output folder',
 };
 

@@ -18,7 +18,7 @@ const HELP: readonly (readonly [extensions: readonly string[], help: string])[] 
   [['zip', '7z', 'rar', 'tar', 'tgz', 'gz', 'bz2', 'xz', 'zst'], 'unpack it'],
   [['doc', 'docx', 'odt', 'rtf', 'ppt', 'pptx', 'odp'], 'export it as text'],
   [['xls', 'xlsx', 'ods'], 'export it as CSV'],
-  [['html', 'htm', 'shtml', 'xhtml', 'mht', 'mhtml'], 'save it as plain text'],
+  [['mht', 'mhtml'], 'save it as plain text'],
   [['eml', 'emlx', 'mbox', 'msg'], 'export the messages as text or CSV'],
   [['ics', 'vcf'], 'export it as CSV'],
   [['uu', 'uue', 'b64', 'asc', 'pem'], 'decode it'],

@@ -1,20 +1,6 @@
 import { z } from 'zod';
 import type { RunConfig } from '../../config/run-config.ts';
-import { hasMagicBytes } from '../../domain/magic-bytes.ts';
-
-/** Kinds of files that hold others, as their first bytes tell. */
-export const CONTAINERS = ['zip', 'tar', 'gzip'] as const;
-export type Container = (typeof CONTAINERS)[number];
-
-/**
- * What a file is that holds other files, by its first bytes, inflated if it is compressed as a whole; null for any other.
- * A compressed text is not one: it is read as text.
- */
-export function containerKind(head: Buffer, isCompressed: boolean): Container | null {
-  if (hasMagicBytes(head, 'tar')) return 'tar';
-  if (isCompressed) return null;
-  return hasMagicBytes(head, 'zip') ? 'zip' : null;
-}
+import type { Container } from './container-kind.ts';
 
 export type UnpackLimits = RunConfig['limits']['unpack'];
 
@@ -42,6 +28,8 @@ export const WHY = [
   'too-deep',
   'too-many',
   'too-large',
+  'empty',
+  'drawing',
   'internal',
 ] as const;
 export type Why = (typeof WHY)[number];
@@ -49,6 +37,8 @@ export type Why = (typeof WHY)[number];
 export const part = z.discriminatedUnion('kind', [
   /** A file inside: its bytes in base64. */
   z.object({ kind: z.literal('file'), name: z.string(), base64: z.string() }),
+  /** A text as rendered. */
+  z.object({ kind: z.literal('text'), name: z.string(), text: z.string() }),
   /** What is not unpacked; an empty name for the file itself. `rest`: nothing follows it, and so many parts are left. */
   z.object({
     kind: z.literal('problem'),

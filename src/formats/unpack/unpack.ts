@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { LineProcess, ProcessFailure, type ProcessFault } from '../../confinement/line-process.ts';
+import type { Container } from './container-kind.ts';
 import {
   answer,
-  type Container,
   MAX_ANSWER_BYTES,
   type Request,
   type UnpackedPart,

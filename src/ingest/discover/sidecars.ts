@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { readFully } from '../../files/read-fully.ts';
-import { binaryKind, mediaKindByName } from '../recognise/binary-kind.ts';
+import { binaryKind, mediaKindByName } from '../../formats/binary-kind.ts';
 import { type FileLocation, openPlace } from '../sources/file-place.ts';
 
 const HEAD_BYTES = 64 * 1024;

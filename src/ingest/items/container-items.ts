@@ -2,14 +2,16 @@ import type { SourceConfig } from '../../config/run-config.ts';
 import { errorWithReason, itemError, type ItemError } from '../../domain/item-error.ts';
 import type { Item } from '../../domain/item.ts';
 import { recordBytesLimit } from '../../formats/record.ts';
-import { type Draft, createFailedDraft, nestInPart } from '../../formats/transcripts/draft.ts';
-import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import {
-  MAX_PART_BYTES,
-  type Container,
-  type UnpackedPart,
-  type UnpackLimits,
-} from '../../formats/unpack/messages.ts';
+  type Draft,
+  createFailedDraft,
+  createPromptDraft,
+  nestInPart,
+  rejectEncoded,
+} from '../../formats/transcripts/draft.ts';
+import { draftRecord } from '../../formats/transcripts/draft-record.ts';
+import type { Container } from '../../formats/unpack/container-kind.ts';
+import { MAX_PART_BYTES, type UnpackedPart, type UnpackLimits } from '../../formats/unpack/messages.ts';
 import { unpack } from '../../formats/unpack/unpack.ts';
 import { examine, readerFor, type Examination } from '../recognise/examine.ts';
 import { MemorySource } from '../sources/memory-source.ts';
@@ -52,7 +54,7 @@ export async function* containerItems(
     if (selection?.isOver === true) return;
   }
   if (row === 0) {
-    const draft = createFailedDraft('', null, itemError('EMPTY_CONTENT', 'nothing is in the file'));
+    const draft = createFailedDraft('', null, itemError('EMPTY_CONTENT', NOTHING_INSIDE));
     yield [maker.wholeFile({ sha256: null, bytes: source.bytes, draft, id: null })];
   }
 }
@@ -69,6 +71,10 @@ async function* draftsOf(part: UnpackedPart, reading: Reading): AsyncGenerator<r
     return;
   }
   const { name } = part;
+  if (part.kind === 'text') {
+    yield [nestInPart(name, rejectEncoded(createPromptDraft('', part.text)))];
+    return;
+  }
   const { config, itemBytes, signal } = reading;
   const file = new MemorySource(Buffer.from(part.base64, 'base64'));
   const { head } = file;
@@ -122,6 +128,8 @@ function wholeDraft(
   }
 }
 
+const NOTHING_INSIDE = 'nothing is in the file';
+
 /** Says in our own words what was not unpacked. */
 function problemOf(
   { why, bytes, parts }: Extract<UnpackedPart, { readonly kind: 'problem' }>,
@@ -151,6 +159,10 @@ function problemOf(
         'ITEM_TOO_LARGE',
         `${rest} is not unpacked: it expands to too much, or takes too long`,
       );
+    case 'empty':
+      return itemError('EMPTY_CONTENT', NOTHING_INSIDE);
+    case 'drawing':
+      return errorWithReason('file_type', 'the shapes of a drawing (SVG) are not judged: convert it to PNG');
     case 'internal':
       return itemError('INTERNAL', 'the process that unpacks files ended unexpectedly');
   }

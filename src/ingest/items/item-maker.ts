@@ -17,7 +17,7 @@ import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { joinChunks, createReplay } from '../../formats/transcripts/generations.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
-import { binaryKind } from '../recognise/binary-kind.ts';
+import { binaryKind } from '../../formats/binary-kind.ts';
 import { idOfSource } from '../sources/file-place.ts';
 import type { SourceHead } from '../sources/open-source.ts';
 

@@ -10,7 +10,7 @@ import { type RecordBatch, recordBytesLimit, type SourceRecord } from '../../for
 import type { UnpackLimits } from '../../formats/unpack/messages.ts';
 import { createFailedDraft } from '../../formats/transcripts/draft.ts';
 import type { RecordOptions } from '../../formats/transcripts/draft-record.ts';
-import { mediaKindByName } from '../recognise/binary-kind.ts';
+import { mediaKindByName } from '../../formats/binary-kind.ts';
 import { layoutByName } from '../recognise/recognise-layout.ts';
 import { examine, readerFor, type Examination } from '../recognise/examine.ts';
 import { CorruptGzip } from '../sources/file-bytes.ts';

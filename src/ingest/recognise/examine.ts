@@ -18,14 +18,14 @@ import {
   type RecordReader,
   type SourceRecord,
 } from '../../formats/record.ts';
-import { type Container, containerKind } from '../../formats/unpack/messages.ts';
+import { type Container, containerKind } from '../../formats/unpack/container-kind.ts';
 import { ParquetProblem } from '../../formats/parquet/table-process.ts';
 import { chooseTextColumns } from '../../formats/transcripts/columns.ts';
 import { isRecognised, type RecordOptions } from '../../formats/transcripts/draft-record.ts';
 import { isChat } from '../../formats/transcripts/turns/conversation.ts';
 import { readUtterance } from '../../formats/transcripts/turns/utterances.ts';
 import { parseElements, toText } from '../../formats/transcripts/values.ts';
-import { binaryKind, mediaKindByName, PARQUET } from './binary-kind.ts';
+import { binaryKind, mediaKindByName, PARQUET } from '../../formats/binary-kind.ts';
 import { markupKind } from './markup-kind.ts';
 import { MemorySource } from '../sources/memory-source.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
@@ -99,7 +99,8 @@ export async function examine(target: ToExamine): Promise<Examination> {
 
 /** Decides from the head of a file what it is. */
 export function examineHead(head: SourceHead, path: string, config: SourceConfig): HeadExamination {
-  const container = config.layout === null ? containerKind(head.raw, head.isCompressed) : null;
+  const { isCompressed } = head;
+  const container = config.layout === null ? containerKind(head.raw, { isCompressed, name: path }) : null;
   if (container !== null) return { kind: 'container', container };
   const binary = binaryKind(head.raw, path, head.encoding);
   if (binary === PARQUET && !head.isCompressed) return { kind: 'layout', layout: { kind: 'parquet' } };

@@ -21,12 +21,6 @@ const MAIL_FIELD = /^(?:mime-version|message-id):/im;
 
 /** The first kind that fits by the file's extension, or by its first characters that are not blank. */
 const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: RegExp])[] = [
-  [kind('a drawing (SVG)', 'svg', 'image'), /^svg$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
-  [
-    kind('a web page (HTML)', 'html'),
-    /^(?:s?html?|xht(?:ml)?)$/,
-    /^(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype html|html|head|body|title|meta|script|style)\b/i,
-  ],
   [kind('an XML document', 'xml'), /^xml$/, /^<\?xml\s/],
   [kind('a rich text document (RTF)', 'rtf'), /^rtf$/, /^\{\\rtf/],
   [kind('a PDF document', 'pdf'), /^pdf$/, /^%PDF-\d/],

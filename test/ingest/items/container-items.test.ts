@@ -6,13 +6,13 @@ import { strToU8, zipSync } from 'fflate';
 import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
-import type { Item } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { ItemReader } from '../../../src/ingest/reread/item-reader.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { pngFile } from '../../helpers/png.ts';
 import { wavFile } from '../../helpers/wav.ts';
-import { corpus, itemsOf, NEVER, readItems, testFolder } from '../read-items.ts';
+import { corpus, NEVER, readItems, testFolder } from '../read-items.ts';
+import { itemLine, readUnpacked } from './unpacked-items.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 
@@ -45,21 +45,10 @@ const MIXED: Files = {
   '.DS_Store': 'left behind',
 };
 
-/** What an item is, in a line: its row, part, and kind or code. */
-function line({ source, part, request, settled }: Item): string {
-  const kind = request === null ? null : 'embedded' in request ? request.modality : request.requestType;
-  return `${source.row} ${part}: ${kind ?? settled?.error?.code}`;
-}
-
 describe('files in an archive', () => {
   const folder = testFolder();
 
-  async function read(name: string, bytes: Uint8Array, limits = {}): Promise<Item[]> {
-    writeFileSync(folder.at(name), bytes);
-    const configs = [corpus(folder.at(name))];
-    const { sources } = await expandSources(configs, NEVER);
-    return itemsOf(sources, configs, undefined, undefined, { ...DEFAULT_LIMITS.unpack, ...limits });
-  }
+  const read = (name: string, bytes: Uint8Array, limits = {}) => readUnpacked(folder.at(name), bytes, limits);
 
   test.each([
     ['a.zip', async () => zip(MIXED)],
@@ -67,7 +56,7 @@ describe('files in an archive', () => {
     ['a.tar.gz', async () => gzipSync(await tar(MIXED))],
   ])('are recognised in %s as in a folder', async (name, archive) => {
     const items = await read(name, await archive());
-    expect(items.map(line)).toEqual([
+    expect(items.map(itemLine)).toEqual([
       '1 notes/a.txt: prompt',
       '2 notes/table.csv row 1: prompt',
       '3 notes/table.csv row 2: prompt',
@@ -107,7 +96,7 @@ describe('files in an archive', () => {
     const gz = gzipSync(await tar({ 'deep.txt': 'deep' }));
     const archive = zip({ 'one.zip': zip({ 'two.tgz': gz, 'two.zip': zip({ 'x.zip': zip({ y: 'y' }) }) }) });
     const items = await read('a.zip', archive);
-    expect(items.map(line)).toEqual([
+    expect(items.map(itemLine)).toEqual([
       '1 one.zip/two.tgz/two.tar/deep.txt: prompt',
       '2 one.zip/two.zip/x.zip: ITEM_TOO_LARGE',
     ]);
@@ -126,18 +115,18 @@ describe('files in an archive', () => {
     spoil(whole);
     const archive = zip({ 'bad.zip': whole, 'good.txt': 'good' });
     const items = await read('a.zip', archive);
-    expect(items.map(line)).toEqual([`1 bad.zip/a.txt: ${code}`, '2 good.txt: prompt']);
+    expect(items.map(itemLine)).toEqual([`1 bad.zip/a.txt: ${code}`, '2 good.txt: prompt']);
   });
 
   test('before a damage are judged, and what is missing is an item', async () => {
     const whole = await tar({ 'a.txt': 'first', 'b.txt': 'second '.repeat(500), 'c.txt': 'third' });
     const items = await read('a.tar', whole.subarray(0, 2048));
-    expect(items.map(line)).toEqual([
+    expect(items.map(itemLine)).toEqual([
       '1 a.txt: prompt',
       '2 b.txt: UNREADABLE_SOURCE',
       '3 null: UNREADABLE_SOURCE',
     ]);
-    expect((await read('b.zip', zip({ a: 'a' }).subarray(0, 40))).map(line)).toEqual([
+    expect((await read('b.zip', zip({ a: 'a' }).subarray(0, 40))).map(itemLine)).toEqual([
       '1 null: UNREADABLE_SOURCE',
     ]);
   });
@@ -176,19 +165,19 @@ describe('files in an archive', () => {
 
   test('are not hidden by the name of a folder, or a kind that is not read', async () => {
     const items = await read('a.zip', zip({ 'folder/': 'words of a folder', 'empty/': '' }));
-    expect(items.map(line)).toEqual(['1 folder/: prompt']);
+    expect(items.map(itemLine)).toEqual(['1 folder/: prompt']);
     const sparse = await tar({ 'a.txt': 'words' });
     sparse[156] = 'S'.charCodeAt(0);
     sparse.fill(' ', 148, 156);
     const sum = sparse.subarray(0, 512).reduce((all, byte) => all + byte, 0);
     sparse.write(sum.toString(8).padStart(6, '0') + '\0 ', 148);
-    expect((await read('a.tar', sparse)).map(line)).toEqual(['1 a.txt: UNSUPPORTED_TYPE']);
+    expect((await read('a.tar', sparse)).map(itemLine)).toEqual(['1 a.txt: UNSUPPORTED_TYPE']);
   });
 
   test('of an office document, or of nothing, are one item that says so', async () => {
     const office = await read('a.docx', zip({ '[Content_Types].xml': '<x/>', 'word/document.xml': '<x/>' }));
-    expect(office.map(line)).toEqual(['1 null: UNSUPPORTED_TYPE']);
-    expect((await read('a.zip', zip({ 'folder/': '' }))).map(line)).toEqual(['null null: EMPTY_CONTENT']);
+    expect(office.map(itemLine)).toEqual(['1 null: UNSUPPORTED_TYPE']);
+    expect((await read('a.zip', zip({ 'folder/': '' }))).map(itemLine)).toEqual(['null null: EMPTY_CONTENT']);
   });
 
   test('lose nothing when bytes of their archive change: each reading ends, with at least one item', async () => {

@@ -1,14 +1,13 @@
-import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
-import type { Input, Unpacker } from './unpacker.ts';
+import { piecesOf, type Unpacker } from './unpacker.ts';
 
 /** The files of a tar archive, in its order; those of a kind that is not read, such as sparse ones, are problems; of one that is compressed with gzip too. */
 export const untar: Unpacker = async function* (input) {
   const entries = extract();
-  const source = bytesOf(input);
+  const source = piecesOf(input);
   const first = (await source.next()).value ?? Buffer.alloc(0);
   const whole = Readable.from(startingWith(first, source));
   // An error ends the loop over the entries, which throws it.
@@ -25,7 +24,7 @@ export const untar: Unpacker = async function* (input) {
 
 /** The one file in a gzip file. */
 export const gunzip: Unpacker = async function* (input) {
-  const source = Readable.from(bytesOf(input));
+  const source = Readable.from(piecesOf(input));
   const stream = (): Readable => pipeline(source, createGunzip(), () => {});
   yield {
     name: input.name.replace(/^.*\/|\.gz$/gi, '').replace(/\.tgz$/i, '.tar'),
@@ -34,11 +33,6 @@ export const gunzip: Unpacker = async function* (input) {
     stream,
   };
 };
-
-async function* bytesOf(input: Input): AsyncGenerator<Buffer, void> {
-  if ('bytes' in input) yield input.bytes;
-  else yield* createReadStream('', { fd: input.fd, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
-}
 
 async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   yield first;

@@ -1,17 +1,16 @@
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
-import {
-  containerKind,
-  MAX_PART_BYTES,
-  type Container,
-  type UnpackedPart,
-  type UnpackLimits,
-  type Why,
-} from '../messages.ts';
-import { gunzip, untar } from './tar.ts';
-import type { Input, Unpacked, Unpacker } from './unpacker.ts';
-import { unzip } from './zip.ts';
+import { type Container, containerKind } from '../container-kind.ts';
+import { MAX_PART_BYTES, type UnpackedPart, type UnpackLimits, type Why } from '../messages.ts';
+import { type Input, PartTooLarge, type Unpacked, type Unpacker } from './unpacker.ts';
 
-const UNPACKERS: Readonly<Record<Container, Unpacker>> = { zip: unzip, tar: untar, gzip: gunzip };
+/** Loads what reads a kind of files, with its library. */
+const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
+  zip: async () => (await import('./zip.ts')).unzip,
+  tar: async () => (await import('./tar.ts')).untar,
+  gzip: async () => (await import('./tar.ts')).gunzip,
+  html: async () => (await import('./html.ts')).unpackHtml,
+  svg: async () => (await import('./html.ts')).unpackHtml,
+};
 
 /** Max characters of a name. What exceeds it is left out at its beginning. */
 const MAX_NAME_LENGTH = 300;
@@ -42,26 +41,15 @@ class Budget {
     return this.#parts-- > 0;
   }
 
-  /** Counts unpacked bytes. Throws TooLarge when there is no room for them. */
-  takeBytes(bytes: number): void {
+  /** Counts unpacked bytes. Whether there is room for them. */
+  takeBytes(bytes: number): boolean {
     this.#bytes -= bytes;
-    if (this.#bytes < 0) throw new TooLarge();
+    return this.#bytes >= 0;
   }
 }
 
 /** The file expands to more than it may. */
 class TooLarge extends Error {}
-
-/** A part is larger than one may be. */
-class PartTooLarge extends Error {
-  /** How many it has at least. */
-  readonly bytes: number;
-
-  constructor(bytes: number) {
-    super();
-    this.bytes = bytes;
-  }
-}
 
 /** The parts of a file, at all depths, within the limits. */
 export async function* unpackParts(
@@ -92,12 +80,20 @@ class Parts {
     prefix: string,
     depth: number,
   ): AsyncGenerator<UnpackedPart, void> {
+    let isEmpty = true;
     try {
-      for await (const found of UNPACKERS[container](input)) yield* this.#found(found, prefix, depth);
+      const unpacker = await UNPACKERS[container]();
+      for await (const found of unpacker(input)) {
+        isEmpty = false;
+        yield* this.#found(found, prefix, depth);
+      }
     } catch (error) {
       if (error instanceof Over) throw error;
-      yield problem('damaged', prefix);
+      if (error instanceof PartTooLarge) yield problem('part-too-large', prefix, error.bytes);
+      else yield problem('damaged', prefix);
+      return;
     }
+    if (isEmpty && prefix !== '') yield problem('empty', prefix);
   }
 
   async *#found(found: Unpacked, prefix: string, depth: number): AsyncGenerator<UnpackedPart, void> {
@@ -105,6 +101,11 @@ class Parts {
     if (!this.#budget.takePart()) yield* this.#over('too-many', found);
     if ('problem' in found) {
       yield problem(found.problem, name, found.bytes);
+      return;
+    }
+    if ('text' in found) {
+      if (!this.#budget.takeBytes(Buffer.byteLength(found.text))) yield* this.#over('too-large', found);
+      yield { kind: 'text', name: shortened(name), text: found.text };
       return;
     }
     if (found.bytes !== null && found.bytes > this.#budget.bytes) yield* this.#over('too-large', found);
@@ -122,7 +123,7 @@ class Parts {
   async *#file(file: { readonly name: string; readonly bytes: Buffer }, depth: number) {
     const { name, bytes } = file;
     const isCompressed = hasMagicBytes(bytes, 'gzip');
-    const container = isCompressed ? 'gzip' : containerKind(bytes, false);
+    const container = isCompressed ? 'gzip' : containerKind(bytes, { isCompressed, name });
     if (container === null) {
       yield { kind: 'file', name: shortened(name), base64: bytes.toString('base64') } as const;
     } else if (depth >= this.#depth) yield problem('too-deep', name, bytes.length);
@@ -137,7 +138,7 @@ class Parts {
     try {
       for await (const piece of (await stream()) as AsyncIterable<Buffer>) {
         bytes += piece.length;
-        this.#budget.takeBytes(piece.length);
+        if (!this.#budget.takeBytes(piece.length)) throw new TooLarge();
         if (bytes > MAX_PART_BYTES) throw new PartTooLarge(bytes);
         pieces.push(piece);
       }

@@ -1,12 +1,14 @@
-import type { Readable } from 'node:stream';
-import type { Why } from '../messages.ts';
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
+import { MAX_PART_BYTES, type Why } from '../messages.ts';
 
 /** A file that holds others: the one that the process was given, or one inside it. */
 export type Input =
   | { readonly name: string; readonly fd: number; readonly size: number }
   | { readonly name: string; readonly bytes: Buffer };
 
-/** What an unpacker finds: a file, read before the next one is asked for, or one that cannot be read. */
+/** What an unpacker finds: a file, read before the next one is asked for; a text as rendered; or what cannot be read. */
 export type Unpacked =
   | {
       readonly name: string;
@@ -16,7 +18,37 @@ export type Unpacked =
       /** How many follow; null if that is not known. */
       readonly left: number | null;
     }
+  | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly problem: Why; readonly bytes?: number };
 
 /** Lists what a file holds. Throws what its library throws when it is damaged. */
 export type Unpacker = (input: Input) => AsyncGenerator<Unpacked, void>;
+
+/** A file, or a part of one, is larger than one may be. */
+export class PartTooLarge extends Error {
+  /** How many bytes it has at least. */
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super();
+    this.bytes = bytes;
+  }
+}
+
+/** The content of a file, in pieces. */
+export async function* piecesOf(input: Input): AsyncGenerator<Buffer, void> {
+  if ('bytes' in input) yield input.bytes;
+  else yield* createReadStream('', { fd: input.fd, start: 0, autoClose: false }) as AsyncIterable<Buffer>;
+}
+
+/** The whole content of a file, for a library that needs it in memory. Throws PartTooLarge. */
+export async function bytesOf(input: Input): Promise<Buffer> {
+  if ('bytes' in input) return input.bytes;
+  if (input.size > MAX_PART_BYTES) throw new PartTooLarge(input.size);
+  return buffer(piecesOf(input));
+}
+
+/** A file inside another that is in memory. */
+export function fileInside(name: string, bytes: Buffer): Unpacked {
+  return { name, bytes: bytes.length, left: null, stream: () => Readable.from([bytes]) };
+}

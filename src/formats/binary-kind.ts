@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { encodingByMark } from '../../formats/encoding/decoder.ts';
-import { isMostlyNotUtf8 } from '../../formats/encoding/likely-encoding.ts';
-import { hasMagicBytes, findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
-import type { Modality } from '../../domain/request.ts';
+import { encodingByMark } from './encoding/decoder.ts';
+import { isMostlyNotUtf8 } from './encoding/likely-encoding.ts';
+import { hasMagicBytes, findByMagicBytes, type Magic } from '../domain/magic-bytes.ts';
+import type { Modality } from '../domain/request.ts';
 
 /** Type of a binary file, detected from its first bytes. */
 interface BinaryKind {

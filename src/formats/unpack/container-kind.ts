@@ -1,0 +1,49 @@
+import { findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
+import { binaryKind } from '../binary-kind.ts';
+
+/** Kinds of files that hold others, or texts to be rendered. */
+export const CONTAINERS = ['zip', 'tar', 'gzip', 'html', 'svg'] as const;
+export type Container = (typeof CONTAINERS)[number];
+
+const BINARY: readonly (readonly [magic: Magic, container: Container])[] = [
+  ['tar', 'tar'],
+  ['zip', 'zip'],
+];
+
+/** Kinds whose files are text, by the file's extension or by its first characters that are not blank. */
+const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, start: RegExp])[] = [
+  ['svg', /^svgz?$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
+  [
+    'html',
+    /^(?:s?html?|xht(?:ml)?)$/,
+    /^(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype html|html|head|body|title|meta|script|style)\b/i,
+  ],
+];
+
+/** Max bytes of a textual file that are examined. */
+const EXAMINED_BYTES = 64 * 1024;
+
+/**
+ * What a file is that holds others, by its first bytes, inflated if it is compressed as a whole; null for any other. Such a
+ * file is `gzip` if what is compressed is a container, unless that is read along with it; a compressed text is not one.
+ */
+export function containerKind(
+  head: Buffer,
+  { isCompressed, name }: { readonly isCompressed: boolean; readonly name: string },
+): Container | null {
+  const found = findByMagicBytes(head, BINARY) ?? textualKind(head, name);
+  return isCompressed && found !== null && found !== 'tar' ? 'gzip' : found;
+}
+
+function textualKind(head: Buffer, name: string): Container | null {
+  const extension = /\.([a-z]{1,5})(?:\.gz)?$/.exec(name.toLowerCase())?.[1] ?? '';
+  const text = head
+    .toString('latin1', 0, EXAMINED_BYTES)
+    .replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '')
+    .replaceAll('\0', '')
+    .trimStart();
+  if (text === '') return null;
+  const found = TEXTUAL.find(([, names, start]) => names.test(extension) || start.test(text));
+  // No name makes an image a text.
+  return found === undefined || binaryKind(head, name, null) !== null ? null : found[0];
+}

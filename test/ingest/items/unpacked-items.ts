@@ -1,0 +1,29 @@
+import { writeFileSync } from 'node:fs';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
+import type { Item } from '../../../src/domain/item.ts';
+import { expandSources } from '../../../src/ingest/discover/expand.ts';
+import { corpus, itemsOf, NEVER } from '../read-items.ts';
+
+/** The items of a file with such bytes, within the default limits of unpacking but for some. */
+export async function readUnpacked(path: string, bytes: Uint8Array | string, limits = {}): Promise<Item[]> {
+  writeFileSync(path, bytes);
+  const configs = [corpus(path)];
+  const { sources } = await expandSources(configs, NEVER);
+  return itemsOf(sources, configs, undefined, undefined, { ...DEFAULT_LIMITS.unpack, ...limits });
+}
+
+/** What an item is, in a line: its row, part, and kind or code. */
+export function itemLine({ source, part, request, settled }: Item): string {
+  const kind = request === null ? null : 'embedded' in request ? request.modality : request.requestType;
+  return `${source.row} ${part}: ${kind ?? settled?.error?.code}`;
+}
+
+/** Parts with their texts, or with their kinds or codes where they have none. */
+export function partTexts(items: readonly Item[]): Record<string, unknown> {
+  return Object.fromEntries(
+    items.map((item) => [
+      item.part ?? '',
+      item.request !== null && 'text' in item.request ? item.request.text : itemLine(item).split(': ')[1],
+    ]),
+  );
+}
