@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { GuardPool } from '../guard/pool/pool.ts';
 import { addPoolMetrics } from '../guard/pool/pool-metrics.ts';
 import { Metrics } from '../metrics/metrics.ts';
@@ -21,40 +21,15 @@ export interface GatewayMetrics {
   answered(route: string, status: string, seconds: number): void;
 }
 
-/** The gateway's metrics: requests by route and status, their time, those open, streams, and the state of the guards. */
+/** The metrics of `serve`: requests by route and status, their time, those open, streams, guards, and the process. */
 export function gatewayMetrics({ pool, streams, open, waiting }: Observed): GatewayMetrics {
   const metrics = new Metrics();
   const { registry } = metrics;
-  const registers = [registry];
-  const requests = new Counter({
-    name: 'guardsweep_gateway_requests_total',
-    help: 'Requests answered, by route and status',
-    labelNames: ['route', 'status'],
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'guardsweep_gateway_request_seconds',
-    help: 'Time from the headers of a request to the end of its response',
-    labelNames: ['route'],
-    buckets: SECONDS_BUCKETS,
-    registers,
-  });
-  new Gauge({
-    name: 'guardsweep_gateway_requests_open',
-    help: 'Requests for moderation without a reply',
-    registers,
-    collect() {
-      this.set(open());
-    },
-  });
-  new Gauge({
-    name: 'guardsweep_gateway_requests_waiting',
-    help: 'Moderation requests waiting for a free slot',
-    registers,
-    collect() {
-      this.set(waiting());
-    },
-  });
+  collectDefaultMetrics({ register: registry });
+  const requests = metrics.counter('guardsweep_gateway_requests_total');
+  const seconds = metrics.histogram('guardsweep_gateway_request_seconds', SECONDS_BUCKETS);
+  metrics.gauge('guardsweep_gateway_requests_open', (gauge) => gauge.set(open()));
+  metrics.gauge('guardsweep_gateway_requests_waiting', (gauge) => gauge.set(waiting()));
   addStreamMetrics(registry, streams);
   addPoolMetrics(metrics, pool);
   return {

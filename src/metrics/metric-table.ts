@@ -1,5 +1,5 @@
-/** The processes of a fleet, each with a registry of its own. */
-type Process = 'worker' | 'sink' | 'scheduler';
+/** The processes with metrics, each with a registry of its own. */
+type Process = 'worker' | 'sink' | 'scheduler' | 'serve';
 
 type Type = 'counter' | 'gauge' | 'histogram';
 
@@ -23,15 +23,17 @@ const counter = metric('counter');
 const gauge = metric('gauge');
 const histogram = metric('histogram');
 
-const EVERY: readonly Process[] = ['worker', 'sink', 'scheduler'];
+const FLEET: readonly Process[] = ['worker', 'sink', 'scheduler'];
+/** The processes that send requests to guards. */
+const CALLERS: readonly Process[] = ['worker', 'serve'];
 
 /**
- * Every metric of a fleet's own. docs/operations.md has this table. No label may have values without bound, or values that
+ * Every metric of our own. docs/operations.md has this table. No label may have values without bound, or values that
  * come from content.
  */
 export const METRICS = {
-  guardsweep_build_info: gauge(EVERY, '1, with the version of guardsweep', 'version'),
-  guardsweep_redis_up: gauge(EVERY, '1 while Redis can be reached'),
+  guardsweep_build_info: gauge([...FLEET, 'serve'], '1, with the version of guardsweep', 'version'),
+  guardsweep_redis_up: gauge(FLEET, '1 while Redis can be reached'),
 
   guardsweep_items_total: counter(
     'worker',
@@ -42,28 +44,28 @@ export const METRICS = {
   guardsweep_shard_items: histogram('worker', 'Items of the shards judged', 'lane'),
   guardsweep_shards_in_flight: gauge('worker', 'Shards being judged', 'lane'),
   guardsweep_jobs_dropped_total: counter('worker', 'Jobs that no feeder made', 'reason'),
-  guardsweep_items_waiting: gauge('worker', 'Items that wait for any guard with room for them'),
+  guardsweep_items_waiting: gauge(CALLERS, 'Items that wait for any guard with room for them'),
   guardsweep_guard_ready: gauge(
-    'worker',
+    CALLERS,
     '1 while a guard is in use, 0 within 10 s after it went out, also when nothing is judged',
     'guard',
   ),
-  guardsweep_guard_items_in_flight: gauge('worker', 'Items in requests in flight to a guard', 'guard'),
+  guardsweep_guard_items_in_flight: gauge(CALLERS, 'Items in requests in flight to a guard', 'guard'),
   guardsweep_guard_items_queued: gauge(
-    'worker',
+    CALLERS,
     'Items bound to one guard that wait to be sent to it, or for its version',
     'guard',
   ),
-  guardsweep_guard_requests_total: counter('worker', 'Requests that a guard answered with verdicts', 'guard'),
+  guardsweep_guard_requests_total: counter(CALLERS, 'Requests that a guard answered with verdicts', 'guard'),
   guardsweep_guard_latency_seconds: histogram(
     'worker',
     'Time from sending a request to its reply; once for every shard that has verdicts from it',
     'guard',
   ),
-  guardsweep_guard_retries_total: counter('worker', 'Requests retried, by cause', 'guard', 'cause'),
-  guardsweep_guard_rows_sent_total: counter('worker', 'Items sent to a guard, including retries', 'guard'),
+  guardsweep_guard_retries_total: counter(CALLERS, 'Requests retried, by cause', 'guard', 'cause'),
+  guardsweep_guard_rows_sent_total: counter(CALLERS, 'Items sent to a guard, including retries', 'guard'),
   guardsweep_guard_room_sent_total: counter(
-    'worker',
+    CALLERS,
     'Item capacity of the requests sent to a guard: rows sent / room sent is the batch fill',
     'guard',
   ),
@@ -72,7 +74,7 @@ export const METRICS = {
     'Time in which a worker had no shard: there are more workers than work',
   ),
   guardsweep_guard_starved_seconds_total: counter(
-    'worker',
+    CALLERS,
     'Time in which a guard had room and no item was waiting: worker, Redis or feeder is the limit',
     'guard',
   ),
@@ -143,6 +145,29 @@ export const METRICS = {
     'scheduler',
     'Times that an old run of a schedule could not be purged',
     'schedule',
+  ),
+
+  guardsweep_gateway_requests_total: counter(
+    'serve',
+    'Requests answered, by route and status; `aborted` for a response that the client did not take',
+    'route',
+    'status',
+  ),
+  guardsweep_gateway_request_seconds: histogram(
+    'serve',
+    'Time from the headers of a request to the end of its response',
+    'route',
+  ),
+  guardsweep_gateway_requests_open: gauge('serve', 'Requests for moderation without a reply'),
+  guardsweep_gateway_requests_waiting: gauge('serve', 'Moderation requests waiting for a free slot'),
+  guardsweep_moderation_streams_open: gauge('serve', 'Number of open moderation streams'),
+  guardsweep_moderation_stream_verdicts_total: counter(
+    'serve',
+    'Number of verdicts given on moderation streams',
+  ),
+  guardsweep_moderation_streams_unjudged_code_units: gauge(
+    'serve',
+    'UTF-16 code units of text on moderation streams that wait for a verdict',
   ),
 } as const;
 

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
+import { gatewayMetrics } from '../../src/gateway/metrics.ts';
 import { METRICS } from '../../src/metrics/metric-table.ts';
-import type { Metrics } from '../../src/metrics/metrics.ts';
+import { Metrics } from '../../src/metrics/metrics.ts';
 import type { RedisLink } from '../../src/queue/redis/link.ts';
 import { Opened } from '../../workers/opened.ts';
 import { addQueueMetrics } from '../../workers/queue-metrics.ts';
@@ -19,7 +20,7 @@ const ROWS = Object.entries(METRICS).map(([name, row]) => ({ name, ...row }));
 const link = { away: true, answers: async () => false } as unknown as RedisLink;
 const pool = { status: () => [], waiting: 0 } as unknown as GuardPool;
 
-const PROCESSES: Readonly<Record<string, () => Metrics>> = {
+const PROCESSES: Readonly<Record<string, () => Pick<Metrics, 'registry'>>> = {
   worker: () => workerMetrics(pool).metrics,
   sink: () => {
     const { metrics } = sinkMetrics();
@@ -27,10 +28,18 @@ const PROCESSES: Readonly<Record<string, () => Metrics>> = {
     return metrics;
   },
   scheduler: () => schedulerMetrics(async () => []).metrics,
+  serve: () =>
+    gatewayMetrics({
+      pool,
+      streams: { open: 0, verdicts: 0, unjudgedText: 0 },
+      open: () => 0,
+      waiting: () => 0,
+    }),
 };
 
 /** What a process serves under /metrics. */
-async function served(metrics: Metrics): Promise<string> {
+async function served(metrics: Pick<Metrics, 'registry'>): Promise<string> {
+  if (!(metrics instanceof Metrics)) return metrics.registry.metrics();
   const opened = new Opened();
   onTestFinished(() => opened.close());
   const said: string[] = [];
@@ -39,14 +48,17 @@ async function served(metrics: Metrics): Promise<string> {
   return (await fetch(/http:\S+/.exec(said[0]!)![0])).text();
 }
 
+const byName = (one: { name: string | undefined }, other: { name: string | undefined }): number =>
+  one.name!.localeCompare(other.name!);
+
 describe('a process serves the metrics of its rows in the table, and no others of its own', () => {
   test.each(Object.entries(PROCESSES))('%s', async (process, metricsOf) => {
     const metrics = metricsOf();
     const text = await served(metrics);
-    const types = [...text.matchAll(/^# TYPE (guardsweep_\w+) (\w+)$/gm)];
+    const heads = [...text.matchAll(/^# HELP (guardsweep_\w+) (.+)\n# TYPE \1 (\w+)$/gm)];
     const expected = ROWS.filter(({ of }) => (of as readonly string[]).includes(process));
-    expect(Object.fromEntries(types.map(([, name, type]) => [name, type]))).toEqual(
-      Object.fromEntries(expected.map(({ name, type }) => [name, type])),
+    expect(heads.map(([, name, help, type]) => ({ name, help, type })).sort(byName)).toEqual(
+      expected.map(({ name, help, type }) => ({ name, help, type })).sort(byName),
     );
     expect(text).toMatch(/^guardsweep_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
