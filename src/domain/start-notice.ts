@@ -3,10 +3,11 @@ import type { Say } from './say.ts';
 /** Time after which a start reports what it waits for, in milliseconds. */
 const SILENT_MS = 3000;
 
-/** A duration for a message: in seconds below 2 minutes, in minutes below 2 hours, otherwise in hours. `ms` >= 0. */
+/** A duration for a message: in seconds below 2 minutes, in minutes below 2 hours, in hours below 2 days. `ms` >= 0. */
 export function formatDuration(ms: number): string {
   if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
-  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 360_000) / 10} h`;
+  if (ms < 7_200_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 172_800_000 ? `${Math.round(ms / 360_000) / 10} h` : `${Math.round(ms / 8_640_000) / 10} d`;
 }
 
 interface StartWait {

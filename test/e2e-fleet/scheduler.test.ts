@@ -117,10 +117,10 @@ it('schedules are listed with how they went, run by hand, purged, and go with th
   const listed = await guardsweep(['schedule', 'list', jobs, '--json'], { env });
   expectStatus(listed, 0);
   const [view] = JSON.parse(listed.stdout) as ScheduleView[];
-  expect(view).toMatchObject({ name: 'tick', cron: TICK.cron, timezone: 'UTC' });
+  expect(view).toMatchObject({ name: 'tick', cron: TICK.cron, timezone: 'UTC', keep_ms: 1000 });
   expect(Date.parse(view!.next)).toBeGreaterThan(Date.now() - 60_000);
   expect((await guardsweep(['schedule', 'list', jobs], { env })).stdout).toMatch(
-    /^tick: \*\/2 \* \* \* \* \* \(UTC\), next \S+Z\n {2}last \S+Z: /,
+    /^tick: \*\/2 \* \* \* \* \* \(UTC\), next \S+Z, runs kept for 1 s\n {2}last \S+Z: /,
   );
   const url = /metrics at (\S+)/.exec(scheduler.stderr)![1]!;
   const metrics = await (await fetch(url)).text();

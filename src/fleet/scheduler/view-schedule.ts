@@ -33,6 +33,8 @@ export interface ScheduleView {
   readonly file: string;
   readonly cron: string;
   readonly timezone: string;
+  /** How long finished runs are kept, in milliseconds; null: until somebody purges them. */
+  readonly keep_ms: number | null;
   /** ISO 8601, UTC. */
   readonly next: string;
   /** Null: there was none. */
@@ -55,6 +57,7 @@ export async function viewSchedule(job: ScheduledJob, now: Date, signal: AbortSi
     file: path,
     cron: schedule.cron,
     timezone: schedule.timezone,
+    keep_ms: schedule.keepMs,
     next: nextDue(schedule, now).toISOString(),
     last: await lastRun(job, runs, record?.failed ?? null, signal),
     last_success: await lastSuccess(out, runs),

@@ -5,6 +5,7 @@ import { type Flags, resolveSettings, valueOf } from '../../../config/settings/g
 import { resolve } from 'node:path';
 import { suggestion } from '../../../config/usage-error.ts';
 import { Failure } from '../../../domain/failure.ts';
+import { formatDuration } from '../../../domain/start-notice.ts';
 import { quoteName } from '../../../domain/text/escape-text.ts';
 import type { ScheduledJob } from '../../../fleet/scheduler/job-folder.ts';
 import type { ScheduleView } from '../../../fleet/scheduler/view-schedule.ts';
@@ -137,8 +138,9 @@ async function readJobs(
   });
 }
 
-function linesOf({ name, cron, timezone, next, last, skipped, skips }: ScheduleView): string[] {
-  const lines = [`${name}: ${cron} (${timezone}), next ${next}`];
+function linesOf({ name, cron, timezone, keep_ms, next, last, skipped, skips }: ScheduleView): string[] {
+  const kept = keep_ms === null ? '' : `, runs kept for ${formatDuration(keep_ms)}`;
+  const lines = [`${name}: ${cron} (${timezone}), next ${next}${kept}`];
   if (last === null) lines.push('  no run yet');
   else {
     const { run, due, state, status, message } = last;
