@@ -32,18 +32,6 @@ async function oneBadOf64(fault: (request: SeenRequest) => Scripted): Promise<Re
   return failure(outcomes[17]);
 }
 
-describe('an item that the guard refuses ends with its code at the first attempt (C-707)', () => {
-  const rows: [code: status, details: string, expected: ItemCode][] = [
-    [status.INVALID_ARGUMENT, 'MISSING_PAYLOAD: no text', 'MISSING_PAYLOAD'],
-    [status.INVALID_ARGUMENT, 'something else', 'GUARD_REJECTED'],
-    [status.RESOURCE_EXHAUSTED, 'Received message larger than max (9 vs. 4)', 'ITEM_TOO_LARGE'],
-  ];
-  test.each(rows)('%i %s → %s', async (code, details, expected) => {
-    const failed = await oneBadOf64(() => ({ code, details }));
-    expect(failed).toMatchObject({ error: { code: expected }, attempts: 1 });
-  });
-});
-
 describe('an item on which the guard keeps failing ends after five attempts', () => {
   const rows: [code: status, details: string, expected: ItemCode][] = [
     [status.INTERNAL, 'cuda error', 'GUARD_INTERNAL'],

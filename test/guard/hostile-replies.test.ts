@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import { encodeStrings } from '../../src/guard/tensors/raw.ts';
-import { readEndpoint } from '../../src/guard/pool/read-endpoint.ts';
 import {
   closeAfterEach,
   connect,
@@ -11,6 +10,7 @@ import {
   guard,
   judge,
   prompts,
+  readingOf,
   restGuard,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
@@ -105,9 +105,7 @@ describe('a configuration', () => {
     ['a version reply of 200,000 strings', version({ raw_output_contents: [manyStrings] })],
   ];
   test.each(refused)('with %s is no guard', async (_what, options) => {
-    const { address } = await guard(options);
-    const asked = { timeoutMs: 20_000, signal: new AbortController().signal };
-    await expect(readEndpoint({ name: address, address }, asked)).rejects.toMatchObject({ kind: 'service' });
+    await expect(readingOf(await guard(options))).rejects.toMatchObject({ kind: 'service' });
   });
 
   const instances = (count: number, groups = 1) => ({
@@ -120,9 +118,7 @@ describe('a configuration', () => {
   ];
   test.each(extreme)('with %s is used within our own bounds', async (_what, change) => {
     const server = await guard({ config: (config) => ({ ...config, ...change }) });
-    const asked = { timeoutMs: 20_000, signal: new AbortController().signal };
-    const { address } = server;
-    const reading = await readEndpoint({ name: address, address }, asked);
+    const reading = await readingOf(server);
     expect(reading).toMatchObject({ kind: 'triton' });
     if (reading.fingerprint !== null) expect(reading.maxBatchSize).toBeLessThanOrEqual(4096);
     (await judge(await connect([server]), prompts(500))).forEach(verdict);

@@ -17,6 +17,7 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
+import { gate } from '../helpers/guards/gate.ts';
 
 closeAfterEach();
 
@@ -90,16 +91,15 @@ test('a conversation judged once is sent whole, in its own session without cache
 });
 
 test('turns of one conversation are sent in order under one session, conversations in parallel (C-209, C-416, C-418)', async () => {
-  let release = (): void => {};
-  const bothStarted = new Promise<void>((resolve) => (release = resolve));
+  const bothStarted = gate();
   const underWay = new Set<string>();
   const server = await guard({
     script: async ({ inputs }) => {
       const session = inputs['SESSION_ID']![0]!;
       expect(underWay.has(session)).toBe(false);
       underWay.add(session);
-      if (underWay.size === 2) release();
-      await bothStarted;
+      if (underWay.size === 2) bothStarted.open();
+      await bothStarted.opened;
       underWay.delete(session);
     },
   });

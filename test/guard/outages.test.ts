@@ -15,6 +15,7 @@ import {
   stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { gate } from '../helpers/guards/gate.ts';
 import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
@@ -52,8 +53,7 @@ test('permanent overload is an outage', async () => {
 
 test('a model that disappears is waited for: it may be reloading', async () => {
   let gone = false;
-  let asked = (): void => {};
-  const askedTwice = new Promise<void>((resolve) => (asked = resolve));
+  const askedTwice = gate();
   let questions = 0;
   const unknown = { code: status.NOT_FOUND, details: "Request for unknown model: 'guard' is not found" };
   const server = await guard({
@@ -61,14 +61,14 @@ test('a model that disappears is waited for: it may be reloading', async () => {
     configError: () => {
       if (!gone) return null;
       // The second question comes after the first answer has been taken in.
-      if (++questions === 2) asked();
+      if (++questions === 2) askedTwice.open();
       return unknown;
     },
   });
   const pool = await connect([server]);
   gone = true;
   const judged = judge(pool, prompts(3));
-  await askedTwice;
+  await askedTwice.opened;
   expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'unknown model', fatal: false });
   gone = false;
   (await judged).map(verdict);
@@ -90,11 +90,10 @@ test('an item that brings the guard down again and again ends as an error, the o
 });
 
 test('an abort also rejects calls that were admitted because others gave up', async () => {
-  let seen = (): void => {};
-  const arrived = new Promise<void>((resolve) => (seen = resolve));
+  const arrived = gate();
   const server = await guard({
     script: async ({ cancelled }) => {
-      seen();
+      arrived.open();
       await cancelled;
     },
   });
@@ -102,7 +101,7 @@ test('an abort also rejects calls that were admitted because others gave up', as
   const controller = new AbortController();
   const call = (): Promise<unknown> => pool.judge(prompts(1024), { session: 's', signal: controller.signal });
   const inside = [call(), call(), call()];
-  await arrived;
+  await arrived.opened;
   const outside = [call(), call(), call()];
   controller.abort(new Error('enough'));
   for (const { status } of await Promise.allSettled([...inside, ...outside])) expect(status).toBe('rejected');

@@ -13,6 +13,7 @@ import {
   judge,
   prompt,
   prompts,
+  refusalOf,
   response,
   restGuard,
   stateOf,
@@ -139,10 +140,9 @@ test.each<[what: string, reply: RestScripted, says: RegExp]>([
   ['a refusal of the harmless text', { status: 400 }, /protocol of a guard/],
 ])('%s at the start is a failure at once', async (_, reply, says) => {
   const server = await restGuard({ script: () => reply });
-  const error = await connect([server]).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ kind: 'service' });
-  expect((error as Error).message).toMatch(says);
-  expect((error as Error).message).toContain(server.address);
+  const message = await refusalOf([server]);
+  expect(message).toMatch(says);
+  expect(message).toContain(server.address);
   expect(server.harmless()).toBe(1);
 });
 

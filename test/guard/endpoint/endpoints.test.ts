@@ -2,9 +2,18 @@ import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
-import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import { freePort } from '../../helpers/free-port.ts';
-import { closeAfterEach, connect, guard, judge, prompts, verdict } from '../../helpers/guards/guard-pool.ts';
+import {
+  closeAfterEach,
+  connect,
+  guard,
+  judge,
+  prompts,
+  readingOf,
+  refusalOf,
+  verdict,
+} from '../../helpers/guards/guard-pool.ts';
+import { settled } from '../../helpers/settled.ts';
 import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
@@ -39,21 +48,18 @@ describe('a wrong setting is a failure at once', () => {
   ];
   test.each(rows)('%s', async (_, options, says) => {
     const server = await guard(options);
-    const error = await connect([server]).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ kind: 'service' });
-    expect((error as Error).message).toMatch(says);
-    expect((error as Error).message).toContain(server.address);
-    await expect(
-      readEndpoint({ name: 'guard', address: server.address }, { timeoutMs: 20_000, signal }),
-    ).rejects.toMatchObject({ kind: 'service' });
+    const message = await refusalOf([server]);
+    expect(message).toMatch(says);
+    expect(message).toContain(server.address);
+    await expect(readingOf(server)).rejects.toMatchObject({ kind: 'service' });
   });
 });
 
 test('no guard within the start timeout is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await freePort()}`;
-  const error = await connect([{ address }], { startTimeoutMs: 1000 }).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ kind: 'service' });
-  expect((error as Error).message).toBe(`no guard became usable within 1 s: ${address}: no connection`);
+  expect(await refusalOf([{ address }], { startTimeoutMs: 1000 })).toBe(
+    `no guard became usable within 1 s: ${address}: no connection`,
+  );
 });
 
 test('waits for a guard that is still loading', async () => {
@@ -137,14 +143,10 @@ describe('a pool that does not wait for guards', () => {
   test('tells once that none became ready in time, and tries again', async () => {
     const { address } = await closed();
     const said: string[] = [];
-    let told = (): void => {};
-    const isTold = new Promise<void>((resolve) => (told = resolve));
-    const say = (line: string): void => {
-      said.push(line);
-      told();
-    };
-    const pool = await connect([{ address }], { ...unready, startTimeoutMs: 1, say });
-    await isTold;
+    const pool = await connect([{ address }], {
+      ...{ ...unready, startTimeoutMs: 1, say: (line) => void said.push(line) },
+    });
+    await settled(() => said.length > 0);
     await guard({ port: Number(new URL(address).port) });
     expect(await judge(pool, prompts(1))).toHaveLength(1);
     expect(said).toEqual([expect.stringMatching(/^no guard became usable within 0 s: .*; trying again$/)]);

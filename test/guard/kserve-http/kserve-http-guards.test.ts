@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   closeAfterEach,
   connect,
@@ -9,6 +8,8 @@ import {
   kserveHttpServer,
   prompt,
   prompts,
+  readingOf,
+  refusalOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { KserveHttpOptions } from '../../helpers/guards/kserve-http-server.ts';
@@ -20,12 +21,7 @@ const CONVERSATION = conversation([
   ['assistant', 'é'],
 ]);
 
-async function refusal(options: KserveHttpOptions): Promise<string> {
-  const server = await kserveHttpServer(options);
-  const error = await connect([server]).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ kind: 'service' });
-  return (error as Error).message;
-}
+const refusal = async (options: KserveHttpOptions) => refusalOf([await kserveHttpServer(options)]);
 
 describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
   test('judges in batches, with the token, below the base path', async () => {
@@ -52,9 +48,7 @@ describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
 
   test('reports its fingerprint, which can be expected', async () => {
     const server = await kserveHttpServer({ form });
-    const endpoint = { name: server.address, address: server.address };
-    const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
-    const reading = await readEndpoint(endpoint, limits);
+    const reading = await readingOf(server);
     expect(reading).toMatchObject({
       kind: 'triton',
       modelVersion: '1',

@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
-import { type EndpointReading, readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   closeAfterEach,
   connect,
@@ -11,24 +10,16 @@ import {
   kserveServer,
   prompt,
   prompts,
+  readingOf,
+  refusalOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { RpcError } from '../../helpers/guards/fake-grpc.ts';
-import type { KserveServer, KserveServerOptions, Metadata } from '../../helpers/guards/kserve-server.ts';
+import type { KserveServerOptions, Metadata } from '../../helpers/guards/kserve-server.ts';
 
 closeAfterEach();
 
-function readingOf({ address }: KserveServer): Promise<EndpointReading> {
-  const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
-  return readEndpoint({ name: address, address }, limits);
-}
-
-async function refusal(options: KserveServerOptions): Promise<string> {
-  const server = await kserveServer(options);
-  const error = await connect([server]).catch((reason: unknown) => reason);
-  expect(error).toMatchObject({ kind: 'service' });
-  return (error as Error).message;
-}
+const refusal = async (options: KserveServerOptions) => refusalOf([await kserveServer(options)]);
 
 describe('a server without ModelConfig', () => {
   const forms: [KserveServerOptions & { declared: 'batched' | 'singles' }, maxBatchSize: number][] = [

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import { Failure } from '../../../src/domain/failure.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
-import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   closeAfterEach,
   connect,
   failure,
   generation,
   judge,
+  readingOf,
+  refusalOf,
   socketServer,
   stateOf,
   verdict,
@@ -18,12 +18,6 @@ import {
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 
 closeAfterEach();
-
-async function failureOf(connecting: Promise<unknown>): Promise<Failure> {
-  const error = await connecting.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(Failure);
-  return error as Failure;
-}
 
 const refusals: [statusLine: string, message: string][] = [
   ['401 Unauthorized', 'not authorised'],
@@ -34,16 +28,13 @@ const refusals: [statusLine: string, message: string][] = [
 
 it.each(refusals)('a handshake answered with %s ends the start at once', async (refuse, message) => {
   const server = await socketServer({ refuse });
-  const error = await failureOf(connect([server]));
-  expect(error.kind).toBe('service');
-  expect(error.message).toContain(message);
+  expect(await refusalOf([server])).toContain(message);
 });
 
 it('a handshake that the server fails on is tried again', async () => {
   const refusals = ['503 Service Unavailable', '500 Internal Server Error'].map(async (refuse) => {
     const server = await socketServer({ refuse });
-    const error = await failureOf(connect([server], { startTimeoutMs: 1500 }));
-    expect(error.message).toContain('not ready');
+    expect(await refusalOf([server], { startTimeoutMs: 1500 })).toContain('not ready');
     expect(server.authorizations.length).toBeGreaterThan(1);
   });
   await Promise.all(refusals);
@@ -53,7 +44,7 @@ it('a server that is none of WebSockets is not a guard', async () => {
   const server = createServer((socket) => socket.end('220 smtp.example ready\r\n')).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  expect((await failureOf(connect([{ address }]))).message).toContain('protocol of a guard');
+  expect(await refusalOf([{ address }])).toContain('protocol of a guard');
   server.close();
 });
 
@@ -88,13 +79,9 @@ it('has no fingerprint', async () => {
   const pool = await connect([server]);
   expect(verdict((await judge(pool, [generation(['a'])]))[0]).fingerprint).toBeNull();
   expect(pool.status()).toMatchObject([{ kind: 'websocket', fingerprint: null, modelVersion: null }]);
-  const error = await failureOf(connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` }));
-  expect(error.kind).toBe('usage');
-  const reading = await readEndpoint(
-    { name: server.address, address: server.address },
-    { timeoutMs: 5000, signal: new AbortController().signal },
-  );
-  expect(reading).toEqual({ name: server.address, kind: 'websocket', fingerprint: null });
+  const expectFingerprint = `sha256:${'a'.repeat(64)}`;
+  await expect(connect([server], { expectFingerprint })).rejects.toMatchObject({ kind: 'usage' });
+  expect(await readingOf(server)).toEqual({ name: server.address, kind: 'websocket', fingerprint: null });
 });
 
 it('a guard that gives stale verdicts is asked by sending more', async () => {

@@ -13,16 +13,13 @@ import type {
 } from '../../../src/domain/request.ts';
 import { connectGuards, type PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
-import {
-  type KserveHttpOptions,
-  type KserveHttpServer,
-  startKserveHttpServer,
-} from './kserve-http-server.ts';
-import { type KserveServer, type KserveServerOptions, startKserveServer } from './kserve-server.ts';
-import { type OpenAiServer, type OpenAiServerOptions, startOpenAiServer } from './openai-server.ts';
-import { type RestGuard, type RestGuardOptions, startRestGuard } from './rest-guard.ts';
-import { startSocketServer, type StreamServer } from './scripted-streams.ts';
-import { type ScriptedGuard, type ScriptedGuardOptions, startScriptedGuard } from './scripted-guard.ts';
+import { type EndpointReading, readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
+import { startKserveHttpServer } from './kserve-http-server.ts';
+import { startKserveServer } from './kserve-server.ts';
+import { startOpenAiServer } from './openai-server.ts';
+import { startRestGuard } from './rest-guard.ts';
+import { startSocketServer } from './scripted-streams.ts';
+import { startScriptedGuard } from './scripted-guard.ts';
 
 const open: (() => unknown)[] = [];
 
@@ -40,41 +37,23 @@ export function closeAfterEach(): void {
   });
 }
 
-export async function guard(options?: ScriptedGuardOptions): Promise<ScriptedGuard> {
-  const started = await startScriptedGuard(options);
-  open.push(() => started.kill());
-  return started;
+/** `start`, whose servers end when the tests say above. */
+function ending<Options extends unknown[], Server extends { kill(): unknown }>(
+  start: (...options: Options) => Promise<Server>,
+): (...options: Options) => Promise<Server> {
+  return async (...options) => {
+    const started = await start(...options);
+    open.push(() => started.kill());
+    return started;
+  };
 }
 
-export async function restGuard(options?: RestGuardOptions): Promise<RestGuard> {
-  const started = await startRestGuard(options);
-  open.push(() => started.kill());
-  return started;
-}
-
-export async function openAiServer(options: OpenAiServerOptions): Promise<OpenAiServer> {
-  const started = await startOpenAiServer(options);
-  open.push(() => started.kill());
-  return started;
-}
-
-export async function kserveServer(options?: KserveServerOptions): Promise<KserveServer> {
-  const started = await startKserveServer(options);
-  open.push(() => started.kill());
-  return started;
-}
-
-export async function socketServer(options?: Parameters<typeof startSocketServer>[0]): Promise<StreamServer> {
-  const started = await startSocketServer(options);
-  open.push(() => started.kill());
-  return started;
-}
-
-export async function kserveHttpServer(options?: KserveHttpOptions): Promise<KserveHttpServer> {
-  const started = await startKserveHttpServer(options);
-  open.push(() => started.kill());
-  return started;
-}
+export const guard = ending(startScriptedGuard);
+export const restGuard = ending(startRestGuard);
+export const openAiServer = ending(startOpenAiServer);
+export const kserveServer = ending(startKserveServer);
+export const socketServer = ending(startSocketServer);
+export const kserveHttpServer = ending(startKserveHttpServer);
 
 export async function connect(
   guards: readonly { readonly address: string }[],
@@ -87,6 +66,19 @@ export async function connect(
   );
   open.push(() => pool.close());
   return pool;
+}
+
+/** What a pool says that none of these guards is good for. */
+export async function refusalOf(...[guards, options]: Parameters<typeof connect>): Promise<string> {
+  const error = await connect(guards, options).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ kind: 'service' });
+  return (error as Error).message;
+}
+
+/** What a guard says of itself. */
+export function readingOf({ address }: { readonly address: string }): Promise<EndpointReading> {
+  const limits = { timeoutMs: 20_000, signal: new AbortController().signal };
+  return readEndpoint({ name: address, address }, limits);
 }
 
 export function prompt(text: string): PromptRequest {
