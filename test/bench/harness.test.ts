@@ -52,45 +52,41 @@ describe('figures', () => {
   });
 });
 
-describe('measurements and their references', () => {
-  it('take turns', async () => {
-    const order: string[] = [];
-    const context = {
-      rounds: (usual: number) => usual,
-      say: () => {},
-    } as unknown as BenchContext;
-    const rounds = await interleave(context, 3, {
-      a: async () => order.push('a'),
-      b: async () => order.push('b'),
-    });
-    expect(order.join('')).toBe('ababab');
-    expect(rounds).toEqual({ a: [1, 3, 5], b: [2, 4, 6] });
+it('measurements and their references take turns', async () => {
+  const order: string[] = [];
+  const context = {
+    rounds: (usual: number) => usual,
+    say: () => {},
+  } as unknown as BenchContext;
+  const rounds = await interleave(context, 3, {
+    a: async () => order.push('a'),
+    b: async () => order.push('b'),
   });
+  expect(order.join('')).toBe('ababab');
+  expect(rounds).toEqual({ a: [1, 3, 5], b: [2, 4, 6] });
 });
 
-describe('a bench that fails', () => {
-  const options = { benches: [], seed: 1, scale: 1, rounds: 1 };
-  const { signal } = new AbortController();
-  const half = (reason: Error): Bench => ({
-    ...bench('half'),
-    run: async (context) => {
-      await context.keep([figure('first', '', [1])], { first: [1] });
-      throw reason;
-    },
-  });
+const options = { benches: [], seed: 1, scale: 1, rounds: 1 };
+const { signal } = new AbortController();
+const half = (reason: Error): Bench => ({
+  ...bench('half'),
+  run: async (context) => {
+    await context.keep([figure('first', '', [1])], { first: [1] });
+    throw reason;
+  },
+});
 
-  it('has what it measured before written down and reported', async () => {
-    const written: unknown[] = [];
-    const write = async (report: unknown): Promise<void> => void written.push(report);
-    const failed = half(new Failure('internal', 'an image was not decoded'));
-    const report = await runBench(failed, options, signal, () => {}, write);
-    const soFar = { bench: 'half', figures: [{ name: 'first', measured: 1 }], raw: { first: [1] } };
-    expect(report).toMatchObject({ ...soFar, failure: 'an image was not decoded' });
-    expect(written).toMatchObject([soFar]);
-    expect(benchTable([report]).join('\n')).toMatch(
-      /^half +first +1\b.*\n^half +failed: an image was not decoded$/m,
-    );
-  });
+it('a bench that fails has what it measured before written down and reported', async () => {
+  const written: unknown[] = [];
+  const write = async (report: unknown): Promise<void> => void written.push(report);
+  const failed = half(new Failure('internal', 'an image was not decoded'));
+  const report = await runBench(failed, options, signal, () => {}, write);
+  const soFar = { bench: 'half', figures: [{ name: 'first', measured: 1 }], raw: { first: [1] } };
+  expect(report).toMatchObject({ ...soFar, failure: 'an image was not decoded' });
+  expect(written).toMatchObject([soFar]);
+  expect(benchTable([report]).join('\n')).toMatch(
+    /^half +first +1\b.*\n^half +failed: an image was not decoded$/m,
+  );
 });
 
 describe('two results', () => {

@@ -6,49 +6,47 @@ import { typed } from './terminal.ts';
 
 const here = import.meta.dirname;
 
-describe('a command line that is wrong ends with 2 and one line', () => {
-  it.each([
-    [[], 'no command given; guardsweep help lists them'],
-    [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
-    [['statistics'], "unknown command 'statistics'"],
-    [['enqueue'], "missing required argument 'path'; see: guardsweep help enqueue"],
-    [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
-    [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],
-    [
-      ['enqueue', '.', '--max-wait', 'soon'],
-      '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
-    ],
-    [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
-    [['resume'], "missing required argument 'run-dir'; see: guardsweep help resume"],
-    [
-      ['resume', 'a', 'b'],
-      "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
-    ],
-    [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
-    [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
-    [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port from 0 to 65535'],
-    [['guard', '--model-control', 'poll'], '--model-control: "poll" is not known; known: explicit, none'],
-    [['guard', '--load-model', 'other'], '--load-model: "other" is not known; known: guard'],
-    [
-      ['guard', '--load-model', 'guard'],
-      '--load-model needs --model-control explicit: with none the model is always loaded',
-    ],
-    [['guard', '--model', 'heavy'], '--model: "heavy" is not known; known: lite, synthetic'],
-    [
-      ['guard', '--host', '0.0.0.0'],
-      '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
-    ],
-    [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
-    [['enqueue', '.', '--rehash'], '--rehash was removed: reuse: false (--no-reuse) reads every file'],
-    [['serve', '--max-concurrency', '2'], /^--max-concurrency was removed: /],
-  ])('%j', async (argv, line) => {
-    const { status, stdout, stderr } = await typed(argv);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/^guardsweep: [^\n]+\n$/);
-    expect(stderr.slice('guardsweep: '.length, -1)).toEqual(
-      typeof line === 'string' ? line : expect.stringMatching(line),
-    );
-  });
+it.each([
+  [[], 'no command given; guardsweep help lists them'],
+  [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
+  [['statistics'], "unknown command 'statistics'"],
+  [['enqueue'], "missing required argument 'path'; see: guardsweep help enqueue"],
+  [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
+  [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],
+  [
+    ['enqueue', '.', '--max-wait', 'soon'],
+    '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
+  ],
+  [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
+  [['resume'], "missing required argument 'run-dir'; see: guardsweep help resume"],
+  [
+    ['resume', 'a', 'b'],
+    "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
+  ],
+  [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
+  [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
+  [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port from 0 to 65535'],
+  [['guard', '--model-control', 'poll'], '--model-control: "poll" is not known; known: explicit, none'],
+  [['guard', '--load-model', 'other'], '--load-model: "other" is not known; known: guard'],
+  [
+    ['guard', '--load-model', 'guard'],
+    '--load-model needs --model-control explicit: with none the model is always loaded',
+  ],
+  [['guard', '--model', 'heavy'], '--model: "heavy" is not known; known: lite, synthetic'],
+  [
+    ['guard', '--host', '0.0.0.0'],
+    '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
+  ],
+  [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
+  [['enqueue', '.', '--rehash'], '--rehash was removed: reuse: false (--no-reuse) reads every file'],
+  [['serve', '--max-concurrency', '2'], /^--max-concurrency was removed: /],
+])('a command line that is wrong ends with 2 and one line: %j', async (argv, line) => {
+  const { status, stdout, stderr } = await typed(argv);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).toMatch(/^guardsweep: [^\n]+\n$/);
+  expect(stderr.slice('guardsweep: '.length, -1)).toEqual(
+    typeof line === 'string' ? line : expect.stringMatching(line),
+  );
 });
 
 describe('the exit status of a command', () => {
@@ -108,29 +106,27 @@ describe('the exit status of a command', () => {
   });
 });
 
-describe('what is typed reaches the command', () => {
-  it('enqueue: one configuration', async () => {
-    const seen: [RunConfig, RunUi][] = [];
-    const enqueue = async (config: RunConfig, ui: RunUi): Promise<number> => {
-      seen.push([config, ui]);
-      return 0;
-    };
-    const guards = '--guard grpc://a --guard grpc://b --text-column x --text-column y';
-    const gates = '--fail-if flagged-rate=.1 --fail-if error-rate=0 --allow-errors';
-    await typed(`enqueue ${guards} ${gates} --no-reuse --json --quiet .`.split(' '), {
-      ...{ runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
-    });
-    expect(seen).toMatchObject([
-      [
-        {
-          guards: ['grpc://a:8001', 'grpc://b:8001'],
-          sources: [{ path: here, textColumns: ['x', 'y'] }],
-          failIf: { flaggedRate: 0.1, errorRate: 0 },
-          allowErrors: true,
-          reuse: false,
-        },
-        { json: true, quiet: true },
-      ],
-    ]);
+it('what is typed reaches the command enqueue: one configuration', async () => {
+  const seen: [RunConfig, RunUi][] = [];
+  const enqueue = async (config: RunConfig, ui: RunUi): Promise<number> => {
+    seen.push([config, ui]);
+    return 0;
+  };
+  const guards = '--guard grpc://a --guard grpc://b --text-column x --text-column y';
+  const gates = '--fail-if flagged-rate=.1 --fail-if error-rate=0 --allow-errors';
+  await typed(`enqueue ${guards} ${gates} --no-reuse --json --quiet .`.split(' '), {
+    ...{ runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
   });
+  expect(seen).toMatchObject([
+    [
+      {
+        guards: ['grpc://a:8001', 'grpc://b:8001'],
+        sources: [{ path: here, textColumns: ['x', 'y'] }],
+        failIf: { flaggedRate: 0.1, errorRate: 0 },
+        allowErrors: true,
+        reuse: false,
+      },
+      { json: true, quiet: true },
+    ],
+  ]);
 });

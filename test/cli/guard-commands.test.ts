@@ -45,22 +45,20 @@ describe('fingerprint', () => {
   });
 });
 
-describe('guard', () => {
-  it('serves until interrupted, and says where', async () => {
-    const interrupt = new AbortController();
-    const stdout = output();
-    const ended = typed(
-      ['guard', '--model', 'synthetic', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'],
-      {
-        context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
-      },
-    );
-    await stdout.begun;
-    const address = /grpc:\/\/\S+/.exec(stdout.text())![0];
-    expect((await typed(['fingerprint', '--guard', address])).status).toBe(0);
-    interrupt.abort();
-    expect((await ended).status).toBe(0);
-  });
+it('guard serves until interrupted, and says where', async () => {
+  const interrupt = new AbortController();
+  const stdout = output();
+  const ended = typed(
+    ['guard', '--model', 'synthetic', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'],
+    {
+      context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
+    },
+  );
+  await stdout.begun;
+  const address = /grpc:\/\/\S+/.exec(stdout.text())![0];
+  expect((await typed(['fingerprint', '--guard', address])).status).toBe(0);
+  interrupt.abort();
+  expect((await ended).status).toBe(0);
 });
 
 describe('doctor', () => {

@@ -99,28 +99,26 @@ describe('runs', () => {
   });
 });
 
-describe('a name', () => {
-  it('is that of a run, the beginning of one, or latest; a path that exists wins', async () => {
-    const { cwd, out, first, second } = await folderOfRuns();
-    const context = { cwd };
-    const shown = async (given: string): Promise<string> =>
-      (await typed(['runs', 'show', given, '--out', out], { context })).stdout.split(':')[0]!;
-    const newest = [first, second].sort()[1]!;
-    expect(await shown('latest')).toBe(newest);
-    expect(await shown(newest.slice(0, -1))).toBe(newest);
-    await rename(out, join(cwd, 'elsewhere'));
-    const exported = await typed(
-      ['export', newest, '--clean', 'clean.csv', '--out', 'elsewhere', '--trust-run'],
-      {
-        context,
-      },
-    );
-    expect([exported.status, exported.stdout]).toEqual([0, expect.stringContaining('clean.csv')]);
-    await rename(join(cwd, 'elsewhere'), out);
-    await cp(join(out, first), join(out, `${newest}-copy`), { recursive: true });
-    const both = await typed(['verify', newest.slice(0, -1)], { context, runs: runCommands });
-    expect([both.status, both.stderr]).toEqual([2, expect.stringContaining(`${newest}, ${newest}-copy`)]);
-    await mkdir(join(cwd, '2025'));
-    expect(await typed(['verify', '2025'], { context, runs: runCommands })).toMatchObject({ status: 2 });
-  });
+it('a name is that of a run, the beginning of one, or latest; a path that exists wins', async () => {
+  const { cwd, out, first, second } = await folderOfRuns();
+  const context = { cwd };
+  const shown = async (given: string): Promise<string> =>
+    (await typed(['runs', 'show', given, '--out', out], { context })).stdout.split(':')[0]!;
+  const newest = [first, second].sort()[1]!;
+  expect(await shown('latest')).toBe(newest);
+  expect(await shown(newest.slice(0, -1))).toBe(newest);
+  await rename(out, join(cwd, 'elsewhere'));
+  const exported = await typed(
+    ['export', newest, '--clean', 'clean.csv', '--out', 'elsewhere', '--trust-run'],
+    {
+      context,
+    },
+  );
+  expect([exported.status, exported.stdout]).toEqual([0, expect.stringContaining('clean.csv')]);
+  await rename(join(cwd, 'elsewhere'), out);
+  await cp(join(out, first), join(out, `${newest}-copy`), { recursive: true });
+  const both = await typed(['verify', newest.slice(0, -1)], { context, runs: runCommands });
+  expect([both.status, both.stderr]).toEqual([2, expect.stringContaining(`${newest}, ${newest}-copy`)]);
+  await mkdir(join(cwd, '2025'));
+  expect(await typed(['verify', '2025'], { context, runs: runCommands })).toMatchObject({ status: 2 });
 });

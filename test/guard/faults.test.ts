@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import {
   closeAfterEach,
@@ -32,13 +32,14 @@ async function oneBadOf64(fault: (request: SeenRequest) => Scripted): Promise<Re
   return failure(outcomes[17]);
 }
 
-describe('an item on which the guard keeps failing ends after five attempts', () => {
-  const rows: [code: status, details: string, expected: ItemCode][] = [
-    [status.INTERNAL, 'cuda error', 'GUARD_INTERNAL'],
-    [status.INTERNAL, "Failed to process the request(s) for model instance 'guard'", 'GUARD_INTERNAL'],
-    [status.UNAVAILABLE, 'Exceeds maximum queue size', 'GUARD_OVERLOADED'],
-  ];
-  test.each(rows)('%i %s → %s', async (code, details, expected) => {
+const rows: [code: status, details: string, expected: ItemCode][] = [
+  [status.INTERNAL, 'cuda error', 'GUARD_INTERNAL'],
+  [status.INTERNAL, "Failed to process the request(s) for model instance 'guard'", 'GUARD_INTERNAL'],
+  [status.UNAVAILABLE, 'Exceeds maximum queue size', 'GUARD_OVERLOADED'],
+];
+test.each(rows)(
+  'an item on which the guard keeps failing ends after five attempts: %i %s → %s',
+  async (code, details, expected) => {
     let singles = 0;
     const failed = await oneBadOf64(({ rows: count }) => {
       if (count === 1) singles++;
@@ -46,8 +47,8 @@ describe('an item on which the guard keeps failing ends after five attempts', ()
     });
     expect(failed).toMatchObject({ error: { code: expected }, attempts: 5 });
     expect(singles).toBeGreaterThanOrEqual(5);
-  });
-});
+  },
+);
 
 test('no text from the guard is kept (C-707)', async () => {
   const failed = await oneBadOf64(() => ({

@@ -57,27 +57,25 @@ describe('the published schema of', () => {
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': true } });
 
-describe('the files of a run', () => {
-  it('have the form that their schema says, and nothing else has', async () => {
-    const run = await mixedRun();
-    const lines = [
-      ['verdicts.jsonl', 'outcome-line'],
-      ['errors.jsonl', 'outcome-line'],
-    ] as const;
-    for (const [file, name] of lines) {
-      const isValid = ajv.compile(SCHEMAS[name]);
-      const all = await jsonLines(join(run, file));
-      expect(all.length).toBeGreaterThan(1);
-      for (const line of all) expect([isValid(line), isValid.errors]).toEqual([true, null]);
-    }
-    for (const name of ['summary', 'manifest'] as const) {
-      const isValid = ajv.compile(SCHEMAS[name]);
-      const value = JSON.parse(await readFile(join(run, `${name}.json`), 'utf8')) as object;
-      expect([isValid(value), isValid.errors]).toEqual([true, null]);
-      expect(isValid({ ...value, another: 1 })).toBe(false);
-      expect(isValid({ ...value, run: null })).toBe(false);
-    }
-  });
+it('the files of a run have the form that their schema says, and nothing else has', async () => {
+  const run = await mixedRun();
+  const lines = [
+    ['verdicts.jsonl', 'outcome-line'],
+    ['errors.jsonl', 'outcome-line'],
+  ] as const;
+  for (const [file, name] of lines) {
+    const isValid = ajv.compile(SCHEMAS[name]);
+    const all = await jsonLines(join(run, file));
+    expect(all.length).toBeGreaterThan(1);
+    for (const line of all) expect([isValid(line), isValid.errors]).toEqual([true, null]);
+  }
+  for (const name of ['summary', 'manifest'] as const) {
+    const isValid = ajv.compile(SCHEMAS[name]);
+    const value = JSON.parse(await readFile(join(run, `${name}.json`), 'utf8')) as object;
+    expect([isValid(value), isValid.errors]).toEqual([true, null]);
+    expect(isValid({ ...value, another: 1 })).toBe(false);
+    expect(isValid({ ...value, run: null })).toBe(false);
+  }
 });
 
 /** A run over turns, pairs, streams, errors and a gate. */

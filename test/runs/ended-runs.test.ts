@@ -59,49 +59,41 @@ describe('a run that is paused', () => {
   });
 });
 
-describe('a run whose files are taken away while it is worked on', () => {
-  it.each([
-    [
-      'its directory is deleted',
-      () => rm(run.dir, { recursive: true }),
-      'run directory was deleted or moved',
-    ],
-    [
-      'its directory is moved',
-      () => rename(run.dir, `${run.dir}-moved`),
-      'run directory was deleted or moved',
-    ],
-    ['its log is deleted', () => rm(join(run.dir, 'log'), { recursive: true }), 'verdict log was deleted'],
-    [
-      'a file of its log is deleted',
-      () => rm(join(run.dir, 'log', '0001-commits.jsonl')),
-      'log/0001-commits.jsonl was deleted',
-    ],
-  ])('ends in words when %s', async (_, happens, words) => {
+it.each([
+  ['its directory is deleted', () => rm(run.dir, { recursive: true }), 'run directory was deleted or moved'],
+  ['its directory is moved', () => rename(run.dir, `${run.dir}-moved`), 'run directory was deleted or moved'],
+  ['its log is deleted', () => rm(join(run.dir, 'log'), { recursive: true }), 'verdict log was deleted'],
+  [
+    'a file of its log is deleted',
+    () => rm(join(run.dir, 'log', '0001-commits.jsonl')),
+    'log/0001-commits.jsonl was deleted',
+  ],
+])(
+  'a run whose files are taken away while it is worked on ends in words when %s',
+  async (_, happens, words) => {
     await expect(go(run, judgeThat(happens))).rejects.toMatchObject({
       kind: 'service',
       message: expect.stringContaining(words) as string,
     });
+  },
+);
+
+it('a run that another process takes over says so, whatever it reads of what the other one writes', async () => {
+  const openPlan = PlanWriter.open.bind(PlanWriter);
+  vi.spyOn(PlanWriter, 'open').mockImplementationOnce(async (...given) => {
+    const plan = await openPlan(...given);
+    await expect(go(run, judge({ answers: 0 }))).rejects.toMatchObject({ kind: 'service' });
+    return plan;
   });
+  await expect(go(run, judge())).rejects.toMatchObject({ kind: 'superseded' });
 });
 
-describe('a run that another process takes over', () => {
-  it('says so, whatever it reads of what the other one writes', async () => {
-    const openPlan = PlanWriter.open.bind(PlanWriter);
-    vi.spyOn(PlanWriter, 'open').mockImplementationOnce(async (...given) => {
-      const plan = await openPlan(...given);
-      await expect(go(run, judge({ answers: 0 }))).rejects.toMatchObject({ kind: 'service' });
-      return plan;
-    });
-    await expect(go(run, judge())).rejects.toMatchObject({ kind: 'superseded' });
-  });
-});
-
-describe('a run that is resumed on a full disk', () => {
-  it.each([
-    ['a full disk', { code: 'ENOSPC', errno: -28 }],
-    ['a full quota', { code: 'Unknown system error -122', errno: -constants.errno.EDQUOT }],
-  ])('waits for room, then ends in words, and leaves alone whoever feeds it: %s', async (_, full) => {
+it.each([
+  ['a full disk', { code: 'ENOSPC', errno: -28 }],
+  ['a full quota', { code: 'Unknown system error -122', errno: -constants.errno.EDQUOT }],
+])(
+  'a run that is resumed on a full disk waits for room, then ends in words, and leaves alone whoever feeds it: %s',
+  async (_, full) => {
     const living = await FeedClaim.take(run.dir, { fleet: true });
     const handle = await open(join(run.dir, 'run.json'));
     await handle.close();
@@ -117,19 +109,17 @@ describe('a run that is resumed on a full disk', () => {
     await living.assertCurrent();
     await living.release();
     expect((await go(run, judge())).summary).toMatchObject({ status: 'finished' });
-  });
-});
+  },
+);
 
-describe('the right to feed a run', () => {
-  it('is not claimed by a file that there was no room to write', async () => {
-    const living = await FeedClaim.take(run.dir, { fleet: true });
-    await writeFile(join(run.dir, 'control', 'feed-0002.json'), '');
-    await living.assertCurrent();
-    const next = await FeedClaim.take(run.dir, { fleet: true });
-    expect(next.epoch).toBe(3);
-    await expect(living.assertCurrent()).rejects.toMatchObject({ kind: 'superseded' });
-    expect(await readFile(join(run.dir, 'control', 'feed-0003.json'), 'utf8')).toContain('"fleet":true');
-    await living.release();
-    await next.release();
-  });
+it('the right to feed a run is not claimed by a file that there was no room to write', async () => {
+  const living = await FeedClaim.take(run.dir, { fleet: true });
+  await writeFile(join(run.dir, 'control', 'feed-0002.json'), '');
+  await living.assertCurrent();
+  const next = await FeedClaim.take(run.dir, { fleet: true });
+  expect(next.epoch).toBe(3);
+  await expect(living.assertCurrent()).rejects.toMatchObject({ kind: 'superseded' });
+  expect(await readFile(join(run.dir, 'control', 'feed-0003.json'), 'utf8')).toContain('"fleet":true');
+  await living.release();
+  await next.release();
 });

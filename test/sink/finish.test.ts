@@ -225,27 +225,25 @@ describe('finishing a run', () => {
   });
 });
 
-describe('tables for spreadsheets', () => {
-  it('are split below the rows a spreadsheet takes, and files of an earlier pass that are too many go', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    const shard = shardOf(0, [0, 1, 2, 3, 4]);
-    await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
-    const split = await finishRun(log, signal, {
-      flaggedBounds: { csvRows: 2, workbookRows: 2 },
-    });
-    expect(split.files).toEqual(expect.arrayContaining(['flagged-3.csv', 'flagged.xlsx']));
-    const rows = async (name: string) =>
-      parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;
-    expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
-      2, 2, 1,
-    ]);
-    await finishRun(log, signal);
-    await log.close();
-    expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged')).sort()).toEqual([
-      'flagged.csv',
-      'flagged.xlsx',
-    ]);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+it('tables for spreadsheets are split below the rows a spreadsheet takes, and files of an earlier pass that are too many go', async () => {
+  const run = await newRun();
+  const log = await claim(run);
+  const shard = shardOf(0, [0, 1, 2, 3, 4]);
+  await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
+  const split = await finishRun(log, signal, {
+    flaggedBounds: { csvRows: 2, workbookRows: 2 },
   });
+  expect(split.files).toEqual(expect.arrayContaining(['flagged-3.csv', 'flagged.xlsx']));
+  const rows = async (name: string) =>
+    parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;
+  expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
+    2, 2, 1,
+  ]);
+  await finishRun(log, signal);
+  await log.close();
+  expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged')).sort()).toEqual([
+    'flagged.csv',
+    'flagged.xlsx',
+  ]);
+  expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

@@ -123,20 +123,18 @@ describe('measures', () => {
   });
 });
 
-describe('changed copies', () => {
-  it('are of both kinds of text, keep the label, and are the same every time', () => {
-    const texts = Array.from({ length: 200 }, (_, index) =>
-      index % 2 ? row(`the loathsome window ${index}`, HATE, OVERALL) : row(`the lovely garden ${index}`),
-    );
-    const copies = changedCopies(texts, seededRandom(SEED));
-    expect(changedCopies(texts, seededRandom(SEED))).toEqual(copies);
-    for (const label of [0, 1]) {
-      const own = copies.filter(({ targets }) => targets[OVERALL] === label);
-      expect(own.length).toBeGreaterThan(20);
-      const changed = own.filter(({ text }) => !texts.some((original) => original.text === text));
-      expect(changed.length).toBeGreaterThan(0.7 * own.length);
-    }
-  });
+it('changed copies are of both kinds of text, keep the label, and are the same every time', () => {
+  const texts = Array.from({ length: 200 }, (_, index) =>
+    index % 2 ? row(`the loathsome window ${index}`, HATE, OVERALL) : row(`the lovely garden ${index}`),
+  );
+  const copies = changedCopies(texts, seededRandom(SEED));
+  expect(changedCopies(texts, seededRandom(SEED))).toEqual(copies);
+  for (const label of [0, 1]) {
+    const own = copies.filter(({ targets }) => targets[OVERALL] === label);
+    expect(own.length).toBeGreaterThan(20);
+    const changed = own.filter(({ text }) => !texts.some((original) => original.text === text));
+    expect(changed.length).toBeGreaterThan(0.7 * own.length);
+  }
 });
 
 describe('reading the corpora', () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { expect, it, onTestFinished, test } from 'vitest';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import { gatewayMetrics } from '../../src/gateway/metrics.ts';
 import { METRICS } from '../../src/metrics/metric-table.ts';
@@ -51,8 +51,9 @@ async function served(metrics: Pick<Metrics, 'registry'>): Promise<string> {
 const byName = (one: { name: string | undefined }, other: { name: string | undefined }): number =>
   one.name!.localeCompare(other.name!);
 
-describe('a process serves the metrics of its rows in the table, and no others of its own', () => {
-  test.each(Object.entries(PROCESSES))('%s', async (process, metricsOf) => {
+test.each(Object.entries(PROCESSES))(
+  'a process serves the metrics of its rows in the table, and no others of its own: %s',
+  async (process, metricsOf) => {
     const metrics = metricsOf();
     const text = await served(metrics);
     const heads = [...text.matchAll(/^# HELP (guardsweep_\w+) (.+)\n# TYPE \1 (\w+)$/gm)];
@@ -62,8 +63,8 @@ describe('a process serves the metrics of its rows in the table, and no others o
     );
     expect(text).toMatch(/^guardsweep_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
-  });
-});
+  },
+);
 
 it('no metric has a label that is called endpoint: Prometheus may have one of that name already', () => {
   expect(ROWS.filter(({ labels }) => labels.includes('endpoint'))).toEqual([]);

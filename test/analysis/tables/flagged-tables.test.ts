@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { CsvSeparator } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { Item } from '../../../src/domain/item.ts';
@@ -29,55 +29,49 @@ const POLICY = {
   allowPartial: false,
 };
 
-describe('flagged.csv', () => {
-  it('is in order of severity, and says in words what was flagged and why', async () => {
-    const given = [
-      [0.4, null],
-      [0.9, ['hate', 'suicide_self_harm']],
-      [0.1, null],
-      [0.95, ['made up']],
-      [0.7, []],
-      [0.9, ['privacy']],
-    ] as const;
-    const shard = shardOf(0, [0, 1, 2, 3, 4, 5]);
-    const { dir, summary } = await finishedRun([resultOf(shard, flagging(given))], { policy: POLICY });
-    const rows = await rowsOf(dir, 'flagged.csv');
-    expect(Object.keys(rows[0]!).slice(0, 12)).toEqual(
-      'decision decided_by score flagged_categories guard_flagged path row line part turn id seq'.split(' '),
-    );
-    const high = 'Overall score at or above 0.8';
-    const low = 'Overall score at or above 0.3';
-    expect(
-      rows.map((row) => [row['seq'], row['decision'], row['decided_by'], row['flagged_categories']]),
-    ).toEqual([
-      ['3', 'block', high, 'made up'],
-      ['1', 'block', high, 'Hate; Suicide & Self-Harm'],
-      ['5', 'block', high, 'Privacy'],
-      ['4', 'review', low, 'No category'],
-      ['0', 'review', low, 'No category'],
-    ]);
-    expect(rows.map((row) => row['guard_flagged'])).toEqual(['yes', 'yes', 'yes', 'yes', 'no']);
-    const without = rows.filter((row) => row['flagged_categories'] === 'No category');
-    expect(summary.decisions_without_category).toEqual({ allow: 0, review: without.length, block: 0 });
-    expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  });
+it('flagged.csv is in order of severity, and says in words what was flagged and why', async () => {
+  const given = [
+    [0.4, null],
+    [0.9, ['hate', 'suicide_self_harm']],
+    [0.1, null],
+    [0.95, ['made up']],
+    [0.7, []],
+    [0.9, ['privacy']],
+  ] as const;
+  const shard = shardOf(0, [0, 1, 2, 3, 4, 5]);
+  const { dir, summary } = await finishedRun([resultOf(shard, flagging(given))], { policy: POLICY });
+  const rows = await rowsOf(dir, 'flagged.csv');
+  expect(Object.keys(rows[0]!).slice(0, 12)).toEqual(
+    'decision decided_by score flagged_categories guard_flagged path row line part turn id seq'.split(' '),
+  );
+  const high = 'Overall score at or above 0.8';
+  const low = 'Overall score at or above 0.3';
+  expect(
+    rows.map((row) => [row['seq'], row['decision'], row['decided_by'], row['flagged_categories']]),
+  ).toEqual([
+    ['3', 'block', high, 'made up'],
+    ['1', 'block', high, 'Hate; Suicide & Self-Harm'],
+    ['5', 'block', high, 'Privacy'],
+    ['4', 'review', low, 'No category'],
+    ['0', 'review', low, 'No category'],
+  ]);
+  expect(rows.map((row) => row['guard_flagged'])).toEqual(['yes', 'yes', 'yes', 'yes', 'no']);
+  const without = rows.filter((row) => row['flagged_categories'] === 'No category');
+  expect(summary.decisions_without_category).toEqual({ allow: 0, review: without.length, block: 0 });
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });
 
-describe('tables', () => {
-  it.each([';', '\t'] as const)('are separated by %j where that is chosen', async (csvSeparator) => {
-    const judge = (item: Item): Outcome => {
-      const { judgement } = verdict(item, { flagged: true });
-      const flags = [item.seq === 0 ? 'child_sexual_exploitation' : 'hate', 'privacy'];
-      return { judgement: { ...judgement!, subcategoryFlags: flags }, failure: null };
-    };
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]), judge)], { output: { csvSeparator } });
-    expect(await rowsOf(dir, 'verdicts.csv', csvSeparator)).toMatchObject([{ seq: '0' }, { seq: '1' }]);
-    expect(await rowsOf(dir, 'flagged.csv', csvSeparator)).toMatchObject([
-      { seq: '1', flagged_categories: 'Hate; Privacy' },
-    ]);
-    expect(await rowsOf(dir, 'restricted.csv', csvSeparator)).toMatchObject([
-      { seq: '0', decision: 'block' },
-    ]);
-    expect(await verifyRun(dir)).toMatchObject({ ok: true });
-  });
+it.each([';', '\t'] as const)('tables are separated by %j where that is chosen', async (csvSeparator) => {
+  const judge = (item: Item): Outcome => {
+    const { judgement } = verdict(item, { flagged: true });
+    const flags = [item.seq === 0 ? 'child_sexual_exploitation' : 'hate', 'privacy'];
+    return { judgement: { ...judgement!, subcategoryFlags: flags }, failure: null };
+  };
+  const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]), judge)], { output: { csvSeparator } });
+  expect(await rowsOf(dir, 'verdicts.csv', csvSeparator)).toMatchObject([{ seq: '0' }, { seq: '1' }]);
+  expect(await rowsOf(dir, 'flagged.csv', csvSeparator)).toMatchObject([
+    { seq: '1', flagged_categories: 'Hate; Privacy' },
+  ]);
+  expect(await rowsOf(dir, 'restricted.csv', csvSeparator)).toMatchObject([{ seq: '0', decision: 'block' }]);
+  expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });

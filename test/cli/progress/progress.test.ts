@@ -88,15 +88,13 @@ describe('the progress lines', () => {
   });
 });
 
-describe('the rate', () => {
-  it('is of the last seconds only', () => {
-    const rate = new RateWindow(10_000);
-    expect(rate.perSecond()).toBeNull();
-    for (let s = 0; s <= 20; s++) rate.add(s * 1000, s * 100);
-    expect(rate.perSecond()).toBe(100);
-    for (let s = 21; s <= 40; s++) rate.add(s * 1000, 2000);
-    expect(rate.perSecond()).toBe(0);
-  });
+it('the rate is of the last seconds only', () => {
+  const rate = new RateWindow(10_000);
+  expect(rate.perSecond()).toBeNull();
+  for (let s = 0; s <= 20; s++) rate.add(s * 1000, s * 100);
+  expect(rate.perSecond()).toBe(100);
+  for (let s = 21; s <= 40; s++) rate.add(s * 1000, 2000);
+  expect(rate.perSecond()).toBe(0);
 });
 
 describe('progress', () => {

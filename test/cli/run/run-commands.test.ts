@@ -7,29 +7,27 @@ import { type TestRedis, redisForTest } from '../../helpers/redis/redis.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { typed } from '../terminal.ts';
 
-describe('status of many runs', () => {
-  it.each([
-    ['run.json', '{', /not a run directory/],
-    ['plan.jsonl', 'no plan\n{}\n', /plan/],
-  ])('shows the others when %s of one is damaged', async (file, text, problem) => {
-    const { dir, record } = await newRun();
-    const out = dirname(dir);
-    const other = join(out, '20261121T030000Z-other-cd34');
-    await mkdir(join(other, 'log'), { recursive: true });
-    const sound = await newRun();
-    const json = JSON.stringify({ ...sound.record, run: '20261121T030000Z-other-cd34' });
-    await writeFile(join(other, 'run.json'), file === 'run.json' ? text : json);
-    if (file !== 'run.json') await writeFile(join(other, file), text);
-    const { status, stdout } = await typed(['status', '--out', out]);
-    expect(status).toBe(0);
-    const [first, second] = stdout.split('\n');
-    expect(first).toMatch(/^20261121T030000Z-other-cd34: unreadable; /);
-    expect(first).toMatch(problem);
-    expect(second).toContain(`${record.run}: stopped`);
-    const listed = JSON.parse((await typed(['status', '--out', out, '--json'])).stdout) as unknown[];
-    expect(listed).toMatchObject([{ state: 'unreadable', dir: other }, { state: 'stopped' }]);
-    expect((await typed(['status', other])).status).not.toBe(0);
-  });
+it.each([
+  ['run.json', '{', /not a run directory/],
+  ['plan.jsonl', 'no plan\n{}\n', /plan/],
+])('status of many runs shows the others when %s of one is damaged', async (file, text, problem) => {
+  const { dir, record } = await newRun();
+  const out = dirname(dir);
+  const other = join(out, '20261121T030000Z-other-cd34');
+  await mkdir(join(other, 'log'), { recursive: true });
+  const sound = await newRun();
+  const json = JSON.stringify({ ...sound.record, run: '20261121T030000Z-other-cd34' });
+  await writeFile(join(other, 'run.json'), file === 'run.json' ? text : json);
+  if (file !== 'run.json') await writeFile(join(other, file), text);
+  const { status, stdout } = await typed(['status', '--out', out]);
+  expect(status).toBe(0);
+  const [first, second] = stdout.split('\n');
+  expect(first).toMatch(/^20261121T030000Z-other-cd34: unreadable; /);
+  expect(first).toMatch(problem);
+  expect(second).toContain(`${record.run}: stopped`);
+  const listed = JSON.parse((await typed(['status', '--out', out, '--json'])).stdout) as unknown[];
+  expect(listed).toMatchObject([{ state: 'unreadable', dir: other }, { state: 'stopped' }]);
+  expect((await typed(['status', other])).status).not.toBe(0);
 });
 
 describe('a run', () => {

@@ -88,12 +88,10 @@ describe('dynamic batching', () => {
   });
 });
 
-describe('closing', () => {
-  it('lets accepted requests finish and can be asked twice', async () => {
-    await start(1, { serviceTime: () => 100 });
-    const reply = client.infer({ tensors: one });
-    await settled(() => control.counts.executions === 1);
-    await Promise.all([server.close(), server.close()]);
-    expect((await reply).outputs).not.toHaveLength(0);
-  });
+it('closing lets accepted requests finish and can be asked twice', async () => {
+  await start(1, { serviceTime: () => 100 });
+  const reply = client.infer({ tensors: one });
+  await settled(() => control.counts.executions === 1);
+  await Promise.all([server.close(), server.close()]);
+  expect((await reply).outputs).not.toHaveLength(0);
 });

@@ -125,24 +125,22 @@ describe('verdicts', () => {
   });
 });
 
-describe('without batching', () => {
-  it('has no batch dimension (C-208)', async () => {
-    const { client: plain } = await guardForTest({ maxBatchSize: 0 });
-    const config = await plain.config();
-    expect(config.max_batch_size).toBe(0);
-    expect(config.dynamic_batching ?? null).toBeNull();
-    const flat = (name: string, text: string) => ({ ...column(name, [text]), shape: [1] });
-    const reply = await plain.infer({ tensors: [flat('MODALITY', 'text'), flat('TEXT', 'two')] });
-    expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
-    const batched = await client.infer({ tensors: promptInputs(['two']) });
-    expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
-    const conversation = messages([['user', 'hello']]);
-    const multiturn = await plain.infer({
-      tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
-    });
-    expect(output(multiturn, 'SCORE')).toHaveLength(1);
-    await expect(plain.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
-      code: status.INVALID_ARGUMENT,
-    });
+it('without batching has no batch dimension (C-208)', async () => {
+  const { client: plain } = await guardForTest({ maxBatchSize: 0 });
+  const config = await plain.config();
+  expect(config.max_batch_size).toBe(0);
+  expect(config.dynamic_batching ?? null).toBeNull();
+  const flat = (name: string, text: string) => ({ ...column(name, [text]), shape: [1] });
+  const reply = await plain.infer({ tensors: [flat('MODALITY', 'text'), flat('TEXT', 'two')] });
+  expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
+  const batched = await client.infer({ tensors: promptInputs(['two']) });
+  expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
+  const conversation = messages([['user', 'hello']]);
+  const multiturn = await plain.infer({
+    tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
+  });
+  expect(output(multiturn, 'SCORE')).toHaveLength(1);
+  await expect(plain.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
+    code: status.INVALID_ARGUMENT,
   });
 });

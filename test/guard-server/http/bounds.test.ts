@@ -55,17 +55,15 @@ describe('a body of more than 64 MiB', () => {
   });
 });
 
-describe('access', () => {
-  const token = 'opensesame';
+const token = 'opensesame';
 
-  it('needs the token, for every path (C-505)', async () => {
-    const guard = await server(token);
-    for (const path of ['/v2/health/live', '/v2/models/guard', '/nothing']) {
-      const refused = await fetch(`${guard.httpAddress!}${path}`);
-      expect(refused.status).toBe(401);
-      expect(await refused.json()).toEqual({ error: 'this server needs a bearer token' });
-    }
-    const headers = { ...good.headers, authorization: `Bearer ${token}` };
-    expect(await judge(guard, { headers })).toBe(200);
-  });
+it('access needs the token, for every path (C-505)', async () => {
+  const guard = await server(token);
+  for (const path of ['/v2/health/live', '/v2/models/guard', '/nothing']) {
+    const refused = await fetch(`${guard.httpAddress!}${path}`);
+    expect(refused.status).toBe(401);
+    expect(await refused.json()).toEqual({ error: 'this server needs a bearer token' });
+  }
+  const headers = { ...good.headers, authorization: `Bearer ${token}` };
+  expect(await judge(guard, { headers })).toBe(200);
 });

@@ -20,17 +20,15 @@ const post = (path: string, body?: string): Promise<HttpReply> => ask('POST', pa
 /** The paths of a model: of its current version, and of a named one. */
 const MODEL = ['/v2/models/guard', '/v2/models/guard/versions/1'];
 
-describe('health', () => {
-  test.each([
-    ['/v2/health/live', 200],
-    ['/v2/health/ready', 200],
-    ['/v2/models/guard/ready', 200],
-    ['/v2/models/guard/versions/9/ready', 400],
-    ['/v2/models/guard/versions/x/ready', 400],
-    ['/v2/models/other/ready', 400],
-  ])('%s answers %i, without a body', async (path, status) => {
-    expect(await get(path)).toMatchObject({ status, text: '' });
-  });
+test.each([
+  ['/v2/health/live', 200],
+  ['/v2/health/ready', 200],
+  ['/v2/models/guard/ready', 200],
+  ['/v2/models/guard/versions/9/ready', 400],
+  ['/v2/models/guard/versions/x/ready', 400],
+  ['/v2/models/other/ready', 400],
+])('health: %s answers %i, without a body', async (path, status) => {
+  expect(await get(path)).toMatchObject({ status, text: '' });
 });
 
 describe('descriptions', () => {
@@ -84,19 +82,17 @@ describe('the model repository', () => {
   });
 });
 
-describe('an error', () => {
-  test.each([
-    ['GET', '/v2/models/other', 404, /^Request for unknown model: 'other' is not found$/],
-    ['GET', '/v2/models/guard/versions/7/config', 404, /version 7 is not found/],
-    ['GET', '/v2/models/guard/versions/x', 400, /a model version is a whole number/],
-    ['GET', '/v2/models/gu%61rd/versions/7', 404, /'guard' version 7/],
-    ['GET', '/v2/models/%ff', 400, /percent-encoding/],
-    ['GET', '/v2/models/guard/infer', 501, /^this server does not serve GET \/v2\/models\/guard\/infer$/],
-  ])('%s %s: %i', async (method, path, status, error) => {
-    const reply = await ask(method, path);
-    expect(reply.status).toBe(status);
-    expect(Object.keys(reply.json!)).toEqual(['error']);
-    expect(reply.json!.error).toMatch(error);
-    expect(reply.headers.get('content-type')).toBe('application/json');
-  });
+test.each([
+  ['GET', '/v2/models/other', 404, /^Request for unknown model: 'other' is not found$/],
+  ['GET', '/v2/models/guard/versions/7/config', 404, /version 7 is not found/],
+  ['GET', '/v2/models/guard/versions/x', 400, /a model version is a whole number/],
+  ['GET', '/v2/models/gu%61rd/versions/7', 404, /'guard' version 7/],
+  ['GET', '/v2/models/%ff', 400, /percent-encoding/],
+  ['GET', '/v2/models/guard/infer', 501, /^this server does not serve GET \/v2\/models\/guard\/infer$/],
+])('an error: %s %s: %i', async (method, path, status, error) => {
+  const reply = await ask(method, path);
+  expect(reply.status).toBe(status);
+  expect(Object.keys(reply.json!)).toEqual(['error']);
+  expect(reply.json!.error).toMatch(error);
+  expect(reply.headers.get('content-type')).toBe('application/json');
 });

@@ -179,25 +179,23 @@ describe('a clip', () => {
   });
 });
 
-describe('the fingerprint', () => {
-  it('has the listed hashes of the image network from the start, and keeps them when it is loaded', async () => {
-    const root = new URL('../../../', import.meta.url);
-    const list = readFileSync(new URL('training/image-model/SHA256SUMS', root), 'utf8').trim();
-    const listed = new Map(
-      list.split('\n').map((line) => [line.slice(line.lastIndexOf('/') + 1), line.split('  ')] as const),
-    );
-    for (const [sha256, path] of listed.values()) {
-      const bytes = readFileSync(new URL(path!, root));
-      expect([path, createHash('sha256').update(bytes).digest('hex')]).toEqual([path, sha256]);
-    }
-    expect([...listed.keys()]).toEqual(expect.arrayContaining(['tensorflow.cjs', 'tensorflow.wasm']));
-    expect(artifactsAtStart).toMatchObject({
-      'lite-image-network': listed.get('network.json')?.[0],
-      'lite-image-weights': listed.get('weights.bin')?.[0],
-      'lite-image-rules': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-      'lite-image-runtime': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
-    });
-    await judge(picture(await pattern(1).png().toBuffer()));
-    expect(await artifacts()).toEqual(artifactsAtStart);
+it('the fingerprint has the listed hashes of the image network from the start, and keeps them when it is loaded', async () => {
+  const root = new URL('../../../', import.meta.url);
+  const list = readFileSync(new URL('training/image-model/SHA256SUMS', root), 'utf8').trim();
+  const listed = new Map(
+    list.split('\n').map((line) => [line.slice(line.lastIndexOf('/') + 1), line.split('  ')] as const),
+  );
+  for (const [sha256, path] of listed.values()) {
+    const bytes = readFileSync(new URL(path!, root));
+    expect([path, createHash('sha256').update(bytes).digest('hex')]).toEqual([path, sha256]);
+  }
+  expect([...listed.keys()]).toEqual(expect.arrayContaining(['tensorflow.cjs', 'tensorflow.wasm']));
+  expect(artifactsAtStart).toMatchObject({
+    'lite-image-network': listed.get('network.json')?.[0],
+    'lite-image-weights': listed.get('weights.bin')?.[0],
+    'lite-image-rules': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    'lite-image-runtime': expect.stringMatching(/^[0-9a-f]{64}$/) as string,
   });
+  await judge(picture(await pattern(1).png().toBuffer()));
+  expect(await artifacts()).toEqual(artifactsAtStart);
 });

@@ -59,16 +59,14 @@ describe('features', () => {
   });
 });
 
-describe('pieces', () => {
-  it('make up the text in order, none empty, none longer than a sentence may be', () => {
-    fc.assert(
-      fc.property(fc.oneof(anyText, longText), (text) => {
-        const pieces = [...piecesOf(text, classes)];
-        expect(pieces.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text);
-        if (text.length <= MAX_PIECE_UNITS) expect(pieces).toHaveLength(1);
-        else expect(pieces.every(({ from, to }) => to > from && to - from <= MAX_PIECE_UNITS)).toBe(true);
-      }),
-      { numRuns: 200 },
-    );
-  });
+it('pieces make up the text in order, none empty, none longer than a sentence may be', () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText, longText), (text) => {
+      const pieces = [...piecesOf(text, classes)];
+      expect(pieces.map(({ from, to }) => text.slice(from, to)).join('')).toBe(text);
+      if (text.length <= MAX_PIECE_UNITS) expect(pieces).toHaveLength(1);
+      else expect(pieces.every(({ from, to }) => to > from && to - from <= MAX_PIECE_UNITS)).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
 });

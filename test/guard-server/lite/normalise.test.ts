@@ -3,14 +3,12 @@ import { normalise } from '../../../src/guard-server/lite/normalise.ts';
 import { Vocabulary } from '../../../src/guard-server/lite/vocabulary.ts';
 import { expectLinear } from '../../helpers/linear.ts';
 
-describe('the form that features are taken from', () => {
-  it.each(['с', 'a1', 'a1-', 'a.', 'a ', '1', 'aс', '\u200b', 'a1@', 'a\u0336', 'ệ ', 'ệa', 'b1b '])(
-    'takes linear time over %j',
-    (part) => {
-      expectLinear((length) => part.repeat(length / part.length), normalise);
-    },
-  );
-});
+it.each(['с', 'a1', 'a1-', 'a.', 'a ', '1', 'aс', '\u200b', 'a1@', 'a\u0336', 'ệ ', 'ệa', 'b1b '])(
+  'the form that features are taken from takes linear time over %j',
+  (part) => {
+    expectLinear((length) => part.repeat(length / part.length), normalise);
+  },
+);
 
 describe('with a vocabulary', () => {
   const vocabulary = new Vocabulary([

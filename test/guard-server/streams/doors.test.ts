@@ -349,8 +349,9 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
   });
 });
 
-describe('a model that was never loaded', () => {
-  it.each([grpc, webSocket])('is UNAVAILABLE to streams over $name', async (door) => {
+it.each([grpc, webSocket])(
+  'a model that was never loaded is UNAVAILABLE to streams over $name',
+  async (door) => {
     const server = await startGuardServer({
       ...{ model: 'synthetic', grpcPort: 0, httpPort: 0, modelControl: 'explicit' },
     });
@@ -361,5 +362,5 @@ describe('a model that was never loaded', () => {
     stream.send(first);
     expect(await stream.ended).toBe('UNAVAILABLE');
     stream.leave();
-  });
-});
+  },
+);

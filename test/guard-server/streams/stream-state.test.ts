@@ -78,41 +78,39 @@ class ContractModel {
   }
 }
 
-describe('the state machine', () => {
-  it('follows the contract whatever a client sends (C-224, C-227, C-302, C-304, C-306, C-310, C-602, C-716)', async () => {
-    const { streams } = await startStreams({ lingerMs: 60_000 });
-    await fc.assert(
-      fc.asyncProperty(actions, async (given) => {
-        const recorded = new RecordedStream(streams);
-        const model = new ContractModel();
-        for (const action of given) {
-          if (action.does === 'send') {
-            recorded.stream.receive(action.request);
-            model.send(action.request);
-          } else if (action.does === 'send nonsense') {
-            recorded.stream.receiveInvalid('nonsense');
-            model.end(model.state === 'final' ? 'FAILED_PRECONDITION' : 'INVALID_ARGUMENT');
-          } else if (action.does === 'wait') await turn();
-          else {
-            const isComplete = recorded.verdicts.at(-1)?.isFinal === true;
-            if (action.does === 'end') {
-              recorded.stream.clientEnded();
-              model.halfClose();
-            } else {
-              recorded.stream.clientLeft();
-              model.end(isComplete ? 'OK' : 'CANCELLED');
-            }
+it('the state machine follows the contract whatever a client sends (C-224, C-227, C-302, C-304, C-306, C-310, C-602, C-716)', async () => {
+  const { streams } = await startStreams({ lingerMs: 60_000 });
+  await fc.assert(
+    fc.asyncProperty(actions, async (given) => {
+      const recorded = new RecordedStream(streams);
+      const model = new ContractModel();
+      for (const action of given) {
+        if (action.does === 'send') {
+          recorded.stream.receive(action.request);
+          model.send(action.request);
+        } else if (action.does === 'send nonsense') {
+          recorded.stream.receiveInvalid('nonsense');
+          model.end(model.state === 'final' ? 'FAILED_PRECONDITION' : 'INVALID_ARGUMENT');
+        } else if (action.does === 'wait') await turn();
+        else {
+          const isComplete = recorded.verdicts.at(-1)?.isFinal === true;
+          if (action.does === 'end') {
+            recorded.stream.clientEnded();
+            model.halfClose();
+          } else {
+            recorded.stream.clientLeft();
+            model.end(isComplete ? 'OK' : 'CANCELLED');
           }
-          if (recorded.verdicts.at(-1)?.isFinal === true) model.complete();
-          expect(recorded.status).toBe(model.status);
-          checkVerdicts(recorded, model);
         }
-        recorded.stream.clientLeft();
-        expect(streams.open).toBe(0);
-        expect(streams.unjudgedText).toBe(0);
-      }),
-    );
-  });
+        if (recorded.verdicts.at(-1)?.isFinal === true) model.complete();
+        expect(recorded.status).toBe(model.status);
+        checkVerdicts(recorded, model);
+      }
+      recorded.stream.clientLeft();
+      expect(streams.open).toBe(0);
+      expect(streams.unjudgedText).toBe(0);
+    }),
+  );
 });
 
 /** Lets evaluations end that have nothing to wait for. */

@@ -20,39 +20,37 @@ closeAfterEach();
 
 const signal = new AbortController().signal;
 
-describe('a wrong setting is a failure at once', () => {
-  const without = (config: WireModelConfig, name: string): WireModelConfig => ({
+const without = (config: WireModelConfig, name: string): WireModelConfig => ({
+  ...config,
+  input: config.input.filter((input) => input.name !== name),
+  output: config.output.filter((output) => output.name !== name),
+});
+const output = (name: string, change: object): ScriptedGuardOptions => ({
+  config: (config) => ({
     ...config,
-    input: config.input.filter((input) => input.name !== name),
-    output: config.output.filter((output) => output.name !== name),
-  });
-  const output = (name: string, change: object): ScriptedGuardOptions => ({
-    config: (config) => ({
-      ...config,
-      output: config.output.map((it) => (it.name === name ? { ...it, ...change } : it)),
-    }),
-  });
-  const missing = (name: string): ScriptedGuardOptions => ({ config: (config) => without(config, name) });
-  const failing = (code: status): ScriptedGuardOptions => ({ configError: () => ({ code, details: 'no' }) });
-  const noVersion: ScriptedGuardOptions = {
-    onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }),
-  };
-  const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
-    ['a missing input', missing('MESSAGES'), /MESSAGES/],
-    ['a missing output', missing('SCORE'), /SCORE/],
-    ['an output of another type', output('FLAGGED', { data_type: 'TYPE_INT32' }), /FLAGGED/],
-    ['an output of another width', output('SUBCATEGORY_SCORES', { dims: [12] }), /SUBCATEGORY_SCORES/],
-    ['an unknown model', failing(status.NOT_FOUND), /no model guard/],
-    ['a wrong key', failing(status.UNAUTHENTICATED), /not authorised/],
-    ['no version', noVersion, /no artifact hashes/],
-  ];
-  test.each(rows)('%s', async (_, options, says) => {
-    const server = await guard(options);
-    const message = await refusalOf([server]);
-    expect(message).toMatch(says);
-    expect(message).toContain(server.address);
-    await expect(readingOf(server)).rejects.toMatchObject({ kind: 'service' });
-  });
+    output: config.output.map((it) => (it.name === name ? { ...it, ...change } : it)),
+  }),
+});
+const missing = (name: string): ScriptedGuardOptions => ({ config: (config) => without(config, name) });
+const failing = (code: status): ScriptedGuardOptions => ({ configError: () => ({ code, details: 'no' }) });
+const noVersion: ScriptedGuardOptions = {
+  onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }),
+};
+const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
+  ['a missing input', missing('MESSAGES'), /MESSAGES/],
+  ['a missing output', missing('SCORE'), /SCORE/],
+  ['an output of another type', output('FLAGGED', { data_type: 'TYPE_INT32' }), /FLAGGED/],
+  ['an output of another width', output('SUBCATEGORY_SCORES', { dims: [12] }), /SUBCATEGORY_SCORES/],
+  ['an unknown model', failing(status.NOT_FOUND), /no model guard/],
+  ['a wrong key', failing(status.UNAUTHENTICATED), /not authorised/],
+  ['no version', noVersion, /no artifact hashes/],
+];
+test.each(rows)('a wrong setting is a failure at once: %s', async (_, options, says) => {
+  const server = await guard(options);
+  const message = await refusalOf([server]);
+  expect(message).toMatch(says);
+  expect(message).toContain(server.address);
+  await expect(readingOf(server)).rejects.toMatchObject({ kind: 'service' });
 });
 
 test('no guard within the start timeout is one clear line', async () => {

@@ -308,33 +308,31 @@ describe('media that no guard judges', () => {
   });
 });
 
-describe('what is sent of a file', () => {
-  const content = fc.string({ unit: fc.constantFrom('a', 'm', 'z'), minLength: 1, maxLength: 12 });
-  const modality = fc.constantFrom<MediaRequest['modality']>('image', 'audio');
-  const judging = fc.record({
-    frames: fc.integer({ min: 1, max: 12 }),
-    longAudio: fc.constantFrom<Judging['longAudio']>('windows', 'truncate'),
-  });
+const content = fc.string({ unit: fc.constantFrom('a', 'm', 'z'), minLength: 1, maxLength: 12 });
+const modality = fc.constantFrom<MediaRequest['modality']>('image', 'audio');
+const judging = fc.record({
+  frames: fc.integer({ min: 1, max: 12 }),
+  longAudio: fc.constantFrom<Judging['longAudio']>('windows', 'truncate'),
+});
 
-  it('is every frame and every window that is counted as judged, in order', async () => {
-    await fc.assert(
-      fc.asyncProperty(content, modality, judging, async (letters, kind, how) => {
-        const judge = guard();
-        const { judgement: verdict } = await moderate(await media('file', letters, kind), judge, how);
-        const sent = judge.asked.map((request) =>
-          ('image' in request ? request.image : wavOf(request)).toString(),
-        );
-        expect(letters.startsWith(sent.join(''))).toBe(true);
-        const { judged, total } = verdict!.coverage;
-        const unit = kind === 'image' ? 1 : 300;
-        expect(judged).toBe(sent.length * unit);
-        expect(total).toBeCloseTo(letters.length * unit, 2);
-        const whole = kind === 'image' ? how.frames >= letters.length : how.longAudio === 'windows';
-        if (whole) expect(sent.join('')).toBe(letters);
-      }),
-      { seed: 20_261_121, numRuns: 50 },
-    );
-  });
+it('what is sent of a file is every frame and every window that is counted as judged, in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(content, modality, judging, async (letters, kind, how) => {
+      const judge = guard();
+      const { judgement: verdict } = await moderate(await media('file', letters, kind), judge, how);
+      const sent = judge.asked.map((request) =>
+        ('image' in request ? request.image : wavOf(request)).toString(),
+      );
+      expect(letters.startsWith(sent.join(''))).toBe(true);
+      const { judged, total } = verdict!.coverage;
+      const unit = kind === 'image' ? 1 : 300;
+      expect(judged).toBe(sent.length * unit);
+      expect(total).toBeCloseTo(letters.length * unit, 2);
+      const whole = kind === 'image' ? how.frames >= letters.length : how.longAudio === 'windows';
+      if (whole) expect(sent.join('')).toBe(letters);
+    }),
+    { seed: 20_261_121, numRuns: 50 },
+  );
 });
 
 function wavOf(request: GuardRequest): Buffer {

@@ -93,27 +93,25 @@ describe('a text beyond the context of the guard', () => {
   });
 });
 
-describe('a conversation beyond the context of the guard', () => {
-  const system: Turn = ['system', 'be kind'];
-  const turn = (n: number, text = filler): Turn => [n % 2 === 0 ? 'user' : 'assistant', `${n}: ${text}`];
-  it('keeps its system turn and slides over the rest', async () => {
-    const guard = new SmallGuard(600);
-    const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));
-    const { judgement: verdict } = await outcomeOf(guard, conversation([system, ...turns]));
-    expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'turns', judged: 61, total: 61 } });
-    const windows = guard.seen.filter((request) => Buffer.byteLength(textsOf(request).join('')) <= 600);
-    const seen = new Set<string>();
-    for (const request of windows) {
-      if (request.requestType !== 'multiturn') throw new Error('not a conversation');
-      const messages = submittedTurns(request);
-      expect(messages[0]).toEqual(system);
-      expect(messages.at(-1)![0]).not.toBe('system');
-      for (const [, content] of messages) seen.add(content);
-    }
-    expect(seen.size).toBe(61);
-    // Turn 41 of those after the system turn is the 43rd, at position 42.
-    const worst = verdict!.coverage.worst_at!;
-    expect(worst).toBeGreaterThan(30);
-    expect(worst).toBeLessThanOrEqual(42);
-  });
+const system: Turn = ['system', 'be kind'];
+const turn = (n: number, text = filler): Turn => [n % 2 === 0 ? 'user' : 'assistant', `${n}: ${text}`];
+it('a conversation beyond the context of the guard keeps its system turn and slides over the rest', async () => {
+  const guard = new SmallGuard(600);
+  const turns = Array.from({ length: 60 }, (_, n) => turn(n, n === 41 ? `${filler} poison` : filler));
+  const { judgement: verdict } = await outcomeOf(guard, conversation([system, ...turns]));
+  expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'turns', judged: 61, total: 61 } });
+  const windows = guard.seen.filter((request) => Buffer.byteLength(textsOf(request).join('')) <= 600);
+  const seen = new Set<string>();
+  for (const request of windows) {
+    if (request.requestType !== 'multiturn') throw new Error('not a conversation');
+    const messages = submittedTurns(request);
+    expect(messages[0]).toEqual(system);
+    expect(messages.at(-1)![0]).not.toBe('system');
+    for (const [, content] of messages) seen.add(content);
+  }
+  expect(seen.size).toBe(61);
+  // Turn 41 of those after the system turn is the 43rd, at position 42.
+  const worst = verdict!.coverage.worst_at!;
+  expect(worst).toBeGreaterThan(30);
+  expect(worst).toBeLessThanOrEqual(42);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { ItemRequest, Turn } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
@@ -45,35 +45,33 @@ async function judgeOne(
   return outcomes[0]!;
 }
 
-describe('the windows of an item', () => {
-  it('are the same whatever was judged before, in any order, and after any interruption', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(request, fc.integer(), fc.option(fc.integer({ min: 1, max: 12 }))), {
-          minLength: 2,
-          maxLength: 6,
-        }),
-        fc.integer({ min: 40, max: 700 }),
-        async (cases, context) => {
-          const alone = await Promise.all(
-            cases.map(([item]) => judgeOne(textModerator(new SmallGuard(context)), item)),
-          );
-          // One process judges them in another order; an interruption is another process.
-          let moderator = textModerator(new SmallGuard(context));
-          const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);
-          for (const index of order) {
-            const [item, , interruptedAt] = cases[index]!;
-            if (interruptedAt !== null) {
-              await interrupted(context, item, interruptedAt);
-              if (interruptedAt % 2 === 0) moderator = textModerator(new SmallGuard(context));
-            }
-            expect(substance(await judgeOne(moderator, item))).toEqual(substance(alone[index]!));
+it('the windows of an item are the same whatever was judged before, in any order, and after any interruption', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(request, fc.integer(), fc.option(fc.integer({ min: 1, max: 12 }))), {
+        minLength: 2,
+        maxLength: 6,
+      }),
+      fc.integer({ min: 40, max: 700 }),
+      async (cases, context) => {
+        const alone = await Promise.all(
+          cases.map(([item]) => judgeOne(textModerator(new SmallGuard(context)), item)),
+        );
+        // One process judges them in another order; an interruption is another process.
+        let moderator = textModerator(new SmallGuard(context));
+        const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);
+        for (const index of order) {
+          const [item, , interruptedAt] = cases[index]!;
+          if (interruptedAt !== null) {
+            await interrupted(context, item, interruptedAt);
+            if (interruptedAt % 2 === 0) moderator = textModerator(new SmallGuard(context));
           }
-        },
-      ),
-      { seed: SEED, numRuns: 50 },
-    );
-  });
+          expect(substance(await judgeOne(moderator, item))).toEqual(substance(alone[index]!));
+        }
+      },
+    ),
+    { seed: SEED, numRuns: 50 },
+  );
 });
 
 /** Judges until a number of calls were made, and is then aborted. */

@@ -38,10 +38,8 @@ describe('pictures come out as the reference has them, pixel for pixel (C-801, C
   });
 });
 
-describe('files that are refused get the code of their kind', () => {
-  const refused = names.filter((name) => names.includes(`${name}.error`));
-  it.each(refused)('%s', async (name) => {
-    const code = String(await read(`${name}.error`)).trim();
-    expect(await normalized(name)).toMatchObject({ code });
-  });
+const refused = names.filter((name) => names.includes(`${name}.error`));
+it.each(refused)('files that are refused get the code of their kind: %s', async (name) => {
+  const code = String(await read(`${name}.error`)).trim();
+  expect(await normalized(name)).toMatchObject({ code });
 });
