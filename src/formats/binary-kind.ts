@@ -16,6 +16,10 @@ interface BinaryKind {
 const IMAGE: BinaryKind = { name: 'an image', modality: 'image', isJudged: true };
 const AUDIO: BinaryKind = { name: 'audio', modality: 'audio', isJudged: true };
 const VIDEO = unjudged('video');
+const COMPOUND_FILE = unjudged('an office document');
+const ENCRYPTED_DOCUMENT = unjudged('an encrypted office document');
+/** Name of the stream that holds a document encrypted with a password ([MS-OFFCRYPTO], 2.3.4.4). */
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le');
 const ARCHIVE = unjudged('an archive');
 const PROGRAM = unjudged('a program');
 const BINARY = unjudged('a binary file');
@@ -52,7 +56,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['flv', VIDEO],
   ['mpegProgram', VIDEO],
   ['zip', unjudged('an archive or an office document')],
-  ['compoundFile', unjudged('an office document')],
+  ['compoundFile', COMPOUND_FILE],
   ['sevenZip', ARCHIVE],
   ['rar', ARCHIVE],
   ['xz', ARCHIVE],
@@ -115,6 +119,7 @@ export function binaryKind(head: Buffer, path: string, encoding: string | null):
   const byName = mediaKindByName(path);
   const utf16 = isUtf16(head, encoding);
   const known = kindByBytes(head, byName, utf16);
+  if (known === COMPOUND_FILE && head.includes(ENCRYPTED)) return ENCRYPTED_DOCUMENT;
   if (known !== null) return known;
   if (!utf16 && isNotText(head)) {
     // Audio streams may lack a header at the beginning; the decoder checks them.

@@ -23,13 +23,13 @@ export const WHY = [
   'encrypted',
   'damaged',
   'method',
-  'office',
   'part-too-large',
   'too-deep',
   'too-many',
   'too-large',
   'empty',
   'drawing',
+  'macros',
   'internal',
 ] as const;
 export type Why = (typeof WHY)[number];
@@ -39,6 +39,8 @@ export const part = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('file'), name: z.string(), base64: z.string() }),
   /** A text as rendered. */
   z.object({ kind: z.literal('text'), name: z.string(), text: z.string() }),
+  /** A table: CSV with commas and line feeds, in base64. */
+  z.object({ kind: z.literal('table'), name: z.string(), base64: z.string() }),
   /** What is not unpacked; an empty name for the file itself. `rest`: nothing follows it, and so many parts are left. */
   z.object({
     kind: z.literal('problem'),

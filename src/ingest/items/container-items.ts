@@ -13,7 +13,7 @@ import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import type { Container } from '../../formats/unpack/container-kind.ts';
 import { MAX_PART_BYTES, type UnpackedPart, type UnpackLimits } from '../../formats/unpack/messages.ts';
 import { unpack } from '../../formats/unpack/unpack.ts';
-import { examine, readerFor, type Examination } from '../recognise/examine.ts';
+import { examine, examineTable, readerFor, type Examination } from '../recognise/examine.ts';
 import { MemorySource } from '../sources/memory-source.ts';
 import type { OpenSource, SourceHead } from '../sources/open-source.ts';
 import { readRecords } from '../sources/read-records.ts';
@@ -78,7 +78,8 @@ async function* draftsOf(part: UnpackedPart, reading: Reading): AsyncGenerator<r
   const { config, itemBytes, signal } = reading;
   const file = new MemorySource(Buffer.from(part.base64, 'base64'));
   const { head } = file;
-  const examined = await examine({ file, head, config, isNamed: false, path: name, itemBytes, signal });
+  const target = { file, head, config, isNamed: false, path: name, itemBytes, signal };
+  const examined = await (part.kind === 'table' ? examineTable(target) : examine(target));
   if (examined.kind !== 'records') {
     yield [nestInPart(name, wholeDraft(examined, head))];
     return;
@@ -141,8 +142,6 @@ function problemOf(
       return itemError('UNSUPPORTED_TYPE', 'the file is encrypted');
     case 'method':
       return itemError('UNSUPPORTED_TYPE', 'the file is stored in the archive by a method that is not read');
-    case 'office':
-      return errorWithReason('file_type', 'the file is an office document, which is not judged');
     case 'damaged':
       return itemError('UNREADABLE_SOURCE', 'the file is damaged or truncated');
     case 'part-too-large':
@@ -163,6 +162,8 @@ function problemOf(
       return itemError('EMPTY_CONTENT', NOTHING_INSIDE);
     case 'drawing':
       return errorWithReason('file_type', 'the shapes of a drawing (SVG) are not judged: convert it to PNG');
+    case 'macros':
+      return itemError('UNSUPPORTED_TYPE', 'the document holds macros, which are not judged');
     case 'internal':
       return itemError('INTERNAL', 'the process that unpacks files ended unexpectedly');
   }

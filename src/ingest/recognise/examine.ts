@@ -97,6 +97,15 @@ export async function examine(target: ToExamine): Promise<Examination> {
   return examineRecords(await withHeader(examined.layout, target), target);
 }
 
+/** Decides how the rows of a table of our own making are read: CSV with commas and line feeds, by the rules for others. */
+export async function examineTable(target: ToExamine): Promise<Examination> {
+  const separation = { delimiter: ',', lineBreak: '\n', namesDelimiter: false } as const;
+  return examineRecords(
+    await withHeader({ kind: 'csv', ...separation, header: true, width: null }, target),
+    target,
+  );
+}
+
 /** Decides from the head of a file what it is. */
 export function examineHead(head: SourceHead, path: string, config: SourceConfig): HeadExamination {
   const { isCompressed } = head;

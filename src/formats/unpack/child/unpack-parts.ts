@@ -1,7 +1,7 @@
 import { hasMagicBytes } from '../../../domain/magic-bytes.ts';
 import { type Container, containerKind } from '../container-kind.ts';
 import { MAX_PART_BYTES, type UnpackedPart, type UnpackLimits, type Why } from '../messages.ts';
-import { type Input, PartTooLarge, type Unpacked, type Unpacker } from './unpacker.ts';
+import { type Budget, type Input, PartTooLarge, TooLarge, type Unpacked, type Unpacker } from './unpacker.ts';
 
 /** Loads what reads a kind of files, with its library. */
 const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
@@ -22,7 +22,7 @@ class Over extends Error {}
 const FREE_BYTES = 16 * 1024 * 1024;
 
 /** What a file may still expand to. */
-class Budget {
+class FileBudget implements Budget {
   #parts: number;
   #bytes: number;
 
@@ -48,9 +48,6 @@ class Budget {
   }
 }
 
-/** The file expands to more than it may. */
-class TooLarge extends Error {}
-
 /** The parts of a file, at all depths, within the limits. */
 export async function* unpackParts(
   input: Extract<Input, { readonly fd: number }>,
@@ -66,11 +63,11 @@ export async function* unpackParts(
 
 class Parts {
   readonly #depth: number;
-  readonly #budget: Budget;
+  readonly #budget: FileBudget;
 
   constructor(limits: UnpackLimits, fileBytes: number) {
     this.#depth = limits.depth;
-    this.#budget = new Budget(limits, fileBytes);
+    this.#budget = new FileBudget(limits, fileBytes);
   }
 
   /** `prefix`: of the names inside, with a slash at its end unless it is empty. */
@@ -83,12 +80,13 @@ class Parts {
     let isEmpty = true;
     try {
       const unpacker = await UNPACKERS[container]();
-      for await (const found of unpacker(input)) {
+      for await (const found of unpacker(input, this.#budget)) {
         isEmpty = false;
         yield* this.#found(found, prefix, depth);
       }
     } catch (error) {
       if (error instanceof Over) throw error;
+      if (error instanceof TooLarge) yield* this.#over('too-large', null);
       if (error instanceof PartTooLarge) yield problem('part-too-large', prefix, error.bytes);
       else yield problem('damaged', prefix);
       return;
@@ -106,6 +104,11 @@ class Parts {
     if ('text' in found) {
       if (!this.#budget.takeBytes(Buffer.byteLength(found.text))) yield* this.#over('too-large', found);
       yield { kind: 'text', name: shortened(name), text: found.text };
+      return;
+    }
+    if ('csv' in found) {
+      if (!this.#budget.takeBytes(found.csv.length)) yield* this.#over('too-large', null);
+      yield { kind: 'table', name: shortened(name), base64: found.csv.toString('base64') };
       return;
     }
     if (found.bytes !== null && found.bytes > this.#budget.bytes) yield* this.#over('too-large', found);
@@ -132,7 +135,7 @@ class Parts {
   }
 
   /** The bytes of a file, or why it has none. */
-  async #read({ stream }: Extract<Unpacked, { readonly left: unknown }>): Promise<Buffer | Error> {
+  async #read({ stream }: Extract<Unpacked, { readonly stream: unknown }>): Promise<Buffer | Error> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     try {
@@ -148,8 +151,9 @@ class Parts {
     }
   }
 
-  async *#over(why: Why, found: Unpacked): AsyncGenerator<UnpackedPart, never> {
-    const left = 'left' in found ? found.left : null;
+  /** Ends at a part that exceeds the budget; null if it is not known which one does. */
+  async *#over(why: Why, found: Unpacked | null): AsyncGenerator<UnpackedPart, never> {
+    const left = found !== null && 'left' in found ? (found.left ?? null) : null;
     yield { kind: 'problem', name: '', why, bytes: null, parts: left === null ? null : left + 1 };
     throw new Over();
   }

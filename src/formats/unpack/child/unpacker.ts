@@ -8,7 +8,7 @@ export type Input =
   | { readonly name: string; readonly fd: number; readonly size: number }
   | { readonly name: string; readonly bytes: Buffer };
 
-/** What an unpacker finds: a file, read before the next one is asked for; a text as rendered; or what cannot be read. */
+/** What an unpacker finds: a file, read before the next one is asked for; a text as rendered; a table; or what cannot be read. */
 export type Unpacked =
   | {
       readonly name: string;
@@ -18,11 +18,30 @@ export type Unpacked =
       /** How many follow; null if that is not known. */
       readonly left: number | null;
     }
-  | { readonly name: string; readonly text: string }
+  | {
+      readonly name: string;
+      readonly text: string;
+      /** How many follow, if that is known. */
+      readonly left?: number;
+    }
+  /** In CSV, with commas and line feeds. */
+  | { readonly name: string; readonly csv: Buffer }
   | { readonly name: string; readonly problem: Why; readonly bytes?: number };
 
-/** Lists what a file holds. Throws what its library throws when it is damaged. */
-export type Unpacker = (input: Input) => AsyncGenerator<Unpacked, void>;
+/** What a file may still expand to. */
+export interface Budget {
+  /** Counts bytes. Whether there is room for them. */
+  takeBytes(bytes: number): boolean;
+}
+
+/**
+ * Lists what a file holds. Throws TooLarge when what it reads of it beside that exceeds the budget, PartTooLarge, and what its
+ * library throws when it is damaged.
+ */
+export type Unpacker = (input: Input, budget: Budget) => AsyncGenerator<Unpacked, void>;
+
+/** The file expands to more than it may. */
+export class TooLarge extends Error {}
 
 /** A file, or a part of one, is larger than one may be. */
 export class PartTooLarge extends Error {

@@ -1,0 +1,54 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { type Entry, fromBufferPromise, fromFdPromise } from 'yauzl';
+import type { Why } from '../messages.ts';
+import type { Input } from './unpacker.ts';
+
+/** A file in a ZIP archive. */
+export interface ZipEntry {
+  readonly name: string;
+  /** Size as its directory says; reading it fails if it has another. */
+  readonly bytes: number;
+  /** Why it cannot be read; null if it can. */
+  readonly problem: Why | null;
+  /** How many follow. */
+  readonly left: number;
+  readonly stream: () => Promise<Readable>;
+}
+
+/** Names stay bytes: they are labels, never paths. */
+const OPTIONS = { lazyEntries: true, decodeStrings: false } as const;
+
+/** Bit of an entry's flags: its name is UTF-8 (APPNOTE.TXT, 4.4.4). */
+const UTF8_NAME = 0x800;
+/** Methods of compression that are read: stored and deflated (APPNOTE.TXT, 4.4.5). */
+const METHODS: ReadonlySet<number> = new Set([0, 8]);
+
+/** The files of a ZIP archive, in the order of its directory. Throws what its library throws when it is damaged. */
+export async function* zipEntries(input: Input): AsyncGenerator<ZipEntry, void> {
+  const zip = await ('fd' in input
+    ? fromFdPromise(input.fd, OPTIONS)
+    : fromBufferPromise(input.bytes, OPTIONS));
+  let left = zip.entryCount;
+  for await (const entry of zip.eachEntry()) {
+    left--;
+    const name = nameOf(entry);
+    const bytes = entry.uncompressedSize;
+    // A folder; one with content is a file that a name hides.
+    if (name.endsWith('/') && bytes === 0) continue;
+    const isRead = METHODS.has(entry.compressionMethod);
+    const problem = entry.isEncrypted() ? 'encrypted' : isRead ? null : 'method';
+    yield { name, bytes, problem, left, stream: () => zip.openReadStreamPromise(entry) };
+  }
+}
+
+/** The content of a small file in an archive. */
+export async function readEntry({ stream }: ZipEntry): Promise<Buffer> {
+  return buffer(await stream());
+}
+
+/** A name that is not UTF-8 is in the code page of some machine, and mostly ASCII. */
+function nameOf({ fileNameRaw, generalPurposeBitFlag }: Entry): string {
+  const isUtf8 = (generalPurposeBitFlag & UTF8_NAME) !== 0;
+  return fileNameRaw.toString(isUtf8 ? 'utf8' : 'latin1').replaceAll('\\', '/');
+}
