@@ -1,7 +1,9 @@
 import { Command, Help, Option } from 'commander';
 import { flagHelp, flagSyntax } from '../config/settings/describe.ts';
-import type { SettingTable } from '../config/settings/given.ts';
+import { forGlob, FILE_SETTINGS, FOR } from '../config/settings/entries/file-settings.ts';
+import { flagName, type SettingTable } from '../config/settings/given.ts';
 import type { Setting } from '../config/settings/setting.ts';
+import { usageError } from '../config/usage-error.ts';
 import type { CommandContext } from './context.ts';
 
 /** Width when the output is not a terminal. */
@@ -29,7 +31,11 @@ export function newCommand(
     .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError(true)
     .allowExcessArguments(false);
-  for (const setting of Object.values(settings)) command.addOption(optionOf(setting));
+  const all = Object.values(settings);
+  for (const setting of all) {
+    const option = optionOf(setting);
+    command.addOption(all.includes(FOR) && setting !== FOR ? applyFor(command, setting, option) : option);
+  }
   return command;
 }
 
@@ -39,6 +45,28 @@ function optionOf(setting: Setting): Option {
   // Otherwise commander would give `--no-x` a default, as if it had been typed.
   option.negate = false;
   return setting.kind.isList ? option.argParser(collect) : option;
+}
+
+/** Has an option apply to the files of a `--for` before it: its value is kept as that of a flag that names the glob. */
+function applyFor(command: Command, setting: Setting, option: Option): Option {
+  // Without a preset value, commander asks no parser about a switch.
+  if (setting.kind.unit === null) option.preset('true');
+  return option.argParser((value: string, earlier: unknown) => {
+    const { isList, unit } = setting.kind;
+    const globs = command.getOptionValue(flagName(FOR.flag!)) as readonly string[] | undefined;
+    const glob = globs?.at(-1);
+    const typed = unit === null ? true : value;
+    if (glob === undefined) return isList ? collect(value, earlier as readonly string[] | undefined) : typed;
+    const { flag } = forGlob(glob, setting);
+    if (!FILE_SETTINGS.includes(setting)) {
+      throw usageError(flag!, `this flag does not say how files are read; give it before the first --for`);
+    }
+    const name = flagName(flag!);
+    const before = command.getOptionValue(name) as readonly string[] | undefined;
+    command.setOptionValue(name, isList ? collect(value, before) : typed);
+    // Without a value, commander would make one up.
+    return earlier ?? false;
+  });
 }
 
 /** Keeps the help of a command to some settings, each with a line that fits 80 columns; `--help all` has every flag in full. */

@@ -27,12 +27,8 @@ export interface Replay {
   readonly cadenceChunks: number;
 }
 
-/** One corpus: what the user named, and how to read what is found there. */
-export interface SourceConfig {
-  /** Absolute path of a file or folder, or an absolute glob. */
-  readonly path: string;
-  /** The source as the user wrote it. */
-  readonly given: string;
+/** How a file is read. */
+export interface SourceSettings {
   /** Columns to judge, joined by a blank line when there are several; null: recognised from the columns' names. */
   readonly textColumns: readonly string[] | null;
   readonly idColumn: string | null;
@@ -44,6 +40,22 @@ export interface SourceConfig {
   readonly layout: Layout | null;
   /** Whether the first row of a table names its columns; null: told from the rows. */
   readonly header: Header | null;
+}
+
+/** How the files of a source that match a glob are read. */
+export interface FileSettings extends SourceSettings {
+  /** A glob of paths below the source; without a slash, of names in any folder. */
+  readonly files: string;
+}
+
+/** One corpus: what the user named, and how to read what is found there. */
+export interface SourceConfig extends SourceSettings {
+  /** Absolute path of a file or folder, or an absolute glob. */
+  readonly path: string;
+  /** The source as the user wrote it. */
+  readonly given: string;
+  /** The last that a file matches is used instead of the settings of the source; absent if there are none. */
+  readonly for?: readonly FileSettings[];
 }
 
 /** How a clip longer than the guard accepts is judged: whole, in windows, or only its beginning. */

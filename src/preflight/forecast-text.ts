@@ -1,17 +1,28 @@
 import { plural } from '../domain/text/plural.ts';
 import { escapeText, quoteName } from '../domain/text/escape-text.ts';
+import type { SourceSettings } from '../config/run-config.ts';
+import { unusedGlobNotice } from '../ingest/discover/expand.ts';
 import type { Forecast, SourceForecast } from './preflight.ts';
 
 /** Maximum number of tables to list. */
 const MAX_LISTED = 10;
 
 /** The forecast as text, one string a line. */
-export function forecastLines({ sources, skipped, items, to_judge, time, disk_bytes }: Forecast): string[] {
+export function forecastLines({
+  sources,
+  skipped,
+  unused_globs: unused,
+  items,
+  to_judge,
+  time,
+  disk_bytes,
+}: Forecast): string[] {
   const about = sources.some(({ estimated }) => estimated) ? 'about ' : '';
   const left = Object.entries(skipped).map(([reason, count]) => `${escapeText(reason)} (${number(count)})`);
   return [
     `Corpus: ${about}${number(items)} ${plural(items, 'item')}; ${number(to_judge)} to judge, ${number(items - to_judge)} not judged`,
     ...sources.flatMap(sourceLines),
+    ...unused.map((glob) => unusedGlobNotice(glob)),
     ...(left.length > 0 ? [`Left out: ${left.join(', ')}`] : []),
     `Guard requests: at least ${number(to_judge)}; long texts, clips and animations take several`,
     time === null
@@ -22,7 +33,7 @@ export function forecastLines({ sources, skipped, items, to_judge, time, disk_by
 }
 
 function sourceLines(forecast: SourceForecast): string[] {
-  const { source, files, bytes, estimated, kinds, tables, to_judge, not_judged } = forecast;
+  const { source, files, bytes, estimated, kinds, tables, to_judge, not_judged, for: settings } = forecast;
   // Records without keys, such as lists of turns, have no columns.
   const named = tables.filter((table) => table.judged.length + table.not_judged.length > 0);
   return [
@@ -30,11 +41,33 @@ function sourceLines(forecast: SourceForecast): string[] {
     `  recognised as: ${listCounts(kinds)}`,
     `  to judge: ${listCounts(to_judge)}`,
     ...(Object.keys(not_judged).length > 0 ? [`  not judged: ${listCounts(not_judged)}`] : []),
+    ...settings.map(
+      (each) =>
+        `  for ${quoteName(each.files)}: ${number(each.matched)} ${plural(each.matched, 'file')}; ${describeSettings(each)}`,
+    ),
     ...named.slice(0, MAX_LISTED).map(({ path, judged, not_judged: others }) => {
       const which = judged.length > 0 ? `judged ${judged.join(', ')}` : 'no column is judged';
       return `  columns of ${quoteName(path)}: ${which}${others.length > 0 ? `; not judged ${others.join(', ')}` : ''}`;
     }),
   ];
+}
+
+/** What is said of how files are read; everything else is recognised. */
+function describeSettings({
+  textColumns,
+  idColumn,
+  encoding,
+  layout,
+  header,
+  audit,
+  asStream,
+}: SourceSettings): string {
+  const said: Record<string, string | null | undefined> = {
+    'text column': textColumns?.map((name) => quoteName(name)).join(', '),
+    ...{ 'id column': idColumn && quoteName(idColumn), encoding, layout, header, audit },
+  };
+  const parts = Object.entries(said).flatMap(([name, value]) => (value == null ? [] : [`${name} ${value}`]));
+  return [...parts, ...(asStream === null ? [] : ['replayed as streams'])].join(', ');
 }
 
 function listCounts(counts: Readonly<Partial<Record<string, number>>>): string {

@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RunConfig } from '../config/run-config.ts';
+import type { FileSettings, RunConfig } from '../config/run-config.ts';
 import { type Lane, LANES, chooseLane } from '../domain/item.ts';
 import type { ItemCode } from '../domain/item-error.ts';
 import { expandSources } from '../ingest/discover/expand.ts';
 import { readSource } from '../ingest/items/read-source.ts';
-import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
+import { configOf, type SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { listColumns, examineFile, inspectSources } from '../ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
 import { finishedSummary } from '../record/summary/finished-summary.ts';
@@ -56,6 +56,8 @@ export interface SourceForecast extends ItemCounts {
   /** Files by kind, of those that were read. */
   readonly kinds: Readonly<Record<string, number>>;
   readonly tables: readonly TableColumns[];
+  /** Settings for the files that match a glob, with the number of files that are read by them. */
+  readonly for: readonly (FileSettings & { readonly matched: number })[];
 }
 
 /** The result of `preflight`. */
@@ -64,6 +66,8 @@ export interface Forecast {
   readonly sources: readonly SourceForecast[];
   /** Skipped files, by reason. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Globs with settings that no file is read by. */
+  readonly unused_globs: readonly string[];
   readonly items: number;
   /** Each takes at least one guard request; long texts, clips and animations take several. */
   readonly to_judge: number;
@@ -87,13 +91,16 @@ export async function preflight(
   config: RunConfig,
   { rate, signal }: { readonly rate: number | null; readonly signal: AbortSignal },
 ): Promise<Forecast> {
-  const { sources, skipped } = await expandSources(config.sources, signal);
+  const { sources, skipped, unusedGlobs } = await expandSources(config.sources, signal);
   await inspectSources(sources, config.sources, config.limits.itemBytes, signal);
   const snapshots = new SourceSnapshots(sources, config.sources);
   const forecasts: SourceForecast[] = [];
-  for (const [index, { given }] of config.sources.entries()) {
+  for (const [index, { given, for: all = [] }] of config.sources.entries()) {
     const files = sources.filter(({ corpus }) => corpus === index);
-    forecasts.push({ source: given, ...(await readFiles(files, config, snapshots, signal)) });
+    const settings = all.map((each, at) => {
+      return { ...each, matched: files.filter((file) => file.settings === at).length };
+    });
+    forecasts.push({ source: given, ...(await readFiles(files, config, snapshots, signal)), for: settings });
   }
   const toJudge = sum(forecasts.flatMap(({ to_judge }) => Object.values(to_judge)));
   const items = toJudge + sum(forecasts.flatMap(({ not_judged }) => Object.values(not_judged)));
@@ -104,6 +111,7 @@ export async function preflight(
     schema: 1,
     sources: forecasts,
     skipped,
+    unused_globs: unusedGlobs,
     items,
     to_judge: toJudge,
     time: speed && { seconds: toJudge / speed.items_per_second, ...speed },
@@ -135,7 +143,7 @@ async function readFiles(
   config: RunConfig,
   snapshots: SourceSnapshots,
   signal: AbortSignal,
-): Promise<Omit<SourceForecast, 'source'>> {
+): Promise<Omit<SourceForecast, 'source' | 'for'>> {
   const toJudge = new Map<Lane, number>(LANES.map((lane) => [lane, 0]));
   const notJudged = new Map<ItemCode, number>();
   const kinds: Record<string, number> = {};
@@ -175,7 +183,7 @@ async function recognise(
   signal: AbortSignal,
 ): Promise<{ kind: string; table: TableColumns | null }> {
   if (source.manifest === source.source) return { kind: 'manifest', table: null };
-  const corpus = config.sources[source.corpus]!;
+  const corpus = configOf(source, config.sources);
   const examined = await examineFile(source, corpus, config.limits.itemBytes, signal);
   switch (examined?.kind) {
     case undefined:
@@ -209,7 +217,7 @@ async function countItems(
   const onBytes = (soFar: number): void => void (bytes = soFar);
   const options = { snapshots, itemBytes, mediaBytes, unpack, signal, onBytes };
   let scale = 1;
-  for await (const items of readSource(source, config.sources[source.corpus]!, 0, options)) {
+  for await (const items of readSource(source, configOf(source, config.sources), 0, options)) {
     for (const item of items) {
       const code = item.settled?.error?.code;
       if (code === undefined) toJudge.set(chooseLane(item), (toJudge.get(chooseLane(item)) ?? 0) + 1);

@@ -7,7 +7,7 @@ import { ShardCutter, type CutShard } from '../ingest/plan/cut-shards.ts';
 import type { PlanWriter } from '../ingest/plan/plan-file.ts';
 import { SourceSnapshots } from '../ingest/sources/source-snapshots.ts';
 import type { RecordsBefore } from '../ingest/plan/plan-line.ts';
-import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
+import { configOf, type SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import { RecordSelection } from '../ingest/items/record-selection.ts';
 import { readSource, type ReadOptions } from '../ingest/items/read-source.ts';
 import type { PlannedPass } from '../ingest/plan/planned-pass.ts';
@@ -162,7 +162,8 @@ class PassPlanner {
     const wanted = ({ seq }: Item): boolean =>
       (limit === null || seq < limit) && (selection === null || selection.has(seq));
     let seq = firstSeq;
-    for await (const items of readSource(source, record.config.sources[source.corpus]!, seq, options)) {
+    const config = configOf(source, record.config.sources);
+    for await (const items of readSource(source, config, seq, options)) {
       seq += items.length;
       await this.#place(items.filter(wanted), source);
       // Readers can go on from memory for a long time; judging and committing share this event loop.

@@ -1,6 +1,6 @@
 import type { RunConfig } from '../config/run-config.ts';
 import { toolVersion } from '../config/tool-version.ts';
-import { expandSources } from '../ingest/discover/expand.ts';
+import { expandSources, unusedGlobNotice } from '../ingest/discover/expand.ts';
 import { inspectSources } from '../ingest/recognise/inspect.ts';
 import { createRun, type Run } from './create-run.ts';
 import { findUnfinished, openRun } from './open-run.ts';
@@ -38,8 +38,9 @@ export async function prepareRun(
   config: RunConfig,
   { keyFile, drain, report, runId }: PrepareOptions,
 ): Promise<() => Promise<Run>> {
-  const { sources, skipped, skippedFiles } = await expandSources(config.sources, drain);
+  const { sources, skipped, skippedFiles, unusedGlobs } = await expandSources(config.sources, drain);
   const inspection = await inspectSources(sources, config.sources, config.limits.itemBytes, drain);
+  for (const glob of unusedGlobs) report({ kind: 'notice', line: unusedGlobNotice(glob) });
   return async () => {
     const key = await runKey(keyFile);
     const options = {

@@ -7,7 +7,7 @@ import type { Item } from '../../src/domain/item.ts';
 import { DEFAULT_LIMITS, type SourceConfig } from '../../src/config/run-config.ts';
 import { inspectSources } from '../../src/ingest/recognise/inspect.ts';
 import { SourceSnapshots } from '../../src/ingest/sources/source-snapshots.ts';
-import type { SourceSnapshot } from '../../src/ingest/sources/sources-file.ts';
+import { configOf, type SourceSnapshot } from '../../src/ingest/sources/sources-file.ts';
 import { readSource } from '../../src/ingest/items/read-source.ts';
 import { corpusAt } from '../helpers/run-config.ts';
 
@@ -58,7 +58,7 @@ export async function itemsOf(
   const snapshots = new SourceSnapshots(sources, configs);
   for (const source of sources) {
     const options = { snapshots, itemBytes, mediaBytes, unpack, signal: NEVER };
-    for await (const some of readSource(source, configs[source.corpus]!, items.length, options)) {
+    for await (const some of readSource(source, configOf(source, configs), items.length, options)) {
       for (const item of some) items.push(item);
     }
   }

@@ -34,6 +34,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
+import { FOR } from '../../config/settings/entries/file-settings.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import { isNewStdinPath, removeStdin, saveStdin } from '../../files/stdin-file.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
@@ -59,6 +60,7 @@ const SETTINGS = {
   audit: AUDIT,
   asStream: AS_STREAM,
   streamCadence: STREAM_CADENCE,
+  for: FOR,
   limit: LIMIT,
   sample: SAMPLE,
   seed: SEED,
@@ -121,6 +123,10 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
         [
           'guardsweep enqueue comments.csv --text-column body --guard grpc://gpu-1:8001',
           'one column of a table, on a real guard',
+        ],
+        [
+          "guardsweep enqueue ./exports --for '*.de.csv' --text-column Kommentartext",
+          'another column in some of the files',
         ],
         [
           'guardsweep enqueue train.jsonl --guard grpc://gpu-1:8001 --fail-if flagged-rate=0.01',

@@ -23,6 +23,7 @@ import {
   TEXT_COLUMN,
 } from '../../config/settings/entries/sources.ts';
 import { MAX_WAIT } from '../../config/settings/entries/fleet.ts';
+import { FOR } from '../../config/settings/entries/file-settings.ts';
 import { type Flags, resolveSettings } from '../../config/settings/given.ts';
 import type { CommandContext } from '../context.ts';
 import { examples, newCommand } from '../new-command.ts';
@@ -40,6 +41,7 @@ const RUN_SETTINGS = {
   audit: AUDIT,
   asStream: AS_STREAM,
   streamCadence: STREAM_CADENCE,
+  for: FOR,
   frames: FRAMES,
   unpackDepth: UNPACK_DEPTH,
   unpackParts: UNPACK_PARTS,

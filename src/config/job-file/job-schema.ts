@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyDescription } from '../settings/describe.ts';
+import { keyShape } from '../settings/describe.ts';
 import { JOB_SETTINGS } from '../settings/job-settings.ts';
 import type { Setting } from '../settings/setting.ts';
 
@@ -18,7 +18,7 @@ function shapeOf(settings: readonly Setting[]): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
   for (const setting of settings) {
     const [group, key] = setting.key!.split('.') as [string, string?];
-    if (key === undefined) shape[group] = propertyOf(setting);
+    if (key === undefined) shape[group] = keyShape(setting);
     else shape[group.replace('[]', '')] ??= groupOf(group);
   }
   return shape;
@@ -27,16 +27,9 @@ function shapeOf(settings: readonly Setting[]): Record<string, z.ZodType> {
 function groupOf(group: string): z.ZodType {
   const members = JOB_SETTINGS.filter(({ key }) => key!.startsWith(`${group}.`));
   const mapping = z.strictObject(
-    Object.fromEntries(members.map((member) => [member.key!.slice(group.length + 1), propertyOf(member)])),
+    Object.fromEntries(members.map((member) => [member.key!.slice(group.length + 1), keyShape(member)])),
   );
   const shape = group.endsWith('[]') ? z.array(mapping).min(1) : mapping;
   const isRequired = members.some(({ absent }) => absent.is === 'required');
   return (isRequired ? shape : shape.optional()).meta({ description: GROUPS[group]! });
-}
-
-function propertyOf(setting: Setting): z.ZodType {
-  const { shape } = setting.kind;
-  return (setting.absent.is === 'required' ? shape : shape.optional()).meta({
-    description: keyDescription(setting),
-  });
 }

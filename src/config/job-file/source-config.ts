@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
-import type { Replay, SourceConfig } from '../run-config.ts';
+import type { FileSettings, Replay, SourceConfig, SourceSettings } from '../run-config.ts';
+import { forGlob, FILE_SETTINGS, FOR, forEntry } from '../settings/entries/file-settings.ts';
 import {
   AS_STREAM,
   AUDIT,
@@ -13,17 +14,8 @@ import {
   SOURCE_PATH,
   TEXT_COLUMN,
 } from '../settings/entries/sources.ts';
-import { given, type Sources, valueOf, resolveSettings } from '../settings/given.ts';
-
-/** How sources are read: by flags for all of them, in a job file for each. */
-const SOURCE_SETTINGS = {
-  textColumns: TEXT_COLUMN,
-  idColumn: ID_COLUMN,
-  audit: AUDIT,
-  encoding: ENCODING,
-  layout: LAYOUT,
-  header: HEADER,
-};
+import { given, resolveSetting, type Sources, valueOf } from '../settings/given.ts';
+import type { Setting } from '../settings/setting.ts';
 
 /** The argument that stands for stdin. */
 export const STDIN = '-';
@@ -75,35 +67,102 @@ async function sourceConfig(
   from: Sources,
   item: number,
 ): Promise<SourceConfig> {
-  const settings = await resolveSettings(SOURCE_SETTINGS, from, item);
-  const columns = given(TEXT_COLUMN, from, item) ?? given(ID_COLUMN, from, item);
+  const settings = await sourceSettings({ lookup: OF_SOURCE, own: OF_SOURCE }, from, item);
+  const files = await fileSettings(from, item);
+  return { path: absolute, given: path.value, ...settings, ...(files.length > 0 && { for: files }) };
+}
+
+/** Maps a setting of a source to the setting that holds its value: itself, or the one for some of the files. */
+type Lookup = <T>(setting: Setting<T>) => Setting<T>;
+
+const OF_SOURCE: Lookup = (setting) => setting;
+
+/**
+ * The settings for the files of globs: those in the job file, then those behind flags. What they leave open is as for
+ * the source. Failure('usage') for a glob without a setting.
+ */
+async function fileSettings(from: Sources, item: number): Promise<FileSettings[]> {
+  const typed = await resolveSetting(FOR, { ...from, file: null });
+  const sections = [
+    ...globsInFile(from, item).map((glob, index): [WithOrigin<string>, Lookup] => [
+      glob,
+      (setting) => forEntry(index, setting),
+    ]),
+    ...[...new Set(typed)].map((glob): [WithOrigin<string>, Lookup] => [
+      { value: glob, place: `--for ${glob}` },
+      (setting) => forGlob(glob, setting),
+    ]),
+  ];
+  const found: FileSettings[] = [];
+  for (const [{ value, place }, lookup] of sections) {
+    const isGiven = (setting: Setting): boolean => given(lookup(setting), from, item) !== null;
+    if (!FILE_SETTINGS.some(isGiven))
+      throw usageError(place, 'names no setting for the files that it matches');
+    const ownOr: Lookup = (setting) => (isGiven(setting) ? lookup(setting) : setting);
+    found.push({ files: value, ...(await sourceSettings({ lookup: ownOr, own: lookup }, from, item)) });
+  }
+  return found;
+}
+
+/** The globs in `for` of a source in the job file, whose shape was checked. */
+function globsInFile({ file = null }: Sources, item: number): readonly WithOrigin<string>[] {
+  if (file === null) return [];
+  const { sources } = file.yaml.data as {
+    readonly sources: readonly { readonly for?: readonly { files: string }[] }[];
+  };
+  return (sources[item]?.for ?? []).map(({ files }, index) => ({
+    value: files,
+    place: `${file.yaml.at(['sources', item, 'for', index])}: sources[${item}].for[${index}]`,
+  }));
+}
+
+/** `own`: where settings are that may not contradict each other; what is taken over from the source may be without effect. */
+async function sourceSettings(
+  { lookup, own }: { readonly lookup: Lookup; readonly own: Lookup },
+  from: Sources,
+  item: number,
+): Promise<SourceSettings> {
+  const settings = {
+    textColumns: await valueOf(lookup(TEXT_COLUMN), from, item),
+    idColumn: await valueOf(lookup(ID_COLUMN), from, item),
+    audit: await valueOf(lookup(AUDIT), from, item),
+    encoding: await valueOf(lookup(ENCODING), from, item),
+    layout: await valueOf(lookup(LAYOUT), from, item),
+    header: await valueOf(lookup(HEADER), from, item),
+  };
+  const columns = given(own(TEXT_COLUMN), from, item) ?? given(own(ID_COLUMN), from, item);
   if (settings.layout === 'text' && columns !== null) {
     throw usageError(columns.texts[0].place, 'layout text has no columns to choose from');
   }
-  return { path: absolute, given: path.value, ...settings, asStream: await replayOf(from, item) };
+  return { ...settings, asStream: await replayOf(lookup, from, item) };
 }
 
 /** Maximum characters per chunk of a response that was not recorded in chunks. */
 const CHUNK_CHARS = 200;
 
 /** Null without `--as-stream`. Failure('usage') for settings that conflict with it. */
-async function replayOf(from: Sources, item: number): Promise<Replay | null> {
-  const asStream = await valueOf(AS_STREAM, from, item);
-  if (!asStream) {
-    const alone = given(STREAM_CADENCE, from, item);
+async function replayOf(lookup: Lookup, from: Sources, item: number): Promise<Replay | null> {
+  const [asStream, cadence, text, audit] = [
+    lookup(AS_STREAM),
+    lookup(STREAM_CADENCE),
+    lookup(TEXT_COLUMN),
+    lookup(AUDIT),
+  ];
+  if (!(await valueOf(asStream, from, item))) {
+    const alone = given(cadence, from, item);
     if (alone !== null) throw usageError(alone.texts[0].place, 'goes with --as-stream (asStream: true) only');
     return null;
   }
-  const columns = given(TEXT_COLUMN, from, item);
+  const columns = given(text, from, item);
   if (columns !== null) {
     const why = 'a prompt and its response are found by their names when they are replayed (--as-stream)';
     throw usageError(columns.texts[0].place, `${why}: leave it out`);
   }
-  if ((await valueOf(AUDIT, from, item)) === 'every-turn') {
+  if ((await valueOf(audit, from, item)) === 'every-turn') {
     const why = 'of a conversation the final response is replayed (--as-stream)';
-    throw usageError(given(AUDIT, from, item)!.texts[0].place, `${why}: leave it out`);
+    throw usageError(given(audit, from, item)!.texts[0].place, `${why}: leave it out`);
   }
-  return { chunkChars: CHUNK_CHARS, cadenceChunks: await valueOf(STREAM_CADENCE, from, item) };
+  return { chunkChars: CHUNK_CHARS, cadenceChunks: await valueOf(cadence, from, item) };
 }
 
 const GLOB_SIGNS = /[*?[\]{}!()]/;

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { Setting } from './setting.ts';
 
 /** `--max-wait <duration>`. */
@@ -32,6 +33,14 @@ export function keyDescription(setting: Setting): string {
   const sentences = [help, ...(keyNote === null ? [] : [keyNote])];
   if (absent.is !== 'required') sentences.push(`default: ${keyAbsentText(setting)}`);
   return sentences.map((text) => `${asSentence(plain(text))}.`).join(' ');
+}
+
+/** The shape of a key in a job file, with its description. */
+export function keyShape(setting: Setting): z.ZodType {
+  const { shape } = setting.kind;
+  return (setting.absent.is === 'required' ? shape : shape.optional()).meta({
+    description: keyDescription(setting),
+  });
 }
 
 /** The default of a key in a job file; switches are `true` or `false` there. */

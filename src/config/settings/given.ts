@@ -42,7 +42,8 @@ export function given(setting: Setting, from: Sources, item = 0): Given | null {
 
 function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   const value = flag === null ? undefined : flags[flagName(flag)];
-  if (value === undefined) return null;
+  // False: typed for some files only.
+  if (value === undefined || value === false) return null;
   // A switch that begins with `--no-` turns its setting off.
   const texts = flag!.startsWith('--no-') ? ['false'] : [value].flat().map(String);
   const [first, ...more] = texts.map((text) => ({ value: text, place: flag! }));
@@ -56,7 +57,10 @@ export function flagName(flag: string): string {
 
 function inFile({ key }: Setting, { file = null }: Sources, item: number): Given | null {
   if (key === null || file === null) return null;
-  const path = key.split('.').flatMap((step) => (step.endsWith('[]') ? [step.slice(0, -2), item] : [step]));
+  const path = key.split('.').flatMap((step) => {
+    if (step.endsWith('[]')) return [step.slice(0, -2), item];
+    return [/^\d+$/.test(step) ? Number(step) : step];
+  });
   const texts = textsAt(file, path);
   return texts === null ? null : { texts, folder: file.folder };
 }

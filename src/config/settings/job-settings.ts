@@ -32,6 +32,7 @@ import {
   STREAM_CADENCE,
   TEXT_COLUMN,
 } from './entries/sources.ts';
+import { FOR } from './entries/file-settings.ts';
 import { LIMIT, SAMPLE, SEED } from './entries/sampling.ts';
 import { SCHEDULE_CATCH_UP, SCHEDULE_CRON, SCHEDULE_KEEP, SCHEDULE_TIMEZONE } from './entries/schedule.ts';
 import type { Setting } from './setting.ts';
@@ -48,6 +49,7 @@ export const JOB_SETTINGS: readonly Setting[] = [
   ENCODING,
   LAYOUT,
   HEADER,
+  FOR,
   GUARD,
   GUARD_CA,
   GUARD_CERT,

@@ -9,6 +9,7 @@ import {
 } from '../../domain/request.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type RereadItem, ItemReader } from '../../ingest/reread/item-reader.ts';
+import { configOf } from '../../ingest/sources/sources-file.ts';
 import {
   changedFileError,
   checkPlanned,
@@ -244,7 +245,7 @@ export class ItemContents {
     const { snapshots, run } = opened;
     const { sources, limits } = run.record.config;
     const { itemBytes, mediaBytes, unpack } = limits;
-    const from = { source, config: sources[source.corpus]!, snapshots, itemBytes, mediaBytes, unpack };
+    const from = { source, config: configOf(source, sources), snapshots, itemBytes, mediaBytes, unpack };
     const again = await this.#reader.read(from, line, signal);
     if (again === 'changed') return unavailable('source_changed');
     if (again === 'unreadable') return unavailable('not_readable');

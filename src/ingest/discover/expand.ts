@@ -5,6 +5,7 @@ import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { encodePath } from '../../domain/file-path.ts';
+import { quoteName } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
@@ -13,7 +14,7 @@ import { describesOthers, findManifest, type FoundName, Neighbours } from './nei
 import { takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
 import { type FileRole, walkFolder } from './walk/walk-folder.ts';
-import { globMatcher } from './within-corpora.ts';
+import { fileMatcher, globMatcher } from './within-corpora.ts';
 
 /** The files of all corpora. */
 interface Expansion {
@@ -22,6 +23,8 @@ interface Expansion {
   readonly skipped: Readonly<Record<string, number>>;
   /** The skipped files that are not in sources.jsonl. */
   readonly skippedFiles: Iterable<SkippedFile>;
+  /** Globs whose settings no file is read by. */
+  readonly unusedGlobs: readonly string[];
 }
 
 /** One corpus and the files found in it. */
@@ -40,7 +43,7 @@ const MAX_CONCURRENT_STATS = 64;
 
 /**
  * Expands files, folders and globs into files: the corpora in the given order, and the files of each in bytewise order of
- * their paths. A file in two corpora belongs to the one that names the file, otherwise to the first. Sidecars and
+ * their paths; each with the last glob of its corpus's settings that it matches. A file in two corpora belongs to the one that names the file, otherwise to the first. Sidecars and
  * manifests are looked for next to a file however it was found, so its item is always the same. Failure('usage') for
  * a path that does not exist, and for a folder or a glob without files.
  */
@@ -59,6 +62,7 @@ export async function expandSources(
   const names = uniqueNames(corpora.map(({ name }) => encodePath(name)));
   const limit = pLimit(MAX_CONCURRENT_STATS);
   const snapshots: SourceSnapshot[] = [];
+  const unused = new Set(sources.flatMap((config) => config.for?.map((each) => each.files) ?? []));
   for (const [corpus, { files, sidecars, manifest: list, isNamedFile }] of corpora.entries()) {
     const kept = files.filter(({ absolute }) => owners.get(absolute) === corpus);
     skipped.addListed('files given twice', files.length - kept.length);
@@ -72,6 +76,14 @@ export async function expandSources(
     };
     const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
     const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
+    const globs = sources[corpus]!.for?.map((each) => each.files) ?? [];
+    const matchers = globs.map(fileMatcher);
+    const settingsOf = ({ relative }: FoundName): Pick<SourceSnapshot, 'settings'> => {
+      const settings = matchers.findLastIndex((matches) => matches(relative));
+      if (settings < 0) return {};
+      unused.delete(globs[settings]!);
+      return { settings };
+    };
     // In bounded groups: an abort must not wait for a million files.
     for (let at = 0; at < kept.length; at += 1024) {
       signal.throwIfAborted();
@@ -82,6 +94,7 @@ export async function expandSources(
           return {
             source: first + at + index,
             corpus,
+            ...settingsOf(file),
             ...(await freeze(file)),
             sidecar,
             manifest,
@@ -96,7 +109,13 @@ export async function expandSources(
     sources: snapshots,
     skipped: skipped.counts(),
     skippedFiles: skipped.files(names),
+    unusedGlobs: [...unused],
   };
+}
+
+/** Whether a glob is mistyped or its files did not come today cannot be told, so the run begins. */
+export function unusedGlobNotice(glob: string): string {
+  return `no file is read by the settings for ${quoteName(glob)}: it matches none, or a later glob matches the same`;
 }
 
 /** Number of text files that describe media and are not sources themselves. */

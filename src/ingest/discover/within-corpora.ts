@@ -16,6 +16,12 @@ export function globMatcher(glob: string): (relative: string) => boolean {
   return (relative) => matches(relative);
 }
 
+/** Like `globMatcher`, for the glob of settings: without a slash, it matches names in any folder. */
+export function fileMatcher(glob: string): (relative: string) => boolean {
+  const matches = picomatch(glob, { dot: true, basename: !glob.includes('/') });
+  return (relative) => matches(relative);
+}
+
 /** Finds paths of sources that are outside their corpora. */
 export class CorpusBounds {
   readonly #corpora: readonly Bounds[];

@@ -9,7 +9,7 @@ import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { locateSource } from '../sources/file-place.ts';
 import { configuredEncoding, idColumnNames, isNamedFile, WantedColumns } from './source-options.ts';
 import { OpenSource } from '../sources/open-source.ts';
-import type { SourceSnapshot } from '../sources/sources-file.ts';
+import { configOf, type SourceSnapshot } from '../sources/sources-file.ts';
 import { layoutByName } from './recognise-layout.ts';
 
 export interface Inspection {
@@ -60,10 +60,10 @@ export async function inspectSources(
     if (known !== undefined) tables.set(key, { ...known, files: known.files + 1 });
     else if (tables.size < MAX_TABLES) tables.set(key, { path, files: 1, ...columns });
   };
-  const wanted = new WantedColumns(configs);
+  const wanted = new WantedColumns(sources, configs);
   const note = (source: SourceSnapshot, config: SourceConfig, examined: Examination | null): void => {
     if (examined?.kind !== 'records' && examined?.kind !== 'refused') return;
-    wanted.see(source.corpus, examined.columns);
+    wanted.see(config, examined.columns);
     const { path } = source;
     if (examined.kind === 'refused') return;
     if (examined.chosenBy === 'nothing') {
@@ -81,7 +81,7 @@ export async function inspectSources(
   const others: SourceSnapshot[] = [];
   const found = { table: 0, text: 0 };
   for (const source of sources) {
-    const config = configs[source.corpus]!;
+    const config = configOf(source, configs);
     if (source.manifest === source.source) {
       const examined = await examineFile(source, config, itemBytes, signal);
       const others = examined?.kind === 'records' ? unusedColumns(examined, source, config) : [];
@@ -112,12 +112,12 @@ export async function inspectSources(
   // Files that may be tables despite their names.
   let inspected = 0;
   for (const source of others) {
-    if (!wanted.isMissing(source.corpus)) continue;
+    const config = configOf(source, configs);
+    if (!wanted.isMissing(config)) continue;
     if (++inspected > MAX_FOUND.table) {
       wanted.giveUp();
       break;
     }
-    const config = configs[source.corpus]!;
     note(source, config, await examineFile(source, config, itemBytes, signal));
   }
   wanted.requireAll();

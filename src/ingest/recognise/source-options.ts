@@ -3,7 +3,7 @@ import { Failure } from '../../domain/failure.ts';
 import { encodePath } from '../../domain/file-path.ts';
 import { ID_NAMES } from '../../formats/transcripts/columns.ts';
 import type { NamedEncoding } from '../sources/open-source.ts';
-import type { SourceSnapshot } from '../sources/sources-file.ts';
+import { configOf, type SourceSnapshot } from '../sources/sources-file.ts';
 import { hasColumn } from './examine.ts';
 import { columnLabel } from '../../formats/record.ts';
 
@@ -31,25 +31,25 @@ export function idColumnNames({ idColumn }: SourceConfig, isNamed: boolean): rea
  * have it; one that no file has was mistyped.
  */
 export class WantedColumns {
-  readonly #configs: readonly SourceConfig[];
   /** Names that no file has so far. */
   readonly #missing: Set<string>;
   readonly #seen = new Set<string>();
 
-  constructor(configs: readonly SourceConfig[]) {
-    this.#configs = configs;
-    this.#missing = new Set(configs.flatMap(wantedOf));
+  /** Settings by which no file is read, such as those of a glob without files, ask for no column. */
+  constructor(sources: readonly SourceSnapshot[], configs: readonly SourceConfig[]) {
+    const used = new Map(sources.map((source) => [`${source.corpus} ${source.settings}`, source]));
+    this.#missing = new Set([...used.values()].flatMap((source) => wantedOf(configOf(source, configs))));
   }
 
-  /** Whether a column asked for in this corpus has not been seen yet. */
-  isMissing(corpus: number): boolean {
-    return wantedOf(this.#configs[corpus]!).some((name) => this.#missing.has(name));
+  /** Whether a column has not been seen yet that is asked for in files that are read like this. */
+  isMissing(config: SourceConfig): boolean {
+    return wantedOf(config).some((name) => this.#missing.has(name));
   }
 
-  /** Records the columns of a file of this corpus. */
-  see(corpus: number, columns: readonly string[]): void {
+  /** Records the columns of a file that is read like this. */
+  see(config: SourceConfig, columns: readonly string[]): void {
     if (this.#missing.size === 0) return;
-    for (const name of wantedOf(this.#configs[corpus]!)) {
+    for (const name of wantedOf(config)) {
       if (hasColumn(columns, name)) this.#missing.delete(name);
     }
     for (const [index, name] of columns.entries()) {

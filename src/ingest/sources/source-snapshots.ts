@@ -4,7 +4,7 @@ import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from '../recognise/manifest-table.ts';
 import type { OpenSource } from './open-source.ts';
-import type { FileSnapshot, SidecarSnapshot, SourceSnapshot } from './sources-file.ts';
+import { configOf, type FileSnapshot, type SidecarSnapshot, type SourceSnapshot } from './sources-file.ts';
 
 /** All sources of a run: reading a source may require others, such as its manifest. Caches one manifest at a time. */
 export class SourceSnapshots {
@@ -27,8 +27,12 @@ export class SourceSnapshots {
   async manifestOf(source: SourceSnapshot, signal: AbortSignal): Promise<ManifestTable | null | undefined> {
     const list = this.#listOf(source);
     if (list === null) return undefined;
-    const config = this.#configs[source.corpus]!;
     const isSource = typeof source.manifest === 'number';
+    // A manifest is read in one way, however the files are that it lists.
+    const config = configOf(
+      isSource ? this.#sources[source.manifest]! : { corpus: source.corpus },
+      this.#configs,
+    );
     const key = JSON.stringify([list.absolute, isSource, config.encoding]);
     if (this.#manifest?.key !== key) {
       // A manifest that is not a source may list files that are not sources either. Its rows are not items.

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { decodeLine } from '../../files/checked-line.ts';
 import { readRecordLines } from '../../files/record-lines.ts';
@@ -28,6 +29,8 @@ const SOURCE = FILE.extend({
   source: count,
   /** Index into the configuration's `sources`. */
   corpus: count,
+  /** Index into the `for` of that source; absent for a file that matches none of its globs. */
+  settings: count.optional(),
   /**
    * The path in outcome lines: the corpus's own name and the path below it, separated by `/`. Unique within a run. An
    * encoded path.
@@ -47,6 +50,15 @@ const SOURCE = FILE.extend({
 export type FileSnapshot = Readonly<z.infer<typeof FILE>>;
 export type SidecarSnapshot = Readonly<z.infer<typeof SIDECAR>>;
 export type SourceSnapshot = Readonly<z.infer<typeof SOURCE>>;
+
+/** How a file is read: as its source is, or as the glob says that it matches. */
+export function configOf(
+  { corpus, settings }: Pick<SourceSnapshot, 'corpus' | 'settings'>,
+  configs: readonly SourceConfig[],
+): SourceConfig {
+  const config = configs[corpus]!;
+  return settings === undefined ? config : { ...config, ...config.for?.[settings] };
+}
 
 /**
  * The lines of sources.jsonl in order, in batches. Failure('internal') names an invalid line; a missing file rejects

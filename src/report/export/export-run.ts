@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { Failure } from '../../domain/failure.ts';
 import { escapeText } from '../../domain/text/escape-text.ts';
 import { placeInCorpus } from '../../ingest/sources/file-place.ts';
-import type { SidecarSnapshot, SourceSnapshot } from '../../ingest/sources/sources-file.ts';
+import { configOf, type SidecarSnapshot, type SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { checkedManifest } from '../../analysis/finished-verdicts.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
 import type { Manifest } from '../../record/manifest/manifest.ts';
@@ -147,7 +147,7 @@ async function write(
       const source = sources[index];
       if (source === undefined) break;
       seen++;
-      const config = record.config.sources[source.corpus]!;
+      const config = configOf(source, record.config.sources);
       const judged = { source, config, sha256, caption: captions(source) };
       const exported = await exportOrRefuse(judged, to, total);
       if (typeof exported === 'string') {

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { RunConfig } from '../../src/config/run-config.ts';
+import { folderWith } from '../helpers/cli.ts';
+import { typed } from './terminal.ts';
+
+const FILES = { 'uploads/a.csv': 'id,body\n1,some text\n' };
+
+/** The sources that `enqueue` reads by its arguments, or its message if it refuses them. */
+async function resolveSources(words: readonly string[], job = ''): Promise<RunConfig['sources'] | string> {
+  const cwd = await folderWith({ ...FILES, 'job.yaml': job });
+  let sources: RunConfig['sources'] = [];
+  const enqueue = async (config: RunConfig): Promise<number> => {
+    sources = config.sources;
+    return 0;
+  };
+  const { status, stderr } = await typed(['enqueue', '--quiet', ...words], {
+    runs: { enqueue },
+    context: { cwd },
+  });
+  return status === 0 ? sources : stderr.trim();
+}
+
+/** By glob, the settings that differ from those of the source. */
+async function settings(words: readonly string[], job = ''): Promise<unknown> {
+  const sources = await resolveSources(words, job);
+  if (typeof sources === 'string') return sources;
+  return sources.map(({ given, for: all = [], ...own }) => [
+    given,
+    ...all.map(({ files, ...each }) => [
+      files,
+      Object.fromEntries(
+        Object.entries(each).filter(([key, value]) => {
+          return JSON.stringify(value) !== JSON.stringify(own[key as keyof typeof own]);
+        }),
+      ),
+    ]),
+  ]);
+}
+
+describe('settings for files that match a glob', () => {
+  it('are the flags behind --for, wherever the paths are', async () => {
+    const before = ['--encoding', 'latin1', '--text-column', 'body'];
+    const german = [
+      '--for',
+      '*.de.csv',
+      '--text-column',
+      'Betreff',
+      '--text-column',
+      'Text',
+      '--header',
+      'yes',
+    ];
+    const streams = ['--for', 'logs/**', '--encoding', 'utf-8', '--layout', 'text'];
+    const expected = [
+      'uploads',
+      ['*.de.csv', { textColumns: ['Betreff', 'Text'], header: 'yes' }],
+      ['logs/**', { encoding: 'utf-8', layout: 'text' }],
+    ];
+    expect(await settings(['uploads', ...before, ...german, ...streams])).toEqual([expected]);
+    expect(await settings([...before, ...german, 'uploads', ...streams])).toEqual([expected]);
+    const [source] = (await resolveSources(['uploads', ...before, ...german])) as RunConfig['sources'];
+    expect(source).toMatchObject({ textColumns: ['body'], encoding: 'latin1', header: null });
+  });
+
+  it('are none where there is no --for, or one of another file', async () => {
+    expect((await resolveSources(['uploads']))[0]).not.toHaveProperty('for');
+    const words = ['uploads', 'uploads/a.csv', '--for', '*.b', '--as-stream', '--stream-cadence', '3'];
+    const replayed = { asStream: { chunkChars: 200, cadenceChunks: 3 } };
+    expect(await settings(words)).toEqual([
+      ['uploads', ['*.b', replayed]],
+      ['uploads/a.csv', ['*.b', replayed]],
+    ]);
+  });
+
+  it('are those of a job file, then those of flags; a flag before --for wins over the file', async () => {
+    const job = `sources:
+  - path: uploads
+    text: body
+    for:
+      - { files: '*.de.csv', text: Text, id: Nr }
+      - { files: 'old/*', encoding: latin1, text: [a, b] }
+  - path: uploads/a.csv
+`;
+    expect(await settings(['job.yaml', '--for', '*.x', '--header', 'no'], job)).toEqual([
+      [
+        'uploads',
+        ['*.de.csv', { textColumns: ['Text'], idColumn: 'Nr' }],
+        ['old/*', { encoding: 'latin1', textColumns: ['a', 'b'] }],
+        ['*.x', { header: 'no' }],
+      ],
+      ['uploads/a.csv', ['*.x', { header: 'no' }]],
+    ]);
+    expect(await settings(['job.yaml', '--id-column', 'key'], job)).toEqual([
+      [
+        'uploads',
+        ['*.de.csv', { textColumns: ['Text'] }],
+        ['old/*', { encoding: 'latin1', textColumns: ['a', 'b'] }],
+      ],
+      ['uploads/a.csv'],
+    ]);
+  });
+
+  it.each<[words: string[], line: string]>([
+    [
+      ['--for', '*.a', '--text-column', 'x', '--out', 'y'],
+      '--for *.a --out: this flag does not say how files are read; give it before the first --for',
+    ],
+    [
+      ['--for', '*.a', '--no-reuse'],
+      '--for *.a --no-reuse: this flag does not say how files are read; give it before the first --for',
+    ],
+    [
+      ['--for', '*.a', '--layout', 'xml'],
+      '--for *.a --layout: "xml" is not known; known: csv, jsonl, json, text',
+    ],
+    [
+      ['--for', '*.a', '--layout', 'text', '--id-column', 'b'],
+      '--for *.a --id-column: layout text has no columns to choose from',
+    ],
+    [
+      ['--for', '*.a', '--stream-cadence', '2'],
+      '--for *.a --stream-cadence: goes with --as-stream (asStream: true) only',
+    ],
+    [['--for', '*.a'], '--for *.a: names no setting for the files that it matches'],
+    [['--for', '', '--header', 'no'], '--for: the glob is empty'],
+  ])('are refused where they are mistaken: %j', async (words, line) => {
+    expect(await settings(['uploads', ...words])).toBe(`guardsweep: ${line}`);
+  });
+
+  it.each<[entry: string, line: string]>([
+    [
+      '{ files: a, out: b }',
+      `job.yaml:4:21: "out" is not a known key of sources[0].for[0]; known: files, text, id, audit, asStream, streamCadence, encoding, layout, header`,
+    ],
+    [
+      '{ text: b }',
+      'job.yaml:4:9: sources[0].for[0].files: Invalid input: expected string, received undefined',
+    ],
+    [
+      '{ files: a, encoding: b }',
+      'job.yaml:4:21: sources[0].for[0].encoding: "b" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
+    ],
+    ['{ files: a }', 'job.yaml:4:9: sources[0].for[0]: names no setting for the files that it matches'],
+  ])('and so in a job file: %s', async (entry, line) => {
+    const job = `sources:\n  - path: uploads\n    for:\n      - ${entry}\n`;
+    expect(await settings(['job.yaml'], job)).toBe(`guardsweep: ${line}`);
+  });
+});

@@ -1,0 +1,149 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FileSettings, SourceConfig } from '../../src/config/run-config.ts';
+import { Failure } from '../../src/domain/failure.ts';
+import type { Run } from '../../src/runs/create-run.ts';
+import { forecastLines } from '../../src/preflight/forecast-text.ts';
+import { preflight } from '../../src/preflight/preflight.ts';
+import { prepareRun } from '../../src/runs/prepare-run.ts';
+import type { RunEvent } from '../../src/runs/run-events.ts';
+import { folderWith } from '../helpers/cli.ts';
+import { outcomes } from '../helpers/run-directory.ts';
+import { corpusAt, runConfig } from '../helpers/run-config.ts';
+import { corpus, readItems } from '../ingest/read-items.ts';
+import { go, judge, never } from './small-run.ts';
+
+const rows = (text: string): string =>
+  Array.from({ length: 20 }, (_, at) => `${at};${text} note ${at} as such;${text} text ${at} as such\n`).join(
+    '',
+  );
+
+let folder: string;
+beforeEach(async () => {
+  folder = await folderWith({
+    'in/a.csv': `id;Notiz;Kommentartext\n${rows('a')}`,
+    'in/b.de.csv': `id;Notiz;Kommentartext\n${rows('b')}`,
+    'in/deep/.c.de.csv': `id;Notiz;Kommentartext\n${rows('c')}`,
+    'in/deep/d.txt': Buffer.from('Stra\xdfe', 'latin1').toString('latin1'),
+  });
+});
+
+/** A source with settings for files; what these leave open is recognised. */
+function source(settings: readonly Partial<FileSettings>[], more: Partial<SourceConfig> = {}): SourceConfig {
+  const { textColumns, idColumn, audit, asStream, encoding, layout, header } = corpusAt('');
+  const open = { textColumns, idColumn, audit, asStream, encoding, layout, header };
+  return corpus(join(folder, 'in'), {
+    for: settings.map((each) => ({ files: '*', ...open, ...each })),
+    ...more,
+  });
+}
+
+/** The texts of the first rows of each file. */
+async function firstTexts(config: SourceConfig): Promise<unknown> {
+  const items = (await readItems([config])).filter(({ source: { row } }) => row === 1 || row === null);
+  return Object.fromEntries(
+    items.map(({ source: { path }, request }) => [
+      path,
+      request !== null && 'text' in request && request.text,
+    ]),
+  );
+}
+
+describe('settings for files that match a glob', () => {
+  it('are those by which they are read: names in any folder, paths, and the last that matches', async () => {
+    expect(
+      await firstTexts(
+        source(
+          [
+            { files: '*.de.csv', textColumns: ['Kommentartext'] },
+            { files: 'deep/**', textColumns: ['Notiz'] },
+            { files: 'b.*', layout: 'text' },
+            { files: '*.de.csv/x', textColumns: ['id'] },
+          ],
+          { textColumns: ['id'] },
+        ),
+      ),
+    ).toMatchObject({
+      'in/a.csv': '0',
+      'in/b.de.csv': `id;Notiz;Kommentartext\n${rows('b')}`,
+      'in/deep/.c.de.csv': 'c note 0 as such',
+    });
+  });
+
+  it('apply to a file that was named itself, and to one that a glob found', async () => {
+    const [settings] = source([{ files: '*.de.csv', textColumns: ['Notiz'] }]).for!;
+    const named = corpus(join(folder, 'in/b.de.csv'), { for: [settings!] });
+    const found = corpus(join(folder, 'in/**/*.csv'), { for: [{ ...settings!, files: 'deep/*' }] });
+    expect(await firstTexts(named)).toEqual({ 'b.de.csv': 'b note 0 as such' });
+    expect(await firstTexts(found)).toMatchObject({ 'in/deep/.c.de.csv': 'c note 0 as such' });
+  });
+
+  it('ask for columns only where a file is read by them, and then one of these must have each', async () => {
+    const notices: string[] = [];
+    const report = (event: RunEvent): void => void (event.kind === 'notice' && notices.push(event.line));
+    const prepare = (config: SourceConfig) =>
+      prepareRun(runConfig(join(folder, 'runs'), [config]), { keyFile: null, drain: never, report });
+    await prepare(
+      source([
+        { files: '*.fr.csv', textColumns: ['Commentaire'] },
+        { files: 'a.*', idColumn: 'id' },
+      ]),
+    );
+    expect(notices).toEqual([
+      'no file is read by the settings for "*.fr.csv": it matches none, or a later glob matches the same',
+    ]);
+    const failure = await prepare(source([{ files: '*.de.csv', textColumns: ['Komentar'] }])).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).toBeInstanceOf(Failure);
+    expect((failure as Failure).message).toBe(
+      'no file of the sources has a column "Komentar"; they have: "id", "Notiz", "Kommentartext"',
+    );
+  });
+
+  it('are frozen with the files, so that a resumed run needs nothing again', async () => {
+    const config = source([{ files: '*.de.csv', textColumns: ['Kommentartext'] }], {
+      textColumns: ['Notiz'],
+    });
+    const run: { made?: Run } = {};
+    const limits = { ...runConfig('', []).limits, shardItems: 10 };
+    const create = await prepareRun(runConfig(join(folder, 'runs'), [config], { limits }), {
+      ...{ keyFile: null, drain: never },
+      report: (event) => void (event.kind === 'created' && (run.made = event.run)),
+    });
+    await create();
+    const frozen = (await readFile(join(run.made!.dir, 'sources.jsonl'), 'utf8')).trim().split('\n');
+    expect(frozen.map((line) => (JSON.parse(line) as { settings?: number }).settings)).toEqual([
+      undefined,
+      0,
+      0,
+      undefined,
+    ]);
+    await expect(go(run.made!, judge({ answers: 25 }))).rejects.toThrow('the guard went away');
+    const asked: string[] = [];
+    await go(run.made!, judge({ refuse: (request) => (asked.push(JSON.stringify(request)), null) }));
+    expect(asked.filter((text) => text.includes('b note') || text.includes('c note'))).toEqual([]);
+    expect(asked.filter((text) => text.includes('c text'))).toHaveLength(20);
+    expect(await outcomes(run.made!.dir)).toHaveLength(61);
+  });
+
+  it('are shown by preflight, with the number of files', async () => {
+    const config = source([
+      { files: '*.de.csv', textColumns: ['Kommentartext'], encoding: 'latin1' },
+      { files: '*.fr.csv', idColumn: 'Nr', header: 'no' },
+    ]);
+    const forecast = await preflight(runConfig(join(folder, 'runs'), [config]), { rate: 1, signal: never });
+    expect(forecast).toMatchObject({
+      unused_globs: ['*.fr.csv'],
+      sources: [{ for: [{ files: '*.de.csv', matched: 2, encoding: 'latin1' }, { matched: 0 }] }],
+    });
+    const lines = forecastLines(forecast).join('\n');
+    expect(lines).toContain(
+      '  for "*.de.csv": 2 files; text column Kommentartext, encoding latin1, audit final',
+    );
+    expect(lines).toContain('  for "*.fr.csv": 0 files; id column Nr, header no, audit final');
+    expect(lines).toContain('no file is read by the settings for "*.fr.csv"');
+    expect(lines).toContain('judged "Kommentartext"; not judged "Notiz"');
+  });
+});
