@@ -20,12 +20,17 @@ export class RangeReader {
   #handle: FileHandle | null = null;
   /** Known size of the open segment, in bytes. */
   #size = 0;
+  /** Reused: a new one for each shard would be garbage for long. */
+  #buffer = Buffer.alloc(0);
 
   constructor(runDir: string) {
     this.#logDir = join(runDir, RUN_FILES.log);
   }
 
-  /** The bytes of a range. Failure('internal') names the segment and the range when they are not what was committed. */
+  /**
+   * The bytes of a range; the next call overwrites them. Failure('internal') names the segment and the range when they are
+   * not what was committed.
+   */
   async read(range: Range): Promise<Buffer> {
     const bytes = await this.#bytes(range);
     if (bytes === null || hash('sha256', bytes) !== range.sha256) {
@@ -54,7 +59,9 @@ export class RangeReader {
   async #bytes(range: Range): Promise<Buffer | null> {
     if (!(await this.#open(range.segment))) return null;
     if ((await this.#sizeFor(range)) < range.offset + range.length || range.length > MAX_BYTES) return null;
-    const bytes = await readFully(this.#handle!, Buffer.allocUnsafe(range.length), range.offset);
+    if (this.#buffer.length < range.length) this.#buffer = Buffer.allocUnsafeSlow(range.length);
+    const target = this.#buffer.subarray(0, range.length);
+    const bytes = await readFully(this.#handle!, target, range.offset);
     return bytes.length === range.length ? bytes : null;
   }
 
