@@ -39,8 +39,11 @@ const ONE_BY_ONE: DatabaseLimits = {
   ...{ queryTimeoutMs: null, inOrder: false, keptMemory: '1MB' },
 };
 
-/** Keeps the order in which rows are read. */
-const IN_ORDER: DatabaseLimits = { ...ONE_BY_ONE, memory: '768MB', inOrder: true, keptMemory: '64MB' };
+/** For two files at a time. Keeps the order in which rows are read. */
+const IN_ORDER: DatabaseLimits = {
+  ...ONE_BY_ONE,
+  ...{ memory: '768MB', connections: 2, inOrder: true, keptMemory: '64MB' },
+};
 
 /**
  * A DuckDB database in a private folder. While it is loaded, SQL can read files; `lock` ends that for good. All SQL is ours,
@@ -142,8 +145,12 @@ export class Database {
 
   /** Runs a statement that may read files and takes as long as it takes. */
   async load(sql: string, values: DuckDB.DuckDBValue[], signal: AbortSignal): Promise<void> {
-    const connection = this.#connections[0]!;
-    await this.#track(interruptible(connection, connection.run(sql, values), signal));
+    const connection = await this.#connect(signal);
+    try {
+      await this.#track(interruptible(connection, connection.run(sql, values), signal));
+    } finally {
+      this.#release(connection);
+    }
   }
 
   /** From here on no statement reads or writes other files, or changes these limits. */

@@ -50,10 +50,10 @@ export function inertText(text: string): string {
 export function cellMacro(separator: string): string {
   const quoted = `"\\r\\n${separator}`;
   return `
-    CREATE OR REPLACE TEMP MACRO inert(text) AS if(regexp_matches(text, ${inSql(LEADING_CONTROL)}), '''', '') ||
+    CREATE MACRO inert(text) AS if(regexp_matches(text, ${inSql(LEADING_CONTROL)}), '''', '') ||
       regexp_replace(regexp_replace(text, ${inSql(FIRST)}, '\\1\\2''\\3', 'g'),
         ${inSql(FIRST_IN_WORDS)}, '\\1''\\2\\3', 'g');
-    CREATE OR REPLACE TEMP MACRO cell(text) AS CASE
+    CREATE MACRO cell(text) AS CASE
       WHEN NOT regexp_matches(text, ${inSql(`[${SIGN}\\t${quoted}]`)}) THEN text
       WHEN regexp_matches(text, ${inSql(`[${quoted}]`)}) THEN '"' || replace(inert(text), '"', '""') || '"'
       ELSE inert(text) END;`;

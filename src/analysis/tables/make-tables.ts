@@ -35,6 +35,7 @@ const GROUP_ROWS = 4096;
 
 /** A file of a run that is being made. */
 export interface TableFile {
+  readonly name: string;
   /** Its path for now. */
   readonly temporary: string;
   write(content: string | readonly (string | Buffer)[]): Promise<void>;
@@ -72,6 +73,8 @@ class Tables {
   readonly #database: Database;
   readonly #rows = new Map<string, number>();
   #parquet = '';
+  /** Of all statements that run; never lowered, for two run at a time. */
+  #memory = LITTLE_MEMORY;
 
   constructor(input: TablesInput, database: Database) {
     this.#input = input;
@@ -80,19 +83,24 @@ class Tables {
   }
 
   async make(): Promise<Readonly<Record<string, number>>> {
-    const { config, signal } = this.#input;
+    const { config, create, signal } = this.#input;
     await this.#database.load(macros(config.output.csvSeparator), [], signal);
     await this.#makeParquet();
     const restricted = await this.#count(RESTRICTED);
     if (restricted > 0) {
       const from = `(FROM ${VERDICTS_IN_TABLE} WHERE ${RESTRICTED})`;
-      await this.#makeCsv(RUN_FILES.restricted, RESTRICTED_COLUMNS, from, restricted);
+      await this.#fillCsv(await create(RUN_FILES.restricted), RESTRICTED_COLUMNS, from, restricted);
     }
     if (!config.output.formats.includes('csv')) return Object.fromEntries(this.#rows);
     const items = this.#rows.get(RUN_FILES.verdictsParquet)!;
     const columns = verdictColumns(config, this.#input.foreign);
-    await this.#makeCsv(RUN_FILES.verdictsCsv, columns, VERDICTS_IN_TABLE, items);
-    await this.#makeFlagged(flaggedColumns(config));
+    // Created first: files are listed in the order in which they are created.
+    const file = await create(RUN_FILES.verdictsCsv);
+    const works = await Promise.allSettled([
+      this.#fillCsv(file, columns, VERDICTS_IN_TABLE, items),
+      this.#makeFlagged(flaggedColumns(config)),
+    ]);
+    for (const work of works) if (work.status === 'rejected') throw work.reason;
     return Object.fromEntries(this.#rows);
   }
 
@@ -108,15 +116,19 @@ class Tables {
   }
 
   /** `from`: rows of verdicts.parquet, and how many. Each line is built as one string and written unchanged. */
-  async #makeCsv(name: string, columns: readonly TableColumn[], from: string, rows: number): Promise<void> {
-    const { create, config } = this.#input;
-    const separator = config.output.csvSeparator;
+  async #fillCsv(
+    file: TableFile,
+    columns: readonly TableColumn[],
+    from: string,
+    rows: number,
+  ): Promise<void> {
+    this.#rows.set(file.name, rows);
+    const separator = this.#input.config.output.csvSeparator;
     const cells = columns.map(({ value, type }) => {
       const cell = { text: `cell(${value})`, number: `plain(${value})`, plain: value }[type];
       return `coalesce(${cell}, '')`;
     });
     const head = `\ufeff${columns.map((column) => column.name).join(separator)}\r`;
-    const file = await create(name);
     // Compiling the patterns in all cells takes longer than everything else about a file without rows.
     const line = rows === 0 ? `''` : `concat_ws('${separator}', ${cells.join(', ')}) || chr(13)`;
     const copy = `
@@ -124,15 +136,14 @@ class Tables {
       TO ${sqlText(file.temporary)} (FORMAT csv, HEADER true, QUOTE '', ESCAPE '', USE_TMP_FILE false)`;
     await file.fill(() => this.#run(copy));
     await file.complete();
-    this.#rows.set(name, rows);
   }
 
   /** The flagged items in order of severity: flagged.csv, in parts if need be, and flagged.xlsx. */
   async #makeFlagged(columns: readonly FlaggedColumn[]): Promise<void> {
-    const { signal } = this.#input;
+    const { create, signal } = this.#input;
     const { csvRows } = this.#bounds;
     await this.#run(`
-      CREATE OR REPLACE TEMP TABLE ranks AS
+      CREATE OR REPLACE TABLE ranks AS
       SELECT seq, row_number() OVER (ORDER BY decision = 'block' DESC, score DESC, seq) AS rank
       FROM ${VERDICTS_IN_TABLE} WHERE decision IN ('review', 'block') AND restricted_by IS NULL`);
     const [row] = await this.#database.query('SELECT count(*) FROM ranks', [], signal);
@@ -140,7 +151,7 @@ class Tables {
     let before = 0;
     for (let part = 1; part === 1 || before < total; part++) {
       const rows = Math.min(csvRows, total - before);
-      await this.#makeCsv(flaggedCsv(part), columns, ranked(before, before + rows), rows);
+      await this.#fillCsv(await create(flaggedCsv(part)), columns, ranked(before, before + rows), rows);
       before += rows;
     }
     if (total > 0) await this.#makeWorkbook(columns, total);
@@ -151,7 +162,8 @@ class Tables {
     const { create, signal } = this.#input;
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
     const top = `SELECT ${cells.join(', ')} FROM ${ranked(0, this.#bounds.workbookRows)}`;
-    await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
+    this.#memory = MEMORY;
+    await this.#limitMemory();
     const batches = this.#database.stream(top, [this.#parquet], signal) as AsyncGenerator<WorkbookRow[]>;
     const rows = Math.min(total, this.#bounds.workbookRows);
     const file = await create(RUN_FILES.flaggedWorkbook);
@@ -162,18 +174,23 @@ class Tables {
 
   /**
    * Runs a statement about verdicts.parquet with little memory, because sorting takes all it gets; if that does not suffice for
-   * very long rows, runs it again with more.
+   * very long rows, runs it again with more, which then stays.
    */
   async #run(sql: string): Promise<void> {
     const { signal } = this.#input;
-    for (const memory of [LITTLE_MEMORY, MEMORY]) {
-      await this.#database.load(`SET memory_limit = '${memory}'`, [], signal);
-      try {
-        return await this.#database.load(sql, [this.#parquet], signal);
-      } catch (error) {
-        if (memory === MEMORY || !(error instanceof Failure)) throw error;
-      }
+    await this.#limitMemory();
+    try {
+      return await this.#database.load(sql, [this.#parquet], signal);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
     }
+    this.#memory = MEMORY;
+    await this.#limitMemory();
+    await this.#database.load(sql, [this.#parquet], signal);
+  }
+
+  #limitMemory(): Promise<void> {
+    return this.#database.load(`SET memory_limit = '${this.#memory}'`, [], this.#input.signal);
   }
 
   async #count(condition: string): Promise<number> {
@@ -193,6 +210,6 @@ function ranked(after: number, to: number): string {
 /** The macros that write cells: as RFC 4180 says, with numbers as in JSON where that is short. */
 function macros(separator: string): string {
   return `${cellMacro(separator)}
-    CREATE OR REPLACE TEMP MACRO plain(number) AS
+    CREATE MACRO plain(number) AS
       CASE WHEN number = trunc(number) AND abs(number) < 1e15 THEN number::BIGINT::VARCHAR ELSE number::VARCHAR END;`;
 }

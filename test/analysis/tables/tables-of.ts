@@ -36,6 +36,7 @@ export async function tablesOf(
       const temporary = join(folder, name);
       await writeFile(temporary, '');
       return {
+        name,
         temporary,
         write: async (content) => {
           for (const text of [content].flat()) await appendFile(temporary, text);
