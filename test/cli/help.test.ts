@@ -4,20 +4,7 @@ import { typed } from './terminal.ts';
 
 const COMMANDS = [
   ...['enqueue', 'resume', 'retry', 'verify', 'export', 'report', 'replay', 'diff', 'status', 'pause'],
-  ...[
-    'continue',
-    'cancel',
-    'runs',
-    'gc',
-    'worker',
-    'sink',
-    'scheduler',
-    'schedule',
-    'preflight',
-    'normalize',
-    'guard',
-    'serve',
-  ],
+  ...'continue cancel runs gc worker sink scheduler schedule preflight normalize guard serve'.split(' '),
   ...['fingerprint', 'doctor', 'help'],
 ];
 

@@ -199,40 +199,23 @@ describe('a run’s configuration', () => {
     expect((await resolved({ cwd, env: { GUARD_URL: ' ' } })).guards).toEqual(['embedded:']);
   });
 
-  it('takes guards behind an OpenAI-compatible server with their model and family', async () => {
-    const cwd = await folderWith({ 'a.csv': '' });
-    const guard = [
-      'OpenAI+https://API.openai.com/',
+  it.each([
+    ['OpenAI+https://API.openai.com/', 'openai+https://api.openai.com'],
+    [
       'openai+http://gpu-1?family=llama-guard&model=meta-llama%2FLlama-Guard-3-8B',
-      'openai+http://[::1]:11434?model=llama-guard3:1b',
-    ];
-    expect((await resolved({ cwd, flags: { guard } })).guards).toEqual([
-      'openai+https://api.openai.com',
       'openai+http://gpu-1:8000?model=meta-llama/Llama-Guard-3-8B&family=llama-guard',
-      'openai+http://[::1]:11434?model=llama-guard3:1b',
-    ]);
-  });
-
-  it('takes guards over REST by their base address', async () => {
-    const cwd = await folderWith(files);
-    const guard = [
-      'https://Guard.Example/',
-      'https://guard.example:8443',
-      'https://guard.example/Team/a',
-      'KServe+HTTP://GPU-1',
-      'kserve+https://guard.example/Team/a/',
-      'http://gpu-1',
-      'http://[::1]:9001/',
-    ];
-    expect((await resolved({ cwd, flags: { guard } })).guards).toEqual([
-      'https://guard.example',
-      'https://guard.example:8443',
-      'https://guard.example/Team/a',
-      'kserve+http://gpu-1:8000',
-      'kserve+https://guard.example/Team/a',
-      'http://gpu-1:9000',
-      'http://[::1]:9001',
-    ]);
+    ],
+    ['openai+http://[::1]:11434?model=llama-guard3:1b', 'openai+http://[::1]:11434?model=llama-guard3:1b'],
+    ['https://Guard.Example/', 'https://guard.example'],
+    ['https://guard.example:8443', 'https://guard.example:8443'],
+    ['https://guard.example/Team/a', 'https://guard.example/Team/a'],
+    ['KServe+HTTP://GPU-1', 'kserve+http://gpu-1:8000'],
+    ['kserve+https://guard.example/Team/a/', 'kserve+https://guard.example/Team/a'],
+    ['http://gpu-1', 'http://gpu-1:9000'],
+    ['http://[::1]:9001/', 'http://[::1]:9001'],
+  ])('takes the guard %s as %s', async (given, taken) => {
+    const cwd = await folderWith({ 'a.csv': '' });
+    expect((await resolved({ cwd, flags: { guard: [given] } })).guards).toEqual([taken]);
   });
 
   it('takes one guard and one text column without brackets', async () => {

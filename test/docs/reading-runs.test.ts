@@ -32,18 +32,7 @@ it('the queries for DuckDB join rows, pairs and conversations with their outcome
   const talks = [talk('calm', 'hello', 'hi'), talk('c#1', 'hello', ROWS[1]!, 'please calm down', ' ')];
   await writeFile(join(folder, 'chats.jsonl'), talks.map((each) => `${JSON.stringify(each)}\n`).join(''));
   await guardsweep(
-    [
-      'enqueue',
-      'comments.csv',
-      'pairs.jsonl',
-      'chats.jsonl',
-      '--audit',
-      'every-turn',
-      '--guard',
-      'embedded:',
-      '--out',
-      'runs',
-    ],
+    'enqueue comments.csv pairs.jsonl chats.jsonl --audit every-turn --guard embedded: --out runs'.split(' '),
     { cwd: folder },
   );
   const run = await onlyRun(join(folder, 'runs'));

@@ -1,16 +1,10 @@
 import { expect, it } from 'vitest';
 import { isLoopback } from '../../src/domain/access.ts';
 
-it.each([
-  'localhost',
-  'LOCALHOST',
-  '127.0.0.1',
-  '127.9.8.7',
-  '::1',
-  '[::1]',
-  '0:0:0:0:0:0:0:1',
-  '::ffff:127.0.0.1',
-])('%s is this machine', (host) => expect(isLoopback(host)).toBe(true));
+it.each('localhost LOCALHOST 127.0.0.1 127.9.8.7 ::1 [::1] 0:0:0:0:0:0:0:1 ::ffff:127.0.0.1'.split(' '))(
+  '%s is this machine',
+  (host) => expect(isLoopback(host)).toBe(true),
+);
 
 it.each([
   '',

@@ -63,17 +63,7 @@ async function undisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
 
 async function judgeUndisturbed(corpus: string): Promise<readonly OutcomeLine[]> {
   const out = await temporaryFolder();
-  const guard = new Cli([
-    'guard',
-    '--model',
-    'synthetic',
-    '--grpc-port',
-    '0',
-    '--http-port',
-    '0',
-    '--metrics-port',
-    '0',
-  ]);
+  const guard = new Cli('guard --model synthetic --grpc-port 0 --http-port 0 --metrics-port 0'.split(' '));
   const address = await until(async () => /grpc:\S+/.exec(guard.stdout)?.[0], 'the guard');
   expectStatus(await guardsweep(['enqueue', corpus, '--out', out, '--quiet', '--guard', address]), 0);
   return outcomes(await onlyRun(out));

@@ -171,14 +171,8 @@ it('a file name is never used, whatever it is', async () => {
 
 it('unknown paths are 404, other methods 405 with those that are allowed (C-718, C-901)', async () => {
   const origin = await served();
-  for (const path of [
-    '/',
-    '/v1',
-    '/v1/moderations',
-    '/v1/moderations/video',
-    '/v1/moderations/text/',
-    '/%2e%2e/x',
-  ]) {
+  const paths = '/ /v1 /v1/moderations /v1/moderations/video /v1/moderations/text/ /%2e%2e/x'.split(' ');
+  for (const path of paths) {
     expect(codeOf(await send(`${origin}${path}`, { method: 'POST' })), path).toBe('404 NOT_FOUND');
   }
   const read = await send(`${origin}/v1/moderations/text`);

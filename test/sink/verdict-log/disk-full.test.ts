@@ -131,13 +131,9 @@ describe('a full disk', () => {
     await failWrites(run.dir, Number.POSITIVE_INFINITY);
     await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'service' });
     vi.restoreAllMocks();
-    expect((await readdir(run.dir)).sort()).toEqual([
-      'log',
-      'plan.jsonl',
-      'run.json',
-      'skipped.jsonl',
-      'sources.jsonl',
-    ]);
+    expect((await readdir(run.dir)).sort()).toEqual(
+      'log plan.jsonl run.json skipped.jsonl sources.jsonl'.split(' '),
+    );
     await failWrites(run.dir, 1);
     await finishRun(log, signal);
     await log.close();
