@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { NotedHead } from '../../src/record/head-file.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
@@ -8,6 +8,7 @@ import { guardsweep } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { jsonLines, until } from '../helpers/run-directory.ts';
 import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
+import { webhook, WEBHOOK_SECRET } from '../helpers/webhook.ts';
 
 it('a sink signs what it finishes, and notes and says its head; so does whoever follows the run', async () => {
   const guard = await startScriptedGuard({});
@@ -32,4 +33,25 @@ it('a sink signs what it finishes, and notes and says its head; so does whoever 
   await until(async () => sink.stderr.includes(`chain head ${chain_head}`), 'the sink to say the head');
   const verified = await guardsweep(['verify', run, '--head-file', ofSink, '--public-key', publicKey]);
   expect([verified.status, verified.stdout]).toEqual([0, expect.stringContaining('signature is valid')]);
+});
+
+it('a webhook is told of a run on a fleet, when it is interrupted and when it is finished', async () => {
+  const hook = await webhook([503, 204]);
+  const env = { GUARDSWEEP_WEBHOOK_SECRET: WEBHOOK_SECRET };
+  const { fleet, path } = await fleetWithComments(50, { guards: ['embedded:'], env });
+  const feeder = fleet.enqueue(path, ['--on-finish', hook.url]);
+  const run = await fleet.run();
+  feeder.kill('SIGINT');
+  const interrupted = await feeder.finished();
+  expectStatus(interrupted, 130);
+  expect(interrupted.stderr).not.toContain('after the run');
+  fleet.worker();
+  fleet.sink();
+  expectStatus(await fleet.resume(run, ['--on-finish', hook.url]).finished(), 0);
+  const notices = hook.received.map(({ body }) => JSON.parse(body) as object);
+  expect(notices).toMatchObject([
+    { status: 130, state: 'interrupted', items: null, chain_head: null },
+    { status: 130, state: 'interrupted', items: null, chain_head: null },
+    { status: 0, state: 'finished', items: 50, verdicts: 50, errors: 0, run: basename(run) },
+  ]);
 });

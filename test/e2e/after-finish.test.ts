@@ -126,6 +126,8 @@ describe('after a run is finished', () => {
     await writeFile(join(cwd, 'b.csv'), 'text\n""\n');
     expect((await command([...enqueue, ...note])).status).toBe(0);
     expect((await command(['enqueue', 'b.csv', '--no-report', ...note])).status).toBe(5);
+    const gate = ['--fail-if', 'error-rate=0.5', '--guard', 'embedded:'];
+    expect((await command(['enqueue', 'b.csv', '--no-report', ...gate, ...note])).status).toBe(3);
     const config = { ...runConfig(join(cwd, 'away'), [corpusAt(join(cwd, 'a.csv'))]), maxWaitMs: 0 };
     const { dir } = await createdFrom({ ...config, guards: ['grpc://127.0.0.1:1'] });
     const resumed = await command(['resume', dir, '--trust-run', '--start-wait', '0s', ...note]);
@@ -139,6 +141,7 @@ describe('after a run is finished', () => {
     expect(ends).toMatchObject([
       { status: 0, state: 'finished', items: 1, verdicts: 1, errors: 0, gates_tripped: [] },
       { status: 5, state: 'finished', items: 1, verdicts: 0, errors: 1 },
+      { status: 3, state: 'finished', items: 1, errors: 1, gates_tripped: ['errorRate'] },
       { status: 4, state: 'failed', items: null, chain_head: null },
     ]);
   });
