@@ -1,7 +1,6 @@
 import { Failure } from '../../src/domain/failure.ts';
 import { BUCKETS } from '../../src/guard-server/lite/features.ts';
 import { CONTEXT_WEIGHT } from '../../src/guard-server/lite/model.ts';
-import { WINDOW_PENALTY } from '../../src/guard-server/lite/network.ts';
 import { MAX_PIECE_UNITS, WINDOW_UNITS } from '../../src/guard-server/lite/pieces.ts';
 import { HIDDEN } from '../../src/guard-server/lite/weights-file.ts';
 import type { LabelledText } from '../corpora/corpus.ts';
@@ -66,18 +65,13 @@ thirteen. A category counts as flagged only if the text is flagged.
 ${record.evaluation}
 ## Method
 
-- Text is normalised: NFKC, lower case, without invisible characters and marks on Latin letters, with digits for letters,
-  dotted and spaced words undone. Words (whatever the order of their inner letters), pairs of words and character n-grams
-  are hashed into ${BUCKETS} buckets.
-- One hidden layer of ${HIDDEN} rectified units maps the features to 14 logits: the categories, and any hazard. Its table is
-  summed as integers; the rest is a fixed order of basic operations, so all machines compute the same.
-- It is trained with AdaGrad on logistic losses, on the public texts below and on short plain violations and look-alikes from
-  our own templates. Platt scaling makes logits probabilities. Calibration and thresholds come from networks that had seen
-  neither a text nor its near-duplicates.
+- Normalised words, pairs of words and character n-grams are hashed into ${BUCKETS} buckets. One hidden layer of ${HIDDEN} units maps them
+  to 14 logits, the same on all machines: the categories, and any hazard.
+- It is trained on the public texts below, and on short plain violations and look-alikes from our own templates. Calibration and
+  thresholds come from networks that had seen neither a text nor its near-duplicates.
 - The overall threshold is the lowest that flags at most ${percent(BENIGN_FLAG_RATE)} of benign text, and at most ${percent(LOOK_ALIKE_FLAG_RATE)} of benign text with
   alarming words. A category's has the best F1.
-- A text over ${MAX_PIECE_UNITS} characters is judged in pieces, and in windows of two, at most ${WINDOW_UNITS}. The highest logit counts, less
-  ${WINDOW_PENALTY} times the logarithm of the number of pieces.
+- A text over ${MAX_PIECE_UNITS} characters is judged in pieces, and in windows of two, at most ${WINDOW_UNITS}; the highest counts.
 - A response or a last turn is judged by its own words. The worst turn before it counts as an independent chance, with weight
   ${CONTEXT_WEIGHT.assistant} before an assistant's turn, ${CONTEXT_WEIGHT.user} before a user's.
 
