@@ -15,3 +15,11 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
+
+/** What works that go on side by side resolve to. If one fails, rejects as the first that failed, once all have ended. */
+export async function allEnded<Works extends readonly Promise<unknown>[]>(
+  ...works: Works
+): Promise<{ -readonly [At in keyof Works]: Awaited<Works[At]> }> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
+}

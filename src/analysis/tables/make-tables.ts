@@ -1,6 +1,7 @@
 import type { RunConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { flaggedCsv, RUN_FILES } from '../../files/run-files.ts';
+import { allEnded } from '../../flow/abortable.ts';
 import { Database } from '../database.ts';
 import { loadLines } from '../load-lines.ts';
 import { sqlText } from '../duckdb.ts';
@@ -96,11 +97,10 @@ class Tables {
     const columns = verdictColumns(config, this.#input.foreign);
     // Created first: files are listed in the order in which they are created.
     const file = await create(RUN_FILES.verdictsCsv);
-    const works = await Promise.allSettled([
+    await allEnded(
       this.#fillCsv(file, columns, VERDICTS_IN_TABLE, items),
       this.#makeFlagged(flaggedColumns(config)),
-    ]);
-    for (const work of works) if (work.status === 'rejected') throw work.reason;
+    );
     return Object.fromEntries(this.#rows);
   }
 

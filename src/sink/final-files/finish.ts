@@ -9,6 +9,7 @@ import { isDiskFull } from '../../files/disk-full.ts';
 import { syncDirectory } from '../../files/durable-write.ts';
 import { listFolder } from '../../files/folders.ts';
 import { isOccasional, RUN_FILES } from '../../files/run-files.ts';
+import { allEnded } from '../../flow/abortable.ts';
 import type { Counts } from '../../record/counts.ts';
 import { readChain } from '../../record/log/read-chain.ts';
 import { workingSeconds } from '../../record/log/working-time.ts';
@@ -104,9 +105,11 @@ class Finish {
     try {
       const lines = await LineFiles.begin((name) => this.#create(name));
       const totals = await runTotals(outcomes, lines);
-      const rows = await this.#makeTables(record.config, totals.counts);
       const hashes = await this.#create(RUN_FILES.sourceHashes);
-      const sources = await writeSourceHashes(hashes, this.#log, totals, signal);
+      const [sources, rows] = await allEnded(
+        writeSourceHashes(hashes, this.#log, totals, signal),
+        this.#makeTables(record.config, totals.counts),
+      );
       const finals: FileEntry[] = [];
       for (const file of this.#files) finals.push(await file.complete());
       const names = [...finals.map(({ path }) => path), RUN_FILES.summary, RUN_FILES.manifest];
