@@ -35,6 +35,7 @@ import { isEncodedText } from '../../src/formats/encoding/encoded-text.ts';
 import { JsonFields } from '../../src/formats/json/json-fields.ts';
 import { chooseTextColumns } from '../../src/formats/transcripts/columns.ts';
 import { decodePlanLine } from '../../src/ingest/plan/plan-line.ts';
+import { containerKind } from '../../src/formats/unpack/container-kind.ts';
 import { markupKind } from '../../src/ingest/recognise/markup-kind.ts';
 import { wrappedArray } from '../../src/ingest/recognise/array-head.ts';
 import { textSpans } from '../../src/moderate/windows/text-spans.ts';
@@ -63,7 +64,10 @@ const versionReply = (text: string) => {
 
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the kind of markup': (text) => markupKind(Buffer.from(text), true, 'page.html'),
-  'the kind of mail': (text) => markupKind(Buffer.from(`From: a\n${text}`), true, 'a.txt'),
+  'the kind of a file that holds others': (text) =>
+    ['', 'From: a\n', 'From a '].map((start) =>
+      containerKind(Buffer.from(start + text), { isCompressed: false, name: 'a' }),
+    ),
   'encoded text': (text) => isEncodedText(text, { isAll: true }),
   'the columns of a table': (text) => chooseTextColumns([new JsonFields({ a: text }, null)], null),
   'the label of a column': (text) => columnLabel(text, 1),

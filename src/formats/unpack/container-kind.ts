@@ -2,7 +2,7 @@ import { findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { binaryKind } from '../binary-kind.ts';
 
 /** Kinds of files that hold others, or texts to be rendered. */
-export const CONTAINERS = ['zip', 'tar', 'gzip', 'html', 'svg'] as const;
+export const CONTAINERS = ['zip', 'tar', 'gzip', 'html', 'svg', 'mail', 'mbox'] as const;
 export type Container = (typeof CONTAINERS)[number];
 
 const BINARY: readonly (readonly [magic: Magic, container: Container])[] = [
@@ -17,6 +17,13 @@ const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, star
     'html',
     /^(?:s?html?|xht(?:ml)?)$/,
     /^(?:<(?:\?xml|!--)[^>]*>\s*)*<(?:!doctype html|html|head|body|title|meta|script|style)\b/i,
+  ],
+  ['mbox', /^mbox$/, /^From \S+ [^\r\n:]*\d\d:\d\d/],
+  [
+    'mail',
+    /^(?:emlx?|mht(?:ml)?)$/,
+    // Fields that only mail programs write; after others that people write above a memo too.
+    /^(?:From: <Saved by |(?:return-path|received|mime-version|message-id|content-transfer-encoding):|[a-z-]+:.*\n(?:(?!\r?\n).*\n)*?(?:mime-version|message-id):)/i,
   ],
 ];
 

@@ -30,6 +30,7 @@ export const WHY = [
   'empty',
   'drawing',
   'macros',
+  'mail-too-large',
   'internal',
 ] as const;
 export type Why = (typeof WHY)[number];

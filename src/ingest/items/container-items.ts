@@ -164,6 +164,11 @@ function problemOf(
       return errorWithReason('file_type', 'the shapes of a drawing (SVG) are not judged: convert it to PNG');
     case 'macros':
       return itemError('UNSUPPORTED_TYPE', 'the document holds macros, which are not judged');
+    case 'mail-too-large':
+      return itemError(
+        'ITEM_TOO_LARGE',
+        'the mail has a larger header, or more parts in parts, than is read',
+      );
     case 'internal':
       return itemError('INTERNAL', 'the process that unpacks files ended unexpectedly');
   }

@@ -15,10 +15,6 @@ interface MarkupKind {
 /** Max bytes of a file that are examined. */
 const EXAMINED_BYTES = 64 * 1024;
 
-const MAIL = kind('an e-mail', 'eml');
-/** Header fields that mail programs write, after others that people write above a memo too. */
-const MAIL_FIELD = /^(?:mime-version|message-id):/im;
-
 /** The first kind that fits by the file's extension, or by its first characters that are not blank. */
 const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: RegExp])[] = [
   [kind('an XML document', 'xml'), /^xml$/, /^<\?xml\s/],
@@ -27,9 +23,6 @@ const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: Reg
   [kind('a PostScript document', 'ps'), /^e?ps$/, /^%!PS-Adobe-\d/],
   [kind('a calendar (iCalendar)', 'ics'), /^ics$/, /^BEGIN:VCALENDAR\s*[\r\n]/i],
   [kind('contacts (vCard)', 'vcf'), /^vcf$/, /^BEGIN:VCARD\s*[\r\n]/i],
-  [kind('a web archive (MHTML)', 'mht'), /^mht(?:ml)?$/, /^From: <Saved by /],
-  [kind('a mailbox (mbox)', 'mbox'), /^mbox$/, /^From \S+ [^\r\n:]*\d\d:\d\d/],
-  [MAIL, /^emlx?$/, /^(?:return-path|received|mime-version|message-id|content-transfer-encoding):/i],
 ];
 
 const ENCODED = kind('encoded data', 'pem');
@@ -46,8 +39,6 @@ export function markupKind(head: Buffer, isComplete: boolean, path: string): Mar
   const extension = /\.([a-z]{1,5})(?:\.gz)?$/.exec(path.toLowerCase())?.[1] ?? '';
   const found = KINDS.find(([, names, start]) => names.test(extension) || start.test(text));
   if (found !== undefined) return found[0];
-  const header = /^[a-z-]+:/i.test(text) ? text.slice(0, text.search(/\n\r?\n/)) : '';
-  if (MAIL_FIELD.test(header)) return MAIL;
   const isAll = isComplete && head.length <= EXAMINED_BYTES;
   // Each encoded record is an error of its own.
   const part = (layoutByName(path) ?? 'text') === 'text' ? 'most' : 'all';

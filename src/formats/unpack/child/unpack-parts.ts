@@ -10,6 +10,8 @@ const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
   gzip: async () => (await import('./tar.ts')).gunzip,
   html: async () => (await import('./html.ts')).unpackHtml,
   svg: async () => (await import('./html.ts')).unpackHtml,
+  mail: async () => (await import('./mail.ts')).unpackMail,
+  mbox: async () => (await import('./mbox.ts')).unpackMbox,
 };
 
 /** Max characters of a name. What exceeds it is left out at its beginning. */
@@ -55,7 +57,8 @@ export async function* unpackParts(
   limits: UnpackLimits,
 ): AsyncGenerator<UnpackedPart, void> {
   try {
-    yield* new Parts(limits, input.size).of(input, container, '', 1);
+    // What is only compressed is no deeper for it.
+    yield* new Parts(limits, input.size).of(input, container, '', container === 'gzip' ? 0 : 1);
   } catch (error) {
     if (!(error instanceof Over)) throw error;
   }

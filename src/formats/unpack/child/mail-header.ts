@@ -1,0 +1,60 @@
+import { isAscii } from 'node:buffer';
+import { decodeWords } from 'postal-mime';
+
+/** Fields that mail programs show (RFC 5322, 3.6), in the order of the text that is made of them. */
+const SHOWN = [
+  ...['subject', 'from', 'sender', 'reply-to', 'to', 'cc', 'bcc'],
+  ...['comments', 'keywords', 'organization', 'content-description'],
+];
+/** Fields that programs write for programs. */
+const TECHNICAL =
+  /^(?:received|return-path|delivered-to|message-id|in-reply-to|references|date|mime-version|content-.*|dkim-signature|arc-.*|authentication-results|received-spf)$/;
+/** How many words in a row make a text of a field. */
+const WORDS = 2;
+const SENTENCE = 4;
+
+interface Field {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** The text of a header that a reader sees, without addresses, and the words in fields that none shows. */
+export function headerText(fields: readonly Field[]): { readonly shown: string; readonly hidden: string } {
+  const shown = SHOWN.flatMap((name) => fields.filter(({ key }) => key === name)).map(({ key, value }) =>
+    key === 'subject' ? decodeWords(value) : withoutAddresses(decodeWords(value)),
+  );
+  const hidden = fields
+    .filter(({ key }) => !SHOWN.includes(key))
+    // A line without a colon is no field, and has all of its text as its name.
+    .map(({ key, value }) => ({ key, text: value === '' ? key : decodeWords(value) }))
+    .filter(({ key, text }) => longestRun(text) >= (TECHNICAL.test(key) ? SENTENCE : WORDS))
+    .map(({ text }) => text);
+  return { shown: linesOf(shown), hidden: linesOf(hidden) };
+}
+
+/** The lines of a text that have several words. */
+export function wordsOf(text: string): string {
+  return linesOf(text.split('\n').filter((line) => longestRun(line) >= WORDS));
+}
+
+/** Each line once, without those that have no letter or digit. */
+function linesOf(texts: readonly string[]): string {
+  const lines = texts.map((text) => text.replace(/\s+/g, ' ').trim());
+  return [...new Set(lines)].filter((line) => /[\p{L}\p{N}\p{S}]/u.test(line)).join('\n');
+}
+
+function withoutAddresses(text: string): string {
+  const named = text.replace(/<[^<>]*>|"/g, '').split(/\s/);
+  return named.filter((word) => !word.includes('@')).join(' ');
+}
+
+/** The most words in a row. Scripts that have no spaces between words count by characters. */
+function longestRun(text: string): number {
+  let longest = 0;
+  let run = 0;
+  for (const word of text.split(/[\s,]+/)) {
+    if (!/^["'(]?\p{L}+["').!?:;]*$/u.test(word)) run = 0;
+    else longest = Math.max(longest, (run += isAscii(Buffer.from(word)) ? 1 : word.length));
+  }
+  return longest;
+}

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { strToU8, zipSync } from 'fflate';
+import { expect, it } from 'vitest';
+import { readUnpacked } from '../ingest/items/unpacked-items.ts';
+import { mutatedFile, numbers } from './mutations.ts';
+
+/** How many files of each kind; `npm run test:fuzz` asks for more. */
+const FILES = Number(process.env.FUZZ_UNPACK ?? 20);
+const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
+const PAGE = `<!doctype html><meta charset=utf-8><title>a &amp; b</title><p hidden>unseen<table><tr><td>cell
+  <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt=x><iframe srcdoc="&lt;p>inside"></iframe><!--[if a]><b>c<![endif]-->`;
+const SVG = `<?xml version="1.0" encoding="utf-8"?><svg><title>a</title><path d="M0 0"/><text>words<tspan>more</text></svg>`;
+const MAIL = `Received: by a\r\nSubject: =?utf-8?q?w=C3=B6rds?=\r\nContent-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r
+Content-Transfer-Encoding: quoted-printable\r\n\r\nw=C3=B6rds =\r\nmore\r\n--b\r\nContent-Type: text/html; charset=latin1\r
+\r\n<p>body\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: a\r\n\r\ninner\r\n--b\r
+Content-Disposition: attachment; filename*=utf-8''a%20b.txt\r\nContent-Transfer-Encoding: base64\r\n\r\nd29yZHM=\r\n--b--\r\n`;
+
+/** Files of each kind that are read. */
+const KINDS: readonly (readonly [name: string, file: Uint8Array])[] = [
+  ['a.zip', zipSync({ 'a.txt': strToU8('words '.repeat(100)), 'b.csv': strToU8('text\nwords\n') })],
+  ['a.html', strToU8(PAGE)],
+  ['a.svg', strToU8(SVG)],
+  ['a.eml', strToU8(MAIL)],
+  ['a.mbox', strToU8(`From a Sat Jan  3 01:05:34 1998\r\n${MAIL}\r\n`.repeat(3))],
+  ['a.emlx', strToU8(`${MAIL.length}\n${MAIL}<?xml version="1.0"?><plist><string>words</string></plist>`)],
+];
+
+it.each(KINDS)(
+  `reads %s damaged in ${FILES} ways to an end (FUZZ_SEED=${SEED})`,
+  async (name, file) => {
+    const folder = await mkdtemp(join(tmpdir(), 'fuzz-unpack-'));
+    const pick = numbers(SEED);
+    const ends = new Map<string, number>();
+    try {
+      for (let index = 0; index < FILES; index++) {
+        const items = await readUnpacked(join(folder, name), mutatedFile([Buffer.from(file)], pick));
+        expect(items.length).toBeGreaterThan(0);
+        for (const { settled } of items) {
+          const end = settled?.error?.code ?? 'read';
+          expect(end).not.toBe('INTERNAL');
+          ends.set(end, (ends.get(end) ?? 0) + 1);
+        }
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    console.info(`seed ${SEED}, ${name}:`, Object.fromEntries(ends));
+  },
+  60_000 + FILES * 1_000,
+);

@@ -1,0 +1,197 @@
+import { gzipSync, strToU8, zipSync } from 'fflate';
+import { describe, expect, test } from 'vitest';
+import { pngFile } from '../../helpers/png.ts';
+import { testFolder } from '../read-items.ts';
+import { itemLine, partTexts, readUnpacked } from './unpacked-items.ts';
+
+const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
+const base64 = (content: string | Uint8Array): string => Buffer.from(content).toString('base64');
+
+/** A mail of parts, each with its header and its content. */
+function mailOf(parts: readonly (readonly [header: string, content: string])[], type = 'mixed'): string {
+  const inner = parts.map(([header, content]) => `--b1\r\n${header}\r\n\r\n${content}\r\n`).join('');
+  return `Subject: greeting\r\nMIME-Version: 1.0\r\nContent-Type: multipart/${type}; boundary=b1\r\n\r\n${inner}--b1--\r\n`;
+}
+
+const attached = (
+  content: string | Uint8Array,
+  type = 'application/octet-stream',
+  name = '',
+): [string, string] => [
+  `Content-Type: ${type}\r\nContent-Disposition: attachment${name === '' ? '' : `; filename="${name}"`}\r\nContent-Transfer-Encoding: base64`,
+  base64(content),
+];
+
+describe('a mail', () => {
+  const folder = testFolder();
+  const partsOf = async (name: string, bytes: Uint8Array | string) =>
+    partTexts(await readUnpacked(folder.at(name), bytes));
+
+  test('is judged by its header, by each body as rendered, and by its attachments', async () => {
+    const mail = mailOf([
+      [
+        'Content-Type: text/plain; charset=iso-8859-1\r\nContent-Transfer-Encoding: quoted-printable',
+        'caf=E9 pl=\r\nain',
+      ],
+      ['Content-Type: text/html', '<p>an<b>other</b> body<p hidden>unseen<img src=cid:1>'],
+      attached(PNG, 'image/png', 'logo.png'),
+      attached('subject,text\n1,in a table\n', 'text/csv'),
+      attached('caf\u00e9', 'text/plain; charset=utf-8', '=?utf-8?q?n=C3=A4me.txt?='),
+      attached(Buffer.from('caf\u00e9', 'latin1'), 'text/plain; charset=iso-8859-1', 'latin.txt'),
+      attached(zipSync({ 'a.txt': strToU8('in an archive') }), 'application/zip', 'a.zip'),
+      [
+        'Content-Type: message/rfc822',
+        'Subject: inner\r\nFrom: "Ann Other" <ann@example.org>\r\n\r\ninner body',
+      ],
+    ]);
+    const header =
+      'From: =?utf-8?q?=C3=89mile?= <emile@example.org>\r\nTo: bob@example.org\r\nX-Note: words of a program\r\n';
+    expect(await partsOf('a.eml', header + mail)).toEqual({
+      header: 'greeting\n\u00c9mile',
+      text: 'caf\u00e9 plain',
+      'html text': 'another body',
+      'html hidden text': 'unseen',
+      'attachment logo.png': 'image',
+      'attachment.csv row 1': 'in a table',
+      'attachment n\u00e4me.txt': 'caf\u00e9',
+      'attachment latin.txt': 'caf\u00e9',
+      'attachment a.zip/a.txt': 'in an archive',
+      'attachment 2.eml/header': 'inner\nAnn Other',
+      'attachment 2.eml/text': 'inner body',
+      'hidden text': 'words of a program',
+    });
+  });
+
+  test('whose bodies say the same is judged once, and where they differ twice', async () => {
+    const both = (html: string) =>
+      mailOf(
+        [
+          ['', 'one and the same'],
+          ['Content-Type: text/html', html],
+        ],
+        'alternative',
+      );
+    expect(Object.keys(await partsOf('a.eml', both('<p>one and<br>the same')))).toEqual(['header', 'text']);
+    expect(Object.keys(await partsOf('b.eml', both('<p>another')))).toEqual(['header', 'text', 'html text']);
+  });
+
+  test.each([
+    ['before its first part', mailOf([['', 'body']]).replace('\r\n\r\n', '\r\n\r\nhostile\r\n')],
+    ['after its last part', `${mailOf([['', 'body']])}hostile`],
+    [
+      'after a part of parts',
+      mailOf([['Content-Type: multipart/mixed; boundary=b2', '--b2\r\n\r\nbody\r\n--b2--\r\nhostile']]),
+    ],
+    [
+      'in parts without a boundary',
+      'Subject: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed\n\nhostile',
+    ],
+    ['in its subject', 'MIME-Version: 1.0\nSubject: =?utf-8?b?aG9zdGlsZQ==?=\n\nbody'],
+    ['in a name', 'MIME-Version: 1.0\nFrom: hostile <a@example.org>\n\nbody'],
+    ['in the description of a part', mailOf([['Content-Description: hostile', 'body']])],
+    ['in a field of a program', 'MIME-Version: 1.0\nX-Words: words, hostile ones\n\nbody'],
+    ['in a field that is not read', 'MIME-Version: 1.0\nReceived: this is a hostile text\n\nbody'],
+    ['where no header ends', 'Received: today\nthis is a hostile memo'],
+    [
+      'in a web archive',
+      `From: <Saved by a browser>\n${mailOf([['Content-Type: text/html', '<i>hos</i>tile']], 'related')}`,
+    ],
+    ['in a mail of Apple', '31  \nSubject: a\n\nthis is a hostile one<?xml version="1.0"?><plist/>'],
+    ['behind the size in a mail of Apple', '13\nSubject: a\n\nbthis is a hostile one'],
+    [
+      'in the list of a mail of Apple',
+      '13\nSubject: a\n\nb<?xml version="1.0"?><plist><string>a hostile one',
+    ],
+  ])('hides nothing %s', async (name, mail) => {
+    const items = await readUnpacked(folder.at(name.endsWith('Apple') ? 'a.emlx' : 'a.eml'), mail);
+    expect(JSON.stringify(items.map(({ request }) => request))).toContain('hostile');
+  });
+
+  test.each([
+    ['by PGP', mailOf([['', 'Version: 1'], attached('secret')], 'encrypted')],
+    [
+      'by PGP in its text',
+      'Subject: a\nMIME-Version: 1.0\n\n-----BEGIN PGP MESSAGE-----\n\nhQIMA\n-----END PGP MESSAGE-----\n',
+    ],
+    ['by S/MIME', 'Subject: a\nMIME-Version: 1.0\nContent-Type: application/pkcs7-mime\n\nMIIB'],
+  ])('that is encrypted %s says so', async (_name, mail) => {
+    const items = await readUnpacked(folder.at('a.eml'), mail);
+    const { error } = items.find(({ settled }) => settled !== null)!.settled!;
+    expect(error).toMatchObject({ code: 'UNSUPPORTED_TYPE', message: 'the file is encrypted' });
+  });
+
+  test('that is decoded wrongly is judged as a reader sees it, or not judged', async () => {
+    const cut = ['Content-Transfer-Encoding: base64', base64('some words of a text').slice(0, -5)] as const;
+    const unknown = ['Content-Type: text/plain; charset=unknown', 'plain words'] as const;
+    const broken = ['Content-Transfer-Encoding: base64', base64(Buffer.alloc(300, 0xc3))] as const;
+    expect(await partsOf('a.eml', mailOf([cut, unknown, broken]))).toMatchObject({
+      text: 'some words of a t',
+      'text 2': 'plain words',
+      'text 3': 'UNREADABLE_SOURCE',
+    });
+  });
+
+  test('with a header, or parts in parts, beyond all measure costs only itself', async () => {
+    const header = `X-A: ${'a'.repeat(990)}\n`.repeat(3000);
+    const nested = Array.from(
+      { length: 10_000 },
+      (_, at) => `Content-Type: multipart/mixed; boundary=b${at}\n\n--b${at}\n`,
+    );
+    const zip = zipSync({
+      'a.eml': strToU8(`${header}\nbody`),
+      'b.eml': strToU8(`MIME-Version: 1.0\n${nested.join('')}\nbody`),
+      'c.eml': strToU8(mailOf(Array.from({ length: 10_000 }, () => ['', 'body'] as const))),
+      'd.eml': strToU8('Subject: good\n\n'),
+    });
+    const items = await readUnpacked(folder.at('a.zip'), zip);
+    expect(items.map(itemLine)).toEqual([
+      '1 a.eml: ITEM_TOO_LARGE',
+      '2 b.eml: ITEM_TOO_LARGE',
+      '3 c.eml/header: prompt',
+      '4 c.eml/text: prompt',
+      '5 d.eml/header: prompt',
+    ]);
+  });
+});
+
+describe('a mailbox', () => {
+  const folder = testFolder();
+  const from = 'From ann@example.org Sat Jan  3 01:05:34 1998\n';
+
+  test('is read mail by mail, each as deep as one alone', async () => {
+    const inner = mailOf([
+      ['', 'with parts'],
+      attached(zipSync({ 'a.zip': zipSync({ a: strToU8('deep') }) })),
+    ]);
+    const mails = [
+      'Subject: one\n\n>From the start\n>>From deeper\nFrom here on\n',
+      inner,
+      'no header at all\n',
+      '',
+    ];
+    const mbox = mails.map((mail) => `${from}${mail}\n`).join('');
+    const expected = {
+      'message 1/header': 'one',
+      'message 1/text': 'From the start\n>From deeper\nFrom here on',
+      'message 2/header': 'greeting',
+      'message 2/text': 'with parts',
+      'message 2/attachment/a.zip/a': 'deep',
+      'message 3/hidden text': 'no header at all',
+      'message 4': 'EMPTY_CONTENT',
+    };
+    expect(partTexts(await readUnpacked(folder.at('a.mbox'), mbox))).toEqual(expected);
+    const inside = partTexts(await readUnpacked(folder.at('a.gz'), gzipSync(strToU8(mbox))));
+    expect(Object.values(inside)).toEqual(Object.values(expected));
+  });
+
+  test('goes on after a mail that is too large', async () => {
+    const large = Buffer.alloc(65 * 1024 * 1024, 'words of a large mail\n');
+    const mbox = Buffer.concat([
+      Buffer.from(`${from}Subject: one\n\n`),
+      large,
+      Buffer.from(`\n${from}Subject: two\n\n`),
+    ]);
+    const items = await readUnpacked(folder.at('a.mbox'), mbox);
+    expect(items.map(itemLine)).toEqual(['1 message 1: ITEM_TOO_LARGE', '2 message 2/header: prompt']);
+  });
+});
