@@ -38,17 +38,6 @@ describe('a run against guards that fail', () => {
     expect(nothing.stderr + nothing.stdout).toMatch(/nothing to retry/i);
   });
 
-  it('waits for a guard that is down for a while in the middle, and finishes without an error', async () => {
-    const { path, out } = await comments(3000);
-    const guard = await syntheticGuard();
-    guard.synthetic!.setFaults([{ kind: 'down', how: 'closed', after: 1000, forMs: 3000 }]);
-    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard.address]);
-    expect(done.status).toBe(0);
-    const lines = await outcomes(await onlyRun(out));
-    expect(lines.map(({ seq }) => seq)).toEqual([...Array(3000).keys()]);
-    expect(lines.every((line) => line.status === 'ok' && line.attempts === 1)).toBe(true);
-  });
-
   it('stops with 4 when the guard is not the expected one, or stays away longer than --max-wait', async () => {
     const { path, out } = await comments(2000);
     const guard = await syntheticGuard();

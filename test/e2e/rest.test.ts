@@ -7,14 +7,14 @@ import { closeAfterEach, restGuard } from '../helpers/guards/guard-pool.ts';
 closeAfterEach();
 
 /** A run over three texts and a pair of prompt and response, at one guard. */
-async function run(guard: string, env: NodeJS.ProcessEnv, more: readonly string[] = []) {
+async function run(guard: string, env: NodeJS.ProcessEnv) {
   const folder = await folderWith({
     'a.csv': 'text\none\ntwo\nthree\n',
     'b.jsonl': '{"prompt":"p","response":"r"}\n',
   });
   const sources = [join(folder, 'a.csv'), join(folder, 'b.jsonl')];
   const out = ['--out', join(folder, 'runs'), '--guard', guard];
-  const finished = await guardsweep(['enqueue', ...sources, ...out, ...more], { env });
+  const finished = await guardsweep(['enqueue', ...sources, ...out], { env });
   const dir = finished.stdout.trimEnd().split('\n').at(-1)!;
   return { ...finished, dir };
 }
@@ -35,13 +35,4 @@ test('a run at a guard over REST has verdicts without a fingerprint, and says wh
   expect(records[3]).toMatchObject({ status: 'error', error: { code: 'PROBE_NOT_LOADED' } });
   expect(server.seen.every(({ headers }) => headers.authorization === undefined)).toBe(true);
   expect((await guardsweep(['verify', dir])).status).toBe(0);
-});
-
-test('an expected fingerprint rules out a guard over REST before anything is written', async () => {
-  const server = await restGuard();
-  const expected = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];
-  const { status, stderr } = await run(server.address, {}, expected);
-  expect(status).toBe(2);
-  expect(stderr).toContain('over REST a guard reports no fingerprint');
-  expect(server.connections()).toBe(0);
 });

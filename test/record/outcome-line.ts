@@ -1,4 +1,6 @@
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
+import type { Counts } from '../../src/record/counts.ts';
+import { NO_RULING, Tally } from '../../src/record/tally.ts';
 
 /** A line of the verdict log for a text that was allowed, but for what is said. */
 export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
@@ -39,4 +41,11 @@ export function outcomeLine(parts: Partial<OutcomeLine> = {}): OutcomeLine {
 /** The line of an item that ended as an error. */
 export function errorLine(error: OutcomeLine['error'], parts: Partial<OutcomeLine> = {}): OutcomeLine {
   return outcomeLine({ status: 'error', score: null, flagged: null, decision: null, error, ...parts });
+}
+
+/** What a tally counts of outcome lines. */
+export function counted(lines: readonly Partial<OutcomeLine>[]): Counts {
+  const tally = new Tally();
+  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ ...line, seq }), NO_RULING);
+  return tally.counts();
 }

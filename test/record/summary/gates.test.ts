@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Gates, NO_GATES } from '../../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { gateResults, gateText } from '../../../src/record/summary/gates.ts';
-import type { Counts } from '../../../src/record/counts.ts';
-import { NO_RULING, Tally } from '../../../src/record/tally.ts';
-import { errorLine, outcomeLine } from '../outcome-line.ts';
+import { counted, errorLine } from '../outcome-line.ts';
 
 const NONE: Gates = NO_GATES;
 
@@ -16,12 +14,6 @@ const flagged = (more: Partial<OutcomeLine>): Partial<OutcomeLine> => ({
   decided_by: 'flagged',
   ...more,
 });
-
-function counted(lines: readonly Partial<OutcomeLine>[]): Counts {
-  const tally = new Tally();
-  for (const [seq, line] of lines.entries()) tally.add(outcomeLine({ ...line, seq }), NO_RULING);
-  return tally.counts();
-}
 
 describe('a gate', () => {
   it('trips above its limit, not at it', () => {
