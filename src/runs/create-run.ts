@@ -12,6 +12,7 @@ import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { isNewStdinPath } from '../files/stdin-file.ts';
+import { removeAbandoned } from './retention/abandoned.ts';
 import { sealRun } from './trust/run-seal.ts';
 
 /** A run that was created or opened: its directory, and what is frozen in it. */
@@ -61,6 +62,7 @@ export async function createRun(
   );
   try {
     await makeFolders(config.output.dir);
+    await removeAbandoned(config.output.dir);
     if (stdin === null) await mkdir(making, DIRECTORY_MODE);
     await mkdir(join(making, RUN_FILES.log), DIRECTORY_MODE);
     const record: RunRecord = {

@@ -36,10 +36,12 @@ export function gcCommand(context: CommandContext): Command {
       const found = await stat(out).catch(() => null);
       if (found?.isDirectory() !== true)
         throw new Failure('usage', `${out} is not a folder: name that of the runs with --out`);
-      const [{ VerdictStore }, { RecordedRuns }] = await Promise.all([
+      const [{ VerdictStore }, { RecordedRuns }, { removeAbandoned }] = await Promise.all([
         import('../../store/verdict-store.ts'),
         import('../../runs/reuse/recorded-verdicts.ts'),
+        import('../../runs/retention/abandoned.ts'),
       ]);
+      await removeAbandoned(out);
       const dir = store ?? join(out, '.store');
       const key = await runKey(runKeyFile(context.env));
       const signal = context.interrupts.drain;

@@ -131,11 +131,13 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
         throw new Failure('usage', 'say which runs to purge: --older-than 30d, or their names');
       }
       const signal = context.interrupts.drain;
-      const [{ purgeRuns }, { listRuns }, { userOfProcess }] = await Promise.all([
+      const [{ purgeRuns }, { removeAbandoned }, { listRuns }, { userOfProcess }] = await Promise.all([
         import('../../runs/retention/purge-runs.ts'),
+        import('../../runs/retention/abandoned.ts'),
         import('../../fleet/status/run-status.ts'),
         import('../../runs/trust/append-entry.ts'),
       ]);
+      if (!dryRun) await removeAbandoned(out);
       const named = given.map((name) => resolveRunDirectory(name, context.cwd, out));
       const dirs = given.length > 0 ? named : (await listRuns(out, Infinity)).reverse();
       const about = { by: userOfProcess(), now: new Date(), olderThanMs: olderThan, dryRun, signal };
