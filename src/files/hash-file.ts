@@ -31,8 +31,7 @@ export async function hashFile(path: string | Buffer, options: HashOptions): Pro
   }
 }
 
-/** The same for an open file, whatever its path refers to by now. */
-export async function hashOpenFile(handle: FileHandle, { signal, bytes }: HashOptions): Promise<HashedFile> {
+async function hashOpenFile(handle: FileHandle, { signal, bytes }: HashOptions): Promise<HashedFile> {
   signal.throwIfAborted();
   const { size } = await handle.stat();
   // A file that keeps growing would never end.

@@ -1,10 +1,19 @@
-import type { FileHandle } from 'node:fs/promises';
+/** What is read by byte ranges: a FileHandle, or an object in object storage. */
+export interface RangeReader {
+  /** Reads up to `length` bytes from `position` into `target` at `offset`; none at the end. */
+  read(
+    target: Buffer,
+    offset: number,
+    length: number,
+    position: number,
+  ): Promise<{ readonly bytesRead: number }>;
+}
 
 /**
  * Reads from byte `position` of a file until `target` is full or the file ends: one `read` may return less than was asked
  * for. Returns the part of `target` that was filled; it is shorter than `target` only at the end of the file.
  */
-export async function readFully(handle: FileHandle, target: Buffer, position: number): Promise<Buffer> {
+export async function readFully(handle: RangeReader, target: Buffer, position: number): Promise<Buffer> {
   let filled = 0;
   while (filled < target.length) {
     const { bytesRead } = await handle.read(target, filled, target.length - filled, position + filled);
@@ -27,7 +36,7 @@ const READS_IN_FLIGHT = 16;
  * Reads spans of a file, given in ascending offset, in few reads. Null for a span that is not wholly in the file. The
  * result is held in memory at once.
  */
-export async function readSpans(file: FileHandle, spans: readonly FileSpan[]): Promise<(Buffer | null)[]> {
+export async function readSpans(file: RangeReader, spans: readonly FileSpan[]): Promise<(Buffer | null)[]> {
   const found = new Array<Buffer | null>(spans.length).fill(null);
   const windows = windowsOf(spans);
   const reader = async (): Promise<void> => {

@@ -115,7 +115,7 @@ class PassPlanner {
       return next;
     }
     let end = seq;
-    if (await this.#snapshots.unchanged(source, wholeFile)) {
+    if (await this.#snapshots.unchanged(source, wholeFile, this.#input.signal)) {
       end = await this.#read(source, seq, complete ? next : null);
     } else if (!complete && !wholeFile) {
       // The unplanned rest of the file is one item.
@@ -135,7 +135,7 @@ class PassPlanner {
     wanted: readonly number[],
   ): Promise<void> {
     if (wanted.length === 0) return;
-    const end = (await this.#snapshots.unchanged(source, next - seq === 1))
+    const end = (await this.#snapshots.unchanged(source, next - seq === 1, this.#input.signal))
       ? await this.#read(source, seq, next)
       : seq;
     await this.#lose(

@@ -115,7 +115,10 @@ export function enqueueCommand(context: CommandContext, loadRuns: LoadRuns, repo
       'Moderate files, folders and globs, rows from stdin (-), or what a job file names, and leave an audit record.\n' +
         'The last line on stdout is the run directory. Flags win over the job file, which wins over the environment.',
     )
-    .argument('<path...>', 'files, folders, globs, - for stdin; or one job file (.yaml, .yml)')
+    .argument(
+      '<path...>',
+      'files, folders, globs, s3://bucket/prefix, - for stdin; or one job file (.yaml, .yml)',
+    )
     .addHelpText(
       'after',
       examples([

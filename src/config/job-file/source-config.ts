@@ -1,5 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isObjectPath } from '../../domain/object-path.ts';
+import { checkObjectPath } from '../values/paths.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
 import type { FileSettings, Replay, SourceConfig, SourceSettings } from '../run-config.ts';
 import { forGlob, FILE_SETTINGS, FOR, forEntry } from '../settings/entries/file-settings.ts';
@@ -53,9 +55,10 @@ function requireStdin(stdin: string | null): string {
   throw usageError('argument', 'only enqueue reads rows from stdin (-): save them in a file');
 }
 
-/** The absolute path of a file, a folder or a glob. */
+/** The absolute path of a file, a folder or a glob, or one in object storage. */
 async function resolvePath(path: WithOrigin<string>, folder: string): Promise<string> {
   if (path.value === '') throw usageError(path.place, 'the path is empty');
+  if (isObjectPath(path.value)) return checkObjectPath(path);
   const absolute = resolve(folder, path.value);
   await checkPath(absolute, path);
   return absolute;

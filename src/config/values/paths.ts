@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { isObjectPath, parseObjectPath } from '../../domain/object-path.ts';
 import { openForAppending } from '../../files/create-file.ts';
 import { findEnclosingRunDirectory } from '../../files/folders.ts';
 import { type WithOrigin, usageError, quoteForMessage } from '../usage-error.ts';
@@ -33,7 +34,7 @@ export async function parseOutputFolder(
 }
 
 /**
- * Folders of corpora on this machine, given as `name=folder`, or as a folder that has the name of the corpus: absolute
+ * Folders of corpora on this machine or in object storage, given as `name=folder`, or as a folder that has the name of the corpus: absolute
  * paths by the name of the corpus. Failure('usage') for a missing path, and for a name given twice.
  */
 export async function parseCorpusRoots(
@@ -43,15 +44,27 @@ export async function parseCorpusRoots(
   const roots = new Map<string, string>();
   for (const { value, place } of given) {
     const [, named, folder = value] = /^([^/=]+)=(.+)$/.exec(value) ?? [];
-    const absolute = resolve(cwd, folder);
+    const isObject = isObjectPath(folder);
+    const absolute = isObject
+      ? checkObjectPath({ value: folder, place }).replace(/\/$/, '')
+      : resolve(cwd, folder);
     const name = named ?? basename(absolute);
-    if ((await stat(absolute).catch(() => null)) === null) {
+    if (!isObject && (await stat(absolute).catch(() => null)) === null) {
       throw usageError(place, `no such file or folder: ${quoteForMessage(folder)}`);
     }
     if (roots.has(name)) throw usageError(place, `the corpus ${quoteForMessage(name)} is given twice`);
     roots.set(name, absolute);
   }
   return roots;
+}
+
+/** A path in object storage. Failure('usage') for one without a valid bucket. */
+export function checkObjectPath({ value, place }: WithOrigin<string>): string {
+  if (parseObjectPath(value) !== null) return value;
+  throw usageError(
+    place,
+    `expected s3://bucket/prefix with the name of a bucket, found ${quoteForMessage(value)}`,
+  );
 }
 
 /**

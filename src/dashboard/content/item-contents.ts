@@ -10,12 +10,9 @@ import {
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { type RereadItem, ItemReader } from '../../ingest/reread/item-reader.ts';
 import { configOf } from '../../ingest/sources/sources-file.ts';
-import {
-  changedFileError,
-  checkPlanned,
-  readPlanned,
-  readFileState,
-} from '../../moderate/media/hashed-bytes.ts';
+import { changedSince, checkPlanned, readPlanned } from '../../moderate/media/hashed-bytes.ts';
+import { LocalFile } from '../../ingest/sources/source-file.ts';
+import { toReadProblem } from '../../ingest/objects/object-error.ts';
 import { Normalizer } from '../../normalize/normalizer.ts';
 import { type ContentProblem, type ItemContent, MAX_HITS, type TextHits } from '../api/items.ts';
 import type { Run } from '../../runs/create-run.ts';
@@ -261,20 +258,23 @@ export class ItemContents {
     const decoding = { normalizer: this.#normalizer, signal };
     if (isEmbedded(request)) return decodedEmbedded(request, line, look, decoding);
     const { file, modality } = request;
-    const handle = await opened.folders.open(file);
-    if ('code' in handle) return handle;
+    const opening = await opened.folders.open(file, signal);
+    if ('code' in opening) return opening;
     try {
       if (modality === 'image') {
-        const bytes = await readPlanned(handle, file, signal);
+        const bytes = await readPlanned(opening, file, signal).catch(toReadProblem);
         return 'code' in bytes ? bytes : await decodedImage(bytes, line, look, decoding);
       }
-      const before = await readFileState(handle);
-      const changed = await checkPlanned(handle, file, signal);
+      const handle = await opening.descriptor().catch(toReadProblem);
+      if ('code' in handle) return handle;
+      const clip = new LocalFile(handle);
+      const before = clip.state();
+      const changed = await checkPlanned(clip, file, signal);
       const decoded = changed ?? (await decodedAudio(handle, line, decoding));
       // The decoder opened the file again after it was hashed.
-      return (await readFileState(handle)) === before ? decoded : changedFileError();
+      return changedSince(before, clip) ?? decoded;
     } finally {
-      await handle.close();
+      await opening.close();
     }
   }
 }

@@ -121,7 +121,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
       await runs.noteObstacle(run, `a worker does not have the guard ${workerGuards.join(' or ')}`, stop);
       throw new Requeue(UNNAMED_GUARD_MS);
     }
-    const lacks = await lackedCorpus(shard, options.folders);
+    const lacks = await lackedCorpus(shard, options.folders, stop);
     if (lacks !== null) {
       const { obstacle, delayMs } = lacks;
       if (delayMs === OTHER_CORPUS_MS || (await othersMayHave(shard.lane, delivery))) {
@@ -173,6 +173,7 @@ export async function runFleetWorker(options: FleetWorkerOptions): Promise<void>
 async function lackedCorpus(
   { items }: Shard,
   folders: CorpusFolders,
+  signal: AbortSignal,
 ): Promise<{ readonly obstacle: string; readonly delayMs: number } | null> {
   let lacked: string | null = null;
   for (const { request } of items) {
@@ -182,7 +183,7 @@ async function lackedCorpus(
       const obstacle = `a worker does not have the corpus ${corpus}: --root ${corpus}=<its path on that machine>`;
       return { obstacle, delayMs: OTHER_CORPUS_MS };
     }
-    if (lacked === null && !(await folders.has(request.file))) lacked = corpus;
+    if (lacked === null && !(await folders.has(request.file, signal))) lacked = corpus;
   }
   if (lacked === null) return null;
   return { obstacle: `a worker lacks files of the corpus ${lacked}`, delayMs: OTHER_FILES_MS };

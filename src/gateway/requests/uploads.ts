@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type ItemError, itemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
+import { LocalFile } from '../../ingest/sources/source-file.ts';
 import type { MediaFiles } from '../../moderate/media/media-judge.ts';
 
 const CORPUS = 'upload';
@@ -63,10 +64,10 @@ export class Uploads implements MediaFiles {
   }
 
   /** Hands an upload over: the caller closes it. */
-  async open({ path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
+  async open({ path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<LocalFile | ItemError> {
     const handle = this.#files.get(path);
     this.#files.delete(path);
-    return handle ?? itemError('INTERNAL', 'the upload is gone');
+    return handle === undefined ? itemError('INTERNAL', 'the upload is gone') : new LocalFile(handle);
   }
 
   /** Removes the folder, once no upload is open. */

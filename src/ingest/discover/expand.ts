@@ -5,12 +5,14 @@ import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { Failure } from '../../domain/failure.ts';
 import { encodePath } from '../../domain/file-path.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import { quoteName } from '../../domain/text/escape-text.ts';
 import { plural } from '../../domain/text/plural.ts';
 import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import { snapshotFile } from '../sources/file-bytes.ts';
 import { describesOthers, findManifest, type FoundName, Neighbours } from './neighbours.ts';
+import { findObjects } from './find-objects.ts';
 import { takeSidecars } from './sidecars.ts';
 import { type SkippedFile, SkippedFiles } from './walk/skipped-files.ts';
 import { type FileRole, walkFolder } from './walk/walk-folder.ts';
@@ -72,7 +74,7 @@ export async function expandSources(
       return relative === files[0]!.relative ? names[corpus]! : relative;
     };
     const freeze = async ({ absolute, relative }: FoundName): Promise<SidecarSnapshot> => {
-      return { path: nameOf(relative), absolute, ...(await snapshotFile(absolute)) };
+      return { path: nameOf(relative), absolute, ...(await snapshotFile(absolute, signal)) };
     };
     const listAt = list === null ? -1 : kept.findIndex(({ absolute }) => absolute === list.absolute);
     const manifest = listAt >= 0 ? first + listAt : list === null ? null : await freeze(list);
@@ -132,6 +134,13 @@ async function findFiles(
   neighbours: Neighbours,
   signal: AbortSignal,
 ): Promise<Corpus> {
+  if (isObjectPath(config.path)) {
+    const { files: found, beside, ...corpus } = await findObjects(config, skipped, signal);
+    const { files, sidecars } = await takeSidecars(found, beside, signal);
+    const isManifest = corpus.isNamedFile && MANIFEST_NAMES.includes(corpus.name);
+    const manifest = isManifest ? null : await findManifest([...files, ...beside], config, signal);
+    return { ...corpus, files, sidecars, manifest };
+  }
   const stats = await stat(config.path).catch(() => null);
   if (stats === null) return findByGlob(config, skipped, signal);
   if (stats.isDirectory()) {

@@ -73,7 +73,7 @@ export async function findManifest(
   for (const name of MANIFEST_NAMES) {
     const file = files.find(({ relative }) => relative === name);
     if (file === undefined || !(await isManifest(file, config, signal))) continue;
-    const { bytes } = await snapshotFile(file.absolute);
+    const { bytes } = await snapshotFile(file.absolute, signal);
     if (bytes <= MAX_MANIFEST_BYTES) return file;
     throw new Failure(
       'usage',

@@ -1,4 +1,5 @@
 import pLimit from 'p-limit';
+import { Failure } from '../../domain/failure.ts';
 import { readFully } from '../../files/read-fully.ts';
 import { binaryKind, mediaKindByName } from '../../formats/binary-kind.ts';
 import { type FileLocation, openPlace } from '../sources/file-place.ts';
@@ -44,7 +45,7 @@ export async function takeSidecars<F extends File>(
     candidates.map((file) =>
       limit(async () => {
         signal.throwIfAborted();
-        if (await isJudgedMedia(file)) sidecars.set(file.relative, texts.get(stem(file.relative))!);
+        if (await isJudgedMedia(file, signal)) sidecars.set(file.relative, texts.get(stem(file.relative))!);
       }),
     ),
   );
@@ -63,16 +64,17 @@ export function stem(path: string): string {
 }
 
 /** Whether a file can have a sidecar, by its first bytes. False if it cannot be read: its own item reports the error. */
-async function isJudgedMedia(place: FileLocation): Promise<boolean> {
+async function isJudgedMedia(place: FileLocation, signal: AbortSignal): Promise<boolean> {
   try {
-    const handle = await openPlace(place);
+    const handle = await openPlace(place, signal);
     try {
       const head = await readFully(handle, Buffer.allocUnsafe(HEAD_BYTES), 0);
       return binaryKind(head, place.absolute, null)?.isJudged === true;
     } finally {
       await handle.close();
     }
-  } catch {
+  } catch (error) {
+    if (error instanceof Failure) throw error;
     return false;
   }
 }

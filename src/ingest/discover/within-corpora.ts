@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import picomatch from 'picomatch';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { encodePath } from '../../domain/file-path.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import { placeInCorpus } from '../sources/file-place.ts';
 import { MANIFEST_NAMES } from '../recognise/manifest-table.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
@@ -74,7 +75,8 @@ function boundsOf({ path }: Pick<SourceConfig, 'path'>): Bounds {
 }
 
 function isWithin(path: string, { root, glob }: Bounds): boolean {
-  if (path.split('/').some((part) => part === '..' || part === '.')) return false;
+  // In a key, these are letters like others.
+  if (!isObjectPath(root) && path.split('/').some((part) => part === '..' || part === '.')) return false;
   if (path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`)) return true;
   return glob !== null && path.startsWith(glob.folder) && glob.matches(path.slice(glob.folder.length));
 }

@@ -43,7 +43,12 @@ export async function* containerItems(
   { source, config, maker, itemBytes, unpack: limits, selection, signal }: Holding,
 ): AsyncGenerator<readonly Item[], void> {
   let row = 0;
-  for await (const part of unpack(file.handle, { container, name: source.path, limits, signal })) {
+  for await (const part of unpack(await file.handle.descriptor(), {
+    container,
+    name: source.path,
+    limits,
+    signal,
+  })) {
     for await (const drafts of draftsOf(part, { config, itemBytes, limits, signal })) {
       row++;
       if (selection?.take(source.path, row) === false) continue;

@@ -18,6 +18,7 @@ import { locateSource } from '../sources/file-place.ts';
 import type { SourceSnapshots } from '../sources/source-snapshots.ts';
 import { containerItems } from './container-items.ts';
 import { ItemMaker } from './item-maker.ts';
+import { ObjectError } from '../objects/object-error.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import type { RecordSelection } from './record-selection.ts';
 import { configuredEncoding, idColumnNames, isNamedFile } from '../recognise/source-options.ts';
@@ -102,8 +103,9 @@ async function* contentItems(
     return;
   }
   const mayBeMedia = config.layout === null;
-  const isRemembered = mayBeMedia && readBefore !== undefined && !(await snapshots.isInMemory(file, source));
-  const state = isRemembered ? fileState(file.handle) : null;
+  const { local } = file.handle;
+  const mayBeRemembered = mayBeMedia && readBefore !== undefined && local !== null;
+  const state = mayBeRemembered && !(await snapshots.isInMemory(local, source)) ? fileState(local) : null;
   const unchanged = state && (readBefore?.find(state) ?? null);
   const whole = { file, maker, source, config, manifest, options, state };
   if (unchanged !== null) {
@@ -283,6 +285,7 @@ function fileProblem(maker: ItemMaker, source: SourceSnapshot, error: unknown): 
   if (error instanceof PathEscapesFolderError) {
     return settledFile(maker, 'UNREADABLE_SOURCE', 'the file is not inside its corpus', null);
   }
+  if (error instanceof ObjectError) return settledFile(maker, error.error.code, error.message, source.bytes);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (!(error instanceof Error) || !('syscall' in error) || typeof code !== 'string') throw error;
   return settledFile(maker, 'UNREADABLE_SOURCE', `the file cannot be read (${code})`, null);

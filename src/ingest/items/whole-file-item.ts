@@ -7,7 +7,6 @@ import { type Draft, createPromptDraft, createFailedDraft } from '../../formats/
 import type { SidecarSnapshot, SourceSnapshot } from '../sources/sources-file.ts';
 import type { ManifestTable } from '../recognise/manifest-table.ts';
 import { placeInCorpus, locateSidecar } from '../sources/file-place.ts';
-import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { configuredEncoding } from '../recognise/source-options.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
 import type { WholeFile } from './item-maker.ts';
@@ -66,7 +65,7 @@ export async function readMediaItem(
 async function hashOf(file: OpenSource, target: MediaTarget): Promise<string> {
   const { modality, state, readBefore } = target;
   const sha256 = await file.hashRest(null);
-  if (state !== null && isSameState(state, fileState(file.handle)))
+  if (state !== null && isSameState(state, fileState(file.handle.local!)))
     await readBefore?.add(state, { sha256, modality });
   return sha256;
 }
@@ -148,7 +147,7 @@ export async function readSidecar(
 ): Promise<string | null | ItemError> {
   const file = await OpenSource.open(locateSidecar(sidecar), signal);
   try {
-    if (!matchesSnapshot(file.stats, sidecar)) {
+    if (!file.matchesSnapshot(sidecar)) {
       return itemError(
         'SOURCE_CHANGED',
         'the text file with the caption or transcript changed after the run was created',

@@ -5,7 +5,6 @@ import { columnLabel, isFields, looksLikeName } from '../../formats/record.ts';
 import { columnKey, type ColumnKey, holdsText } from '../../formats/transcripts/columns.ts';
 import { draftRecord } from '../../formats/transcripts/draft-record.ts';
 import { examine, type Examination, type Refusal } from './examine.ts';
-import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { locateSource } from '../sources/file-place.ts';
 import { configuredEncoding, idColumnNames, isNamedFile, WantedColumns } from './source-options.ts';
 import { OpenSource } from '../sources/open-source.ts';
@@ -142,12 +141,13 @@ export async function examineFile(
   let file: OpenSource | null = null;
   try {
     file = await OpenSource.open(locateSource(source), signal);
-    if (!matchesSnapshot(file.stats, source)) return null;
+    if (!file.matchesSnapshot(source)) return null;
     const isNamed = isNamedFile(source, config);
     const head = await file.head(configuredEncoding(config, isNamed));
     return await examine({ file, head, path: source.absolute, config, isNamed, itemBytes, signal });
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof Failure) throw error;
     return null;
   } finally {
     await file?.close();

@@ -1,5 +1,7 @@
-import { dirname, join, posix, relative, sep } from 'node:path';
+import { basename, posix, sep } from 'node:path';
+import { Failure } from '../../domain/failure.ts';
 import { isEncodedPath, encodePath } from '../../domain/file-path.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import {
@@ -12,7 +14,6 @@ import {
 } from '../../formats/record.ts';
 import { toText } from '../../formats/transcripts/values.ts';
 import { readerFor } from './examine.ts';
-import { matchesSnapshot } from '../sources/file-bytes.ts';
 import { type FileLocation, locateSidecar } from '../sources/file-place.ts';
 import { configuredEncoding } from './source-options.ts';
 import { OpenSource, type SourceHead } from '../sources/open-source.ts';
@@ -45,11 +46,12 @@ export class ManifestTable {
   readonly #entries = new Map<string, ManifestEntry>();
   /** In the order of the table. */
   readonly rows: ManifestRow[] = [];
+  /** With a separator at its end. */
   readonly #folder: string;
   readonly #isListed: (absolute: string) => boolean;
 
   private constructor({ absolute }: SidecarSnapshot, isListed: (absolute: string) => boolean) {
-    this.#folder = dirname(absolute);
+    this.#folder = absolute.slice(0, absolute.length - basename(absolute).length);
     this.#isListed = isListed;
   }
 
@@ -72,9 +74,10 @@ export class ManifestTable {
       const reader = readerOf(head, source.absolute);
       if (reader === null) return null;
       for await (const records of readRecords(file, head, reader)) table.#add(records);
-      return matchesSnapshot(file.statsNow, source) ? table : null;
-    } catch {
+      return file.matchesSnapshot(source) ? table : null;
+    } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof Failure) throw error;
       return null;
     } finally {
       await file?.close();
@@ -83,7 +86,8 @@ export class ManifestTable {
 
   /** The entry of a file; null if the manifest does not list it. */
   entry({ absolute }: Pick<SourceSnapshot, 'absolute'>): ManifestEntry | null {
-    return this.#entries.get(relative(this.#folder, absolute).replaceAll(sep, '/')) ?? null;
+    if (!absolute.startsWith(this.#folder)) return null;
+    return this.#entries.get(absolute.slice(this.#folder.length).replaceAll(sep, '/')) ?? null;
   }
 
   #add(records: RecordBatch): void {
@@ -106,7 +110,7 @@ export class ManifestTable {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a path outside its corpus');
     }
     const listed = isEncodedPath(inside) ? inside : encodePath(inside);
-    if (!this.#isListed(join(this.#folder, listed))) {
+    if (!this.#isListed(this.#folder + listed.replaceAll('/', isObjectPath(this.#folder) ? '/' : sep))) {
       return itemError('UNREADABLE_SOURCE', 'the manifest names a file that is not in its corpus');
     }
     if (this.#entries.has(listed)) {
@@ -142,8 +146,9 @@ export async function isManifest(
     const reader = readerOf(head, place.absolute);
     const records = reader === null ? [] : recordsOf(reader, head.text, head.isComplete);
     return records.some(({ content }) => isFields(content) && content.get('path') !== undefined);
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof Failure) throw error;
     return false;
   } finally {
     await file?.close();

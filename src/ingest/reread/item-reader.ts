@@ -21,6 +21,7 @@ import { ItemMaker } from '../items/item-maker.ts';
 import { readSource } from '../items/read-source.ts';
 import type { SourceSnapshot } from '../sources/sources-file.ts';
 import { CorruptGzip, snapshotFile } from '../sources/file-bytes.ts';
+import { ObjectError } from '../objects/object-error.ts';
 import { locateSource } from '../sources/file-place.ts';
 import type { SourceSnapshots } from '../sources/source-snapshots.ts';
 import { configuredEncoding, idColumnNames, isNamedFile } from '../recognise/source-options.ts';
@@ -79,13 +80,13 @@ export class ItemReader {
   async read(from: RunSource, wanted: WantedItem, signal: AbortSignal): Promise<RereadItem | NotFound> {
     const { row, line, offset } = wanted.source;
     if (row === null) {
-      return inOrder(await withCurrentFileState(from), wanted, signal);
+      return inOrder(await withCurrentFileState(from, signal), wanted, signal);
     }
     const found = await this.#sought(from, wanted, signal);
     if (found !== null) return found;
     // A record with a place of its own is found there, unless its file has changed.
     const hasPlace = offset !== null || line === null;
-    return inOrder(hasPlace ? from : await withCurrentFileState(from), wanted, signal);
+    return inOrder(hasPlace ? from : await withCurrentFileState(from, signal), wanted, signal);
   }
 
   /** Reads the record alone; null if that does not find the item. */
@@ -115,8 +116,7 @@ export class ItemReader {
     { isText, signal }: { readonly isText: boolean; readonly signal: AbortSignal },
   ): Promise<SourceForm | null> {
     const { source, config } = from;
-    const { dev, ino, size, mtimeMs, ctimeMs } = file.stats;
-    const name = JSON.stringify([source.absolute, dev, ino, size, mtimeMs, ctimeMs, config]);
+    const name = JSON.stringify([source.absolute, file.opened, config]);
     const known = this.#forms.get(name);
     const form = known ?? (await readForm(file, from, signal));
     if (known !== undefined && isText && known.layout.kind !== 'parquet')
@@ -270,11 +270,11 @@ function isWanted(item: Item, { source, part, turn, content_sha256 }: WantedItem
 /**
  * The source with the current state of its file and sidecar: a file that is one item is compared by content, not by times.
  */
-async function withCurrentFileState(from: RunSource): Promise<RunSource> {
+async function withCurrentFileState(from: RunSource, signal: AbortSignal): Promise<RunSource> {
   const { source } = from;
   const { sidecar } = source;
-  const state = await snapshotFile(source.absolute);
-  const beside = sidecar && { ...sidecar, ...(await snapshotFile(sidecar.absolute)) };
+  const state = await snapshotFile(source.absolute, signal);
+  const beside = sidecar && { ...sidecar, ...(await snapshotFile(sidecar.absolute, signal)) };
   return { ...from, source: { ...source, ...state, sidecar: beside } };
 }
 
@@ -285,6 +285,7 @@ function isFileError(error: unknown): boolean {
     error instanceof ParquetProblem ||
     error instanceof NotRegularFileError ||
     error instanceof PathEscapesFolderError ||
+    error instanceof ObjectError ||
     (error instanceof Error && 'syscall' in error)
   );
 }

@@ -169,28 +169,27 @@ export class RereadSource {
   }
 
   /** Whether the file matches its snapshot, also after it was read. */
-  async matchesSnapshot(source: SourceSnapshot): Promise<boolean> {
-    const { handle, stats } = this.#opened.file;
-    return matchesSnapshot(stats, source) && matchesSnapshot(await handle.stat(), source);
+  matchesSnapshot(source: SourceSnapshot): boolean {
+    const { file } = this.#opened;
+    return matchesSnapshot(file.opened, source) && file.matchesSnapshot(source);
   }
 
   /** Whether the file is unchanged since it was opened, judging by its size and times. */
-  async stayedAsOpened(): Promise<boolean> {
-    const { handle, stats } = this.#opened.file;
-    const now = await handle.stat();
-    return now.size === stats.size && now.mtimeMs === stats.mtimeMs && now.ctimeMs === stats.ctimeMs;
+  stayedAsOpened(): boolean {
+    const { file } = this.#opened;
+    return file.matchesSnapshot(file.opened);
   }
 
   /** Its open file and the size of that, to copy a Parquet table. */
-  get table(): { readonly handle: FileHandle; readonly bytes: number } {
-    const { handle, stats } = this.#opened.file;
-    return { handle, bytes: stats.size };
+  async table(): Promise<{ readonly handle: FileHandle; readonly bytes: number }> {
+    const { handle, opened } = this.#opened.file;
+    return { handle: await handle.descriptor(), bytes: opened.bytes };
   }
 
   /** The bytes of the file as stored, from its beginning. */
   stored(): AsyncGenerator<Buffer, void> {
     const { file, signal } = this.#opened;
-    return fileBytes(file.handle, file.stats.size, signal);
+    return fileBytes(file.handle, file.opened.bytes, signal);
   }
 
   async close(): Promise<void> {

@@ -1,9 +1,11 @@
-import type { Stats } from 'node:fs';
-import { type FileHandle, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createGunzip, type Gunzip } from 'node:zlib';
+import { Failure } from '../../domain/failure.ts';
 import { decodePath } from '../../domain/file-path.ts';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
-import { readFully } from '../../files/read-fully.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
+import { type RangeReader, readFully } from '../../files/read-fully.ts';
+import { headObject } from '../objects/object-client.ts';
 import type { FileSnapshot } from './sources-file.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -14,38 +16,43 @@ const PIECE_BYTES = 256 * 1024;
 const DEFLATED_BYTES = 8 * 1024;
 
 /**
- * State of the file at an encoded path, to detect changes later. Zeros if its stats cannot be read: reading the file
- * reports the error.
+ * State of the file or object at an encoded path, to detect changes later. Zeros if it cannot be asked for: reading the
+ * file reports the error. Failure('service') if the object store does not answer.
  */
-export async function snapshotFile(path: string): Promise<FileSnapshot> {
+export async function snapshotFile(path: string, signal: AbortSignal): Promise<FileSnapshot> {
   try {
+    if (isObjectPath(path)) return await headObject(path, signal);
     const stats = await stat(decodePath(path));
     return { bytes: stats.size, mtime_ms: stats.mtimeMs, ctime_ms: stats.ctimeMs, inode: stats.ino };
-  } catch {
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure) throw error;
     return { bytes: 0, mtime_ms: 0, ctime_ms: 0, inode: 0 };
   }
 }
 
 /**
- * Whether a file is still the one of the snapshot: same size, times and inode. A new mode, name or hard link changes the
- * file's ctime as a write does, so it counts as a change: nothing else shows a write whose mtime was put back.
+ * Whether a file is still the one of the snapshot: same size, times and inode, or same ETag and version. A new mode, name or
+ * hard link changes the file's ctime as a write does, so it counts as a change: nothing else shows a write whose mtime was
+ * put back.
  */
-export function matchesSnapshot(stats: Stats, source: FileSnapshot): boolean {
+export function matchesSnapshot(now: FileSnapshot, source: FileSnapshot): boolean {
   return (
-    stats.size === source.bytes &&
-    stats.mtimeMs === source.mtime_ms &&
-    stats.ctimeMs === source.ctime_ms &&
-    Number(stats.ino) === source.inode
+    now.bytes === source.bytes &&
+    now.mtime_ms === source.mtime_ms &&
+    now.ctime_ms === source.ctime_ms &&
+    now.inode === source.inode &&
+    now.object?.etag === source.object?.etag &&
+    now.object?.version === source.object?.version
   );
 }
 
-/** Like `matchesSnapshot`, for the file at its path; false if its stats cannot be read. */
-export async function fileUnchanged(file: FileSnapshot & { readonly absolute: string }): Promise<boolean> {
-  try {
-    return matchesSnapshot(await stat(decodePath(file.absolute)), file);
-  } catch {
-    return false;
-  }
+/** Like `matchesSnapshot`, for the file at its path; false if it cannot be asked for. */
+export async function fileUnchanged(
+  file: FileSnapshot & { readonly absolute: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  return matchesSnapshot(await snapshotFile(file.absolute, signal), file);
 }
 
 /**
@@ -53,7 +60,7 @@ export async function fileUnchanged(file: FileSnapshot & { readonly absolute: st
  * yielding it.
  */
 export async function* fileBytes(
-  handle: FileHandle,
+  file: RangeReader,
   limit: number,
   signal: AbortSignal,
   observe: (piece: Buffer) => void = () => {},
@@ -61,7 +68,7 @@ export async function* fileBytes(
   for (let position = 0; position < limit;) {
     signal.throwIfAborted();
     const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, limit - position));
-    const read = await readFully(handle, piece, position);
+    const read = await readFully(file, piece, position);
     if (read.length === 0) return;
     position += read.length;
     observe(read);

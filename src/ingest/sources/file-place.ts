@@ -1,9 +1,11 @@
-import type { FileHandle } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { decodePath } from '../../domain/file-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { openFile } from '../../files/open-file.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import { openInside } from '../../files/open-inside.ts';
+import { ObjectFile } from '../objects/object-file.ts';
+import { LocalFile, type SourceFile } from './source-file.ts';
 import type { SidecarSnapshot, SourceSnapshot } from './sources-file.ts';
 
 /** The name of a source's corpus and the path below it; the path is empty if the source is the corpus itself. */
@@ -42,9 +44,18 @@ export interface FileLocation {
   readonly within: string | null;
 }
 
-/** Opens an ordinary file. Rejects as `openInside` does, or `openFile` for a file that the user named. */
-export function openPlace({ absolute, within }: FileLocation): Promise<FileHandle> {
-  return within === null ? openFile(decodePath(absolute), 'follow') : openInside(absolute, within);
+/**
+ * Opens an ordinary file or an object. Rejects as `openInside` does, or `openFile` for a file that the user named, or
+ * `ObjectFile.open`, whose requests end when `signal` aborts.
+ */
+export async function openPlace(
+  { absolute, within }: FileLocation,
+  signal: AbortSignal,
+): Promise<SourceFile> {
+  if (isObjectPath(absolute)) return ObjectFile.open(absolute, signal);
+  return new LocalFile(
+    await (within === null ? openFile(decodePath(absolute), 'follow') : openInside(absolute, within)),
+  );
 }
 
 export function locateSource(source: Pick<SourceSnapshot, 'path' | 'absolute'>): FileLocation {

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { fstatSync, type Stats } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
 import { hasMagicBytes } from '../../domain/magic-bytes.ts';
 import { chooseDecoder, type Decoder, encodingByMark, markBytes } from '../../formats/encoding/decoder.ts';
 import { isInFolderEncoding } from '../../formats/encoding/likely-encoding.ts';
 import type { FileSnapshot } from './sources-file.ts';
 import { fileBytes, inflateIfGzip, matchesSnapshot } from './file-bytes.ts';
 import { type FileLocation, openPlace } from './file-place.ts';
+import type { SourceFile } from './source-file.ts';
 
 /** Inflated bytes that are read first to recognise the layout and the columns of a file. */
 const HEAD_BYTES = 256 * 1024;
@@ -64,9 +63,9 @@ interface Pieces {
 
 /** A file open for reading, once, from its beginning. */
 export class OpenSource {
-  readonly handle: FileHandle;
-  /** Stats when it was opened; bytes appended since are not read. */
-  readonly stats: Stats;
+  readonly handle: SourceFile;
+  /** State when it was opened; bytes appended since are not read. */
+  readonly opened: FileSnapshot;
   readonly #pieces: AsyncGenerator<Buffer, void>;
   readonly #stored: StoredBytes;
   readonly #again: () => AsyncGenerator<Buffer, void>;
@@ -78,14 +77,14 @@ export class OpenSource {
   #outcome: { readonly failure?: Error } | null = null;
 
   private constructor(
-    handle: FileHandle,
-    stats: Stats,
+    handle: SourceFile,
+    opened: FileSnapshot,
     { pieces, again, stored }: Pieces,
     onText: SourceWatch['onText'],
   ) {
     this.#onText = onText;
     this.handle = handle;
-    this.stats = stats;
+    this.opened = opened;
     this.#pieces = pieces;
     this.#again = again;
     this.#stored = stored;
@@ -97,10 +96,10 @@ export class OpenSource {
     signal: AbortSignal,
     { onBytes, onStored, onText }: SourceWatch = {},
   ): Promise<OpenSource> {
-    const handle = await openPlace(place);
-    let stats: Stats;
+    const handle = await openPlace(place, signal);
+    let opened: FileSnapshot;
     try {
-      stats = fstatSync(handle.fd);
+      opened = handle.state();
     } catch (error) {
       await handle.close();
       throw error;
@@ -115,19 +114,14 @@ export class OpenSource {
       onBytes?.(bytesRead);
       onStored?.(piece);
     };
-    const pieces = inflateIfGzip(fileBytes(handle, stats.size, signal, observe));
-    const again = () => inflateIfGzip(fileBytes(handle, stats.size, signal));
-    return new OpenSource(handle, stats, { pieces, again, stored }, onText);
+    const pieces = inflateIfGzip(fileBytes(handle, opened.bytes, signal, observe));
+    const again = () => inflateIfGzip(fileBytes(handle, opened.bytes, signal));
+    return new OpenSource(handle, opened, { pieces, again, stored }, onText);
   }
 
-  /** Its stats now. */
-  get statsNow(): Stats {
-    return fstatSync(this.handle.fd);
-  }
-
-  /** Whether the file is unchanged since the snapshot, judging by its size and times. */
+  /** Whether the file is unchanged since the snapshot, judging by its size and times, or its ETag. */
   matchesSnapshot(source: FileSnapshot): boolean {
-    return matchesSnapshot(this.statsNow, source);
+    return matchesSnapshot(this.handle.state(), source);
   }
 
   /**

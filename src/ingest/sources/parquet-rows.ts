@@ -25,18 +25,21 @@ export interface ParquetSample {
   readonly isWhole: boolean;
 }
 
-type OpenFile = Pick<OpenSource, 'handle' | 'stats'>;
+type OpenFile = Pick<OpenSource, 'handle' | 'opened'>;
 
 /**
  * The rows of an open Parquet file. Reads only through its descriptor, and no further than its size when it was opened.
  * Throws ParquetProblem after the rows that could be read.
  */
-export function readParquet(file: OpenFile, reading: ParquetReading): AsyncGenerator<RecordBatch, void> {
+export async function* readParquet(
+  file: OpenFile,
+  reading: ParquetReading,
+): AsyncGenerator<RecordBatch, void> {
   const { onBytes, fromRow } = reading;
-  return readRows(tableOf(file), {
+  yield* readRows(await tableOf(file), {
     ...rowOptions(reading),
     fromRow,
-    onRows: (_, share) => onBytes?.(Math.floor(share * file.stats.size)),
+    onRows: (_, share) => onBytes?.(Math.floor(share * file.opened.bytes)),
   });
 }
 
@@ -53,7 +56,7 @@ export async function sampleParquet(
   let bytesRead = 0;
   let isWhole = false;
   try {
-    for await (const batch of readRows(tableOf(file), {
+    for await (const batch of readRows(await tableOf(file), {
       ...rowOptions(reading),
       onColumns: (names) => (columns = names),
       onRows: (bytes, share) => {
@@ -70,8 +73,8 @@ export async function sampleParquet(
   return { records, columns: columns ?? [], isWhole };
 }
 
-function tableOf({ handle, stats }: OpenFile): OpenTable {
-  return { handle, bytes: stats.size };
+async function tableOf({ handle, opened }: OpenFile): Promise<OpenTable> {
+  return { handle: await handle.descriptor(), bytes: opened.bytes };
 }
 
 function rowOptions({ config, itemBytes, signal }: ParquetReading): RowOptions {

@@ -1,9 +1,10 @@
+import { fstatSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import type { SourceConfig } from '../../config/run-config.ts';
 import { decodePath } from '../../domain/file-path.ts';
 import { isInMemory } from '../../files/file-state.ts';
 import { fileUnchanged } from './file-bytes.ts';
 import { ManifestTable } from '../recognise/manifest-table.ts';
-import type { OpenSource } from './open-source.ts';
 import { configOf, type FileSnapshot, type SidecarSnapshot, type SourceSnapshot } from './sources-file.ts';
 
 /** All sources of a run: reading a source may require others, such as its manifest. Caches one manifest at a time. */
@@ -44,11 +45,12 @@ export class SourceSnapshots {
   }
 
   /** Whether a source is on a file system in memory. Asked once for each device. */
-  isInMemory({ stats }: OpenSource, { absolute }: SourceSnapshot): Promise<boolean> {
-    const known = this.#inMemory.get(stats.dev);
+  isInMemory({ fd }: FileHandle, { absolute }: SourceSnapshot): Promise<boolean> {
+    const { dev } = fstatSync(fd);
+    const known = this.#inMemory.get(dev);
     if (known !== undefined) return known;
     const asked = isInMemory(decodePath(absolute));
-    this.#inMemory.set(stats.dev, asked);
+    this.#inMemory.set(dev, asked);
     return asked;
   }
 
@@ -56,13 +58,13 @@ export class SourceSnapshots {
    * Whether a source is as it was when the run was created. For a whole-file item this includes its sidecar and its
    * manifest; rows contain their own ids and texts.
    */
-  async unchanged(source: SourceSnapshot, isWholeFile: boolean): Promise<boolean> {
+  async unchanged(source: SourceSnapshot, isWholeFile: boolean, signal: AbortSignal): Promise<boolean> {
     const { sidecar } = source;
     const list = this.#listOf(source);
     const files: (FileSnapshot & { readonly absolute: string })[] = [source];
     if (isWholeFile && sidecar !== null) files.push(sidecar);
     if (isWholeFile && list !== null) files.push(list);
-    for (const file of files) if (!(await fileUnchanged(file))) return false;
+    for (const file of files) if (!(await fileUnchanged(file, signal))) return false;
     return true;
   }
 

@@ -14,6 +14,8 @@ const FILE = z.strictObject({
   /** Programs can set the modification time back after a write, but not this one. */
   ctime_ms: z.number(),
   inode: z.number(),
+  /** Of an object in object storage, which has no inode: both times are those when it was stored. */
+  object: z.strictObject({ etag: z.string(), version: z.string().nullable() }).readonly().optional(),
 });
 
 /** A file that is not a source but describes one: the text next to a media file, or a manifest. */

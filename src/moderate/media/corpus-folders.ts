@@ -1,26 +1,36 @@
-import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { isEncodedPath, encodePath, decodePath } from '../../domain/file-path.ts';
 import { itemError, transientError, type ItemError } from '../../domain/item-error.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { NotRegularFileError, openFile } from '../../files/open-file.ts';
 import { openInside, PathEscapesFolderError } from '../../files/open-inside.ts';
+import { toReadProblem } from '../../ingest/objects/object-error.ts';
+import { ObjectFile } from '../../ingest/objects/object-file.ts';
+import { headObject } from '../../ingest/objects/object-client.ts';
+import { LocalFile, type SourceFile } from '../../ingest/sources/source-file.ts';
 
 /** The corpora that this process can read, and the only way to open a file in them. */
 export class CorpusFolders {
   readonly #roots: ReadonlyMap<string, string>;
 
-  /** `roots`: the absolute path of each corpus, by its name: a folder, or a file for a corpus that is one file. */
+  /** `roots`: the absolute path of each corpus, by its name: a folder, or a file for a corpus that is one file; in object
+   * storage, the beginning of the keys. */
   constructor(roots: ReadonlyMap<string, string>) {
     this.#roots = roots;
   }
 
   /** Whether a file of a corpus is readable here and has this size. */
-  async has({ corpus, path, bytes }: Omit<MediaFile, 'sha256'>): Promise<boolean> {
-    const file = await this.open({ corpus, path });
+  async has({ corpus, path, bytes }: Omit<MediaFile, 'sha256'>, signal: AbortSignal): Promise<boolean> {
+    const object = this.#objectOf(corpus, path);
+    if (object !== null) {
+      const found = await headObject(object, signal).catch(toReadProblem);
+      return !('code' in found) && found.bytes === bytes;
+    }
+    const file = await this.open({ corpus, path }, signal);
     if ('code' in file) return false;
     try {
-      return (await file.stat()).size === bytes;
+      return file.state().bytes === bytes;
     } finally {
       await file.close();
     }
@@ -35,12 +45,17 @@ export class CorpusFolders {
    * Opens a media file for reading, or returns the item's error. An error of the system may be retried; a path or link
    * that leads out of the corpus, or to something other than an ordinary file, may not.
    */
-  async open({ corpus, path }: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError> {
+  async open(
+    { corpus, path }: Pick<MediaFile, 'corpus' | 'path'>,
+    signal: AbortSignal,
+  ): Promise<SourceFile | ItemError> {
+    const object = this.#objectOf(corpus, path);
     const root = this.#rootOf(corpus, path);
+    if (object !== null) return ObjectFile.open(object, signal).catch(toReadProblem);
     if (root === null) return OUTSIDE;
     try {
-      if (path === '') return await openFile(decodePath(root), 'follow');
-      return await openInside(join(root, path), root);
+      const opening = path === '' ? openFile(decodePath(root), 'follow') : openInside(join(root, path), root);
+      return new LocalFile(await opening);
     } catch (error) {
       if (error instanceof PathEscapesFolderError) return OUTSIDE;
       if (error instanceof NotRegularFileError)
@@ -48,6 +63,13 @@ export class CorpusFolders {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
       return transientError('UNREADABLE_SOURCE', `the file cannot be read (${code})`);
     }
+  }
+
+  /** The encoded path of an object; null for a file. A key is a name: nothing in it leads out of its bucket. */
+  #objectOf(corpus: string, path: string): string | null {
+    const root = this.#roots.get(corpus);
+    if (root === undefined || !isObjectPath(root)) return null;
+    return path === '' ? encodePath(root) : `${encodePath(root)}/${path}`;
   }
 
   /** The root of a corpus, encoded; null for an unknown corpus and for a path that would leave it. */

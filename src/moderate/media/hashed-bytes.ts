@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
 import { itemError, type ItemError } from '../../domain/item-error.ts';
 import type { MediaFile } from '../../domain/request.ts';
 import { readFully } from '../../files/read-fully.ts';
+import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
+import type { SourceFile } from '../../ingest/sources/source-file.ts';
+import type { FileSnapshot } from '../../ingest/sources/sources-file.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -10,7 +12,7 @@ const CHANGED = itemError('SOURCE_CHANGED', 'the file is not the one that was pl
 
 /** The bytes of a file, if they are as planned. */
 export async function readPlanned(
-  handle: FileHandle,
+  handle: SourceFile,
   file: MediaFile,
   signal: AbortSignal,
 ): Promise<Buffer | ItemError> {
@@ -20,7 +22,7 @@ export async function readPlanned(
 
 /** Reads a file once and checks that it is as planned; null if it is. */
 export async function checkPlanned(
-  handle: FileHandle,
+  handle: SourceFile,
   file: MediaFile,
   signal: AbortSignal,
 ): Promise<ItemError | null> {
@@ -28,19 +30,13 @@ export async function checkPlanned(
   return hashInto(handle, file, (at) => piece.subarray(0, Math.min(piece.length, file.bytes - at)), signal);
 }
 
-/** The state of an open file. It differs between two calls if the file was written to in between. */
-export async function readFileState(handle: FileHandle): Promise<string> {
-  const { size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true });
-  return `${size} ${mtimeNs} ${ctimeNs}`;
-}
-
 async function hashInto(
-  handle: FileHandle,
+  handle: SourceFile,
   file: MediaFile,
   targetAt: (position: number) => Buffer,
   signal: AbortSignal,
 ): Promise<ItemError | null> {
-  if ((await handle.stat()).size !== file.bytes) return CHANGED;
+  if (handle.state().bytes !== file.bytes) return CHANGED;
   const hash = createHash('sha256');
   for (let position = 0; position < file.bytes;) {
     signal.throwIfAborted();
@@ -53,7 +49,7 @@ async function hashInto(
   return hash.digest('hex') === file.sha256 ? null : CHANGED;
 }
 
-/** The error of a file that was written to while it was decoded. */
-export function changedFileError(): ItemError {
-  return CHANGED;
+/** The error of a file that was written to while it was decoded; null if it is as it was in an earlier state. */
+export function changedSince(state: FileSnapshot, handle: SourceFile): ItemError | null {
+  return matchesSnapshot(handle.state(), state) ? null : CHANGED;
 }

@@ -10,6 +10,8 @@ import {
   type MediaKind,
   type MediaRequest,
 } from '../../domain/request.ts';
+import { toReadProblem } from '../../ingest/objects/object-error.ts';
+import { LocalFile, type SourceFile } from '../../ingest/sources/source-file.ts';
 import { openUnnamedFileWith } from '../../files/unnamed-file.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
 import { CLIP_ERRORS, recogniseAudio } from '../../normalize/audio/audio-format.ts';
@@ -20,7 +22,7 @@ import {
   type PartsCoverage,
   type Part,
 } from '../parts/judge-parts.ts';
-import { changedFileError, checkPlanned, readPlanned, readFileState } from './hashed-bytes.ts';
+import { changedSince, checkPlanned, readPlanned } from './hashed-bytes.ts';
 
 /** Files open (being decoded or judged) at a time, in the whole process. */
 const MAX_OPEN_FILES = 32;
@@ -56,7 +58,7 @@ export interface MediaNormalizer {
 /** Access to media files. */
 export interface MediaFiles {
   /** Opens a file for reading, or returns the item's error. The caller closes the file. */
-  open(file: Pick<MediaFile, 'corpus' | 'path'>): Promise<FileHandle | ItemError>;
+  open(file: Pick<MediaFile, 'corpus' | 'path'>, signal: AbortSignal): Promise<SourceFile | ItemError>;
 }
 
 export interface MediaJudgeOptions {
@@ -86,8 +88,8 @@ interface Image {
   readonly read: () => Promise<Buffer | ItemError>;
 }
 
-function imageIn(handle: FileHandle, { file, caption }: MediaRequest, signal: AbortSignal): Image {
-  return { size: file.bytes, caption, read: () => readPlanned(handle, file, signal) };
+function imageIn(handle: SourceFile, { file, caption }: MediaRequest, signal: AbortSignal): Image {
+  return { size: file.bytes, caption, read: () => readPlanned(handle, file, signal).catch(toReadProblem) };
 }
 
 /** Judges media files: checks that they are as planned, brings them into normal form, and has every part judged. */
@@ -107,7 +109,7 @@ export class MediaJudge {
     return this.#files(async () => {
       options.signal.throwIfAborted();
       if (isEmbedded(request)) return this.#embedded(request, options);
-      const file = await this.#options.folders.open(request.file);
+      const file = await this.#options.folders.open(request.file, options.signal);
       if ('code' in file) return failedOutcome(file);
       try {
         return request.modality === 'image'
@@ -181,13 +183,17 @@ export class MediaJudge {
   }
 
   /** A clip in a file that has to be as it was planned. */
-  async #planned(file: FileHandle, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
-    const before = await readFileState(file);
-    const changed = await checkPlanned(file, request.file, options.signal);
+  async #planned(file: SourceFile, request: MediaRequest, options: MediaOptions): Promise<Outcome> {
+    const handle = await file.descriptor().catch(toReadProblem);
+    if ('code' in handle) return failedOutcome(handle);
+    const clip = new LocalFile(handle);
+    const before = clip.state();
+    const changed = await checkPlanned(clip, request.file, options.signal);
     if (changed !== null) return failedOutcome(changed);
-    const outcome = await this.#audio(file, request.caption, options);
+    const outcome = await this.#audio(handle, request.caption, options);
     // The decoder opened the file again after it was hashed.
-    return (await readFileState(file)) === before ? outcome : failedOutcome(changedFileError());
+    const changedMeanwhile = changedSince(before, clip);
+    return changedMeanwhile === null ? outcome : failedOutcome(changedMeanwhile);
   }
 
   async #audio(file: FileHandle, caption: string | null, options: MediaOptions): Promise<Outcome> {

@@ -35,16 +35,16 @@ export async function copyCaption(
   { place, captions, signal }: SourceExport,
 ): Promise<WrittenFile | null> {
   if (captions.has(caption.path)) return null;
-  const handle = await openPlace(locateSidecar(caption));
+  const handle = await openPlace(locateSidecar(caption), signal);
   try {
-    const assertSame = async (): Promise<void> => {
-      if (!matchesSnapshot(await handle.stat(), caption)) throw new SourceRefused('source_changed');
+    const assertSame = (): void => {
+      if (!matchesSnapshot(handle.state(), caption)) throw new SourceRefused('source_changed');
     };
-    await assertSame();
+    assertSame();
     const out = await place.create(caption.path, null);
     try {
       for await (const piece of fileBytes(handle, caption.bytes, signal)) await out.write(piece);
-      await assertSame();
+      assertSame();
       const written = await out.complete();
       captions.add(caption.path);
       return written;

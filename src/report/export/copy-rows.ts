@@ -28,8 +28,8 @@ export async function copyRows(
   const { hasFileLine } = await to.cursor.passSource(source.path);
   // A trial of the first records does not hash the tables that it reads in part.
   const isSame =
-    sha256 === null && to.keeping.isTrial ? await again.matchesSnapshot(source) : again.sha256() === sha256;
-  if (hasFileLine || !isSame || !(await again.stayedAsOpened())) throw new SourceRefused('source_changed');
+    sha256 === null && to.keeping.isTrial ? again.matchesSnapshot(source) : again.sha256() === sha256;
+  if (hasFileLine || !isSame || !again.stayedAsOpened()) throw new SourceRefused('source_changed');
   return decisions.counts;
 }
 
@@ -75,7 +75,7 @@ async function copyParquet(
 ): Promise<void> {
   let kept = 0;
   const written = await copyTable({
-    table: again.table,
+    table: await again.table(),
     addedColumn: what.kind === 'annotate' ? what.key : null,
     choices: choices(),
     write: (bytes) => out.write(bytes),

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { hashOpenFile } from '../../files/hash-file.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
-import { matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
+import { fileBytes, matchesSnapshot } from '../../ingest/sources/file-bytes.ts';
 import { locateSource, openPlace } from '../../ingest/sources/file-place.ts';
 import { readSources, type SourceSnapshot } from '../../ingest/sources/sources-file.ts';
 import { sourceHashLine } from '../../record/manifest/source-hashes.ts';
@@ -37,11 +37,12 @@ export async function writeSourceHashes(
 /** SHA-256 of a source; null when it cannot be read or has changed since the run was created. */
 export async function hashSource(source: SourceSnapshot, signal: AbortSignal): Promise<string | null> {
   try {
-    const handle = await openPlace(locateSource(source));
+    const handle = await openPlace(locateSource(source), signal);
     try {
-      if (!matchesSnapshot(await handle.stat(), source)) return null;
-      const { sha256 } = await hashOpenFile(handle, { signal });
-      return matchesSnapshot(await handle.stat(), source) ? sha256 : null;
+      if (!matchesSnapshot(handle.state(), source)) return null;
+      const hash = createHash('sha256');
+      for await (const piece of fileBytes(handle, source.bytes, signal)) hash.update(piece);
+      return matchesSnapshot(handle.state(), source) ? hash.digest('hex') : null;
     } finally {
       await handle.close();
     }

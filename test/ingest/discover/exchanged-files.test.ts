@@ -52,7 +52,9 @@ describe('a pipe', () => {
     expect(await codes(sources)).toEqual([['c/a.txt', 'SOURCE_CHANGED']]);
     expect(await hashSource(sources[0]!, NEVER)).toBeNull();
     const media = new CorpusFolders(corpusRoots(sources));
-    expect(await media.open({ corpus: 'c', path: 'a.txt' })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+    expect(await media.open({ corpus: 'c', path: 'a.txt' }, NEVER)).toMatchObject({
+      code: 'UNREADABLE_SOURCE',
+    });
   });
 
   test.each([
@@ -131,7 +133,9 @@ describe('a link to something outside', () => {
     expect(await codes(sources)).toEqual([['c/sub/a.txt', 'UNREADABLE_SOURCE']]);
     expect(await hashSource(sources[0]!, NEVER)).toBeNull();
     const media = new CorpusFolders(corpusRoots(sources));
-    expect(await media.open({ corpus: 'c', path: 'sub/a.txt' })).toMatchObject({ code: 'UNREADABLE_SOURCE' });
+    expect(await media.open({ corpus: 'c', path: 'sub/a.txt' }, NEVER)).toMatchObject({
+      code: 'UNREADABLE_SOURCE',
+    });
   });
 
   test.each(['photo.txt', 'manifest.csv'])('in the place of %s is not read', async (name) => {

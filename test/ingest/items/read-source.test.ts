@@ -82,7 +82,7 @@ describe('reading a source', () => {
       appended = true;
     });
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
-    expect(await readOptions(source).snapshots.unchanged(source, true)).toBe(false);
+    expect(await readOptions(source).snapshots.unchanged(source, true, NEVER)).toBe(false);
     expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
     const text = await takeSnapshot(write('a.txt', 'before'));
     write('a.txt', 'after it');
@@ -93,7 +93,7 @@ describe('reading a source', () => {
     const gone = await takeSnapshot(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(await readOptions(gone).snapshots.unchanged(gone, true)).toBe(false);
+    expect(await readOptions(gone).snapshots.unchanged(gone, true, NEVER)).toBe(false);
     const folder = { ...gone, absolute: home.path };
     expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
     const locked = await takeSnapshot(write('locked.csv', 'text\nx\n'));

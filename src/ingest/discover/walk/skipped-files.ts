@@ -6,6 +6,7 @@ const SKIP_REASONS = [
   'links within the corpus',
   'broken links',
   'devices and pipes',
+  'folders without content',
 ] as const;
 
 /** Why a file, or a folder of ours as a whole, is not read. skipped.jsonl lists these. */

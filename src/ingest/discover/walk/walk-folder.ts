@@ -41,8 +41,10 @@ interface Pending {
   readonly entry: Entry | null;
 }
 
-/** Files that systems and programs leave behind, by their names. */
-const LEFTOVER = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i;
+/** Whether a system or a program left a file behind, by its name. */
+export function isLeftover(name: string): boolean {
+  return /^(?:\.DS_Store|Thumbs\.db|desktop\.ini|~\$.*|\._.*)$/i.test(name);
+}
 
 /**
  * The files below a folder. Skips run directories and verdict stores as a whole, leftovers, and links that leave the folder
@@ -84,7 +86,7 @@ export async function walkFolder(
     if (role === null) continue;
     const [found, skips] = role === 'corpus' ? [files, skipped] : [beside, ignored];
     if (entry.kind.isFile()) {
-      if (LEFTOVER.test(entry.name)) skips.add('system files', relative);
+      if (isLeftover(entry.name)) skips.add('system files', relative);
       else found.push({ absolute, relative, within: root, target: null, isFolder: false });
     } else if (entry.kind.isSymbolicLink()) {
       const target = await linkedFile(absolute, relative, realRoot, skips);
