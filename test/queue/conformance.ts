@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Requeue, type WorkQueue } from '../../src/queue/work-queue.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { settled } from '../helpers/settled.ts';
+import type { JobCodec } from '../../src/queue/redis/redis-queue.ts';
 
 const never = new AbortController().signal;
 
@@ -151,3 +152,17 @@ export function queueConformance(
     });
   });
 }
+
+/** Jobs that are numbers, as JSON. */
+export const numbers: JobCodec<number> = {
+  id: (value) => `n-${value}`,
+  encode: (value) => Buffer.from(JSON.stringify({ value })),
+  envelope: (bytes) => JSON.parse(bytes.toString()) as object,
+  sealNote: (_, note) => note,
+  openNote: (_, sealed) => sealed,
+  decode: (data) => {
+    const { value } = data as { value: unknown };
+    if (typeof value !== 'number') throw new Error('no number');
+    return value;
+  },
+};

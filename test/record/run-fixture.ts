@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { NotedHead } from '../../src/record/head-file.ts';
 import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
 import { type Fingerprint, makeDeclaration, makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
@@ -231,3 +232,12 @@ export async function finishedRun(
   const run = await newRun(options);
   return { ...run, ...(await finishPass(run, results, options)) };
 }
+
+/** A head as it is noted in a head file. */
+export const noted = (run: string, pass: number, head: string): NotedHead => ({
+  at: '2026-11-21T02:00:00.000Z',
+  run,
+  pass,
+  head,
+  manifest: 'a'.repeat(64),
+});

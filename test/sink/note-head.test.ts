@@ -2,18 +2,10 @@ import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findEnclosingRunDirectory } from '../../src/files/folders.ts';
-import { readNotedHeads, type NotedHead } from '../../src/record/head-file.ts';
+import { readNotedHeads } from '../../src/record/head-file.ts';
 import { noteHead } from '../../src/sink/note-head.ts';
 import { folderWith, temporaryFolder } from '../helpers/cli.ts';
-import { finishedRun, resultOf, shardOf, signal } from '../record/run-fixture.ts';
-
-const noted = (run: string, pass: number, head: string): NotedHead => ({
-  at: '2026-11-21T02:00:00.000Z',
-  run,
-  pass,
-  head,
-  manifest: 'a'.repeat(64),
-});
+import { finishedRun, noted, resultOf, shardOf, signal } from '../record/run-fixture.ts';
 
 const HEAD = 'b'.repeat(64);
 

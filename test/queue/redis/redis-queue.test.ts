@@ -1,20 +1,11 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { RedisQueue, type Delivery, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
+import { RedisQueue, type Delivery } from '../../../src/queue/redis/redis-queue.ts';
 import { gate } from '../../helpers/guards/gate.ts';
 import { TestRedis, linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
-import { queueConformance } from '../conformance.ts';
+import { numbers, queueConformance } from '../conformance.ts';
 
 const never = new AbortController().signal;
-
-const numbers: JobCodec<number> = {
-  id: (value) => `n-${value}`,
-  encode: (value) => Buffer.from(JSON.stringify({ value })),
-  envelope: (bytes) => JSON.parse(bytes.toString()) as object,
-  sealNote: (_, note) => note,
-  openNote: (_, sealed) => sealed,
-  decode: (data) => (data as { value: number }).value,
-};
 
 let shared: TestRedis;
 beforeAll(async () => void (shared = await TestRedis.start()));

@@ -2,25 +2,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
-import { RedisQueue, type JobCodec } from '../../../src/queue/redis/redis-queue.ts';
+import { RedisQueue } from '../../../src/queue/redis/redis-queue.ts';
 import { readValue } from '../../../src/queue/redis/values.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
+import { numbers } from '../conformance.ts';
 
 const never = new AbortController().signal;
-
-const numbers: JobCodec<number> = {
-  id: (value) => `n-${value}`,
-  encode: (value) => Buffer.from(JSON.stringify({ value })),
-  envelope: (bytes) => JSON.parse(bytes.toString()) as object,
-  sealNote: (_, note) => note,
-  openNote: (_, sealed) => sealed,
-  decode: (data) => {
-    const { value } = data as { value: unknown };
-    if (typeof value !== 'number') throw new Error('no number');
-    return value;
-  },
-};
 
 interface Consumed {
   readonly link: RedisLink;

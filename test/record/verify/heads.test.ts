@@ -1,19 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noteHead } from '../../../src/sink/note-head.ts';
-import type { NotedHead } from '../../../src/record/head-file.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { reseal } from '../reseal.ts';
-import { finishedRun, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
-
-const noted = (run: string, pass: number, head: string): NotedHead => ({
-  at: '2026-11-21T02:00:00.000Z',
-  run,
-  pass,
-  head,
-  manifest: 'a'.repeat(64),
-});
+import { finishedRun, noted, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
 
 const HEAD = 'b'.repeat(64);
 
