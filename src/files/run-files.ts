@@ -14,6 +14,8 @@ export const RUN_FILES = {
   flaggedWorkbook: 'flagged.xlsx',
   /** What may show children in sexual contexts, apart from the flagged items. */
   restricted: 'restricted.csv',
+  /** What was not judged, by cause and kind of file, and what would help. */
+  notJudged: 'not-judged.csv',
   /** Results of the requests of OpenAI Batch files. */
   batchOutput: 'batch_output.jsonl',
   batchErrors: 'batch_errors.jsonl',
@@ -55,10 +57,10 @@ export function isFlaggedCsv(name: string): boolean {
 
 /** Whether a final file is written only if there is something for it, so that one of an earlier pass may be outdated. */
 export function isOccasional(name: string): boolean {
-  const { flaggedWorkbook, restricted, batchOutput, batchErrors } = RUN_FILES;
+  const { flaggedWorkbook, restricted, notJudged, batchOutput, batchErrors } = RUN_FILES;
   return (
     isFlaggedCsv(name) ||
-    [flaggedWorkbook, restricted, batchOutput, batchErrors].some((each) => each === name)
+    [flaggedWorkbook, restricted, notJudged, batchOutput, batchErrors].some((each) => each === name)
   );
 }
 

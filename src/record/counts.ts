@@ -33,6 +33,7 @@ export function countsOf({ by }: ShardTally): Counts {
     items: verdicts + errors,
     verdicts,
     errors,
+    ...(by.with?.whole_file_not_judged && { whole_files_not_judged: by.with.whole_file_not_judged }),
     flagged: decided.review + decided.block,
     guard_flagged: by.with?.guard_flagged ?? 0,
     by_decision: decided,

@@ -46,6 +46,7 @@ const COUNTED = {
       'guard_flagged',
       'restricted',
       'partial',
+      'whole_file_not_judged',
       'threshold_unapplied',
       'generation',
       'cache_usage',

@@ -112,6 +112,7 @@ export class Tally {
   #countError(line: OutcomeLine, error: NonNullable<OutcomeLine['error']>, sign: number): void {
     this.#count('code', error.code, sign);
     if (error.reason !== undefined) this.#count('reason', error.reason, sign);
+    if (line.source.row === null) this.#count('with', 'whole_file_not_judged', sign);
     const isKnownCause = error.reason === 'no_text_column' || error.reason === 'no_generation';
     if (!isKnownCause && isUnsupportedFile(line)) {
       this.#count('extension', fileExtension(line.part ?? line.source.path), sign);

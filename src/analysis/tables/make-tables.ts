@@ -7,6 +7,7 @@ import { loadLines } from '../load-lines.ts';
 import { sqlText } from '../duckdb.ts';
 import { verdictsInLines, VERDICTS_IN_TABLE } from '../verdict-columns.ts';
 import { cellMacro } from './formulas.ts';
+import { NOT_JUDGED, NOT_JUDGED_COLUMNS } from './not-judged.ts';
 import {
   flaggedColumns,
   RESTRICTED_COLUMNS,
@@ -92,6 +93,8 @@ class Tables {
       const from = `(FROM ${VERDICTS_IN_TABLE} WHERE ${RESTRICTED})`;
       await this.#fillCsv(await create(RUN_FILES.restricted), RESTRICTED_COLUMNS, from, restricted);
     }
+    const causes = await this.#count('true', NOT_JUDGED);
+    if (causes > 0) await this.#makeCsv(RUN_FILES.notJudged, NOT_JUDGED_COLUMNS, NOT_JUDGED, causes);
     if (!config.output.formats.includes('csv')) return Object.fromEntries(this.#rows);
     const items = this.#rows.get(RUN_FILES.verdictsParquet)!;
     const columns = verdictColumns(config, this.#input.foreign);
@@ -193,8 +196,8 @@ class Tables {
     return this.#database.load(`SET memory_limit = '${this.#memory}'`, [], this.#input.signal);
   }
 
-  async #count(condition: string): Promise<number> {
-    const sql = `SELECT count(*) FROM ${VERDICTS_IN_TABLE} WHERE ${condition}`;
+  async #count(condition: string, from = VERDICTS_IN_TABLE): Promise<number> {
+    const sql = `SELECT count(*) FROM ${from} WHERE ${condition}`;
     const [row] = await this.#database.query(sql, [this.#parquet], this.#input.signal);
     return Number(row![0]);
   }

@@ -1,4 +1,6 @@
 import { Failure } from '../../domain/failure.ts';
+import { notJudgedInBrief } from '../../domain/words/not-judged.ts';
+import { RUN_FILES } from '../../files/run-files.ts';
 import { gateText } from '../../record/summary/gates.ts';
 import { summaryLines } from '../../record/summary/summary-text.ts';
 import { handOver } from '../../runs/finish/hand-over.ts';
@@ -71,7 +73,11 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
   await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
   else {
-    const last = [openNext(summary, run.dir, ui), run.dir];
+    const unjudged = notJudgedInBrief(summary);
+    const listed =
+      RUN_FILES.notJudged in summary.rows ? `: ${RUN_FILES.notJudged} says why, and what would help` : '';
+    const brief = unjudged === null ? [] : [unjudged + listed];
+    const last = [...brief, openNext(summary, run.dir, ui), run.dir];
     const reviews = await describeReviews(result, ui);
     ui.stdout.lines(summaryLines(summary, { reviews, commands: nextCommands(result, ui), last }));
   }

@@ -5,7 +5,7 @@ import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
 export const OTHER_FILES = 'other';
 
 /** How to convert files of an unsupported type, by extension. */
-const HELP: readonly (readonly [extensions: readonly string[], help: string])[] = [
+export const CONVERSION_ADVICE: readonly (readonly [extensions: readonly string[], help: string])[] = [
   [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
   [
     ['bmp', 'ico', 'heic', 'heif', 'hif', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz', 'tga', 'dds'],
@@ -37,7 +37,7 @@ export function fileExtension(path: string): string {
 
 /** The advice for files with an extension; null for an unknown one. */
 export function conversionAdvice(extension: string): string | null {
-  return HELP.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
+  return CONVERSION_ADVICE.find(([extensions]) => extensions.includes(extension))?.[1] ?? null;
 }
 
 interface ErrorCause {

@@ -5,6 +5,7 @@ import {
   type ItemErrorReason,
   mayHaveReason,
 } from '../item-error.ts';
+import { plural } from '../text/plural.ts';
 import { ITEM_ADVICE, REASON_ADVICE } from './item-advice.ts';
 
 /** Error counts of summary.json. */
@@ -22,6 +23,26 @@ export interface NotJudged {
   readonly retryable: boolean;
   readonly brief: string;
   readonly full: string;
+}
+
+/** "21 not judged, among them 9 whole files whose content nobody knows"; null if everything was judged. */
+export function notJudgedInBrief({
+  items,
+  verdicts,
+  whole_files_not_judged: files = 0,
+}: {
+  readonly items: number;
+  readonly verdicts: number;
+  readonly whole_files_not_judged?: number | undefined;
+}): string | null {
+  if (items === verdicts) return null;
+  const known = files === 0 ? '' : `, among them ${wholeFilesInBrief(files)}`;
+  return `${(items - verdicts).toLocaleString('en-US')} not judged${known}`;
+}
+
+/** Whole files without a verdict, in words. */
+export function wholeFilesInBrief(files: number): string {
+  return `${files.toLocaleString('en-US')} whole ${plural(files, 'file')} whose content nobody knows`;
 }
 
 /** Items without a verdict by code. A cause with advice of its own has a row of its own; each item counts in one row. */

@@ -118,6 +118,11 @@ export const COUNTS = z.strictObject({
   items: count.describe('Items of the run.'),
   verdicts: count.describe('Items with a verdict.'),
   errors: count.describe('Items with an error.'),
+  whole_files_not_judged: count
+    .optional()
+    .describe(
+      'Of these, files that are one item: nothing of what they hold was judged. Absent if there are none.',
+    ),
   flagged: count.describe('Verdicts with the decision `review` or `block`.'),
   guard_flagged: count.describe('Verdicts that the guard itself flagged, whatever the policy decided.'),
   by_decision: byDecision,

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { wholeFilesInBrief } from '../../../src/domain/words/not-judged.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { categoryLabel, formatCount, number, percent, time } from '../format.ts';
 import { Name } from '../parts/name.tsx';
@@ -110,7 +111,9 @@ function NotJudged({ data }: { readonly data: ReportData }): JSX.Element {
 function describeLimits({ summary, trial }: ReportData): string[] {
   const lines: string[] = [];
   const { partial, judged_as_whole: whole, empty_sources: empty, skipped } = summary;
+  const files = summary.whole_files_not_judged ?? 0;
   const open = summary.items - summary.verdicts - summary.errors;
+  if (files > 0) lines.push(`among them ${wholeFilesInBrief(files)}`);
   if (open > 0) lines.push(`${formatCount(open, 'item has', 'items have')} no outcome yet`);
   if (partial > 0)
     lines.push(`${formatCount(partial, 'verdict is', 'verdicts are')} on a part of the item only`);

@@ -49,7 +49,7 @@ export const FORMAT = setting({
 export const CSV_SEPARATOR = setting({
   flag: '--csv-separator',
   key: 'output.csvSeparator',
-  help: 'separator of `verdicts.csv`, `flagged.csv` and `restricted.csv`: `,`, `;`, `tab`',
+  help: 'separator of `verdicts.csv`, `flagged.csv`, `restricted.csv` and `not-judged.csv`: `,`, `;`, `tab`',
   kind: single('separator', (text) => SEPARATORS[oneOf(SEPARATOR_NAMES, text)], z.enum(SEPARATOR_NAMES)),
   default: ',',
   example: "';'",
