@@ -27,7 +27,16 @@ import {
   UNCOVERED_RATE,
 } from './settings/entries/gates.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from './settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  VIDEO_FRAMES,
+  VIDEO_INTERVAL,
+  POLICY,
+  REUSE,
+  STORE,
+  TRUST_DECLARED,
+} from './settings/entries/judging.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './settings/entries/output.ts';
 import { LIMIT, SAMPLE, SEED } from './settings/entries/sampling.ts';
 import {
@@ -87,7 +96,12 @@ const UNPACK_SETTINGS = {
   ratio: UNPACK_RATIO,
 };
 
-const JUDGING_SETTINGS = { frames: FRAMES, longAudio: LONG_AUDIO_MODE };
+const JUDGING_SETTINGS = {
+  frames: FRAMES,
+  longAudio: LONG_AUDIO_MODE,
+  videoInterval: VIDEO_INTERVAL,
+  videoFrames: VIDEO_FRAMES,
+};
 
 /** A run as it was resolved: its frozen configuration, and the options outside of it. */
 export interface ResolvedRun {

@@ -68,9 +68,15 @@ export interface Judging {
   /** Max frames or pages of one image that are judged, 1 … 64. */
   readonly frames: number;
   readonly longAudio: LongAudio;
+  /** Seconds of a video that one frame stands for, 1 … 3600. */
+  readonly videoInterval: number;
+  /** Max frames of one video that are judged, 1 … 1024. */
+  readonly videoFrames: number;
 }
 
 export const MAX_FRAMES = 64;
+export const MAX_VIDEO_INTERVAL = 3600;
+export const MAX_VIDEO_FRAMES = 1024;
 
 /**
  * The contents with known verdicts that every guard is asked for before it judges. `workers`: a fleet judges the run,

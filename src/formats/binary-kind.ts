@@ -15,7 +15,9 @@ interface BinaryKind {
 
 const IMAGE: BinaryKind = { name: 'an image', modality: 'image', isJudged: true };
 const AUDIO: BinaryKind = { name: 'audio', modality: 'audio', isJudged: true };
-const VIDEO = unjudged('video');
+/** Its modality is that of its sound: a guard has no other for it. */
+const VIDEO: BinaryKind = { name: 'video', modality: 'audio', isJudged: true };
+const OTHER_VIDEO = unjudged('video in a format that is not read');
 const COMPOUND_FILE = unjudged('an office document');
 const ENCRYPTED_DOCUMENT = unjudged('an encrypted office document');
 /** Name of the stream that holds a document encrypted with a password ([MS-OFFCRYPTO], 2.3.4.4). */
@@ -53,8 +55,8 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, kind: BinaryKind])[] = [
   ['musepack7', AUDIO],
   ['musepack8', AUDIO],
   ['dsf', AUDIO],
-  ['flv', VIDEO],
-  ['mpegProgram', VIDEO],
+  ['flv', OTHER_VIDEO],
+  ['mpegProgram', OTHER_VIDEO],
   ['zip', unjudged('an archive or an office document')],
   ['compoundFile', COMPOUND_FILE],
   ['sevenZip', ARCHIVE],

@@ -9,6 +9,8 @@ import {
 import { ImageNormalizer, type ImageNormalizerOptions, type ImageOptions } from './image/image-normalizer.ts';
 import type { NormalImage, Picture } from './image/normal-image.ts';
 import type { WantedPicture } from './image/normalize-image.ts';
+import type { Tracks } from './audio/tracks.ts';
+import { type SeenVideo, VideoNormalizer, type VideoOptions } from './video/video-normalizer.ts';
 
 interface NormalizerOptions {
   readonly image?: ImageNormalizerOptions;
@@ -19,10 +21,12 @@ interface NormalizerOptions {
 export class Normalizer {
   readonly #images: ImageNormalizer;
   readonly #clips: AudioNormalizer;
+  readonly #videos: VideoNormalizer;
 
   private constructor(options: NormalizerOptions) {
     this.#images = new ImageNormalizer(options.image);
     this.#clips = new AudioNormalizer(options.audio);
+    this.#videos = new VideoNormalizer(this.#images, options.audio?.env);
   }
 
   static open(options: NormalizerOptions = {}): Normalizer {
@@ -44,8 +48,18 @@ export class Normalizer {
     return this.#clips.audio(file, options);
   }
 
+  /** See {@link VideoNormalizer.tracks}. */
+  tracks(file: FileHandle, signal: AbortSignal): Promise<Tracks | ItemError> {
+    return this.#videos.tracks(file, signal);
+  }
+
+  /** See {@link VideoNormalizer.frames}. */
+  video(file: FileHandle, tracks: Tracks, options: VideoOptions): Promise<SeenVideo | ItemError> {
+    return this.#videos.frames(file, tracks, options);
+  }
+
   /** Kills all processes; work in progress rejects. May be called more than once. */
   async close(): Promise<void> {
-    await Promise.all([this.#images.close(), this.#clips.close()]);
+    await Promise.all([this.#images.close(), this.#clips.close(), this.#videos.close()]);
   }
 }

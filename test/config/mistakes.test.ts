@@ -18,7 +18,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ],
   [
     `${SOURCES}warp: 9\n`,
-    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, guardPolicy, policy, output, store, reuse, trustDeclared, failIf, limit, sample, seed, frames, unpackDepth, unpackParts, unpackSize, unpackRatio, longAudio, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait, schedule',
+    'job.yaml:3:1: "warp" is not a known key; known: name, sources, guard, guardCa, guardCert, guardKey, guardPolicy, policy, output, store, reuse, trustDeclared, failIf, limit, sample, seed, frames, unpackDepth, unpackParts, unpackSize, unpackRatio, longAudio, videoInterval, videoFrames, expectFingerprint, canaries, allowErrors, allowEmpty, priority, report, export, headFile, onFinish, maxWait, schedule',
   ],
   [`${SOURCES}longText: error\n`, 'job.yaml:3:1: longText was removed: long texts are judged in windows'],
   ['soruces: []\n', 'job.yaml:1:1: "soruces" is not a known key; did you mean sources?'],

@@ -27,6 +27,8 @@ allowErrors: true
 allowEmpty: true
 frames: 3
 longAudio: truncate
+videoInterval: 30
+videoFrames: 9
 maxWait: 1.5h
 `;
 
@@ -68,7 +70,7 @@ describe('a run’s configuration', () => {
       allowErrors: false,
       allowEmpty: false,
       maxWaitMs: 600_000,
-      judging: { frames: 8, longAudio: 'windows' },
+      judging: { frames: 8, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
       limits: {
         itemBytes: 16_777_216,
         mediaBytes: 209_715_200,
@@ -139,6 +141,7 @@ describe('a run’s configuration', () => {
         failIf: ['flagged-rate=0.2', 'hate=0.3', 'blocked-rate=1'],
         frames: '64',
         longAudio: 'windows',
+        videoInterval: '2',
       },
       env: { GUARD_URL: 'grpc://env:8001' },
     });
@@ -161,7 +164,7 @@ describe('a run’s configuration', () => {
       },
       expectFingerprint: `sha256:${'0'.repeat(64)}`,
       maxWaitMs: 30_000,
-      judging: { frames: 64, longAudio: 'windows' },
+      judging: { frames: 64, longAudio: 'windows', videoInterval: 2, videoFrames: 9 },
     });
     for (const source of config.sources) {
       expect(source).toMatchObject({

@@ -101,7 +101,7 @@ it('a job file is judged by the fleet, with all that it says', async () => {
   const { config } = JSON.parse(await readFile(join(await onlyRun(out), 'run.json'), 'utf8')) as RunRecord;
   expect(config).toMatchObject({
     ...{ guards: [], canaries: { from: 'workers' }, reuse: false, maxWaitMs: 180_000 },
-    judging: { frames: 4, longAudio: 'windows' },
+    judging: { frames: 4, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
     policy: { thresholds: { default: { block: 0.9 } } },
   });
 });

@@ -30,7 +30,7 @@ const HOSTILE = ['../../etc/passwd', '*', '[a-z]?', 'a\nb', '\x1b[2J', 'wait:x',
 
 const item = (n: number): object => ({
   ...{ record: 'x', expectFingerprint: null, contentPolicy: null, settledMark: null },
-  judging: { frames: 1, longAudio: 'windows' },
+  judging: { frames: 1, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
   shard: { shard: n % 50, pass: 1, lane: 'text', items: [{ seq: 0 }] },
 });
 

@@ -9,6 +9,7 @@ export default defineConfig({
     env: {
       FUZZ_IMAGES: process.env['FUZZ_IMAGES'] ?? '1500',
       FUZZ_CLIPS: process.env['FUZZ_CLIPS'] ?? '1000',
+      FUZZ_VIDEOS: process.env['FUZZ_VIDEOS'] ?? '300',
       FUZZ_PARQUET: process.env['FUZZ_PARQUET'] ?? '300',
       FUZZ_UNPACK: process.env['FUZZ_UNPACK'] ?? '2000',
     },

@@ -71,7 +71,7 @@ it('a clip is brought into normal form, and judged together with its transcript 
 
 it('says with a header when only a part was judged', async () => {
   const { origin } = await serve(await connect([await guard()]), {
-    judging: { frames: 1, longAudio: 'truncate' },
+    judging: { frames: 1, longAudio: 'truncate', videoInterval: 5, videoFrames: 64 },
   });
   const silence = pcmFile(Buffer.alloc(301 * 8000, 0x80), { rate: 8000, bits: 8 });
   const whole = await sendFile(origin, 'audio', clip);

@@ -65,4 +65,6 @@ export function textModerator(judge: Judge): Moderator {
 const NO_MEDIA: MediaNormalizer = {
   image: () => Promise.reject(new Error('there are no media here')),
   audio: () => Promise.reject(new Error('there are no media here')),
+  tracks: () => Promise.reject(new Error('there are no media here')),
+  video: () => Promise.reject(new Error('there are no media here')),
 };

@@ -11,6 +11,8 @@ import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/
 import {
   FRAMES,
   LONG_AUDIO_MODE,
+  VIDEO_FRAMES,
+  VIDEO_INTERVAL,
   POLICY,
   TRUST_DECLARED,
   REUSE,
@@ -70,6 +72,8 @@ const SETTINGS = {
   unpackSize: UNPACK_SIZE,
   unpackRatio: UNPACK_RATIO,
   longAudio: LONG_AUDIO_MODE,
+  videoInterval: VIDEO_INTERVAL,
+  videoFrames: VIDEO_FRAMES,
   name: NAME,
   expectFingerprint: EXPECT_FINGERPRINT,
   store: STORE,

@@ -3,7 +3,15 @@ import { GUARD_TLS_SETTINGS } from '../../config/keys/guard-tls.ts';
 import { resolveRunConfig } from '../../config/resolve.ts';
 import { JSON_OUTPUT } from '../../config/settings/entries/commands.ts';
 import { CANARIES, EXPECT_FINGERPRINT, GUARD, GUARD_POLICY } from '../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE } from '../../config/settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  VIDEO_FRAMES,
+  VIDEO_INTERVAL,
+  POLICY,
+  REUSE,
+  STORE,
+} from '../../config/settings/entries/judging.ts';
 import {
   UNPACK_DEPTH,
   UNPACK_PARTS,
@@ -48,6 +56,8 @@ const RUN_SETTINGS = {
   unpackSize: UNPACK_SIZE,
   unpackRatio: UNPACK_RATIO,
   longAudio: LONG_AUDIO_MODE,
+  videoInterval: VIDEO_INTERVAL,
+  videoFrames: VIDEO_FRAMES,
   out: OUT,
   store: STORE,
   noReuse: REUSE,

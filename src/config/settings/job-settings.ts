@@ -18,7 +18,16 @@ import {
   GUARD_KEY,
   GUARD_POLICY,
 } from './entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE, POLICY, REUSE, STORE, TRUST_DECLARED } from './entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  POLICY,
+  REUSE,
+  STORE,
+  TRUST_DECLARED,
+  VIDEO_FRAMES,
+  VIDEO_INTERVAL,
+} from './entries/judging.ts';
 import { UNPACK_DEPTH, UNPACK_PARTS, UNPACK_RATIO, UNPACK_SIZE } from './entries/unpack.ts';
 import { CSV_SEPARATOR, FORMAT, INCLUDE_CONTENT, NAME, OUT } from './entries/output.ts';
 import {
@@ -77,6 +86,8 @@ export const JOB_SETTINGS: readonly Setting[] = [
   UNPACK_SIZE,
   UNPACK_RATIO,
   LONG_AUDIO_MODE,
+  VIDEO_INTERVAL,
+  VIDEO_FRAMES,
   EXPECT_FINGERPRINT,
   CANARIES,
   ALLOW_ERRORS,

@@ -13,7 +13,7 @@ export const CONVERSION_ADVICE: readonly (readonly [extensions: readonly string[
   ],
   [
     ['mp4', 'm4v', 'mov', 'mkv', 'webm', 'avi', 'wmv', 'flv', 'mpg', 'mpeg', '3gp', 'ts', 'fli', 'flc'],
-    'extract frames as images and the sound as audio',
+    'convert it to MP4',
   ],
   [['zip', '7z', 'rar', 'tar', 'tgz', 'gz', 'bz2', 'xz', 'zst'], 'unpack it'],
   [['doc', 'rtf', 'ppt'], 'export it as text'],

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { LONG_AUDIO, MAX_FRAMES, type Judging } from '../../config/run-config.ts';
+import {
+  LONG_AUDIO,
+  MAX_FRAMES,
+  MAX_VIDEO_FRAMES,
+  MAX_VIDEO_INTERVAL,
+  type Judging,
+} from '../../config/run-config.ts';
 import { LANES, type Item } from '../../domain/item.ts';
 import type { Policy } from '../../domain/policy.ts';
 import { ROLES, type ItemRequest, type Turn } from '../../domain/request.ts';
@@ -94,6 +100,8 @@ const JOB = z.object({
     judging: z.object({
       frames: z.int().min(1).max(MAX_FRAMES),
       longAudio: z.enum(LONG_AUDIO),
+      videoInterval: z.int().min(1).max(MAX_VIDEO_INTERVAL),
+      videoFrames: z.int().min(1).max(MAX_VIDEO_FRAMES),
     }),
     contentPolicy: POLICY.nullable(),
     settledMark: text.nullable(),

@@ -14,7 +14,8 @@ import { toReadProblem } from '../../ingest/objects/object-error.ts';
 import { LocalFile, type SourceFile } from '../../ingest/sources/source-file.ts';
 import { openUnnamedFileWith } from '../../files/unnamed-file.ts';
 import { ByteBudget } from '../../flow/byte-budget.ts';
-import { CLIP_ERRORS, recogniseAudio } from '../../normalize/audio/audio-format.ts';
+import { CLIP_ERRORS } from '../../normalize/audio/audio-format.ts';
+import type { Tracks } from '../../normalize/audio/tracks.ts';
 import {
   failedOutcome,
   type Judge,
@@ -49,10 +50,24 @@ export interface MediaNormalizer {
     file: FileHandle,
     options: {
       readonly long: LongAudio;
+      readonly hasKnownTracks: boolean;
       readonly signal: AbortSignal;
       readonly each: (window: { readonly startSeconds: number; readonly wav: Buffer }) => Promise<void>;
     },
   ): Promise<{ readonly windowSeconds: number; readonly totalSeconds: number } | ItemError>;
+  /** The tracks of a clip or a video. */
+  tracks(file: FileHandle, signal: AbortSignal): Promise<Tracks | ItemError>;
+  /** Passes frames of a video to `each`, one at a time, and returns how much of it they stand for. */
+  video(
+    file: FileHandle,
+    tracks: Tracks,
+    options: {
+      readonly interval: number;
+      readonly frames: number;
+      readonly signal: AbortSignal;
+      readonly each: (frame: { readonly atSeconds: number; readonly image: Buffer }) => Promise<void>;
+    },
+  ): Promise<{ readonly frameSeconds: number; readonly totalSeconds: number } | ItemError>;
 }
 
 /** Access to media files. */
@@ -196,18 +211,40 @@ export class MediaJudge {
     return changedMeanwhile === null ? outcome : failedOutcome(changedMeanwhile);
   }
 
+  /** A clip, or a video: its frames, then its sound. */
   async #audio(file: FileHandle, caption: string | null, options: MediaOptions): Promise<Outcome> {
-    const { judging, signal } = options;
-    const notJudged = await this.#notJudged({ modality: 'audio', described: caption !== null }, signal);
-    if (notJudged !== null) {
-      // A file that is not a clip at all keeps its own error.
-      return failedOutcome((await recogniseAudio(file)) === null ? CLIP_ERRORS.notAudio : notJudged);
-    }
+    const { signal } = options;
+    const described = caption !== null;
+    const tracks = await this.#tracks(file, signal);
+    if ('code' in tracks) return failedOutcome(tracks);
+    const hasPictures = tracks.pictures.length > 0;
+    const notJudged =
+      (hasPictures ? await this.#notJudged({ modality: 'image', described }, signal) : null) ??
+      (tracks.sounds > 0 ? await this.#notJudged({ modality: 'audio', described }, signal) : null);
+    if (notJudged !== null) return failedOutcome(notJudged);
     return judgeParts(
-      (judge) => this.#windows(file, caption, judging, judge, signal),
+      async (judge) => {
+        const seen = hasPictures ? await this.#pictures(file, tracks, caption, options, judge) : null;
+        if (seen !== null && 'code' in seen) return seen;
+        if (tracks.sounds === 0) return seen!;
+        const heard = await this.#windows(file, caption, options, judge);
+        if (seen === null || heard === CLIP_ERRORS.noSound) return seen ?? heard;
+        if ('code' in heard) return heard;
+        const total = Math.max(seen.total, heard.total);
+        const missed = Math.max(seen.total - seen.judged, heard.total - heard.judged);
+        return { unit: 'seconds', judged: toMilliseconds(total - missed), total };
+      },
       this.#options.judge,
       options,
     );
+  }
+
+  async #tracks(file: FileHandle, signal: AbortSignal): Promise<Tracks | ItemError> {
+    try {
+      return await this.#options.normalizer.tracks(file, signal);
+    } catch (error) {
+      return bugInDecoding(error, signal);
+    }
   }
 
   /** Avoids decoding a file that no guard judges. Call it once the file is known to be as planned. */
@@ -217,41 +254,71 @@ export class MediaJudge {
 
   async #windows(
     file: FileHandle,
-    caption: string | null,
-    { longAudio }: Judging,
-    judge: (group: readonly Part[]) => Promise<void>,
-    signal: AbortSignal,
+    transcript: string | null,
+    { judging, signal }: MediaOptions,
+    judge: JudgeParts,
   ): Promise<PartsCoverage | ItemError> {
-    let judgeError: unknown = null;
-    try {
+    return decodeParts(judge, signal, async (each) => {
       const heard = await this.#options.normalizer.audio(file, {
-        long: longAudio,
+        long: judging.longAudio,
+        hasKnownTracks: true,
         signal,
-        each: async ({ startSeconds, wav }) => {
-          try {
-            await judge([
-              {
-                request: { requestType: 'prompt', modality: 'audio', audio: wav, transcript: caption },
-                at: toMilliseconds(startSeconds),
-              },
-            ]);
-          } catch (error) {
-            judgeError = error;
-            throw error;
-          }
-        },
+        each: ({ startSeconds, wav: audio }) =>
+          each({ requestType: 'prompt', modality: 'audio', audio, transcript }, startSeconds),
       });
-      if ('code' in heard) return heard;
-      return {
-        unit: 'seconds',
-        judged: toMilliseconds(heard.windowSeconds),
-        total: toMilliseconds(heard.totalSeconds),
-      };
-    } catch (error) {
-      if (judgeError !== null) throw judgeError as Error;
-      return bugInDecoding(error, signal);
-    }
+      return 'code' in heard ? heard : coveredSeconds(heard.windowSeconds, heard.totalSeconds);
+    });
   }
+
+  async #pictures(
+    file: FileHandle,
+    tracks: Tracks,
+    caption: string | null,
+    { judging, signal }: MediaOptions,
+    judge: JudgeParts,
+  ): Promise<PartsCoverage | ItemError> {
+    const { normalizer } = this.#options;
+    return decodeParts(judge, signal, async (each) => {
+      const seen = await normalizer.video(file, tracks, {
+        interval: judging.videoInterval,
+        frames: judging.videoFrames,
+        signal,
+        each: ({ atSeconds, image }) =>
+          each({ requestType: 'prompt', modality: 'image', image, caption }, atSeconds),
+      });
+      return 'code' in seen ? seen : coveredSeconds(seen.frameSeconds, seen.totalSeconds);
+    });
+  }
+}
+
+type JudgeParts = (group: readonly Part[]) => Promise<void>;
+
+/** Has parts of a file judged while it is decoded. Throws what `judge` throws; what else is thrown is a bug in decoding. */
+async function decodeParts(
+  judge: JudgeParts,
+  signal: AbortSignal,
+  decode: (
+    each: (request: Part['request'], atSeconds: number) => Promise<void>,
+  ) => Promise<PartsCoverage | ItemError>,
+): Promise<PartsCoverage | ItemError> {
+  let judgeError: unknown = null;
+  try {
+    return await decode(async (request, atSeconds) => {
+      try {
+        await judge([{ request, at: toMilliseconds(atSeconds) }]);
+      } catch (error) {
+        judgeError = error;
+        throw error;
+      }
+    });
+  } catch (error) {
+    if (judgeError !== null) throw judgeError as Error;
+    return bugInDecoding(error, signal);
+  }
+}
+
+function coveredSeconds(judged: number, total: number): PartsCoverage {
+  return { unit: 'seconds', judged: toMilliseconds(judged), total: toMilliseconds(total) };
 }
 
 /** Decoders return errors. One that throws has a bug, which costs only this item. Throws on abort. */

@@ -12,7 +12,7 @@ export const CLIP_ERRORS = {
   empty: itemError('EMPTY_CONTENT', 'the file is empty'),
   noSound: itemError('EMPTY_CONTENT', 'the clip has no audio: zero samples'),
   notAudio: itemError('UNSUPPORTED_AUDIO_TYPE', 'the file is not in a supported audio format'),
-  video: itemError('UNSUPPORTED_TYPE', 'the file is a video, which is not supported'),
+  video: itemError('UNSUPPORTED_TYPE', 'the file is a video, which has no normal form as a clip'),
   noTrack: itemError('UNSUPPORTED_AUDIO_TYPE', 'the file has no audio track'),
   manyTracks: itemError(
     'UNSUPPORTED_AUDIO_TYPE',
@@ -30,7 +30,7 @@ const STREAM_FORMATS = ['mp3', 'aac', 'flac', 'ape', 'wv', 'mpc', 'mpc8'] as con
 /** ffmpeg's names of the formats that are judged. ffmpeg is never started on anything else. */
 const FORMATS = [
   ...STREAM_FORMATS,
-  ...(['wav', 'w64', 'aiff', 'au', 'caf', 'ogg', 'mov', 'matroska', 'asf', 'amr', 'dsf'] as const),
+  ...(['wav', 'w64', 'aiff', 'au', 'caf', 'ogg', 'mov', 'matroska', 'asf', 'avi', 'amr', 'dsf'] as const),
 ] as const;
 
 /** A format of audio files; `stream` is one of the stream formats, which ffmpeg tells apart. */
@@ -47,6 +47,7 @@ const BY_MAGIC_BYTES: readonly (readonly [magic: Magic, format: AudioFormat])[] 
   ['quickTime', 'mov'],
   ['matroska', 'matroska'],
   ['asf', 'asf'],
+  ['avi', 'avi'],
   ['amr', 'amr'],
   ['monkeysAudio', 'ape'],
   ['wavPack', 'wv'],

@@ -27,6 +27,8 @@ export interface NormalAudio {
 export interface AudioOptions {
   /** For a clip longer than one window: pass on all windows, or only the first. */
   readonly long: LongAudio;
+  /** Whether its tracks were read and the pictures in it are known. Default: a file with pictures is refused. */
+  readonly hasKnownTracks?: boolean;
   readonly signal: AbortSignal;
   /** Takes the windows one by one, in order. Decoding pauses until its promise is fulfilled. */
   readonly each: (window: AudioWindow) => Promise<void>;
@@ -69,7 +71,10 @@ export class AudioNormalizer {
    * once more, and no window is passed on twice. Rejects with the errors of `each`, the reason of an abort, and errors of
    * reading the file; no process is left running.
    */
-  async audio(file: FileHandle, { long, signal, each }: AudioOptions): Promise<NormalAudio | ItemError> {
+  async audio(
+    file: FileHandle,
+    { long, hasKnownTracks = false, signal, each }: AudioOptions,
+  ): Promise<NormalAudio | ItemError> {
     signal.throwIfAborted();
     if ((await file.stat()).size === 0) return CLIP_ERRORS.empty;
     const format = await recogniseAudio(file);
@@ -79,11 +84,12 @@ export class AudioNormalizer {
     const running = this.#processes.prepare(file, { env: this.#env, time: this.#time, signal });
     await this.#room.enter(WINDOW_BYTES, running.signal);
     try {
-      let refusal = await decode(format, cutter, each, running);
+      const check = hasKnownTracks ? null : checkTracks;
+      let refusal = (await check?.(format, running)) ?? (await decodeClip(format, cutter, each, running));
       if (refusal !== null && FFMPEG_DEATHS.has(refusal)) {
         // The first death may be the machine's fault, such as a lack of memory. A second one is the clip's.
         cutter = new WindowCutter(windows, cutter.made);
-        refusal = await decode(format, cutter, each, running);
+        refusal = (await check?.(format, running)) ?? (await decodeClip(format, cutter, each, running));
       }
       if (refusal !== null) return refusal;
     } finally {
@@ -98,16 +104,6 @@ export class AudioNormalizer {
   close(): Promise<void> {
     return this.#processes.close();
   }
-}
-
-/** Decodes a clip into `cutter`, after checking the tracks of formats that may have several. Null if it succeeded. */
-async function decode(
-  format: AudioFormat,
-  cutter: WindowCutter,
-  each: AudioOptions['each'],
-  running: Running,
-): Promise<ItemError | null> {
-  return (await checkTracks(format, running)) ?? decodeClip(format, cutter, each, running);
 }
 
 /**

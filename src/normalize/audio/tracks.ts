@@ -8,30 +8,49 @@ const REPLY = z.object({
   streams: z.array(
     z.object({
       codec_type: z.string().optional(),
+      width: z.number().default(0),
+      height: z.number().default(0),
       disposition: z.object({ attached_pic: z.number() }),
     }),
   ),
+  format: z.object({ start_time: z.string().default('0') }).default({ start_time: '0' }),
 });
+
+/** The tracks of a file. */
+export interface Tracks {
+  readonly sounds: number;
+  /** Tracks of moving pictures. */
+  readonly pictures: readonly { readonly width: number; readonly height: number }[];
+  /** The time at which the file begins. */
+  readonly startSeconds: number;
+}
 
 /** A thousand tracks, ffmpeg's own limit, take a tenth of this. */
 const MAX_REPLY_BYTES = 1024 * 1024;
 
 /** Formats that may hold video, or more than one audio track. */
-const MANY_TRACKS: ReadonlySet<AudioFormat> = new Set<AudioFormat>(['ogg', 'mov', 'matroska', 'asf']);
+const MANY_TRACKS: ReadonlySet<AudioFormat> = new Set<AudioFormat>(['ogg', 'mov', 'matroska', 'asf', 'avi']);
+
+/** Checks that a clip has exactly one audio track and no video; returns null if so. Throws on abort. */
+export async function checkTracks(format: AudioFormat, running: Running): Promise<ItemError | null> {
+  const tracks = await readTracks(format, running);
+  if ('code' in tracks) return tracks;
+  return tracks.pictures.length > 0 ? CLIP_ERRORS.video : null;
+}
 
 /**
- * Checks that a clip has exactly one audio track and no video; returns null if so. If it had several tracks, only the
- * first would be judged, and nobody would know. Throws on abort.
+ * Reads which tracks a file has, or why it is refused: it has none, or several of audio. Only the first would be judged,
+ * and nobody would know. Throws on abort.
  */
-export async function checkTracks(format: AudioFormat, running: Running): Promise<ItemError | null> {
-  if (!MANY_TRACKS.has(format)) return null;
-  const asked = 'stream=codec_type:stream_disposition=attached_pic';
+export async function readTracks(format: AudioFormat, running: Running): Promise<Tracks | ItemError> {
+  if (!MANY_TRACKS.has(format)) return { sounds: 1, pictures: [], startSeconds: 0 };
+  const asked = 'stream=codec_type,width,height:stream_disposition=attached_pic:format=start_time';
   const args = [...inputArguments(audioInput(format)), '-show_entries', asked, '-of', 'json'];
   return withFfmpeg(running, 'ffprobe', args, async ({ output, wait, end }) => {
     const reply = await wait(readReply(output), 0);
     if (reply === null) return DECODING_ERRORS.corrupt;
     const { refusal } = await end(0);
-    return refusal ?? judgeTracks(reply);
+    return refusal ?? parseTracks(reply);
   });
 }
 
@@ -47,13 +66,14 @@ async function readReply(output: AsyncIterable<Buffer>): Promise<string | null> 
   return Buffer.concat(chunks).toString();
 }
 
-function judgeTracks(reply: string): ItemError | null {
-  const { streams } = REPLY.parse(JSON.parse(reply));
-  const hasPictures = streams.some(
+function parseTracks(reply: string): Tracks | ItemError {
+  const { streams, format } = REPLY.parse(JSON.parse(reply));
+  const pictures = streams.filter(
     ({ codec_type, disposition }) => codec_type === 'video' && disposition.attached_pic === 0,
   );
-  if (hasPictures) return CLIP_ERRORS.video;
-  const tracks = streams.filter(({ codec_type }) => codec_type === 'audio').length;
-  if (tracks === 0) return CLIP_ERRORS.noTrack;
-  return tracks > 1 ? CLIP_ERRORS.manyTracks : null;
+  const sounds = streams.filter(({ codec_type }) => codec_type === 'audio').length;
+  if (sounds + pictures.length === 0) return CLIP_ERRORS.noTrack;
+  if (sounds > 1) return CLIP_ERRORS.manyTracks;
+  const startSeconds = Number(format.start_time);
+  return { sounds, pictures, startSeconds: Number.isFinite(startSeconds) ? startSeconds : 0 };
 }

@@ -129,6 +129,6 @@ function recordedVerdict(line: OutcomeLine): Verdict | null {
 }
 
 /** Canonical text of everything but content and model that a verdict depends on. */
-export function judgingText({ frames, longAudio }: Judging): string {
-  return JSON.stringify({ frames, longAudio, normalization: NORMALIZATION });
+export function judgingText({ frames, longAudio, videoInterval, videoFrames }: Judging): string {
+  return JSON.stringify({ frames, longAudio, videoInterval, videoFrames, normalization: NORMALIZATION });
 }

@@ -176,7 +176,7 @@ it('a shard comes out of Redis as it went in, each conversation once', () => {
         epoch: 3,
         expectFingerprint: null,
         workerGuards: null,
-        judging: { frames: 3, longAudio: 'truncate' },
+        judging: { frames: 3, longAudio: 'truncate', videoInterval: 5, videoFrames: 64 },
         contentPolicy: { thresholds: { hate: { review: 0.4 } }, allowFlagged: false, allowPartial: true },
         settledMark: 'e'.repeat(64),
         shard: { shard: 7, pass: 1, lane: 'chat', items: held },

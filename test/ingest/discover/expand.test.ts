@@ -41,7 +41,7 @@ describe('expanding corpora', () => {
     expect(paths).toEqual([...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
   });
 
-  test('a text beside an image or a clip of its name describes it, and any other text is an item', async () => {
+  test('a text beside an image, a clip or a video of its name describes it, and any other text is an item', async () => {
     lay(
       'c/photo.txt',
       'c/clip.txt',
@@ -61,12 +61,11 @@ describe('expanding corpora', () => {
       ['c/d/photo.txt', null],
       ['c/fake.jpg', null],
       ['c/fake.txt', null],
-      ['c/film.avi', null],
-      ['c/film.txt', null],
+      ['c/film.avi', 'c/film.txt'],
       ['c/notes.txt', null],
       ['c/photo.jpg', 'c/photo.txt'],
     ]);
-    expect(skipped).toEqual({ 'captions and transcripts of media': 2 });
+    expect(skipped).toEqual({ 'captions and transcripts of media': 3 });
   });
 
   test('links are followed inside the corpus only, and nothing is found twice', async () => {

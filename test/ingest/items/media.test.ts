@@ -61,7 +61,7 @@ describe('media files', () => {
       'script.png': '#!/bin/sh\necho hello\n',
       'page.gif': '<html><body>hello</body></html>',
       'icon.ico': Buffer.from('00000100', 'hex'),
-      'film.mp4': '\0\0\0\x18ftypisom\0\0\0\0',
+      'film.flv': 'FLV\x01\x05\0\0\0\t\0\0\0\0',
       'noise.jpg': Buffer.alloc(100, 1),
       'packed.jpg.gz': gzipSync(JPEG),
     };

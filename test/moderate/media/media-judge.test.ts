@@ -3,6 +3,8 @@ import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ImageNormalizer } from '../../../src/normalize/image/image-normalizer.ts';
+import { VideoNormalizer } from '../../../src/normalize/video/video-normalizer.ts';
 import type { Judging } from '../../../src/config/run-config.ts';
 import { itemError } from '../../../src/domain/item-error.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
@@ -48,6 +50,8 @@ const letters: MediaNormalizer = {
     }
     return { windowSeconds: given.length * 300, totalSeconds: text.length * 300 - 0.0004 };
   },
+  tracks: async () => ({ sounds: 1, pictures: [], startSeconds: 0 }),
+  video: () => Promise.reject(new Error('there are no pictures')),
 };
 
 /** A guard to which letters are scores: a is 0, z is 1. */
@@ -283,6 +287,8 @@ describe('media that no guard judges', () => {
   const noNormalForm: MediaNormalizer = {
     image: () => Promise.reject(new Error('it was decoded')),
     audio: () => Promise.reject(new Error('it was decoded')),
+    tracks: (file, signal) => new VideoNormalizer(new ImageNormalizer()).tracks(file, signal),
+    video: () => Promise.reject(new Error('it was decoded')),
   };
 
   it.each(['image', 'audio'] as const)('end as what the guards say of them all: %s', async (kind) => {

@@ -10,7 +10,7 @@ it.each<[name: string, expected: AudioFormat | null, beginning: string]>([
   ['WAV', 'wav', 'RIFF\x24\0\0\0WAVEfmt '],
   ['WAV with big-endian numbers', 'wav', 'RIFX\0\0\0\x24WAVEfmt '],
   ['WAV over 4 GB', 'wav', 'RF64\xff\xff\xff\xffWAVEds64'],
-  ['AVI, another kind of RIFF', null, 'RIFF\x24\0\0\0AVI LIST'],
+  ['AVI, another kind of RIFF', 'avi', 'RIFF\x24\0\0\0AVI LIST'],
   ['compressed AIFF', 'aiff', 'FORM\0\0\0\x24AIFCFVER'],
   ['a QuickTime file from before ftyp', 'mov', '\0\0\x10\0moov\0\0\0\x6cmvhd'],
   ['a QuickTime file that begins with a large mdat', 'mov', '\x24\0\0\0mdat'],

@@ -9,7 +9,12 @@ import {
   LOG_FORMAT,
 } from '../../../config/settings/entries/servers.ts';
 import { GATEWAY_GUARD, GUARD_POLICY } from '../../../config/settings/entries/guard.ts';
-import { FRAMES, LONG_AUDIO_MODE } from '../../../config/settings/entries/judging.ts';
+import {
+  FRAMES,
+  LONG_AUDIO_MODE,
+  VIDEO_FRAMES,
+  VIDEO_INTERVAL,
+} from '../../../config/settings/entries/judging.ts';
 import { RUNS_FOLDER } from '../../../config/settings/entries/output.ts';
 import { type Flags, resolveSettings } from '../../../config/settings/given.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -35,6 +40,8 @@ const SETTINGS = {
   noDashboard: DASHBOARD,
   frames: FRAMES,
   longAudio: LONG_AUDIO_MODE,
+  videoInterval: VIDEO_INTERVAL,
+  videoFrames: VIDEO_FRAMES,
   startWait: START_WAIT,
   logFormat: LOG_FORMAT,
 };
@@ -60,7 +67,16 @@ export function serveCommand(context: CommandContext): Command {
       const { env, interrupts, stdout, stderr } = context;
       const from = { flags, ...context };
       const settings = await resolveSettings(SETTINGS, from);
-      const { guard: named, host, port, frames, longAudio, guardPolicy } = settings;
+      const {
+        guard: named,
+        host,
+        port,
+        frames,
+        longAudio,
+        videoInterval,
+        videoFrames,
+        guardPolicy,
+      } = settings;
       const guards = named ?? [];
       const token = readGatewayToken(host, env);
       const releaseToken = readReleaseToken(env);
@@ -84,7 +100,7 @@ export function serveCommand(context: CommandContext): Command {
           ...{ host, port, token, stdout },
           maxConcurrency: MAX_CONCURRENT_REQUESTS,
           timeoutMs: REQUEST_TIMEOUT_MS,
-          judging: { frames, longAudio },
+          judging: { frames, longAudio, videoInterval, videoFrames },
           openGuards,
           needsGuard: guards.length > 0,
           dashboard: withDashboard ? { out, roots, redis, env, releaseToken } : null,

@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { readPolicyFile } from '../../job-file/policy-file.ts';
-import { LONG_AUDIO, MAX_FRAMES } from '../../run-config.ts';
+import { LONG_AUDIO, MAX_FRAMES, MAX_VIDEO_FRAMES, MAX_VIDEO_INTERVAL } from '../../run-config.ts';
 import { parseOutputFolder } from '../../values/paths.ts';
 import { choice, single, SWITCH, wholeNumber } from '../kinds.ts';
 import { setting } from '../setting.ts';
@@ -34,6 +34,24 @@ export const LONG_AUDIO_MODE = setting({
   kind: choice('mode', LONG_AUDIO),
   default: 'windows',
   example: 'truncate',
+});
+
+export const VIDEO_INTERVAL = setting({
+  flag: '--video-interval',
+  key: 'videoInterval',
+  help: `seconds of a video that one judged frame stands for, 1 to ${MAX_VIDEO_INTERVAL}`,
+  kind: wholeNumber('seconds', 1, MAX_VIDEO_INTERVAL),
+  default: '5',
+  example: '2',
+});
+
+export const VIDEO_FRAMES = setting({
+  flag: '--video-frames',
+  key: 'videoFrames',
+  help: `maximum number of frames to judge per video, evenly spaced, 1 to ${MAX_VIDEO_FRAMES}`,
+  kind: wholeNumber('count', 1, MAX_VIDEO_FRAMES),
+  default: '64',
+  example: '200',
 });
 
 export const STORE = setting({

@@ -32,7 +32,7 @@ const jobOf = (run: string, shard: number, epoch = 1): ShardJob => ({
   epoch,
   expectFingerprint: null,
   workerGuards: null,
-  judging: { frames: 8, longAudio: 'windows' },
+  judging: { frames: 8, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
   contentPolicy: null,
   settledMark: null,
   shard: { shard, pass: 1, lane: 'text', items: [promptItem(shard, 'marker-of-content')] },

@@ -1,0 +1,98 @@
+import type { ItemError } from '../../domain/item-error.ts';
+import { type AudioFormat, audioInput } from '../audio/audio-format.ts';
+import { DECODING_ERRORS, inputArguments, type Running, withFfmpeg } from '../ffmpeg-process.ts';
+
+/** An open video. */
+export interface Video {
+  readonly format: AudioFormat;
+  readonly running: Running;
+  /** Largest picture to decode. */
+  readonly maxPixels: number;
+}
+
+/** Seconds from the beginning of the file. */
+export interface PictureTimes {
+  /** When the first and the last picture are shown. */
+  readonly first: number;
+  readonly last: number;
+  /** When the last one ends. */
+  readonly end: number;
+}
+
+/**
+ * Reads when the pictures of a video are shown, from all of its packets: a header may name any length. Nothing is decoded.
+ * `end` is below `first` if there are none.
+ */
+export function readPictureTimes(
+  { format, running }: Video,
+  startSeconds: number,
+): Promise<PictureTimes | ItemError> {
+  const args = [
+    ...inputArguments(audioInput(format)),
+    ...['-select_streams', 'V:0', '-show_entries', 'packet=pts_time,dts_time,duration_time'],
+    ...['-of', 'csv=p=0'],
+  ];
+  return withFfmpeg(running, 'ffprobe', args, async ({ output, wait, end }) => {
+    let times = { first: Infinity, last: -Infinity, end: -Infinity };
+    let rest = '';
+    for (;;) {
+      const next = await wait(output.next(), 0);
+      if (next.done) break;
+      const lines = (rest + next.value.toString('latin1')).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const [pts, dts, duration] = line.split(',').map(Number);
+        // AVI has no times of display, only of decoding.
+        const at = Math.max(0, (Number.isFinite(pts) ? pts! : dts!) - startSeconds);
+        if (!Number.isFinite(at)) continue;
+        const until = at + (Number.isFinite(duration) ? duration! : 0);
+        times = {
+          first: Math.min(times.first, at),
+          last: Math.max(times.last, at),
+          end: Math.max(times.end, until),
+        };
+      }
+    }
+    const { refusal } = await end(0);
+    // Of a damaged file, what can be read is judged.
+    return refusal === null || refusal === DECODING_ERRORS.corrupt ? times : refusal;
+  });
+}
+
+/** Longest edge of normal form: larger pictures are scaled down, so that a frame takes little memory here. */
+const EDGE = 512;
+const SCALE = `scale=w='min(iw,${EDGE})':h='min(ih,${EDGE})':force_original_aspect_ratio=decrease:flags=bicubic`;
+
+/** More than any picture of that size takes as PNG. */
+const MAX_PNG_BYTES = 8 * 1024 * 1024;
+
+/** Seconds before a picture from which it is sought: times are rounded. */
+const EARLIER = 0.001;
+
+/** The first picture from a time on, as PNG; null if none can be decoded. */
+export function extractFrame(
+  { format, running, maxPixels }: Video,
+  atSeconds: number,
+): Promise<Buffer | ItemError | null> {
+  const args = [
+    ...['-nostdin', '-threads', '1', '-max_pixels', String(maxPixels)],
+    ...['-ss', Math.max(0, atSeconds - EARLIER).toFixed(3)],
+    ...inputArguments(audioInput(format)),
+    ...['-map', '0:V:0', '-frames:v', '1', '-vf', SCALE, '-pix_fmt', 'rgb24'],
+    ...['-c:v', 'png', '-f', 'image2pipe', 'pipe:1'],
+  ];
+  return withFfmpeg(running, 'ffmpeg', args, async ({ output, wait, end }) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for (;;) {
+      const next = await wait(output.next(), 0);
+      if (next.done) break;
+      chunks.push(next.value);
+      bytes += next.value.length;
+      if (bytes > MAX_PNG_BYTES) return DECODING_ERRORS.corrupt;
+    }
+    const { refusal } = await end(0);
+    if (refusal !== null && refusal !== DECODING_ERRORS.corrupt) return refusal;
+    return bytes === 0 ? null : Buffer.concat(chunks, bytes);
+  });
+}
