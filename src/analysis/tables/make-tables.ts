@@ -166,7 +166,7 @@ class Tables {
     const cells = columns.map(({ value, type }) => (type === 'number' ? `(${value})::DOUBLE` : value));
     const top = `SELECT ${cells.join(', ')} FROM ${ranked(0, this.#bounds.workbookRows)}`;
     this.#memory = MEMORY;
-    await this.#limitMemory();
+    await this.#database.load(`SET memory_limit = '${MEMORY}'`, [], signal);
     const batches = this.#database.stream(top, [this.#parquet], signal) as AsyncGenerator<WorkbookRow[]>;
     const rows = Math.min(total, this.#bounds.workbookRows);
     const file = await create(RUN_FILES.flaggedWorkbook);
@@ -181,19 +181,16 @@ class Tables {
    */
   async #run(sql: string): Promise<void> {
     const { signal } = this.#input;
-    await this.#limitMemory();
-    try {
-      return await this.#database.load(sql, [this.#parquet], signal);
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
+    for (;;) {
+      const memory = this.#memory;
+      await this.#database.load(`SET memory_limit = '${memory}'`, [], signal);
+      try {
+        return await this.#database.load(sql, [this.#parquet], signal);
+      } catch (error) {
+        if (memory === MEMORY || !(error instanceof Failure)) throw error;
+        this.#memory = MEMORY;
+      }
     }
-    this.#memory = MEMORY;
-    await this.#limitMemory();
-    await this.#database.load(sql, [this.#parquet], signal);
-  }
-
-  #limitMemory(): Promise<void> {
-    return this.#database.load(`SET memory_limit = '${this.#memory}'`, [], this.#input.signal);
   }
 
   async #count(condition: string, from = VERDICTS_IN_TABLE): Promise<number> {

@@ -45,7 +45,7 @@ export class CsvReader implements RecordReader {
   readonly #framer: RowFramer;
   readonly #strays: StrayQuotes;
   /** Records to return, in order. */
-  #records: SourceRecord[] = [];
+  readonly #records: SourceRecord[] = [];
   /** Offset of the next byte to scan. */
   #at = 0;
   #rowStart = 0;
@@ -137,22 +137,16 @@ export class CsvReader implements RecordReader {
       this.#step();
       // Going back to an earlier line ends a batch, too.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
-      if (this.#records.length > 0) yield this.#takeRecords();
+      if (this.#records.length > 0) yield this.#records.splice(0);
       batchStart = this.#at;
       this.#dropRead();
     }
-    if (this.#records.length > 0) yield this.#takeRecords();
+    if (this.#records.length > 0) yield this.#records.splice(0);
     this.#dropRead();
   }
 
   #dropRead(): void {
     this.#window.dropBefore(this.#isTooLong ? this.#at : this.#rowStart);
-  }
-
-  #takeRecords(): RecordBatch {
-    const records = this.#records;
-    this.#records = [];
-    return records;
   }
 
   /** Scans to the end of the row, of the piece or of the limit, whichever comes first. */

@@ -60,8 +60,7 @@ export class RangeReader {
     if (!(await this.#open(range.segment))) return null;
     if ((await this.#sizeFor(range)) < range.offset + range.length || range.length > MAX_BYTES) return null;
     if (this.#buffer.length < range.length) this.#buffer = Buffer.allocUnsafeSlow(range.length);
-    const target = this.#buffer.subarray(0, range.length);
-    const bytes = await readFully(this.#handle!, target, range.offset);
+    const bytes = await readFully(this.#handle!, this.#buffer.subarray(0, range.length), range.offset);
     return bytes.length === range.length ? bytes : null;
   }
 
