@@ -92,17 +92,45 @@ it('a scheduler that is killed at ten points loses no time and starts no run twi
   await next.finished();
   for (const run of runs) expect(await outcomes(join(out, run))).toHaveLength(ROWS);
 
+  await expectEachTimeOnce(out, since);
+});
+
+/** Each time has a run or was skipped; a run has the name of its time. */
+async function expectEachTimeOnce(out: string, since: Date): Promise<void> {
   const all = await runsIn(out);
   const timeOf = (run: string): Date =>
     new Date(run.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z.*$/, '$1-$2-$3T$4:$5:$6Z'));
   const due = dueTimes(TICK, since, timeOf(all.at(-1)!));
   const record = await readRecord(recordPath(out, 'tick'));
   if (record === null || record === 'damaged') throw new Error('no record');
-  // Each time has a run or was skipped; a run has the name of its time.
   const ids = new Set(due.map((time) => scheduledRunId('tick', time)));
   for (const run of all) expect(ids).toContain(run);
   const skippedLater = record.skips.filter((skip) => new Date(skip.due) > timeOf(all.at(-1)!)).length;
   expect(all.length + record.skipped - skippedLater).toBe(due.length);
+}
+
+it('a scheduler whose Redis is lost with all in it starts what is due once it is back, and nothing twice', async () => {
+  const { redis, fleet, out, jobs } = await schedule();
+  const since = new Date();
+  await writeRecord(recordPath(out, 'tick'), newRecord(TICK, since));
+  const scheduler = fleet.scheduler(jobs);
+  await until(async () => /starting the run/.test(scheduler.stderr), 'a run');
+  await redis.kill();
+  await until(async () => /is unavailable/.test(scheduler.stderr), 'the scheduler to notice');
+  const lost = new Date();
+  await until(async () => dueTimes(TICK, lost, new Date()).length > 1, 'two times without Redis');
+  await redis.boot();
+  const back = new Date();
+  await until(async () => /Redis is back/.test(scheduler.stderr), 'the scheduler to notice');
+  const startedLater = async (): Promise<string[]> =>
+    (await runsIn(out)).filter((run) => run > scheduledRunId('tick', back));
+  await until(async () => {
+    const [later] = await startedLater();
+    return later !== undefined && (await verifyRun(join(out, later), {})).ok;
+  }, 'the end of a run that was due later');
+  scheduler.kill('SIGTERM');
+  expectStatus(await scheduler.finished(), 0);
+  await expectEachTimeOnce(out, since);
 });
 
 it('schedules are listed with how they went, run by hand, purged, and go with their file', async () => {

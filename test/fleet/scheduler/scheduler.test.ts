@@ -14,6 +14,7 @@ import { tellEnd } from '../../../src/runs/finish/tell-end.ts';
 import { openRun } from '../../../src/runs/open-run.ts';
 import { prepareRun } from '../../../src/runs/prepare-run.ts';
 import { holdRun } from '../../../src/runs/retention/hold.ts';
+import { schedulerMetrics } from '../../../workers/scheduler-metrics.ts';
 import { folderWith } from '../../helpers/cli.ts';
 import { gate } from '../../helpers/guards/gate.ts';
 import { webhook, WEBHOOK_SECRET } from '../../helpers/webhook.ts';
@@ -28,8 +29,7 @@ class Rehearsal {
   readonly said: string[] = [];
   /** Schedules of which a run could not be purged, once for each time. */
   readonly notPurged: string[] = [];
-  /** How long a notice waited before each try but the first, in milliseconds. */
-  readonly waited: number[] = [];
+  readonly metrics = schedulerMetrics(async () => [await this.view()]);
   readonly folder: string;
   readonly #context;
   #now = new Date(0);
@@ -58,10 +58,9 @@ class Rehearsal {
       },
       resume: (job, dir) => this.#judge(job, dir, scheduler),
       changed: () => {},
-      skipped: () => {},
+      skipped: this.metrics.skipped,
       purgeFailed: (name) => void this.notPurged.push(name),
-      say: (line) =>
-        void (scheduler === this.#scheduler && this.said.push(`${this.#now.toISOString()} ${line}`)),
+      say: (line) => void (scheduler === this.#scheduler && this.#note(line)),
       signal: never,
     });
     this.#scheduler = scheduler;
@@ -90,9 +89,13 @@ class Rehearsal {
   ): Promise<void> {
     const clock = {
       now: () => this.#now.getTime(),
-      wait: async (ms: number) => this.waited.push(ms),
+      wait: async (ms: number) => this.#note(`the webhook did not accept: next try in ${ms} ms`),
     };
     expect(await tellEnd(ended, { ...this.#context, afterFinish, clock, signal: never })).toBeNull();
+  }
+
+  #note(line: string): void {
+    this.said.push(`${this.#now.toISOString()} ${line}`);
   }
 
   #setClock(time: string): void {
@@ -158,7 +161,6 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
     last_success: '2026-11-21T02:00:05.000Z',
     skipped: 0,
   });
-  expect(days.waited).toEqual([1000, 2000]);
 
   // The second night, no scheduler is there; the next one makes up for it once.
   await days.boot('2026-11-22T09:00:00Z');
@@ -209,6 +211,8 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
     [
       "2026-11-21T01:59:50.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-21T02:00:00Z",
       "2026-11-21T02:00:05.000Z schedule nightly: starting the run of 2026-11-21T02:00:00Z",
+      "2026-11-21T02:00:05.000Z the webhook did not accept: next try in 1000 ms",
+      "2026-11-21T02:00:05.000Z the webhook did not accept: next try in 2000 ms",
       "2026-11-21T02:00:05.000Z schedule nightly: 20261121T020000Z ended with status 0",
       "2026-11-22T09:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-23T02:00:00Z",
       "2026-11-22T09:00:00.000Z schedule nightly: starting the run of 2026-11-22T02:00:00Z",
@@ -221,6 +225,16 @@ it('three days: a night on time, a missed one, an overlap, a changed and a remov
       "2026-11-24T02:00:00.000Z schedule nightly is removed",
       "2026-11-25T12:00:00.000Z schedule nightly: due at 0 2 * * * (Europe/London), next 2026-11-26T02:00:00Z",
       "2026-11-25T12:00:00.000Z schedule nightly: purged 20261123T020000Z",
+    ]
+  `);
+  // What the alerts of docs/operations look at.
+  const values = (await days.metrics.metrics.registry.metrics()).matchAll(/^guardsweep_schedule_.*$/gm);
+  expect([...values].map(([line]) => line)).toMatchInlineSnapshot(`
+    [
+      "guardsweep_schedule_last_success_timestamp_seconds{schedule="nightly"} 1795402200",
+      "guardsweep_schedule_last_status{schedule="nightly"} 0",
+      "guardsweep_schedule_next_timestamp_seconds{schedule="nightly"} 1795658400",
+      "guardsweep_schedule_skipped_total{schedule="nightly",reason="overlap"} 1",
     ]
   `);
 });
