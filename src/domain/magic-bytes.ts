@@ -131,7 +131,7 @@ const MAGIC_BYTES = {
   /** PE format (Microsoft): the DOS header. */
   dosProgram: /^MZ/,
   /** ISO 32000-1, 7.5.2. */
-  pdf: /^%PDF-/,
+  pdf: /^%PDF-\d/,
   /** Encapsulated PostScript File Format Specification (Adobe), 5.2: with a preview. */
   epsPreview: /^\xc5\xd0\xd3\xc6[\0-\xff]{3}\0/,
   /** https://metacpan.org/dist/Mac-Finder-DSStore/view/DSStoreFormat.pod */

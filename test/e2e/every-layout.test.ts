@@ -92,7 +92,7 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
   ['e/empty.txt', '', 'EMPTY_CONTENT'],
   ['e/utf16.txt', Buffer.from(`\ufeff${text('utf-16')}`, 'utf16le'), 'ok'],
   ['e/picture.txt', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'CORRUPT_MEDIA'],
-  ['e/paper.pdf', `%PDF-1.7\n${text('pdf')}`, 'UNSUPPORTED_TYPE'],
+  ['e/paper.pdf', `%PDF-1.7\n${text('pdf')}`, 'UNREADABLE_SOURCE'],
   ['e/cut.jsonl.gz', gzipSync(jsonl({ text: text('cut gz') })).subarray(0, 40), 'UNREADABLE_SOURCE'],
   ['f/large.jsonl', jsonl({ text: MARKER.repeat(1_100_000) }, { text: text('after') }), 'ITEM_TOO_LARGE ok'],
 ];

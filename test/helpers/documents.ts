@@ -79,3 +79,52 @@ export function odf(kind: 'text' | 'spreadsheet' | 'presentation', body: string,
     ...files,
   });
 }
+
+/** A page of a PDF document, in the syntax of PDF: what draws it, its resources beside the font `F`, and its notes. */
+interface PdfPage {
+  readonly content: string;
+  readonly resources?: string;
+  readonly annotations?: string;
+}
+
+interface PdfOptions {
+  /** Further objects, numbered from 4 on; a stream has its bytes as Latin-1. */
+  readonly objects?: readonly string[];
+  /** Entries of the catalogue and the trailer. */
+  readonly catalog?: string;
+  readonly trailer?: string;
+}
+
+/** A stream of PDF. */
+export const stream = (data: string, entries = ''): string =>
+  `<< ${entries} /Length ${data.length} >>\nstream\n${data}\nendstream`;
+
+/** The operators that show a text in the font `F`. */
+export const showText = (text: string): string => `BT /F 12 Tf 50 700 Td (${text}) Tj ET`;
+
+export function pdfOf(
+  pages: readonly PdfPage[],
+  { objects = [], catalog = '', trailer = '' }: PdfOptions = {},
+): Buffer {
+  const first = 4 + objects.length;
+  const all = [
+    `<< /Type /Catalog /Pages 2 0 R ${catalog} >>`,
+    `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${first + 2 * at} 0 R`).join(' ')}] >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    ...objects,
+    ...pages.flatMap(({ content, resources = '', annotations = '' }, at) => [
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents ${first + 2 * at + 1} 0 R /Annots [${annotations}]
+        /Resources << /Font << /F 3 0 R >> ${resources} >> >>`,
+      stream(content),
+    ]),
+  ];
+  let file = '%PDF-1.7\n';
+  const offsets = all.map((object, at) => {
+    const offset = file.length;
+    file += `${at + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
+  });
+  const table = `xref\n0 ${all.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
+  const end = `trailer\n<< /Size ${all.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${file.length}\n%%EOF\n`;
+  return Buffer.from(file + table + end, 'latin1');
+}

@@ -47,7 +47,7 @@ export async function writeMixedCorpus(path: string, files: number, seed: number
       await poison(`odd/${file}`, await readFile(join(FIXTURES, kind, file)), code);
     }
   }
-  await poison('odd/paper.pdf', '%PDF-1.7\n', 'UNSUPPORTED_TYPE');
+  await poison('odd/paper.pdf', '%PDF-1.7\n', 'UNREADABLE_SOURCE');
   await poison('odd/pack.7z', Buffer.from('377abcaf271c0004', 'hex'), 'UNSUPPORTED_TYPE');
   await poison('odd/latin.txt', Buffer.from([0x67, 0x72, 0xfc, 0xdf, 0x65]), 'INVALID_ENCODING');
   await poison('odd/blank.txt', ' \n', 'EMPTY_CONTENT');

@@ -6,7 +6,7 @@ export const OTHER_FILES = 'other';
 
 /** How to convert files of an unsupported type, by extension. */
 export const CONVERSION_ADVICE: readonly (readonly [extensions: readonly string[], help: string])[] = [
-  [['pdf', 'ps', 'eps'], 'convert it to text, and its pages to images'],
+  [['ps', 'eps'], 'convert it to text, and its pages to images'],
   [
     ['bmp', 'ico', 'heic', 'heif', 'hif', 'psd', 'jp2', 'jxl', 'avif', 'svg', 'svgz', 'tga', 'dds'],
     'convert it to PNG',

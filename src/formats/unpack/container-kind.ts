@@ -2,17 +2,19 @@ import { findByMagicBytes, type Magic } from '../../domain/magic-bytes.ts';
 import { binaryKind } from '../binary-kind.ts';
 
 /** Kinds of files that hold others, or texts to be rendered. */
-export const CONTAINERS = ['zip', 'tar', 'gzip', 'html', 'svg', 'mail', 'mbox'] as const;
+export const CONTAINERS = ['zip', 'tar', 'gzip', 'pdf', 'html', 'svg', 'mail', 'mbox'] as const;
 export type Container = (typeof CONTAINERS)[number];
 
 const BINARY: readonly (readonly [magic: Magic, container: Container])[] = [
   ['tar', 'tar'],
   ['zip', 'zip'],
+  ['pdf', 'pdf'],
 ];
 
 /** Kinds whose files are text, by the file's extension or by its first characters that are not blank. */
 const TEXTUAL: readonly (readonly [container: Container, extension: RegExp, start: RegExp])[] = [
   ['svg', /^svgz?$/, /^(?:<[?!][^>]*>\s*)*<svg\b/i],
+  ['pdf', /^pdf$/, /^%PDF-\d/],
   [
     'html',
     /^(?:s?html?|xht(?:ml)?)$/,

@@ -31,6 +31,10 @@ export const WHY = [
   'drawing',
   'macros',
   'mail-too-large',
+  'form',
+  'drawn',
+  'letters',
+  'partly',
   'internal',
 ] as const;
 export type Why = (typeof WHY)[number];

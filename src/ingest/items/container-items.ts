@@ -174,6 +174,23 @@ function problemOf(
         'ITEM_TOO_LARGE',
         'the mail has a larger header, or more parts in parts, than is read',
       );
+    case 'form':
+      return errorWithReason(
+        'file_type',
+        'the form (XFA) of the document is not judged: print it to another PDF',
+      );
+    case 'drawn':
+      return errorWithReason(
+        'file_type',
+        'the page is drawn without text or images, which is not judged: save it as an image',
+      );
+    case 'letters':
+      return errorWithReason(
+        'file_type',
+        'the fonts of the page do not say which letters it shows: save it as an image',
+      );
+    case 'partly':
+      return errorWithReason('file_type', 'something on the page cannot be read: save it as an image');
     case 'internal':
       return itemError('INTERNAL', 'the process that unpacks files ended unexpectedly');
   }

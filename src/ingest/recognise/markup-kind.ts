@@ -19,7 +19,6 @@ const EXAMINED_BYTES = 64 * 1024;
 const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: RegExp])[] = [
   [kind('an XML document', 'xml'), /^xml$/, /^<\?xml\s/],
   [kind('a rich text document (RTF)', 'rtf'), /^rtf$/, /^\{\\rtf/],
-  [kind('a PDF document', 'pdf'), /^pdf$/, /^%PDF-\d/],
   [kind('a PostScript document', 'ps'), /^e?ps$/, /^%!PS-Adobe-\d/],
   [kind('a calendar (iCalendar)', 'ics'), /^ics$/, /^BEGIN:VCALENDAR\s*[\r\n]/i],
   [kind('contacts (vCard)', 'vcf'), /^vcf$/, /^BEGIN:VCARD\s*[\r\n]/i],

@@ -9,6 +9,7 @@ const UNPACKERS: Readonly<Record<Container, () => Promise<Unpacker>>> = {
   tar: async () => (await import('./tar.ts')).untar,
   gzip: async () => (await import('./tar.ts')).gunzip,
   html: async () => (await import('./html.ts')).unpackHtml,
+  pdf: async () => (await import('./pdf.ts')).unpackPdf,
   svg: async () => (await import('./html.ts')).unpackHtml,
   mail: async () => (await import('./mail.ts')).unpackMail,
   mbox: async () => (await import('./mbox.ts')).unpackMbox,
@@ -101,7 +102,7 @@ class Parts {
     const name = prefix + found.name;
     if (!this.#budget.takePart()) yield* this.#over('too-many', found);
     if ('problem' in found) {
-      yield problem(found.problem, name, found.bytes);
+      yield problem(found.problem, name, found.bytes, found.parts);
       return;
     }
     if ('text' in found) {
@@ -162,8 +163,13 @@ class Parts {
   }
 }
 
-function problem(why: Why, name: string, bytes: number | null = null): UnpackedPart {
-  return { kind: 'problem', name: shortened(name.replace(/\/$/, '')), why, bytes, parts: null };
+function problem(
+  why: Why,
+  name: string,
+  bytes: number | null = null,
+  parts: number | null = null,
+): UnpackedPart {
+  return { kind: 'problem', name: shortened(name.replace(/\/$/, '')), why, bytes, parts };
 }
 
 function shortened(name: string): string {

@@ -26,7 +26,13 @@ export type Unpacked =
     }
   /** In CSV, with commas and line feeds. */
   | { readonly name: string; readonly csv: Buffer }
-  | { readonly name: string; readonly problem: Why; readonly bytes?: number };
+  | {
+      readonly name: string;
+      readonly problem: Why;
+      readonly bytes?: number;
+      /** How many parts are not read for it. */
+      readonly parts?: number;
+    };
 
 /** What a file may still expand to. */
 export interface Budget {
