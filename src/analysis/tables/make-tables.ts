@@ -94,7 +94,8 @@ class Tables {
       await this.#fillCsv(await create(RUN_FILES.restricted), RESTRICTED_COLUMNS, from, restricted);
     }
     const causes = await this.#count('true', NOT_JUDGED);
-    if (causes > 0) await this.#makeCsv(RUN_FILES.notJudged, NOT_JUDGED_COLUMNS, NOT_JUDGED, causes);
+    if (causes > 0)
+      await this.#fillCsv(await create(RUN_FILES.notJudged), NOT_JUDGED_COLUMNS, NOT_JUDGED, causes);
     if (!config.output.formats.includes('csv')) return Object.fromEntries(this.#rows);
     const items = this.#rows.get(RUN_FILES.verdictsParquet)!;
     const columns = verdictColumns(config, this.#input.foreign);
