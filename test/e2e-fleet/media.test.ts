@@ -6,6 +6,7 @@ import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { random, seed } from '../helpers/corpus.ts';
 import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
+import { ObjectStore } from '../helpers/object-store.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/synthetic-guard.ts';
@@ -18,7 +19,7 @@ interface Setup {
   readonly chosen: number;
 }
 
-async function setup(files: number): Promise<Setup> {
+async function setup(files: number, env: NodeJS.ProcessEnv = {}): Promise<Setup> {
   const chosen = seed();
   const redis = await redisForTest();
   const folder = await temporaryFolder();
@@ -26,7 +27,7 @@ async function setup(files: number): Promise<Setup> {
   const out = join(folder, 'runs');
   await mkdir(out);
   const { address } = await syntheticGuard();
-  return { fleet: new Fleet({ redis, out, guards: [address] }), folder, corpus, address, chosen };
+  return { fleet: new Fleet({ redis, out, guards: [address], env }), folder, corpus, address, chosen };
 }
 
 async function expectUndisturbed(run: string, { corpus, folder, address }: Setup): Promise<void> {
@@ -59,6 +60,19 @@ describe('media by a fleet', { timeout: 240_000 }, () => {
       await worker.finished();
       worker = fleet.worker({ args: root });
     }
+    expectStatus(await feeder.finished(), 5);
+    await expectUndisturbed(run, all);
+  });
+
+  it('in object storage are read there by a worker whose root is a prefix', async () => {
+    const store = await ObjectStore.start();
+    const all = await setup(60, store.env);
+    const { fleet, corpus } = all;
+    await store.putFolder(corpus.path, 'stored/uploads/');
+    fleet.worker({ args: ['--root', 'uploads=s3://uploads/stored/uploads/'] });
+    fleet.sink();
+    const feeder = fleet.enqueue('s3://uploads/stored/uploads');
+    const run = await fleet.run();
     expectStatus(await feeder.finished(), 5);
     await expectUndisturbed(run, all);
   });

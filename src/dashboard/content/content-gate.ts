@@ -1,4 +1,5 @@
 import type { OutcomeLine } from '../../domain/outcome.ts';
+import { isObjectPath } from '../../domain/object-path.ts';
 import type { ItemRequest } from '../../domain/request.ts';
 import { abortable } from '../../flow/abortable.ts';
 import { realPath } from '../../files/open-inside.ts';
@@ -105,6 +106,7 @@ export class ContentGate {
     const list = typeof manifest === 'number' ? sources[manifest]! : manifest;
     for (const path of [absolute, sidecar?.absolute, list?.absolute]) {
       if (path === undefined) continue;
+      if (isObjectPath(path)) return 'outside_root';
       let real: string;
       try {
         real = await realPath(path);
