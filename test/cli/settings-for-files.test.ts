@@ -65,6 +65,9 @@ describe('settings for files that match a glob', () => {
   it('are none where there is no --for, or one of another file', async () => {
     expect((await resolveSources(['uploads']))[0]).not.toHaveProperty('for');
     const words = ['uploads', 'uploads/a.csv', '--for', '*.b', '--as-stream', '--stream-cadence', '3'];
+    expect(
+      await settings(['uploads', '--for', 'a-b', '--header', 'no', '--for', 'aB', '--layout', 'csv']),
+    ).toEqual([['uploads', ['a-b', { header: 'no' }], ['aB', { layout: 'csv' }]]]);
     const replayed = { asStream: { chunkChars: 200, cadenceChunks: 3 } };
     expect(await settings(words)).toEqual([
       ['uploads', ['*.b', replayed]],

@@ -50,9 +50,11 @@ function inFlags({ flag }: Setting, { flags, cwd }: Sources): Given | null {
   return first === undefined ? null : { texts: [first, ...more], folder: cwd };
 }
 
-/** The name under which a flag is given: `--max-wait` as `maxWait`. */
+/** The name under which a flag is given: `--max-wait` as `maxWait`; a flag behind `--for` as it is, for it names a glob. */
 export function flagName(flag: string): string {
-  return flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return flag.includes(' ')
+    ? flag
+    : flag.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function inFile({ key }: Setting, { file = null }: Sources, item: number): Given | null {
