@@ -22,7 +22,7 @@ it('names each file that was not judged: why, how many rows it has, and the comm
   await writeFile(join(uploads, 'ids.csv'), `id,when\n${ROWS.join('')}`);
   await writeFile(join(uploads, 'old.csv'), Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'));
   // What it is, only its content tells.
-  await writeFile(join(uploads, 'page'), '<!doctype html><html><body>Hello</body></html>');
+  await writeFile(join(uploads, 'page'), '{\\rtf1 Hello}');
   await writeFile(join(uploads, 'photo.ico'), ICON);
   const done = await guardsweep(['enqueue', 'uploads'], { cwd: folder });
   expect(done.stdout).toContain('Judged 2 of 145 items; 143 not judged');
@@ -47,7 +47,7 @@ it('names each file that was not judged: why, how many rows it has, and the comm
     { path: 'uploads/page', items: 1, command: null, advice: null },
     { path: 'uploads/photo.ico', items: 1, command: null, advice: 'convert it to PNG' },
   ]);
-  expect(listed[2]!.why).toMatch(/: save it as plain text$/);
+  expect(listed[2]!.why).toMatch(/: export it as text$/);
   expect(listed.slice(0, 2).map(({ command }) => command)).toEqual([
     expect.stringMatching(/enqueue .*uploads\/ids\.csv --text-column NAME$/),
     expect.stringMatching(/enqueue .*uploads\/old\.csv --encoding windows-1252$/),
