@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['test/fuzz/**/*.test.ts'],
     globalSetup: ['test/helpers/setup/build.ts', 'test/helpers/setup/install-ffmpeg.ts'],
     env: {
-      FUZZ_IMAGES: process.env['FUZZ_IMAGES'] ?? '1500',
+      FUZZ_IMAGES: process.env['FUZZ_IMAGES'] ?? '2000',
       FUZZ_CLIPS: process.env['FUZZ_CLIPS'] ?? '1000',
       FUZZ_VIDEOS: process.env['FUZZ_VIDEOS'] ?? '300',
       FUZZ_PARQUET: process.env['FUZZ_PARQUET'] ?? '300',

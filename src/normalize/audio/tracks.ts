@@ -21,7 +21,7 @@ export interface Tracks {
   readonly sounds: number;
   /** Tracks of moving pictures. */
   readonly pictures: readonly { readonly width: number; readonly height: number }[];
-  /** The time at which the file begins. */
+  /** Start time of the file. */
   readonly startSeconds: number;
 }
 

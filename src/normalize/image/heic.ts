@@ -92,7 +92,7 @@ export function openHeic(bytes: Buffer): ImageFile {
   };
 }
 
-/** The stored colours of an image; of more than 8 bits per channel, the upper ones. */
+/** The stored colours of an image, reduced to the upper 8 bits of each channel. */
 function decodeFrame(heif: Libheif, handle: Handle): Pixels {
   const { heif_colorspace_RGB: space } = heif.heif_colorspace;
   const { heif_chroma_interleaved_RGB: chroma } = heif.heif_chroma;
@@ -109,7 +109,7 @@ function decodeFrame(heif: Libheif, handle: Handle): Pixels {
   return { width, height, rgb };
 }
 
-/** What the library returns. Throws an ImageRefusal if it returns an error, or throws. */
+/** Calls the library and returns its result. Throws an ImageRefusal if it returns an error, or throws. */
 function unlessFailed<T>(heif: Libheif, call: () => T): Exclude<T, Failure> {
   let result: T | Failure;
   try {

@@ -54,12 +54,12 @@ export function readPictureTimes(
       }
     }
     const { refusal } = await end(0);
-    // Of a damaged file, what can be read is judged.
+    // The readable part of a damaged file is judged.
     return refusal === null || refusal === DECODING_ERRORS.corrupt ? times : refusal;
   });
 }
 
-/** Longest edge of normal form: larger pictures are scaled down, so that a frame takes little memory here. */
+/** Longest edge of normal form. ffmpeg scales larger pictures down, which keeps frames small in this process. */
 const EDGE = 512;
 const SCALE = `scale=w='min(iw,${EDGE})':h='min(ih,${EDGE})':force_original_aspect_ratio=decrease:flags=bicubic`;
 

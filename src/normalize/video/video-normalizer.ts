@@ -38,8 +38,8 @@ const MAX_PIXELS = 36_000_000;
 const FRAME_TIME: DecodeTime = { baseMs: 20_000, perAudioSecondMs: 0, wallFactor: 30 };
 
 /**
- * Takes single frames from videos with ffmpeg: a process for each frame, which seeks to it, so that a long video costs
- * no more than its frames. Starts nothing before the first video.
+ * Takes single frames from videos with ffmpeg. Each frame is sought by a process of its own, so a long video costs no more
+ * than its frames. Starts nothing before the first video.
  */
 export class VideoNormalizer {
   readonly #slots = pLimit(availableParallelism());
