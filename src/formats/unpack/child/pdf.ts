@@ -117,10 +117,14 @@ export const unpackPdf: Unpacker = async function* (input) {
   if (pages < pdf.numPages) yield { name: '', problem: 'too-large', parts: pdf.numPages - pages };
 };
 
-/** pdf.js writes to the console what it could not read. Also makes up for what Node 20 lacks. */
+/**
+ * pdf.js writes to the console what it could not read; what it leaves to nobody would end the process. Also makes up for what
+ * Node 20 lacks.
+ */
 function collectWarnings(): string[] {
   const warnings: string[] = [];
   Object.assign(console, { warn: (text: unknown) => void warnings.push(String(text)) });
+  process.on('unhandledRejection', (error) => void warnings.push(`ignoring ${String(error)}`));
   const transfer = function (this: ArrayBuffer, length: number = this.byteLength): ArrayBuffer {
     return this.slice(0, length);
   };
