@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { expect, it } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
+import { odf, paragraph, pdfOf, relations, showText, stream, word, zipOf } from '../helpers/documents.ts';
 import { readUnpacked } from '../ingest/items/unpacked-items.ts';
 import { mutatedFile, numbers } from './mutations.ts';
 
@@ -19,9 +20,44 @@ Content-Transfer-Encoding: quoted-printable\r\n\r\nw=C3=B6rds =\r\nmore\r\n--b\r
 \r\n<p>body\r\n--b\r\nContent-Type: message/rfc822\r\n\r\nSubject: a\r\n\r\ninner\r\n--b\r
 Content-Disposition: attachment; filename*=utf-8''a%20b.txt\r\nContent-Transfer-Encoding: base64\r\n\r\nd29yZHM=\r\n--b--\r\n`;
 
+const TYPES = { '[Content_Types].xml': '<Types/>' };
+const WORD = { 'word/document.xml': word(`${paragraph('some', 'words')}<w:p><w:r><w:tab/></w:r></w:p>`) };
+const SHEET =
+  '<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="B1"><v>7</v></c></row></sheetData></worksheet>';
+const BOOK = {
+  'xl/workbook.xml': '<workbook><sheet name="One" id="r1"/></workbook>',
+  'xl/_rels/workbook.xml.rels': relations('worksheets/sheet1.xml'),
+  'xl/sharedStrings.xml': '<sst><si><t>words</t></si></sst>',
+  'xl/worksheets/sheet1.xml': SHEET,
+};
+const ODS = odf(
+  'spreadsheet',
+  '<ta:table ta:name="a"><ta:table-row><ta:table-cell><te:p>x</te:p></ta:table-cell></ta:table-row></ta:table>',
+);
+const IMAGE = '/Type /XObject /Subtype /Image /Width 4 /Height 2 /BitsPerComponent 8 /ColorSpace /DeviceRGB';
+const PDF = pdfOf(
+  Array.from({ length: 3 }, (_, at) => ({
+    content: `${showText(`words of page ${at}`)} q 9 0 0 9 0 0 cm /A Do Q`,
+    resources: '/XObject << /A 4 0 R >>',
+    annotations: '5 0 R',
+  })),
+  {
+    objects: [
+      stream('\xff\0\0'.repeat(8), IMAGE),
+      '<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (a note) >>',
+      '<< /Title (a title) >>',
+    ],
+    trailer: '/Info 6 0 R',
+  },
+);
+
 /** Files of each kind that are read. */
 const KINDS: readonly (readonly [name: string, file: Uint8Array])[] = [
   ['a.zip', zipSync({ 'a.txt': strToU8('words '.repeat(100)), 'b.csv': strToU8('text\nwords\n') })],
+  ['a.docx', zipOf({ ...TYPES, ...WORD }, 0)],
+  ['a.xlsx', zipOf({ ...TYPES, ...BOOK }, 0)],
+  ['a.ods', ODS],
+  ['a.pdf', PDF],
   ['a.html', strToU8(PAGE)],
   ['a.svg', strToU8(SVG)],
   ['a.eml', strToU8(MAIL)],

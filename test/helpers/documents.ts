@@ -2,12 +2,12 @@ import { strToU8, zipSync } from 'fflate';
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 
-/** A ZIP archive of the files, in this order. */
-export function zipOf(files: Files): Buffer {
+/** A ZIP archive of the files, in this order; of level 0, it has their bytes as they are. */
+export function zipOf(files: Files, level: 0 | 6 = 6): Buffer {
   const entries = Object.entries(files).map(
     ([name, content]) => [name, typeof content === 'string' ? strToU8(content) : content] as const,
   );
-  return Buffer.from(zipSync(Object.fromEntries(entries)));
+  return Buffer.from(zipSync(Object.fromEntries(entries), { level }));
 }
 
 const OOXML = 'http://schemas.openxmlformats.org';
