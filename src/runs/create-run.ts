@@ -12,7 +12,7 @@ import type { SourceSnapshot } from '../ingest/sources/sources-file.ts';
 import type { SkippedFile } from '../ingest/discover/walk/skipped-files.ts';
 import { RUN_FILES } from '../files/run-files.ts';
 import { isNewStdinPath } from '../files/stdin-file.ts';
-import { removeAbandoned } from './retention/abandoned.ts';
+import { removeAbandoned } from './retention/remove-abandoned.ts';
 import { sealRun } from './trust/run-seal.ts';
 
 /** A run that was created or opened: its directory, and what is frozen in it. */

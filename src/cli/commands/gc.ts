@@ -39,7 +39,7 @@ export function gcCommand(context: CommandContext): Command {
       const [{ VerdictStore }, { RecordedRuns }, { removeAbandoned }] = await Promise.all([
         import('../../store/verdict-store.ts'),
         import('../../runs/reuse/recorded-verdicts.ts'),
-        import('../../runs/retention/abandoned.ts'),
+        import('../../runs/retention/remove-abandoned.ts'),
       ]);
       await removeAbandoned(out);
       const dir = store ?? join(out, '.store');

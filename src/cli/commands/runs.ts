@@ -133,7 +133,7 @@ function purgeCommand(context: CommandContext, report: ReportStatus): Command {
       const signal = context.interrupts.drain;
       const [{ purgeRuns }, { removeAbandoned }, { listRuns }, { userOfProcess }] = await Promise.all([
         import('../../runs/retention/purge-runs.ts'),
-        import('../../runs/retention/abandoned.ts'),
+        import('../../runs/retention/remove-abandoned.ts'),
         import('../../fleet/status/run-status.ts'),
         import('../../runs/trust/append-entry.ts'),
       ]);
