@@ -101,5 +101,5 @@ test.skipIf(process.platform !== 'linux').each([
       await rm(folder, { recursive: true });
     }
   },
-  60_000 + BYTES / 5_000,
+  60_000 + BYTES / 1_000,
 );

@@ -132,7 +132,7 @@ export function examineHead(head: SourceHead, path: string, config: SourceConfig
   const markup = config.layout === null ? markupKind(head.text, head.isComplete, path) : null;
   if (markup !== null) {
     const message = `the file is ${markup.name}, which is not judged: ${markup.help}`;
-    return refuse('binary', errorWithReason('file_type', message), markup.modality);
+    return refuse('binary', errorWithReason('file_type', message));
   }
   const marked = encodingByMark(head.raw);
   const isUtf8 = head.encoding === null && marked === null;

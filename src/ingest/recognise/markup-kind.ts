@@ -1,4 +1,3 @@
-import type { Modality } from '../../domain/request.ts';
 import { conversionAdvice } from '../../domain/words/file-kinds.ts';
 import { isEncodedText } from '../../formats/encoding/encoded-text.ts';
 import { layoutByName } from './recognise-layout.ts';
@@ -9,7 +8,6 @@ interface MarkupKind {
   readonly name: string;
   /** How to convert it into a file that is judged. */
   readonly help: string;
-  readonly modality: Modality | null;
 }
 
 /** Max bytes of a file that are examined. */
@@ -27,8 +25,8 @@ const KINDS: readonly (readonly [kind: MarkupKind, extension: RegExp, start: Reg
 const ENCODED = kind('encoded data', 'pem');
 
 /** `extension`: one with the advice for this kind. */
-function kind(name: string, extension: string, modality: Modality | null = null): MarkupKind {
-  return { name, help: conversionAdvice(extension)!, modality };
+function kind(name: string, extension: string): MarkupKind {
+  return { name, help: conversionAdvice(extension)! };
 }
 
 /** Detects markup and encoded text by the file's name and its UTF-8 head; null for plain or empty text. */

@@ -8,7 +8,7 @@ export const unpackHtml: Unpacker = async function* (input) {
   yield* unpackMarkup(decodeMarkup(await bytesOf(input)));
 };
 
-/** The same for markup that is decoded. `prefix`: of the names of its parts. */
+/** Unpacks decoded markup. `prefix` begins the name of each part. */
 export async function* unpackMarkup(markup: string, prefix = ''): AsyncGenerator<Unpacked, void> {
   const { text, hidden, urls, pages, isDrawn } = renderMarkup(markup);
   if (text !== '') yield { name: `${prefix}text`, text };
@@ -27,7 +27,7 @@ export async function* unpackMarkup(markup: string, prefix = ''): AsyncGenerator
 async function fileOf(url: string, label: string): Promise<Unpacked> {
   const name = label + (/svg/.test(typeOf(url)) ? '.svg' : /html/.test(typeOf(url)) ? '.html' : '');
   try {
-    // It is of the scheme `data:`, so nothing is asked of a network.
+    // A `data:` URL needs no network.
     const response = await fetch(url);
     return fileInside(name, Buffer.from(await response.arrayBuffer()));
   } catch {

@@ -9,7 +9,7 @@ const SHOWN = [
 /** Fields that programs write for programs. */
 const TECHNICAL =
   /^(?:received|return-path|delivered-to|message-id|in-reply-to|references|date|mime-version|content-.*|dkim-signature|arc-.*|authentication-results|received-spf)$/;
-/** How many words in a row make a text of a field. */
+/** A field with this many words in a row is judged. */
 const WORDS = 2;
 const SENTENCE = 4;
 
@@ -25,14 +25,14 @@ export function headerText(fields: readonly Field[]): { readonly shown: string; 
   );
   const hidden = fields
     .filter(({ key }) => !SHOWN.includes(key))
-    // A line without a colon is no field, and has all of its text as its name.
+    // The library takes a line without a colon for a name.
     .map(({ key, value }) => ({ key, text: value === '' ? key : decodeWords(value) }))
     .filter(({ key, text }) => longestRun(text) >= (TECHNICAL.test(key) ? SENTENCE : WORDS))
     .map(({ text }) => text);
   return { shown: linesOf(shown), hidden: linesOf(hidden) };
 }
 
-/** The lines of a text that have several words. */
+/** Keeps the lines with at least two words in a row. */
 export function wordsOf(text: string): string {
   return linesOf(text.split('\n').filter((line) => longestRun(line) >= WORDS));
 }

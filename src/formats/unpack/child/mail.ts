@@ -14,7 +14,7 @@ interface MimeNode {
   readonly contentDisposition: MimeNode['contentType'];
   readonly headers: readonly { readonly key: string; readonly value: string }[];
   readonly rawHeaderLines: readonly { readonly line: string }[];
-  /** Decoded; of a part that holds others, what is around them. */
+  /** Decoded content; for a multipart node, the text around its parts. */
   readonly content: ArrayBuffer | null;
   readonly childNodes: readonly MimeNode[];
   /** The content, decoded by its character set. */
@@ -68,7 +68,7 @@ async function* partsOf(stored: Buffer): AsyncGenerator<Unpacked, void> {
   if (text.length > 0) yield { name: 'hidden text', text: text.join('\n') };
 }
 
-/** What mail programs write before the first part. */
+/** Standard text that mail programs write before the first part. */
 const PREAMBLE = /^\s*this is a (?:multi-?part|cryptographically signed) message in mime format\.?/i;
 
 /** The parts of a mail, in its order. What is encrypted is not gone into. */
@@ -82,7 +82,7 @@ function isAround({ contentType }: MimeNode): boolean {
   return contentType.multipart !== false && contentType.multipart !== 'encrypted';
 }
 
-/** What follows the last part, which the library leaves out. */
+/** The text after the last part, which the library drops. */
 function epilogue({ contentType }: MimeNode, bytes: Buffer): string {
   const { boundary } = contentType.parsed.params;
   if (contentType.multipart === false || boundary === undefined) return '';
@@ -103,9 +103,9 @@ function withoutCount(stored: Buffer): { readonly bytes: Buffer; readonly traile
 }
 
 const ENCRYPTED_TEXT = '-----BEGIN PGP MESSAGE-----';
-/** Share of characters that could not be decoded, above which a text is not one. */
+/** Maximum fraction of characters that could not be decoded; a text with more is damaged. */
 const MAX_UNDECODABLE = 0.25;
-/** What a part is by its type, where its bytes may not tell. */
+/** Extensions by MIME type, for types that bytes alone may not identify. */
 const ENDS: Readonly<Record<string, string>> = {
   'message/rfc822': '.eml',
   'message/global': '.eml',

@@ -37,7 +37,7 @@ const SEPARATOR = /^From \S+ [^\r\n:]*\d\d:\d\d/;
 /** Max length of such a line. */
 const LINE_BYTES = 1024;
 
-/** The mails of a mailbox, without the quoting of its lines; of one that is too large, its size. */
+/** Splits a mailbox into mails and removes the quoting of their lines. Yields the size of a mail that is too large. */
 export async function* messagesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer | number, void> {
   const mail = new Collected();
   // The first line is one like those between mails.
@@ -48,7 +48,7 @@ export async function* messagesOf(pieces: AsyncIterable<Buffer>): AsyncGenerator
     let from = 0;
     for (;;) {
       const at = buffer.indexOf(FROM, from);
-      // What may be the beginning of a separator is looked at once more bytes are there.
+      // An incomplete separator is checked again with the next piece.
       const kept = at < 0 ? Math.max(from, buffer.length - FROM.length + 1) : at;
       const end = at < 0 ? -1 : buffer.indexOf('\n', at + 1);
       if (at < 0 || (end < 0 && buffer.length - at < LINE_BYTES)) {
