@@ -16,7 +16,7 @@ import {
   withUnread,
   wrongFieldCount,
 } from './row-errors.ts';
-import { MAX_COLUMNS, RowFramer, splitRow } from './row-framer.ts';
+import { RowFramer, splitRow, splitRows } from './row-framer.ts';
 import { StrayQuotes } from './stray-quotes.ts';
 import { TableHeader, TableRow } from './table-row.ts';
 
@@ -26,13 +26,25 @@ const CR = 0x0d;
 /** The end-of-file character of DOS (Ctrl-Z). */
 const DOS_EOF = '\u001a';
 
+/** Bounds the memory for one row's cells; no known table has more. */
+const MAX_COLUMNS = 65_536;
+
 /** Times a file may be reread. A stream has to be read from its start each time. */
 const MAX_REREADS = 3;
 
+/** A row that was framed and is one of the table, but not split. */
+interface FramedRow {
+  readonly row: number;
+  readonly line: number;
+  readonly span: { readonly start: number; readonly end: number };
+  /** Offset after its cells. */
+  readonly cellsEnd: number;
+}
+
 /**
- * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). A malformed row is one bad record.
- * Reading resumes on the physical line after the one the row starts on, so that an unclosed quote loses one row and not
- * the rest of the file.
+ * Reads the rows of a delimited table (RFC 4180 with one of the usual delimiters). Finds where each row ends; csv-parse
+ * splits the sound rows, a batch at a time. A malformed row is one bad record. Reading resumes on the physical line after
+ * the one the row starts on, so that an unclosed quote loses one row and not the rest of the file.
  *
  * Buffers the current row, up to `limit` bytes, and rows of BATCH_BYTES. A longer row is not buffered. If a stray quote
  * turns out to have opened a cell in it, it requests a reread of the file from its second line (`rereadFrom`).
@@ -45,7 +57,7 @@ export class CsvReader implements RecordReader {
   readonly #framer: RowFramer;
   readonly #strays: StrayQuotes;
   /** Records to return, in order. */
-  readonly #records: SourceRecord[] = [];
+  #records: (FramedRow | SourceRecord)[] = [];
   /** Offset of the next byte to scan. */
   #at = 0;
   #rowStart = 0;
@@ -137,16 +149,38 @@ export class CsvReader implements RecordReader {
       this.#step();
       // Going back to an earlier line ends a batch, too.
       if (this.#at >= batchStart && this.#at - batchStart < BATCH_BYTES) continue;
-      if (this.#records.length > 0) yield this.#records.splice(0);
+      if (this.#records.length > 0) yield this.#takeRecords();
       batchStart = this.#at;
       this.#dropRead();
     }
-    if (this.#records.length > 0) yield this.#records.splice(0);
+    if (this.#records.length > 0) yield this.#takeRecords();
     this.#dropRead();
   }
 
   #dropRead(): void {
     this.#window.dropBefore(this.#isTooLong ? this.#at : this.#rowStart);
+  }
+
+  /** The records so far, with the framed rows split. */
+  #takeRecords(): RecordBatch {
+    const records = this.#records;
+    this.#records = [];
+    const framed = records.filter((record) => 'cellsEnd' in record);
+    if (framed.length === 0) return records as SourceRecord[];
+    const start = framed[0]!.span.start;
+    const bytes = this.#window.slice(start, framed.at(-1)!.cellsEnd);
+    const ranges = framed.map(({ span, cellsEnd }) => ({ start: span.start - start, end: cellsEnd - start }));
+    const rows = splitRows(bytes, ranges, this.#dialect);
+    const areText = isUtf8(bytes);
+    let index = 0;
+    return records.map((record): SourceRecord => {
+      if (!('cellsEnd' in record)) return record;
+      const { row, line, span, cellsEnd } = record;
+      const cells = rows[index++]!;
+      const isText = areText || isUtf8(bytes.subarray(span.start - start, cellsEnd - start));
+      if (!isText) return badRecord(row, line, NOT_TEXT);
+      return { row, line, span, content: new TableRow(this.#header!, cells), error: null };
+    });
   }
 
   /** Scans to the end of the row, of the piece or of the limit, whichever comes first. */
@@ -215,7 +249,7 @@ export class CsvReader implements RecordReader {
 
   #accept(): void {
     const { cells, end } = this.#framer;
-    const bytes = this.#window.slice(this.#rowStart, this.#rowStart + end);
+    const cellsEnd = this.#rowStart + end;
     const { header, width } = this.#dialect;
     if (this.#header === null) {
       if (cells > MAX_COLUMNS) {
@@ -223,7 +257,7 @@ export class CsvReader implements RecordReader {
         return;
       }
       if (header) {
-        const names = splitRow(bytes, this.#framer, this.#dialect);
+        const names = splitRow(this.#window.slice(this.#rowStart, cellsEnd), this.#dialect);
         this.#header = TableHeader.fitted(names, width);
         this.#bodyStart = this.#at;
         this.#isHeaderDoubtful = this.#framer.breaks > 0 || names.join('').trim().includes('\r');
@@ -237,13 +271,8 @@ export class CsvReader implements RecordReader {
       return;
     }
     this.#isHeaderDoubtful = false;
-    if (!isUtf8(bytes)) {
-      this.#refuse(NOT_TEXT);
-      return;
-    }
     const span = { start: this.#rowStart, end: this.#at };
-    const content = new TableRow(this.#header, splitRow(bytes, this.#framer, this.#dialect));
-    this.#records.push({ row: ++this.#row, line: this.#line, span, content, error: null });
+    this.#records.push({ row: ++this.#row, line: this.#line, span, cellsEnd });
   }
 
   /** Whether the row is a blank line or the DOS end-of-file character. */

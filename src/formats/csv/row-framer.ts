@@ -1,9 +1,9 @@
+import { parse } from 'csv-parse/sync';
+import type { ByteSpan } from '../record.ts';
+
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
-
-/** Bounds the memory for one row's cells; no known table has more. */
-export const MAX_COLUMNS = 65_536;
 
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
 
@@ -26,8 +26,8 @@ export interface CsvSeparation {
 type State = 'start' | 'blank' | 'plain' | 'quoted' | 'quote' | 'closed' | 'line end';
 
 /**
- * Finds the end of one row of a table (RFC 4180), whose bytes may arrive in pieces, and its cells. A quote opens a
- * quoted cell only as the cell's first byte; elsewhere in an unquoted cell it is data.
+ * Finds the end of one row of a table (RFC 4180), whose bytes may arrive in pieces, and counts its cells. A quote opens a
+ * quoted cell only as the cell's first byte; elsewhere in an unquoted cell it is data. Stores no cells.
  */
 export class RowFramer {
   readonly #delimiter: number;
@@ -47,8 +47,8 @@ export class RowFramer {
   cells = 0;
   /** The same without the empty ones at the end. */
   filled = 0;
-  /** Offsets in the row at which its first `width` cells end. A CR before the LF that ends the row may precede the last. */
-  readonly ends: number[] = [];
+  /** Offset in the row at which the last of its first `width` cells ends. A CR before the LF that ends the row may precede it. */
+  end = 0;
   /** Line breaks in quoted cells. */
   breaks = 0;
   /** Offset in the row after the first of them; -1 if there is none. */
@@ -65,17 +65,12 @@ export class RowFramer {
     this.#endsWithCr = lineBreak === '\r';
   }
 
-  /** Offset in the row at which the last of its first `width` cells ends. */
-  get end(): number {
-    return this.ends.at(-1) ?? 0;
-  }
-
   /** Starts a row of a table of `width` columns. `isLinewise`: it must end on its first line. */
   begin(width: number, isLinewise = false): void {
     this.#state = 'start';
     this.#width = width;
     this.#isLinewise = isLinewise;
-    this.#offset = this.cells = this.filled = this.breaks = this.ends.length = 0;
+    this.#offset = this.cells = this.filled = this.end = this.breaks = 0;
     this.secondLine = -1;
     this.#afterCr = this.isQuoted = false;
     this.fault = null;
@@ -187,7 +182,7 @@ export class RowFramer {
   }
 
   #endCell(end: number, isFilled: boolean): void {
-    if (++this.cells <= this.#width) this.ends.push(end);
+    if (++this.cells <= this.#width) this.end = end;
     if (isFilled) this.filled = this.cells;
     this.#state = 'start';
     this.#afterCr = false;
@@ -220,20 +215,34 @@ export class RowFramer {
   }
 }
 
-/** The cells of a row, which begins with `bytes`, whose ends and quotes were found to be sound. */
-export function splitRow(
+type Separation = Pick<CsvSeparation, 'delimiter' | 'lineBreak'>;
+
+/** The cells of one row. */
+export function splitRow(row: Buffer, separation: Separation): string[] {
+  return splitRows(row, [{ start: 0, end: row.length }], separation)[0]!;
+}
+
+/**
+ * Cells of rows whose ends and quotes were found to be sound: ranges of the bytes, in order, each without its line break.
+ * Many rows at a time: a new parser costs as much as several rows.
+ */
+export function splitRows(
   bytes: Buffer,
-  { ends }: Pick<RowFramer, 'ends'>,
-  { lineBreak }: Pick<CsvSeparation, 'lineBreak'>,
-): string[] {
-  let start = 0;
-  return ends.map((end, index) => {
-    const from = start;
-    start = end + 1;
-    if (bytes[from] === QUOTE) return bytes.toString('utf8', from + 1, end - 1).replaceAll('""', '"');
-    let to = end;
+  rows: readonly ByteSpan[],
+  { delimiter, lineBreak }: Separation,
+): string[][] {
+  const text = Buffer.allocUnsafe(bytes.length + rows.length);
+  let end = 0;
+  for (const row of rows) {
+    end += bytes.copy(text, end, row.start, row.end);
     // Some programs write CR CR LF.
-    if (lineBreak === '\n' && index === ends.length - 1) while (to > from && bytes[to - 1] === CR) to--;
-    return bytes.toString('utf8', from, to);
+    if (lineBreak === '\n') while (end > 0 && text[end - 1] === CR) end--;
+    text[end++] = LF;
+  }
+  return parse(text.subarray(0, end), {
+    delimiter,
+    record_delimiter: '\n',
+    relax_column_count: true,
+    relax_quotes: true,
   });
 }

@@ -1,5 +1,5 @@
 import type { CsvDialect } from './csv-dialect.ts';
-import { MAX_COLUMNS, RowFramer, splitRow } from './row-framer.ts';
+import { RowFramer, splitRow } from './row-framer.ts';
 import type { TableHeader } from './table-row.ts';
 
 const SPACE = 0x20;
@@ -56,12 +56,12 @@ export class StrayQuotes {
     const quote = this.#probe.openedAt;
     const whole = Buffer.concat([first.subarray(0, quote), first.subarray(quote + 1)]);
     if (!this.#isLine(whole) || this.#probe.cells !== cells) return null;
-    return splitRow(whole, this.#probe, this.#dialect);
+    return splitRow(whole.subarray(0, this.#probe.end), this.#dialect);
   }
 
   /** Whether the first line is complete in itself. */
   #isLine(lines: Buffer): boolean {
-    this.#probe.begin(MAX_COLUMNS, true);
+    this.#probe.begin(Infinity, true);
     const end = this.#probe.scan(lines);
     return this.#probe.fault === null && (end >= 0 || this.#probe.finish());
   }
