@@ -13,6 +13,7 @@ interface PdfDocument {
   getOutline(): Promise<unknown>;
   getAttachments(): Promise<Readonly<Record<string, Attachment>> | null>;
   cleanup(): Promise<unknown>;
+  destroy(): Promise<unknown>;
 }
 
 interface PdfPage {
@@ -115,6 +116,7 @@ export const unpackPdf: Unpacker = async function* (input) {
   }
   yield* attachments(pdf);
   if (pages < pdf.numPages) yield { name: '', problem: 'too-large', parts: pdf.numPages - pages };
+  await pdf.destroy();
 };
 
 /**
@@ -124,6 +126,8 @@ export const unpackPdf: Unpacker = async function* (input) {
 function collectWarnings(): string[] {
   const warnings: string[] = [];
   Object.assign(console, { warn: (text: unknown) => void warnings.push(String(text)) });
+  // The documents of an archive are read one after another.
+  process.removeAllListeners('unhandledRejection');
   process.on('unhandledRejection', (error) => void warnings.push(`ignoring ${String(error)}`));
   const transfer = function (this: ArrayBuffer, length: number = this.byteLength): ArrayBuffer {
     return this.slice(0, length);
