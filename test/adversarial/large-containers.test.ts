@@ -14,7 +14,7 @@ import { pngFile } from '../helpers/png.ts';
 import { corpus, NEVER } from '../ingest/read-items.ts';
 
 const MEBIBYTE = 1024 * 1024;
-/** Size of each file. Mailboxes of 5 GiB and archives of 2 GiB are read in the same memory. */
+/** Size of each file. An archive of 2 GiB and the first 4 GiB of a mailbox took the same memory. */
 const BYTES = Number(process.env.LARGE_MEBIBYTES ?? 600) * MEBIBYTE;
 /** Above what a process has before it reads: a part, in base64 and as text, and what waits to be collected. */
 const MAX_GROWTH = 400 * MEBIBYTE;
