@@ -1,4 +1,3 @@
-import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 /**
@@ -9,12 +8,12 @@ export async function serveLines<Request>(answer: (request: Request) => Promise<
   // A service manager sends SIGTERM to every process of the service; the parent decides when this one ends.
   process.on('SIGTERM', () => undefined);
   // There is nothing to clean up, and an exit would wait for what still runs.
-  const answers = createWriteStream('', { fd: 1 });
-  answers.on('error', () => process.kill(process.pid, 'SIGKILL'));
+  process.stdout.on('error', () => process.kill(process.pid, 'SIGKILL'));
   for await (const line of createInterface({ input: process.stdin })) {
     const result = await answer(JSON.parse(line) as Request);
     const { user, system } = process.cpuUsage();
-    answers.write(`${JSON.stringify({ ...result, cpuMs: (user + system) / 1000 })}\n`);
+    // Any library may have made the pipe non-blocking: only this stream waits for a parent that is busy.
+    process.stdout.write(`${JSON.stringify({ ...result, cpuMs: (user + system) / 1000 })}\n`);
   }
   process.kill(process.pid, 'SIGKILL');
   throw new Error('the process was killed');

@@ -1,5 +1,6 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -17,15 +18,37 @@ async function corpus(): Promise<{ corpus: string; out: string }> {
   return { corpus, out: join(folder, 'runs') };
 }
 
+/** About as many items in a mailbox, and in tables in an archive in an archive. */
+async function containers(): Promise<{ corpus: string; out: string }> {
+  const { corpus: path, out } = await corpus();
+  const folder = join(path, '..', 'containers');
+  await mkdir(folder);
+  const [a, b] = await Promise.all(['a.csv', 'b.csv'].map((name) => readFile(join(path, name))));
+  const mails = a!
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .slice(ROWS / 6);
+  const box = mails.map(
+    (text, index) => `From bo Mon May  4 09:00:00 2026\nSubject: ${index}\n\n${text}\n\n`,
+  );
+  await writeFile(join(folder, 'box.mbox'), box.join(''));
+  await writeFile(
+    join(folder, 'tables.zip'),
+    zipSync({ 'inner.zip': zipSync({ 'a.csv': a!, 'b.csv': b! }) }),
+  );
+  return { corpus: folder, out };
+}
+
 let judgedOnce: Promise<object[]> | null = null;
 
 /** The outcomes of the corpus with nothing in the way; it is the same one in every test. */
 async function undisturbed(): Promise<object[]> {
-  return (judgedOnce ??= judgeUndisturbed());
+  return (judgedOnce ??= judgeUndisturbed(corpus));
 }
 
-async function judgeUndisturbed(): Promise<object[]> {
-  const { corpus: path, out } = await corpus();
+async function judgeUndisturbed(make: typeof corpus): Promise<object[]> {
+  const { corpus: path, out } = await make();
   const done = await guardsweep(['enqueue', path, '--out', out, '--quiet', '--no-report']);
   expect(done).toMatchObject({ status: 0 });
   return comparable(await outcomes(await onlyRun(out)));
@@ -40,12 +63,15 @@ async function progressed(cli: Cli, out: string, shards: number): Promise<string
 }
 
 describe('an embedded run that is interrupted', () => {
-  it(
-    'killed at five random moments and resumed, ends as an undisturbed run',
+  it.each([
+    ['tables', corpus, undisturbed],
+    ['files that hold others', containers, () => judgeUndisturbed(containers)],
+  ])(
+    'over %s, killed at five random moments and resumed, ends as an undisturbed run',
     { timeout: 120_000 },
-    async () => {
+    async (_, make, judged) => {
       const next = random(seed());
-      const { corpus: path, out } = await corpus();
+      const { corpus: path, out } = await make();
       let cli = new Cli(['enqueue', path, '--out', out, '--quiet']);
       let run = '';
       for (let death = 0; death < 5; death++) {
@@ -59,7 +85,7 @@ describe('an embedded run that is interrupted', () => {
       const done = await guardsweep(['resume', run]);
       expect(done.stderr).not.toContain('Error');
       expect(done.status).toBe(0);
-      expect(comparable(await outcomes(run))).toEqual(await undisturbed());
+      expect(comparable(await outcomes(run))).toEqual(await judged());
       expect(await verifyRun(run, {})).toMatchObject({ ok: true });
     },
   );

@@ -50,6 +50,15 @@ describe('files in an archive', () => {
 
   const read = (name: string, bytes: Uint8Array, limits = {}) => readUnpacked(folder.at(name), bytes, limits);
 
+  test('larger than the buffer of a pipe arrive when the process that reads is busy', async () => {
+    const words = 'many words '.repeat(50_000);
+    const archive = zip({ 'large.txt': words });
+    const asleep = new Int32Array(new SharedArrayBuffer(4));
+    const busy = setInterval(() => Atomics.wait(asleep, 0, 0, 500), 1);
+    const items = await read('a.zip', archive).finally(() => clearInterval(busy));
+    expect(items.map(itemLine)).toEqual(['1 large.txt: prompt']);
+  });
+
   test.each([
     ['a.zip', async () => zip(MIXED)],
     ['a.tar', () => tar(MIXED)],
