@@ -48,7 +48,7 @@ describe('a folder of 500 files of all kinds, 50 of which cannot be judged', { t
     expectAccounted(lines, corpus);
     expect(summary).toMatchObject({ items: corpus.items, errors: corpus.poisoned.size });
     expect(summary.verdicts + summary.errors).toBe(summary.items);
-    expect(summary.unsupported_files).toMatchObject({ pdf: 1, '7z': 1 });
+    expect(summary.unsupported_files).toMatchObject({ doc: 1, '7z': 1 });
     expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: corpus.items });
 
     const out = join(folder, 'interrupted');

@@ -20,6 +20,11 @@ export interface MixedCorpus {
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
+/** What the decoder for their names refuses, and a run judges as what they are. */
+const OF_OTHER_KINDS: ReadonlySet<string> = new Set([
+  ...['picture.mp3', 'film.m4a', 'film.mp4', 'film.webm', 'silent-film.mp4', 'document.jpg'],
+]);
+
 /** Writes `files` files of all kinds into `path`, some 50 of which cannot be judged; the same ones for the same seed. */
 export async function writeMixedCorpus(path: string, files: number, seed: number): Promise<MixedCorpus> {
   const next = random(seed);
@@ -40,14 +45,16 @@ export async function writeMixedCorpus(path: string, files: number, seed: number
 
   for (const kind of ['images', 'audio']) {
     for (const name of await readdir(join(FIXTURES, kind))) {
-      // A picture under the name of a clip is none for the decoder of clips; a run judges it as what it is.
-      if (!name.endsWith('.error') || name === 'picture.mp3.error') continue;
       const file = name.slice(0, -'.error'.length);
+      if (!name.endsWith('.error') || OF_OTHER_KINDS.has(file)) continue;
       const code = (await readFile(join(FIXTURES, kind, name), 'utf8')).trim();
       await poison(`odd/${file}`, await readFile(join(FIXTURES, kind, file)), code);
     }
   }
-  await poison('odd/paper.pdf', '%PDF-1.7\n', 'UNREADABLE_SOURCE');
+  await write('odd/paper.pdf', '%PDF-1.7\n');
+  items++;
+  poisoned.set('odd/paper.pdf#1', 'UNREADABLE_SOURCE');
+  await poison('odd/letter.doc', Buffer.from('d0cf11e0a1b11ae10000', 'hex'), 'UNSUPPORTED_TYPE');
   await poison('odd/pack.7z', Buffer.from('377abcaf271c0004', 'hex'), 'UNSUPPORTED_TYPE');
   await poison('odd/latin.txt', Buffer.from([0x67, 0x72, 0xfc, 0xdf, 0x65]), 'INVALID_ENCODING');
   await poison('odd/blank.txt', ' \n', 'EMPTY_CONTENT');
