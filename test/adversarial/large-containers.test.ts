@@ -62,7 +62,7 @@ function peakOfChildren(): number {
   return Math.max(0, ...children.filter((pid) => pid !== '').map((pid) => peakOf(Number(pid))));
 }
 
-test.skipIf(process.platform !== 'linux').each([
+test.each([
   ['a.mbox', mailbox],
   ['a.zip', archive],
 ] as const)(
