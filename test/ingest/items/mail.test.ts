@@ -91,7 +91,9 @@ describe('a mail', () => {
     ['in the description of a part', mailOf([['Content-Description: hostile', 'body']])],
     ['in a field of a program', 'MIME-Version: 1.0\nX-Words: words, hostile ones\n\nbody'],
     ['in a field that is not read', 'MIME-Version: 1.0\nReceived: this is a hostile text\n\nbody'],
+    ['in the name of a field', 'this is a hostile text: a\nSubject: a\n\nbody'],
     ['where no header ends', 'Received: today\nthis is a hostile memo'],
+    ['in a part without a body', mailOf([['', 'body']]).replace('--b1', '--b1\r\nhostile words\r\n--b1')],
     [
       'in a web archive',
       `From: <Saved by a browser>\n${mailOf([['Content-Type: text/html', '<i>hos</i>tile']], 'related')}`,
@@ -124,10 +126,14 @@ describe('a mail', () => {
     const cut = ['Content-Transfer-Encoding: base64', base64('some words of a text').slice(0, -5)] as const;
     const unknown = ['Content-Type: text/plain; charset=unknown', 'plain words'] as const;
     const broken = ['Content-Transfer-Encoding: base64', base64(Buffer.alloc(300, 0xc3))] as const;
-    expect(await partsOf('a.eml', mailOf([cut, unknown, broken]))).toMatchObject({
+    const japanese = ['Content-Type: text/plain; charset=iso-2022-jp', '\x1b$BF|K\\\x1b(B'] as const;
+    const parts = ['Content-Type: multipart/mixed; boundary="\u00e9"', '--\u00e9\r\n\r\nbody'] as const;
+    expect(await partsOf('a.eml', mailOf([cut, unknown, broken, japanese, parts]))).toMatchObject({
       text: 'some words of a t',
       'text 2': 'plain words',
       'text 3': 'UNREADABLE_SOURCE',
+      'text 4': '\u65e5\u672c',
+      parts: 'UNREADABLE_SOURCE',
     });
   });
 

@@ -1,5 +1,6 @@
-import { isAscii } from 'node:buffer';
-import { decodeWords } from 'postal-mime';
+import { isAscii, isUtf8 } from 'node:buffer';
+import type { Headers } from '@zone-eu/mailsplit';
+import libmime from 'libmime';
 
 /** Fields that mail programs show (RFC 5322, 3.6), in the order of the text that is made of them. */
 const SHOWN = [
@@ -13,23 +14,30 @@ const TECHNICAL =
 const WORDS = 2;
 const SENTENCE = 4;
 
-interface Field {
-  readonly key: string;
-  readonly value: string;
-}
+/** Before the content of a field; a line without it is content alone. */
+const KEY = /^[!-9;-~]+[ \t]*:/;
 
 /** The text of a header that a reader sees, without addresses, and the words in fields that none shows. */
-export function headerText(fields: readonly Field[]): { readonly shown: string; readonly hidden: string } {
-  const shown = SHOWN.flatMap((name) => fields.filter(({ key }) => key === name)).map(({ key, value }) =>
-    key === 'subject' ? decodeWords(value) : withoutAddresses(decodeWords(value)),
+export function headerText(headers: Headers): { readonly shown: string; readonly hidden: string } {
+  const fields = fieldsOf(headers);
+  const shown = SHOWN.flatMap((name) => fields.filter(({ key }) => key === name)).map(({ key, text }) =>
+    key === 'subject' ? text : withoutAddresses(text),
   );
   const hidden = fields
     .filter(({ key }) => !SHOWN.includes(key))
-    // The library takes a line without a colon for a name.
-    .map(({ key, value }) => ({ key, text: value === '' ? key : decodeWords(value) }))
     .filter(({ key, text }) => longestRun(text) >= (TECHNICAL.test(key) ? SENTENCE : WORDS))
     .map(({ text }) => text);
   return { shown: linesOf(shown), hidden: linesOf(hidden) };
+}
+
+function fieldsOf(headers: Headers): readonly { readonly key: string; readonly text: string }[] {
+  const lines = [...headers.getList()];
+  // The first line in a mailbox or a form names the source of the mail.
+  for (const line of [headers.mbox, headers.http]) if (line !== false) lines.push({ key: 'received', line });
+  return lines.map(({ key, line }) => {
+    const bytes = Buffer.from(line.replace(KEY, ''), 'latin1');
+    return { key, text: libmime.decodeWords(bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')) };
+  });
 }
 
 /** Keeps the lines with at least two words in a row. */

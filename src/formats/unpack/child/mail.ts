@@ -1,35 +1,18 @@
 import { isUtf8 } from 'node:buffer';
-import PostalMime, { decodeWords } from 'postal-mime';
+import { pipeline } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { Headers, type MimeNode, Splitter, type SplitterChunk } from '@zone-eu/mailsplit';
+import libmime from 'libmime';
 import { decodeMarkup, unpackMarkup } from './html.ts';
 import { headerText, wordsOf } from './mail-header.ts';
 import { renderMarkup } from './render-markup.ts';
 import { bytesOf, fileInside, type Unpacked, type Unpacker } from './unpacker.ts';
 
-/** A part of a mail, as the library has it once the mail is parsed. */
-interface MimeNode {
-  readonly contentType: {
-    readonly parsed: { readonly value: string; readonly params: Readonly<Record<string, string>> };
-    readonly multipart: string | false;
-  };
-  readonly contentDisposition: MimeNode['contentType'];
-  readonly headers: readonly { readonly key: string; readonly value: string }[];
-  readonly rawHeaderLines: readonly { readonly line: string }[];
-  /** Decoded content; for a multipart node, the text around its parts. */
-  readonly content: ArrayBuffer | null;
-  readonly childNodes: readonly MimeNode[];
-  /** The content, decoded by its character set. */
-  getTextContent(): string;
-}
-
-/**
- * The tree of a mail. What the library offers besides it joins bodies into one, and leaves out what is around the parts of
- * a mail, so that step is left out.
- */
-class MimeTree extends PostalMime {
-  declare readonly root: MimeNode;
-
-  protected collectNode(): void {}
-}
+/** Max parts of a mail, and max parts that one may be inside. */
+const MAX_NODES = 100_000;
+const MAX_DEPTH = 256;
+/** Bytes that are split before the parts in them are read. */
+const SLICE_BYTES = 64 * 1024;
 
 /** A mail or a web archive: what its header shows, each body as rendered, what no reader shows, and each attachment. */
 export const unpackMail: Unpacker = async function* (input) {
@@ -49,46 +32,16 @@ async function* uniqueTexts(parts: AsyncGenerator<Unpacked, void>): AsyncGenerat
 
 async function* partsOf(stored: Buffer): AsyncGenerator<Unpacked, void> {
   const { bytes, trailer } = withoutCount(stored);
-  const tree = new MimeTree();
+  const mail = new Mail();
   try {
-    await tree.parse(bytes);
+    yield* mail.read(bytes);
   } catch (error) {
-    if (!/^Maximum /.test((error as Error).message)) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EMAXLEN') throw error;
     yield { name: '', problem: 'mail-too-large', bytes: bytes.length };
     return;
   }
-  const nodes = [...nodesOf(tree.root)];
-  const { shown, hidden } = headerText(nodes.flatMap(({ headers }) => headers));
-  if (shown !== '') yield { name: 'header', text: shown };
-  const bodies = new Bodies();
-  for (const node of nodes) yield* bodies.read(node);
-  const around = nodes.filter(isAround).map((node) => node.getTextContent());
-  const unseen = [hidden, ...around, epilogue(tree.root, bytes), trailer];
-  const text = unseen.map((each) => each.replace(PREAMBLE, '').trim()).filter((each) => each !== '');
-  if (text.length > 0) yield { name: 'hidden text', text: text.join('\n') };
-}
-
-/** Standard text that mail programs write before the first part. */
-const PREAMBLE = /^\s*this is a (?:multi-?part|cryptographically signed) message in mime format\.?/i;
-
-/** The parts of a mail, in its order. What is encrypted is not gone into. */
-function* nodesOf(node: MimeNode): Generator<MimeNode, void> {
-  yield node;
-  if (node.contentType.multipart === 'encrypted') return;
-  for (const child of node.childNodes) yield* nodesOf(child);
-}
-
-function isAround({ contentType }: MimeNode): boolean {
-  return contentType.multipart !== false && contentType.multipart !== 'encrypted';
-}
-
-/** The text after the last part, which the library drops. */
-function epilogue({ contentType }: MimeNode, bytes: Buffer): string {
-  const { boundary } = contentType.parsed.params;
-  if (contentType.multipart === false || boundary === undefined) return '';
-  const end = `\n--${boundary}--`;
-  const at = bytes.indexOf(end);
-  return at < 0 ? '' : bytes.toString('utf8', at + Buffer.byteLength(end));
+  const text = [...mail.hiddenTexts(), trailer].filter((each) => each !== '').join('\n');
+  if (text !== '') yield { name: 'hidden text', text };
 }
 
 /** Mail of Apple (emlx) begins with the number of its bytes, and ends with a property list. */
@@ -103,6 +56,10 @@ function withoutCount(stored: Buffer): { readonly bytes: Buffer; readonly traile
 }
 
 const ENCRYPTED_TEXT = '-----BEGIN PGP MESSAGE-----';
+/** Standard text that mail programs write before the first part. */
+const PREAMBLE = /^[ \t]*this is a (?:multi-?part|cryptographically signed) message in mime format\.?/gim;
+/** Boundary between parts that the library splits by. */
+const BOUNDARY = /^[ -~]+$/;
 /** Maximum fraction of characters that could not be decoded; a text with more is damaged. */
 const MAX_UNDECODABLE = 0.25;
 /** Extensions by MIME type, for types that bytes alone may not identify. */
@@ -115,37 +72,89 @@ const ENDS: Readonly<Record<string, string>> = {
   'text/csv': '.csv',
 };
 
-/** Reads the parts of a mail that hold no others, and numbers those of a kind. */
-class Bodies {
+/** Reads the nodes of a mail, which are its parts and those that hold them, and numbers the parts of a kind. */
+class Mail {
   readonly #counts = new Map<string, number>();
+  /** How many others the parts in a node are inside; null if they are encrypted. */
+  readonly #depths = new WeakMap<MimeNode, number | null>();
+  readonly #delimiters = new Set<string>();
+  readonly #around: Buffer[] = [];
+  readonly #hidden: string[] = [];
 
-  async *read(node: MimeNode): AsyncGenerator<Unpacked, void> {
-    const { contentType, contentDisposition, content } = node;
-    const { value: type, params } = contentType.parsed;
-    if (isEncrypted(node)) yield { name: this.#label('encrypted'), problem: 'encrypted' };
-    else if (contentType.multipart !== false || content === null) return;
-    else if (contentDisposition.parsed.value === 'attachment' || !/^text\/(?:plain|html)$/.test(type)) {
-      yield this.#attachment(node, Buffer.from(content));
-    } else if (type === 'text/html') {
-      const markup =
-        params['charset'] === undefined ? decodeMarkup(Buffer.from(content)) : node.getTextContent();
+  async *read(bytes: Buffer): AsyncGenerator<Unpacked, void> {
+    const splitter = new Splitter({ ignoreEmbedded: true, maxChildNodes: MAX_NODES });
+    // Without pipe(), which would make stdout, where this process answers, non-blocking.
+    pipeline(slicesOf(bytes), splitter, () => undefined);
+    const chunks: AsyncIterable<SplitterChunk> = splitter;
+    let node: MimeNode | null = null;
+    const body: Buffer[] = [];
+    for await (const chunk of chunks) {
+      // The library drops a node whose header does not end. The line that separates it from others has it.
+      const next: MimeNode = chunk.type === 'node' ? chunk : chunk.node;
+      if (node !== null && node !== next) yield* this.#node(node, body.splice(0));
+      node = next;
+      if (chunk.type !== 'node') (chunk.type === 'body' ? body : this.#around).push(chunk.value);
+    }
+    if (node !== null) yield* this.#node(node, body);
+  }
+
+  /** Words in headers that no reader shows, and the text around parts. */
+  hiddenTexts(): readonly string[] {
+    const lines = Buffer.concat(this.#around)
+      .toString()
+      .split(/[\r\n]+/);
+    const around = lines.filter((line) => !this.#delimiters.has(line.trim())).join('\n');
+    return [...this.#hidden, around.replace(PREAMBLE, '').trim()];
+  }
+
+  async *#node(node: MimeNode, body: readonly Buffer[]): AsyncGenerator<Unpacked, void> {
+    const depth = node.parentNode === false ? 0 : (this.#depths.get(node.parentNode) ?? null);
+    // A node is here again with the text after the parts in it.
+    if (depth === null || this.#depths.has(node)) return;
+    // The library's own limits have no depth.
+    if (depth > MAX_DEPTH) throw Object.assign(new Error('too deep'), { code: 'EMAXLEN' });
+    const headers = new Headers(node.getHeaders());
+    const { params } = libmime.parseHeaderValue(headers.getFirst('Content-Type'), { stripComments: true });
+    const boundary = params['boundary']?.trimEnd() ?? '';
+    this.#delimiters.add(`--${boundary}`).add(`--${boundary}--`);
+    const { shown, hidden } = headerText(headers);
+    this.#hidden.push(hidden);
+    if (shown !== '') yield { name: this.#label('header'), text: shown };
+    const isSealed = isEncrypted(node, params['smime-type']);
+    this.#depths.set(node, isSealed ? null : depth + 1);
+    if (isSealed) yield { name: this.#label('encrypted'), problem: 'encrypted' };
+    else if (node.multipart === false) {
+      yield* this.#content(node, await buffer(node.getDecoder().end(Buffer.concat(body))));
+      // Readers differ in what they show of parts that cannot be told apart.
+    } else if (!BOUNDARY.test(boundary)) yield { name: this.#label('parts'), problem: 'damaged' };
+  }
+
+  async *#content(node: MimeNode, content: Buffer): AsyncGenerator<Unpacked, void> {
+    const { contentType, charset, disposition, flowed, delSp } = node;
+    if (
+      disposition === 'attachment' ||
+      (contentType !== false && !/^text\/(?:plain|html)$/.test(contentType))
+    ) {
+      yield await this.#attachment(node, content);
+    } else if (contentType === 'text/html') {
+      const markup = charset === false ? decodeMarkup(content) : await decode(content, charset);
       yield* unpackMarkup(markup, `${this.#label('html')} `);
     } else {
+      const decoded = await decode(content, charset);
       const name = this.#label('text');
-      const text = node.getTextContent().trim();
+      const text = (flowed ? libmime.decodeFlowed(decoded, delSp) : decoded).replaceAll('\r\n', '\n').trim();
       if (text.includes(ENCRYPTED_TEXT)) yield { name, problem: 'encrypted' };
       if (text.split('\ufffd').length - 1 > text.length * MAX_UNDECODABLE) yield { name, problem: 'damaged' };
       else if (text !== '') yield { name, text };
     }
   }
 
-  #attachment(node: MimeNode, content: Buffer): Unpacked {
-    const { value: type, params } = node.contentType.parsed;
-    const given = node.contentDisposition.parsed.params['filename'] ?? params['name'];
-    const name = given === undefined ? this.#label('attachment') : `attachment ${decodeWords(given)}`;
+  async #attachment({ contentType, charset, filename }: MimeNode, content: Buffer): Promise<Unpacked> {
+    const type = contentType || '';
+    const name = filename === false ? this.#label('attachment') : `attachment ${filename}`;
     const end = ENDS[type] ?? '';
     const isText = type.startsWith('text/') && type !== 'text/html' && !isUtf8(content);
-    const bytes = isText && params['charset'] !== undefined ? Buffer.from(node.getTextContent()) : content;
+    const bytes = isText && charset !== false ? Buffer.from(await decode(content, charset)) : content;
     return fileInside(name.toLowerCase().endsWith(end) ? name : name + end, bytes);
   }
 
@@ -157,9 +166,16 @@ class Bodies {
 }
 
 /** By S/MIME (RFC 8551) or PGP (RFC 3156). A signed part of S/MIME is read as any other file. */
-function isEncrypted({ contentType }: MimeNode): boolean {
-  const { value: type, params } = contentType.parsed;
-  if (/^application\/(?:x-)?pkcs7-mime$/.test(type))
-    return params['smime-type']?.toLowerCase() !== 'signed-data';
-  return contentType.multipart === 'encrypted';
+function isEncrypted({ contentType, multipart }: MimeNode, smimeType?: string): boolean {
+  if (/^application\/(?:x-)?pkcs7-mime$/.test(contentType || ''))
+    return smimeType?.toLowerCase() !== 'signed-data';
+  return multipart === 'encrypted';
+}
+
+function decode(content: Buffer, charset: string | false): Promise<string> {
+  return text(libmime.createDecodeStream(charset || undefined).end(content));
+}
+
+function* slicesOf(bytes: Buffer): Generator<Buffer, void> {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) yield bytes.subarray(at, at + SLICE_BYTES);
 }
