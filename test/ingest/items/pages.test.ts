@@ -13,8 +13,8 @@ describe('a page', () => {
     partTexts(await readUnpacked(folder.at(name), bytes));
 
   test('is judged as rendered, and what it hides as a part of its own', async () => {
-    const page = `<!DOCTYPE html><html><head><title>A &amp; B</title><style>p { color: red }</style>
-      <meta name="description" content="for search engines"><script>var code = 1;</script></head>
+    const page = `<!DOCTYPE html><html><head><title>A &amp; B</title><style>p::after { content: 'which a style sheet adds' }</style>
+      <meta name="description" content="for search engines"><script>var code = 1; add("what a script's strings say");</script></head>
       <body><h1>Head  ing</h1><p>one<b>word</b>, b<!-- -->roken wo&shy;rd
       and <i>more</i></p><ul><li>first<li>second</ul><pre>  kept
   space</pre><table><tr><td>a<td>b</table>
@@ -41,7 +41,7 @@ field</textarea><span style="font-size:0.8em; opacity: 0.5">small</span></body><
         'a tooltip',
       ].join('\n'),
       'hidden text':
-        'for search engines\nhidden one\nhidden two\nthree\nfour\nan icon\nfive\nno script\na comment\nfor one program\nsix',
+        "which a style sheet adds\nfor search engines\nwhat a script's strings say\nhidden one\nhidden two\nthree\nfour\nan icon\nfive\nno script\na comment\nfor one program\nsix",
     });
   });
 

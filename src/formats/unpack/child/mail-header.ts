@@ -1,6 +1,7 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import type { Headers } from '@zone-eu/mailsplit';
 import libmime from 'libmime';
+import { longestRun, SENTENCE } from './word-runs.ts';
 
 /** Fields that mail programs show (RFC 5322, 3.6), in the order of the text that is made of them. */
 const SHOWN = [
@@ -12,7 +13,6 @@ const TECHNICAL =
   /^(?:received|return-path|delivered-to|message-id|in-reply-to|references|date|mime-version|content-.*|dkim-signature|arc-.*|authentication-results|received-spf)$/;
 /** A field with this many words in a row is judged. */
 const WORDS = 2;
-const SENTENCE = 4;
 
 /** Before the content of a field; a line without it is content alone. */
 const KEY = /^[!-9;-~]+[ \t]*:/;
@@ -54,15 +54,4 @@ function linesOf(texts: readonly string[]): string {
 function withoutAddresses(text: string): string {
   const named = text.replace(/<[^<>]*>|"/g, '').split(/\s/);
   return named.filter((word) => !word.includes('@')).join(' ');
-}
-
-/** The most words in a row. Scripts that have no spaces between words count by characters. */
-function longestRun(text: string): number {
-  let longest = 0;
-  let run = 0;
-  for (const word of text.split(/[\s,]+/)) {
-    if (!/^["'(]?\p{L}+["').!?:;]*$/u.test(word)) run = 0;
-    else longest = Math.max(longest, (run += isAscii(Buffer.from(word)) ? 1 : word.length));
-  }
-  return longest;
 }

@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { TextFlow } from './text-flow.ts';
+import { sentencesIn } from './word-runs.ts';
 
 /** What a page or a drawing holds. */
 export interface Rendered {
@@ -139,6 +140,7 @@ class Rendering {
     const { name = '', visibility = 'shown', keepsSpace = false } = this.#top ?? {};
     if (CODE.has(name)) {
       this.#findUrls(text);
+      for (const sentence of sentencesIn(text)) this.#hide(sentence);
       return;
     }
     if (visibility !== 'hidden') this.#text.write(text, keepsSpace);
