@@ -57,7 +57,7 @@ describe('media files', () => {
 
   test('of kinds that are not judged are items with an error, whatever their name says', async () => {
     const files: Record<string, string | Buffer> = {
-      'doc.jpg': '%PDF-1.7',
+      'doc.jpg': Buffer.from('d0cf11e0a1b11ae10000', 'hex'),
       'script.png': '#!/bin/sh\necho hello\n',
       'page.gif': '<html><body>hello</body></html>',
       'icon.ico': Buffer.from('00000100', 'hex'),
