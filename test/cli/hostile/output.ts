@@ -11,6 +11,7 @@ const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const OURS = [
   /^guardsweep: /,
   /^Judged [\d,]+ of [\d,]+ items?; [\d,]+ not judged$/,
+  /^[\d,]+ not judged(, among them [\d,]+ whole files? whose content nobody knows)?: not-judged\.csv says /,
   /^ATTENTION: /,
   /^ +[\d,]+ {2}\S/,
   /^Files without items: /,
