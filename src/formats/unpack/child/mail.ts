@@ -83,7 +83,6 @@ class Mail {
 
   async *read(bytes: Buffer): AsyncGenerator<Unpacked, void> {
     const splitter = new Splitter({ ignoreEmbedded: true, maxChildNodes: MAX_NODES });
-    // Without pipe(), which would make stdout, where this process answers, non-blocking.
     pipeline(slicesOf(bytes), splitter, () => undefined);
     const chunks: AsyncIterable<SplitterChunk> = splitter;
     let node: MimeNode | null = null;

@@ -71,7 +71,7 @@ class OfficeDocument {
   readonly #budget: Budget;
   /** Names of slides, sheets and what belongs to a slide, by their files in lower case. */
   readonly #names = new Map<string, string>();
-  #texts = new Map<string, string[]>();
+  readonly #texts = new Map<string, string[]>();
   #length = 0;
   #images = 0;
 
@@ -118,7 +118,9 @@ class OfficeDocument {
     if (lines.length === 0) return;
     for (const { length } of lines) this.#length += length;
     if (this.#length > MAX_PART_BYTES) throw new PartTooLarge(this.#length);
-    this.#texts.set(name, [...(this.#texts.get(name) ?? []), ...lines]);
+    const text = this.#texts.get(name);
+    if (text === undefined) this.#texts.set(name, [...lines]);
+    else for (const line of lines) text.push(line);
   }
 
   *#collected(): Generator<Unpacked, void> {
@@ -128,7 +130,7 @@ class OfficeDocument {
         : lines;
       if (words.length > 0) yield { name, text: words.join('\n') };
     }
-    this.#texts = new Map();
+    this.#texts.clear();
   }
 
   async *#sheets(): AsyncGenerator<Unpacked, void> {
