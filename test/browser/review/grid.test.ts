@@ -55,6 +55,12 @@ function asked(page: Page): { seq: number; revealed: boolean }[] {
   return found;
 }
 
+/** Notes the address of every image that is marked as clear, however briefly. */
+const NOTE_CLEAR_IMAGES = `globalThis.clearImages = new Set();
+  new MutationObserver(() => {
+    for (const { src } of document.querySelectorAll('img.clear')) clearImages.add(src);
+  }).observe(document.body, { subtree: true, childList: true, attributes: true });`;
+
 it('shows images as blurred thumbnails, which are no content, and other items by their kind', async () => {
   const { page, pages } = await openDashboard(browser, run, '/review');
   const thumbnails = asked(page);
@@ -95,8 +101,10 @@ it('shows a thumbnail clearly on request, which is logged, and lets it be decide
   const thumbnails = asked(page);
   await page.locator(tile('picture-13')).click();
   const seq = Number((await selected(page).getAttribute('id'))!.replace('row-', ''));
+  await page.evaluate(NOTE_CLEAR_IMAGES);
   await page.keyboard.press('t');
   await selected(page).locator('img.clear').waitFor();
+  expect(await page.evaluate('clearImages.size'), 'the blurred image never passes for the clear one').toBe(1);
   expect(thumbnails.filter(({ revealed }) => revealed)).toEqual([{ seq, revealed: true }]);
   expect(await jsonLines(reveals())).toMatchObject([{ seq, kind: 'media' }]);
   await page.getByText('1 content shown in this tab').waitFor();

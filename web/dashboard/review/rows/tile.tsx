@@ -23,7 +23,8 @@ export function Tile({ run, clear, ...props }: TileProps) {
     <div {...toOption(props)} class="tile">
       <span class="tile-picture">
         {preview === 'image' ? (
-          <Thumbnail run={run.run} seq={row.seq} clear={clear} />
+          // By key: until the clear image is there, the blurred one must not stand as clear.
+          <Thumbnail key={String(clear)} run={run.run} seq={row.seq} clear={clear} />
         ) : preview === 'text' ? (
           <TextTile run={run.run} seq={row.seq} clear={clear} />
         ) : (
