@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Lease } from '../../../src/fleet/redis/lease.ts';
-import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';
 import { sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { sinkLease } from '../../../src/fleet/status/stall-reason.ts';
@@ -17,18 +16,6 @@ setMaxListeners(0, signal);
 
 const feederOn = async (link: RedisLink, { maxWaitMs = 60_000 } = {}) =>
   feederAtWork(link, await newRun({ maxWaitMs }));
-
-it('a run that only waits for a sink to finish it says so, and ends with its maximum wait', async () => {
-  const link = await linkForTest(await redisForTest());
-  const { feeder, watching, end } = await feederOn(link, { maxWaitMs: 1000 });
-  const finishing = feeder.finish({ pass: 1, shards: 0 }, async () => null, end);
-  finishing.catch(() => {});
-  await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
-  await expect(watching).rejects.toMatchObject({
-    kind: 'service',
-    message: 'the run was not finished for 1 s: waiting for a sink (guardsweep sink)',
-  });
-});
 
 it('a run whose directory was deleted ends, says so, and leaves nothing in Redis', async () => {
   const link = await linkForTest(await redisForTest());
@@ -87,19 +74,4 @@ it('a run that is over does not wait for a Redis that hangs', async () => {
   process.kill(redis.pid, 'SIGSTOP');
   onTestFinished(() => void process.kill(redis.pid, 'SIGCONT'));
   await feeder.deregister(end);
-});
-
-it('says why it cannot make its run known, and goes on when it can', async () => {
-  const redis = await redisForTest({ settings: ['--maxmemory', '16mb'] });
-  const link = await linkForTest(redis);
-  const filler = Buffer.alloc(256 * 1024);
-  const keys = Array.from({ length: 100 }, (_, index) => `of-somebody-else-${index}`);
-  const fill = async (): Promise<void> => {
-    for (const key of keys) await link.redis.set(key, filler);
-  };
-  await expect(fill()).rejects.toThrow('OOM');
-  const { run, feeder, end } = await feederOn(link);
-  await settled(() => feeder.note?.startsWith('Redis is full') === true);
-  await link.redis.del(keys);
-  await settled(() => new FleetRuns(link).isRegistered(run.record.run, end));
 });

@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
 import type { Priority } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
-import type { WorkQueue } from '../../../src/queue/work-queue.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import type { RedisLink } from '../../../src/queue/redis/link.ts';
 import { shardJobId } from '../../../src/fleet/jobs/shard-job.ts';
@@ -96,27 +95,6 @@ describe('shards that are fed and not committed', () => {
     expect(shards.oldest?.shard).toBe(0);
   });
 
-  it('are not fed twice while they are on their way into the queue', async () => {
-    const { shards, queue } = outstandingIn(await newLink());
-    const put = queue.putEncoded.bind(queue);
-    const puts: string[] = [];
-    let arrive = (): void => {};
-    const arrived = new Promise<void>((resolve) => (arrive = resolve));
-    queue.putEncoded = async (job, signal, turn) => {
-      puts.push(job.id);
-      await arrived;
-      return put(job, signal, turn);
-    };
-    const submitting = shards.submit(shardOf(0), never);
-    await vi.waitUntil(() => puts.length === 1);
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(0);
-    arrive();
-    await submitting;
-    expect(puts).toHaveLength(1);
-    await queue.obliterate(never);
-    expect(await shards.resubmitLost(async () => {}, never)).toBe(1);
-  });
-
   it('are held at the bound of their number', async () => {
     const committed = new Set<number>();
     const { shards, queue } = outstandingIn(await newLink(), committed);
@@ -146,21 +124,6 @@ describe('shards that are fed and not committed', () => {
     expect(await queue.depth(never)).toMatchObject({ waiting: 0 });
   });
 
-  it('that were committed while feeding waited for room in Redis are not fed', async () => {
-    let room = false;
-    const committed = new Set<number>();
-    const { shards } = outstandingIn(await newLink(), committed, async () => room);
-    await shards.submit(shardOf(0), never);
-    const adding = shards.submit(shardOf(1), never);
-    await settled(() => shards.waitedForRoomAt > 0);
-    committed.add(1);
-    shards.settle();
-    room = true;
-    await adding;
-    expect(shards.oldest?.shard).toBe(0);
-    expect(shards.size).toBe(1);
-  });
-
   it('wait while Redis is full enough, but for a single one', async () => {
     let room = false;
     const committed = new Set<number>();
@@ -174,10 +137,6 @@ describe('shards that are fed and not committed', () => {
     // While it waits, the run is paused: room alone is not enough then.
     shards.hold(true);
     room = true;
-    // Others that wait for room look as often.
-    let looks = 0;
-    const other = outstandingIn(link, committed, async () => ++looks === 3).shards;
-    for (const shard of [2, 3]) await other.submit(shardOf(shard), never);
     expect(shards.size).toBe(1);
     shards.hold(false);
     await adding;
@@ -186,20 +145,6 @@ describe('shards that are fed and not committed', () => {
 });
 
 describe('the shards of several runs', () => {
-  /** The runs of the next `count` shards that a worker gets. */
-  async function taken(queue: WorkQueue<{ readonly run: string }>, count: number): Promise<string[]> {
-    const end = new AbortController();
-    const runs: string[] = [];
-    const consuming = queue.consume(
-      async ({ run }) => {
-        if (runs.push(run) === count) end.abort(new Error('enough'));
-      },
-      { concurrency: 1, signal: end.signal },
-    );
-    await expect(consuming).rejects.toThrow('enough');
-    return runs;
-  }
-
   const ofRuns = (link: RedisLink, run: string, priority: Priority) => {
     const committed = new Set<number>();
     const fed = outstandingIn(link, committed, async () => true, { run, priority });
@@ -245,21 +190,5 @@ describe('the shards of several runs', () => {
     expect(shares['low']).toBeGreaterThan(0.05);
     expect(shares['normal']).toBeCloseTo(3 / 13, 1);
     expect(shares['high']).toBeCloseTo(9 / 13, 1);
-  });
-
-  it('of a run that comes later begins with the next turn, and those of no run wait for ever', async () => {
-    const link = await newLink();
-    const big = ofRuns(link, 'big', 'low');
-    for (let shard = 0; shard < 100; shard++) await big.shards.submit(shardOf(shard), never);
-    await taken(big.queue, 10);
-    // One after the other, each of high priority and each new: they get no more than every second turn.
-    const order: string[] = [];
-    for (let later = 0; later < 5; later++) {
-      const { shards } = ofRuns(link, `later-${later}`, 'high');
-      await shards.submit(shardOf(0), never);
-      order.push(...(await taken(big.queue, 2)));
-    }
-    expect(order.filter((run) => run === 'big')).toHaveLength(5);
-    expect(order.indexOf('later-0')).toBeLessThan(2);
   });
 });

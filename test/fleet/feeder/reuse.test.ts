@@ -121,13 +121,6 @@ it('a settled shard that Redis lost goes to the sink again', async () => {
   await settled(() => feeder.note === 'waiting for a sink (guardsweep sink)');
 });
 
-it('what workers of another model would judge is fed as it is', async () => {
-  const { link, feeder, end, waiting } = await reusingFeeder();
-  await worker(link, fingerprint('b').id);
-  await feeder.feed(shardOf(0, [0, 1, 2]), end);
-  await expect.poll(waiting).toEqual({ shards: 1, results: 0 });
-});
-
 it('nothing is fed before a worker tells which models judge; the feeder says so, and waits no longer than it may', async () => {
   const { feeder, watching, end, waiting } = await reusingFeeder({ maxWaitMs: 1000 });
   const feeding = feeder.feed(shardOf(0, [0, 1, 2]), end);
@@ -150,13 +143,6 @@ it('a run that waits for a worker can be paused, and goes on when one comes', as
   await worker(link, FINGERPRINT.id);
   await feeding;
   await expect.poll(waiting).toEqual({ shards: 0, results: 1 });
-});
-
-it('a run that waits for a worker can be cancelled', async () => {
-  const { run, feeder, watching, end } = await reusingFeeder();
-  feeder.feed(shardOf(0, [0]), end).catch(() => undefined);
-  await setMarker(run.dir, 'cancelled');
-  await expect(watching).rejects.toMatchObject({ kind: 'interrupted' });
 });
 
 it('a verdict that was looked up before the model of the workers changed is not reused', async () => {

@@ -20,8 +20,3 @@ it('feeding has half of the memory that Redis may use', async () => {
   expect(fed).toBeGreaterThan(16);
   expect((await readMemory(link, never)).usedBytes).toBeLessThan(18 * MIB);
 });
-
-it('a Redis without a bound is never half full', async () => {
-  const memory = new RedisHeadroom(await linkForTest(await redisForTest()));
-  expect(await memory.hasRoom(1024 * MIB, never)).toBe(true);
-});

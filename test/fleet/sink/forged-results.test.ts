@@ -128,10 +128,6 @@ function withItem(change: (item: JudgedItem) => JudgedItem): ShardResult {
 
 const GENUINE = resultOf(SHARDS[0]);
 const OTHER = fingerprint('b');
-const of = (item: JudgedItem, source: Partial<JudgedItem['source']>): JudgedItem => ({
-  ...item,
-  source: { ...item.source, ...source },
-});
 
 const [, ...OTHERS] = GENUINE.outcomes;
 const declared = { ...DECLARED, artifacts: { ...DECLARED.artifacts, model: 'another' } };
@@ -139,16 +135,15 @@ const MISFITS: [what: string, reason: string, result: ShardResult][] = [
   ['a shard that is not planned', 'not planned', resultOf(shardOf(7, [0, 1, 2]))],
   ['a shard far beyond the plan', 'not planned', resultOf(shardOf(2 ** 50, [0, 1, 2]))],
   ['another pass', 'other pass', resultOf({ ...SHARDS[0], pass: 2 })],
-  ['another lane', 'other pass', resultOf({ ...SHARDS[0], lane: 'chat' })],
   ['another id', 'other items', withItem((item) => ({ ...item, id: 'another' }))],
   ['another content hash', 'other items', withItem((item) => ({ ...item, contentSha256: 'f'.repeat(64) }))],
-  ['another source', 'other items', withItem((item) => of(item, { path: 'elsewhere.csv' }))],
-  ['another row', 'other items', withItem((item) => of(item, { row: 99 }))],
+  [
+    'another source',
+    'other items',
+    withItem((item) => ({ ...item, source: { ...item.source, path: 'elsewhere.csv' } })),
+  ],
   ['another seq', 'other items', withItem((item) => ({ ...item, seq: 9 }))],
-  ['items of another shard', 'other items', resultOf({ ...SHARDS[1], shard: 0 })],
-  ['an item too few', 'other items', resultOf({ ...SHARDS[0], items: SHARDS[0].items.slice(1) })],
   ['an outcome too few', 'incomplete', { ...GENUINE, outcomes: OTHERS }],
-  ['an item without an outcome', 'incomplete', { ...GENUINE, outcomes: [null, ...OTHERS] }],
   ['no fingerprint with it', 'other fingerprint', { ...GENUINE, fingerprints: [] }],
   [
     'a fingerprint that is not that of its artifacts',
@@ -183,14 +178,6 @@ it('a result by another model than the run expects is dropped, and the run ends 
     await put(job({ ...result, fingerprints: [OTHER, DECLARED] }));
     await settled(() => dropped.pop() === 'other fingerprint');
   }
-  const [first, ...rest] = SHARDS[0].items as JudgedItem[];
-  const { id, source, contentSha256 } = first!;
-  const known = { ...knownItem(0, 0.1), id, source, contentSha256 };
-  const judgement = { ...known.settled.judgement, fingerprint: OTHER.id };
-  const item = { ...known, settled: { ...known.settled, judgement, fingerprint: OTHER } };
-  const result = resultOf({ ...SHARDS[0], items: [item, ...rest] });
-  await put(job({ ...result, fingerprints: [FINGERPRINT, OTHER] }));
-  await settled(() => dropped.pop() === 'other fingerprint');
   expect(committed).toEqual([]);
   await endsRight();
 });
@@ -254,8 +241,6 @@ it('what was not sealed with the fleet key, or for another place, is dropped, an
     sealed({ run: '20261121T020000Z-other-ab12' }),
     sealed({ folder: 'shards-text' }),
     sealed({ name: `s-${name}-1-1-${epoch}` }),
-    sealed({ name: `s-${name}-2-0-${epoch}` }),
-    sealed({ name: `s-${name}-1-0-${epoch - 1}` }),
   ];
   for (const [index, data] of forged.entries()) {
     await forge(id, data);

@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { KeptVerdicts, openRunStore } from '../../../src/fleet/sink/run-store.ts';
 import { pathExists } from '../../../src/files/folders.ts';
-import { RunReuse } from '../../../src/runs/reuse/run-reuse.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { FINGERPRINT, newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
+import { newRun, resultOf, shardOf, signal } from '../../record/run-fixture.ts';
 
 /** A run whose store is `store`, relative to the output folder, and how a sink for some roots keeps its verdicts. */
 async function sinkFor(store: string, rootsIn: (out: string) => string[]) {
@@ -16,21 +15,8 @@ async function sinkFor(store: string, rootsIn: (out: string) => string[]) {
   const options = { keyFile: null, say: (line: string) => void said.push(line), signal };
   const run = { dir, record };
   const kept = new KeptVerdicts(run, (held) => openRunStore(held, { ...options, roots: rootsIn(out) }));
-  const opened = () => openRunStore(run, { ...options, roots: [out] });
-  return { run, out, kept, said, opened };
+  return { out, kept, said };
 }
-
-it('the sink keeps verdicts in the store of a run, for other processes to find', async () => {
-  const { run, kept, said, opened } = await sinkFor('.store', (out) => [out]);
-  await kept.add(resultOf(shardOf(0, [0, 1])));
-  await kept.close();
-  const store = await opened();
-  const other = { ...run.record, run: 'a-later-run' };
-  const settled = new RunReuse(other, store).settle(shardOf(0, [0, 2]), [FINGERPRINT.id]);
-  expect(settled.items.map((item) => item.settled)).toMatchObject([{ reusedFrom: run.record.run }, null]);
-  await store!.close();
-  expect(said).toEqual([]);
-});
 
 it('the sink writes no store outside its folders, and says so once', async () => {
   const { out, kept, said } = await sinkFor('../elsewhere', (folder) => [join(folder, 'only-here'), folder]);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { commitsName } from '../../../src/files/run-files.ts';
-import { takeNextEpoch } from '../../../src/sink/verdict-log/take-epoch.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { readRunState, RunWatch } from '../../../src/fleet/status/run-status.ts';
@@ -75,17 +74,6 @@ describe('where a run stands', () => {
     await feeder.release();
     expect((await look()).state).toBe('stopped');
     for (const writer of [log, second, plan, planned]) await writer.close();
-  });
-
-  it('can be seen although whoever took the log over died before saying so', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    await log.commit(resultOf(shardOf(0, [0])));
-    const { commits } = await takeNextEpoch(run.dir);
-    await commits.close();
-    const watch = await RunWatch.open(run.dir, signal);
-    expect(await watch.look(null, signal)).toMatchObject({ judged: 1 });
-    await log.close();
   });
 
   it('names the first line of the log that is damaged, whenever it is looked at', async () => {
