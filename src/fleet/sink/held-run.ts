@@ -14,7 +14,7 @@ import type { ShardTally } from '../../record/shard-tally.ts';
 import { finishedSummary } from '../../record/summary/finished-summary.ts';
 import type { Summary } from '../../record/summary/summary.ts';
 import { hasMarker } from '../../runs/control/control-files.ts';
-import { feedKey, latestFeedEpoch, readFeeder } from '../../runs/control/feed-claim.ts';
+import { claimState, feedKey, readFeeder } from '../../runs/control/feed-claim.ts';
 import { noteFinished } from '../../runs/finish/hand-over.ts';
 import { finishRun } from '../../sink/final-files/finish.ts';
 import { claimLog } from '../../sink/verdict-log/claim-log.ts';
@@ -224,7 +224,7 @@ export class HeldRun {
 
   /** Whether the feeder of an epoch is the latest. */
   async #isFedBy(epoch: number): Promise<boolean> {
-    return (await latestFeedEpoch(this.#options.run.dir)) === epoch;
+    return (await claimState(this.#options.run.dir, epoch)) === 'latest';
   }
 }
 

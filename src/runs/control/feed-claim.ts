@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lutimes, lstat, rm, type FileHandle } from 'node:fs/promises';
+import { lutimes, lstat, type FileHandle } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -86,12 +86,14 @@ export class FeedClaim {
 
   /** Throws Failure('superseded') once a later epoch was claimed, and 'service' when the run directory is gone. */
   async assertCurrent(): Promise<void> {
-    const latest = await latestFeedEpoch(this.#runDir);
-    if (latest === this.epoch) return;
-    if (latest < this.epoch) {
-      throw new Failure('service', `the run directory ${this.#runDir} is gone: it was deleted or moved`);
+    switch (await claimState(this.#runDir, this.epoch)) {
+      case 'latest':
+        return;
+      case 'missing':
+        throw new Failure('service', `the run directory ${this.#runDir} is gone: it was deleted or moved`);
+      case 'superseded':
+        throw new Failure('superseded', 'another process feeds this run now: this one stops');
     }
-    throw new Failure('superseded', 'another process feeds this run now: this one stops');
   }
 
   /** Stops the heartbeat; the run then has no feeder. Idempotent. */
@@ -103,21 +105,35 @@ export class FeedClaim {
 }
 
 /**
- * The highest feed epoch of a run; 0 when it was never fed. An empty file is not a claim: the disk was full, or its writer
- * died.
+ * Whether the claim of an epoch is the latest. It is asked for every shard, so it does not list the folder: epochs are taken
+ * without gaps, so it looks only for those behind this one.
  */
-export async function latestFeedEpoch(runDir: string): Promise<number> {
+export async function claimState(
+  runDir: string,
+  epoch: number,
+): Promise<'latest' | 'superseded' | 'missing'> {
+  for (let next = epoch + 1; ; next++) {
+    const bytes = await claimBytes(runDir, next);
+    if (bytes === null) break;
+    if (bytes > 0) return 'superseded';
+  }
+  return ((await claimBytes(runDir, epoch)) ?? 0) > 0 ? 'latest' : 'missing';
+}
+
+/** The highest feed epoch of a run; 0 when it was never fed. */
+async function latestFeedEpoch(runDir: string): Promise<number> {
   for (const epoch of (await listNumbers(runDir)).reverse()) {
-    if (await isWritten(join(controlFolder(runDir), feedName(epoch)))) return epoch;
+    if (((await claimBytes(runDir, epoch)) ?? 0) > 0) return epoch;
   }
   return 0;
 }
 
-async function isWritten(path: string): Promise<boolean> {
+/** The size of a claim's file; null if there is none. An empty file is not a claim: the disk was full, or its writer died. */
+async function claimBytes(runDir: string, epoch: number): Promise<number | null> {
   try {
-    return (await lstat(path)).size > 0;
+    return (await lstat(join(controlFolder(runDir), feedName(epoch)))).size;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
@@ -141,7 +157,8 @@ async function writeClaim(
       `${JSON.stringify({ host: hostname(), pid: process.pid, at: new Date().toISOString(), ...more })}\n`,
     );
   } catch (error) {
-    await rm(path, { force: true });
+    // It stays, empty: without it there would be a gap, if another process took the epoch behind it.
+    await file.truncate();
     throw error;
   } finally {
     await file.close();
