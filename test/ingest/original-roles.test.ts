@@ -20,10 +20,6 @@ const CASES = parseCases(String.raw`
   "content": "what the function says"}, {"role": "Tool", "content": "what the Tool says"},
   {"role": "assistant", "content": "what the assistant says"}]}
 = {"developer":1,"tool":2,"function":1}
-# and those of transcripts in one string
-{"chosen": "\n\nHuman: a b\n\nAssistant: c d", "rejected": "\n\nHuman: a b\n\nAssistant: e f"}
-= {"human":1}
-= {"human":1}
 # names of people are not shown, and nobody is other as well
 {"thread": [{"speaker": "Ann Secret", "text": "hello there"}, {"speaker": "wizard", "text": "good day"},
   {"speaker": "constructor", "text": "good night"}, {"speaker": "user", "text": "I am one"},
@@ -39,10 +35,6 @@ const CASES = parseCases(String.raw`
   "content": "what the function says"}]}
 = {"function":1}
 = null
-# also one that ends with a system turn
-{"messages": [{"role": "tool", "content": "what the tool says"}, {"role": "system",
-  "content": "what the system says"}]}
-= {"tool":1}
 `);
 
 describe('the roles that turns have in their record (C-211)', () => {
@@ -67,12 +59,5 @@ describe('the roles that turns have in their record (C-211)', () => {
       ['a.jsonl#1#5', 'INVALID_ROLE', { tool: 1, function: 1 }],
       ['a.jsonl#1#6', 'INVALID_ROLE', { tool: 2, function: 1 }],
     ]);
-  });
-
-  test('do not change what is judged', async () => {
-    const [mapped] = await items({ messages: [turn('tool', 'a'), turn('function', 'b')] });
-    const [own] = await items({ messages: [turn('user', 'a'), turn('user', 'b')] });
-    expect(mapped!.contentSha256).toBe(own!.contentSha256);
-    expect(mapped!.request).toEqual(own!.request);
   });
 });
