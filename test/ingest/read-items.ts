@@ -65,6 +65,13 @@ export async function itemsOf(
   return items;
 }
 
+/** What is asked about an item: its text, else of what kind it is; or the code of its error. */
+export function asked({ request, settled }: Item): string {
+  if (request === null) return settled.error?.code ?? 'reused';
+  if ('text' in request) return request.text;
+  return request.modality === 'text' ? request.requestType : request.modality;
+}
+
 /** A folder that is made before each test and removed after it. */
 export function testFolder() {
   let root = '';

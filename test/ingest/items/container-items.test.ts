@@ -111,11 +111,20 @@ describe('files in an archive', () => {
     ]);
   });
 
+  /** Changes bytes at the offset of the flags in each header of a ZIP file's entries. */
+  function eachHeader(bytes: Buffer, change: (flags: number) => void): void {
+    for (let at = 0; at + 4 <= bytes.length; at++) {
+      const signature = bytes.readUInt32LE(at);
+      if (signature === 0x04034b50) change(at + 6);
+      if (signature === 0x02014b50) change(at + 8);
+    }
+  }
+
   test.each<[string, (bytes: Buffer) => void, string]>([
-    ['encrypted', (bytes) => eachHeader(bytes, (at, flags) => (bytes[at + flags]! |= 1)), 'UNSUPPORTED_TYPE'],
+    ['encrypted', (bytes) => eachHeader(bytes, (flags) => (bytes[flags]! |= 1)), 'UNSUPPORTED_TYPE'],
     [
       'of another method',
-      (bytes) => eachHeader(bytes, (at, flags) => (bytes[at + flags + 2] = 12)),
+      (bytes) => eachHeader(bytes, (flags) => (bytes[flags + 2] = 12)),
       'UNSUPPORTED_TYPE',
     ],
     ['damaged', (bytes) => bytes.fill(0xff, 36, 60), 'UNREADABLE_SOURCE'],
@@ -135,40 +144,29 @@ describe('files in an archive', () => {
       '2 b.txt: UNREADABLE_SOURCE',
       '3 null: UNREADABLE_SOURCE',
     ]);
-    expect((await read('b.zip', zip({ a: 'a' }).subarray(0, 40))).map(itemLine)).toEqual([
-      '1 null: UNREADABLE_SOURCE',
-    ]);
   });
 
   test.each([
     [
       'parts',
       { parts: 2 },
-      zip({ a: 'a', b: 'b', c: 'c', d: 'd' }),
-      3,
+      { a: 'a', b: 'b', c: 'c', d: 'd' },
       '2 parts, is not unpacked: it has more than 2',
     ],
-    [
-      'bytes',
-      { bytes: 10 },
-      zip({ a: '12345', b: '12345', c: '12345' }),
-      3,
-      '1 parts, is not unpacked: it expands',
-    ],
+    ['bytes', { bytes: 10 }, { a: '12345', b: '12345', c: '12345' }, '1 parts, is not unpacked: it expands'],
     [
       'ratio',
       { ratio: 2 },
-      zip({ a: 'a', zeros: new Uint8Array(20_000_000) }),
-      2,
+      { a: 'a', zeros: new Uint8Array(20_000_000) },
       '1 parts, is not unpacked: it expands',
     ],
   ])(
     'beyond the bound of %s are one item that says how many',
-    async (_name, limits, archive, count, message) => {
-      const items = await read('a.zip', archive, limits);
-      expect(items).toHaveLength(count);
-      expect(items.at(-1)).toMatchObject({ part: null, settled: { error: { code: 'ITEM_TOO_LARGE' } } });
-      expect(items.at(-1)!.settled!.error!.message).toContain(`the rest of the file, ${message}`);
+    async (_name, limits, files: Files, message) => {
+      const items = await read('a.zip', zip(files), limits);
+      const { code, message: said } = items.at(-1)!.settled!.error!;
+      expect([items.at(-1)!.part, code]).toEqual([null, 'ITEM_TOO_LARGE']);
+      expect(said).toContain(`the rest of the file, ${message}`);
     },
   );
 
@@ -181,10 +179,6 @@ describe('files in an archive', () => {
     const sum = sparse.subarray(0, 512).reduce((all, byte) => all + byte, 0);
     sparse.write(sum.toString(8).padStart(6, '0') + '\0 ', 148);
     expect((await read('a.tar', sparse)).map(itemLine)).toEqual(['1 a.txt: UNSUPPORTED_TYPE']);
-  });
-
-  test('of nothing are one item that says so', async () => {
-    expect((await read('a.zip', zip({ 'folder/': '' }))).map(itemLine)).toEqual(['null null: EMPTY_CONTENT']);
   });
 
   test('lose nothing when bytes of their archive change: each reading ends, with at least one item', async () => {
@@ -202,14 +196,7 @@ describe('files in an archive', () => {
 
   test('have their names as labels, whatever these say, and each is an item', async () => {
     const name = fc.oneof(
-      fc.constantFrom(
-        '../../etc/passwd',
-        '/etc/passwd',
-        'C:\\x\\y.txt',
-        'a\n\u001b[31mb',
-        '=cmd()',
-        '\ud800',
-      ),
+      fc.constantFrom('../../etc/passwd', '/etc/passwd', 'C:\\x\\y.txt', 'a\n\u001b[31mb', '\ud800'),
       fc.string({ minLength: 1, unit: 'binary', maxLength: 400 }),
     );
     await fc.assert(
@@ -224,12 +211,3 @@ describe('files in an archive', () => {
     );
   });
 });
-
-/** Calls `change` with the offset of each header of a ZIP file's entries, and that of the flags in it. */
-function eachHeader(bytes: Buffer, change: (at: number, flags: number) => void): void {
-  for (let at = 0; at + 4 <= bytes.length; at++) {
-    const signature = bytes.readUInt32LE(at);
-    if (signature === 0x04034b50) change(at, 6);
-    if (signature === 0x02014b50) change(at, 8);
-  }
-}

@@ -3,13 +3,10 @@ import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
-import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { JPEG, NEVER, corpus, itemsOf, readItems, testFolder, inspect } from '../read-items.ts';
+import { JPEG, NEVER, asked, corpus, itemsOf, readItems, testFolder, inspect } from '../read-items.ts';
 
 const PNG = Buffer.from(
   '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
@@ -28,13 +25,10 @@ describe('media files', () => {
   /** By path (and row), the code an item was settled with, else its caption. */
   async function told(): Promise<Record<string, string | null>> {
     return Object.fromEntries(
-      (await read()).map(({ source, settled, request }) => {
-        const name = source.path.replace('uploads/', '') + (source.row === null ? '' : `#${source.row}`);
-        return [
-          name,
-          settled?.error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text'),
-        ];
-      }),
+      (await read()).map(({ source, settled, request }) => [
+        source.path.replace('uploads/', '') + (source.row === null ? '' : `#${source.row}`),
+        settled?.error?.code ?? (request !== null && 'file' in request ? request.caption : 'a text'),
+      ]),
     );
   }
 
@@ -153,32 +147,14 @@ describe('media files', () => {
       writeFileSync(home.at('secret.jpg'), JPEG);
       write('a.jpg', JPEG);
       symlinkSync(home.at('secret.jpg'), home.at('uploads', 'leak.jpg'));
-      const rows = [
-        'a.jpg,ok',
-        '../secret.jpg,up',
-        'sub/../../secret.jpg,round',
-        `${home.at('secret.jpg')},absolute`,
-        'C:\\secret.jpg,drive',
-        '..\\secret.jpg,back',
-        'leak.jpg,link',
-        'gone.jpg,gone',
-        'a.jpg,twice',
-        ',none',
-      ];
-      write('manifest.csv', `path,id\n${rows.join('\n')}\n"torn`);
+      const outside = ['../secret.jpg', 'sub/../../secret.jpg', home.at('secret.jpg'), 'C:\\secret.jpg'];
+      const unreadable = [...outside, '..\\secret.jpg', 'leak.jpg', 'gone.jpg'];
+      write('manifest.csv', ['path', 'a.jpg', ...unreadable, 'a.jpg', '""', '"torn'].join('\n'));
       const items = await read();
-      expect(items.map(({ id, source, settled }) => [id, source.row, settled?.error?.code ?? null])).toEqual([
-        ['ok', null, null],
-        ['up', 2, 'UNREADABLE_SOURCE'],
-        ['round', 3, 'UNREADABLE_SOURCE'],
-        ['absolute', 4, 'UNREADABLE_SOURCE'],
-        ['drive', 5, 'UNREADABLE_SOURCE'],
-        ['back', 6, 'UNREADABLE_SOURCE'],
-        ['link', 7, 'UNREADABLE_SOURCE'],
-        ['gone', 8, 'UNREADABLE_SOURCE'],
-        ['twice', 9, 'MALFORMED_ROW'],
-        ['none', 10, 'MALFORMED_ROW'],
-        ['manifest.csv#11', 11, 'MALFORMED_ROW'],
+      expect(items.map(({ source, settled }) => [source.row, settled?.error?.code ?? null])).toEqual([
+        [null, null],
+        ...unreadable.map((_, at) => [at + 2, 'UNREADABLE_SOURCE']),
+        ...[9, 10, 11].map((row) => [row, 'MALFORMED_ROW']),
       ]);
       expect(JSON.stringify(items.map(({ settled }) => settled))).not.toContain('secret');
     });
@@ -187,15 +163,12 @@ describe('media files', () => {
       write('a.jpg', JPEG);
       write('note.txt', 'a note');
       write('manifest.csv', 'path,caption,comment\na.jpg,a caption,some words\nnote.txt,of a note,\n');
-      const items = await read();
-      expect(items.map(({ source, settled }) => [source.row, settled?.error?.code ?? null])).toEqual([
-        [null, null],
-        [2, 'MALFORMED_ROW'],
-        [null, null],
-      ]);
-      expect(items[0]!.request).toMatchObject({ caption: 'a caption' });
-      const configs = [corpus(home.at('uploads'))];
-      const { tables } = await inspect(configs);
+      expect(await told()).toEqual({
+        'a.jpg': 'a caption',
+        'manifest.csv#2': 'MALFORMED_ROW',
+        'note.txt': 'a text',
+      });
+      const { tables } = await inspect([corpus(home.at('uploads'))]);
       expect(tables).toMatchObject([{ path: 'uploads/manifest.csv', judged: [], not_judged: ['"comment"'] }]);
     });
 
@@ -209,46 +182,47 @@ describe('media files', () => {
     write('p.png', PNG);
     write('p.txt', 'beside');
     write('q.jpg', JPEG);
-    write('r.mp3', MP3);
-    write('r.TXT', 'said');
-    write('sub/s.jpg', JPEG);
-    write('sub/s.txt', 'below');
-    write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/s.jpg,deep,\nr.mp3,,\n');
+    write('sub/r.mp3', MP3);
+    write('sub/r.TXT', 'said');
+    write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/r.mp3,deep,\n');
     const folder = home.at('uploads');
-    const contents = async (...paths: string[]): Promise<string[]> =>
+    const contents = async (...paths: string[]): Promise<(string | null)[]> =>
       (await readItems(paths.map((path) => corpus(path))))
         .filter(({ source }) => /\.(?:png|jpg|mp3)$/.test(source.path))
-        .map(({ contentSha256 }) => contentSha256!)
+        .map(({ contentSha256 }) => contentSha256)
         .sort();
     const all = await contents(folder);
-    expect(new Set(all).size).toBe(4);
-    expect(await contents(join(folder, '**/*.{png,jpg,mp3}'))).toEqual(all);
-    expect(await contents(join(folder, '**'))).toEqual(all);
-    const named = ['p.png', 'q.jpg', 'r.mp3', 'sub/s.jpg'].map((name) => join(folder, name));
-    expect(await contents(...named)).toEqual(all);
-    expect(await contents(folder, ...named)).toEqual(all);
-    expect(await contents(join(folder, '*.png'), join(folder, '*.txt'), ...named.slice(1))).toEqual(all);
-    const items = await readItems([corpus(join(folder, '*.{png,jpg}'))]);
-    expect(items.map(({ id, settled }) => [id, settled?.error ?? null])).toEqual([
-      ['p.png', null],
-      ['second', null],
-    ]);
+    expect(new Set(all).size).toBe(3);
+    const named = ['p.png', 'q.jpg', 'sub/r.mp3'].map((name) => join(folder, name));
+    for (const given of [
+      [join(folder, '**/*.{png,jpg,mp3}')],
+      [join(folder, '**')],
+      named,
+      [folder, ...named],
+    ]) {
+      expect(await contents(...given)).toEqual(all);
+    }
   });
 
   test('a text that is asked for itself is an item, whatever it describes', async () => {
     write('p.jpg', JPEG);
     write('p.txt', 'beside');
     const [photo, text] = ['p.jpg', 'p.txt'].map((name) => home.at('uploads', name)) as [string, string];
-    const told = async (...paths: string[]): Promise<unknown[]> =>
-      (await readItems(paths.map((path) => corpus(path)))).map(({ request }) =>
-        request !== null && 'file' in request ? ['a file', request.caption] : request,
-      );
-    const item = expect.objectContaining({ text: 'beside' }) as unknown;
-    expect(await told(photo, text)).toEqual([['a file', 'beside'], item]);
-    expect(await told(text)).toEqual([item]);
-    expect(await told(home.at('uploads/*.txt'))).toEqual([item]);
-    expect(await told(home.at('uploads'), text)).toEqual([['a file', 'beside'], item]);
-    expect(await told(home.at('uploads'), photo)).toEqual([['a file', 'beside']]);
+    const folder = home.at('uploads');
+    for (const [given, expected] of [
+      [
+        [photo, text],
+        ['image', 'beside'],
+      ],
+      [[home.at('uploads/*.txt')], ['beside']],
+      [
+        [folder, text],
+        ['image', 'beside'],
+      ],
+      [[folder, photo], ['image']],
+    ]) {
+      expect((await readItems(given!.map((path) => corpus(path)))).map(asked)).toEqual(expected);
+    }
   });
 
   test('have changed when the file, the text beside it or the manifest has', async () => {
@@ -258,25 +232,12 @@ describe('media files', () => {
     write('manifest.csv', 'path,id\na.jpg,first\n');
     const configs = [corpus(home.at('uploads'))];
     const { sources } = await expandSources(configs, NEVER);
-    const code = async (index: number): Promise<string | null> => {
-      const snapshots = new SourceSnapshots(sources, configs);
-      const options = {
-        snapshots,
-        itemBytes: 1000,
-        mediaBytes: 1000,
-        unpack: DEFAULT_LIMITS.unpack,
-        signal: NEVER,
-      };
-      const items: Item[] = [];
-      for await (const some of readSource(sources[index]!, configs[0]!, 7, options)) items.push(...some);
-      expect(items.map(({ seq }) => seq)).toEqual([7]);
-      expect(await snapshots.unchanged(sources[index]!, true, NEVER)).toBe(items[0]!.settled === null);
-      return items[0]!.settled?.error?.code ?? null;
-    };
-    expect([await code(0), await code(1)]).toEqual([null, null]);
+    const codes = async () =>
+      (await itemsOf(sources, configs)).slice(0, 2).map(({ settled }) => settled?.error?.code ?? null);
+    expect(await codes()).toEqual([null, null]);
     appendFileSync(home.at('uploads/b.txt'), '!');
-    expect([await code(0), await code(1)]).toEqual([null, 'SOURCE_CHANGED']);
+    expect(await codes()).toEqual([null, 'SOURCE_CHANGED']);
     appendFileSync(home.at('uploads/manifest.csv'), 'b.jpg,second\n');
-    expect(await code(0)).toBe('SOURCE_CHANGED');
+    expect(await codes()).toEqual(['SOURCE_CHANGED', 'SOURCE_CHANGED']);
   });
 });

@@ -2,48 +2,35 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, chmodSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type SourceConfig } from '../../../src/config/run-config.ts';
+import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
-import { readSource, type ReadOptions } from '../../../src/ingest/items/read-source.ts';
+import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
-const ITEM_BYTES = 1024 * 1024;
-
-/** For reading a source that no other says anything of. */
-function readOptions(source: SourceSnapshot, overrides: Partial<ReadOptions> = {}): ReadOptions {
-  const snapshots = new SourceSnapshots([source], [corpus(source.absolute)]);
-  return {
-    snapshots,
-    itemBytes: ITEM_BYTES,
-    mediaBytes: ITEM_BYTES,
-    unpack: DEFAULT_LIMITS.unpack,
-    signal: NEVER,
-    ...overrides,
-  };
-}
+const MEBIBYTE = 1024 * 1024;
 
 describe('reading a source', () => {
   const home = testFolder();
-
   const { write } = home;
 
-  async function takeSnapshot(path: string): Promise<SourceSnapshot> {
-    return (await expandSources([corpus(path)], NEVER)).sources[0]!;
+  const takeSnapshot = async (path: string): Promise<SourceSnapshot> =>
+    (await expandSources([corpus(path)], NEVER)).sources[0]!;
+
+  async function* batches(source: SourceSnapshot, itemBytes = MEBIBYTE): AsyncGenerator<readonly Item[]> {
+    const configs = [corpus(source.absolute)];
+    const snapshots = new SourceSnapshots([source], configs);
+    const limits = { itemBytes, mediaBytes: MEBIBYTE, unpack: DEFAULT_LIMITS.unpack };
+    yield* readSource(source, configs[0]!, 0, { snapshots, ...limits, signal: NEVER });
   }
 
-  async function read(
-    source: SourceSnapshot,
-    overrides: Partial<SourceConfig> = {},
-    between: () => void = () => {},
-  ): Promise<Item[]> {
+  async function read(source: SourceSnapshot, between: () => void = () => {}): Promise<Item[]> {
     const items: Item[] = [];
-    const options = readOptions(source);
-    for await (const some of readSource(source, corpus(source.absolute, overrides), 0, options)) {
+    for await (const some of batches(source)) {
       items.push(...some);
       between();
     }
@@ -67,7 +54,7 @@ describe('reading a source', () => {
   });
 
   test('a text beyond the bound is not held, but its file is hashed', async () => {
-    const bytes = Buffer.alloc(3 * ITEM_BYTES, 'a text ');
+    const bytes = Buffer.alloc(3 * MEBIBYTE, 'a text ');
     const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.settled!.error!.code).toBe('ITEM_TOO_LARGE');
     expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
@@ -76,13 +63,8 @@ describe('reading a source', () => {
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
     const path = write('a.csv', `text\n${'row\n'.repeat(100_000)}`);
     const source = await takeSnapshot(path);
-    let appended = false;
-    const items = await read(source, {}, () => {
-      if (!appended) appendFileSync(path, 'more\n');
-      appended = true;
-    });
+    const items = await read(source, () => appendFileSync(path, 'more\n'));
     expect(codes(items.slice(-2))).toEqual(['ok', 'SOURCE_CHANGED']);
-    expect(await readOptions(source).snapshots.unchanged(source, true, NEVER)).toBe(false);
     expect(codes(await read(source))).toEqual(['SOURCE_CHANGED']);
     const text = await takeSnapshot(write('a.txt', 'before'));
     write('a.txt', 'after it');
@@ -93,31 +75,24 @@ describe('reading a source', () => {
     const gone = await takeSnapshot(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(await readOptions(gone).snapshots.unchanged(gone, true, NEVER)).toBe(false);
-    const folder = { ...gone, absolute: home.path };
-    expect(codes(await read(folder))).toEqual(['SOURCE_CHANGED']);
+    expect(codes(await read({ ...gone, absolute: home.path }))).toEqual(['SOURCE_CHANGED']);
     const locked = await takeSnapshot(write('locked.csv', 'text\nx\n'));
     chmodSync(locked.absolute, 0);
     expect(codes(await asOrdinaryUser(home.path, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
   test('gzip: several members, and damage, which is one item after rows before it', async () => {
-    const members = [gzipSync('text\none\n'), gzipSync('two\n')];
-    expect(codes(await read(await takeSnapshot(write('a.csv.gz', Buffer.concat(members)))))).toEqual([
-      'ok',
-      'ok',
-    ]);
-    const zeros = Buffer.concat([...members, Buffer.alloc(512)]);
-    expect(codes(await read(await takeSnapshot(write('b.csv.gz', zeros))))).toEqual(['ok', 'ok']);
-    const only = write('c.csv.gz', Buffer.of(0x1f, 0x8b, 0xff, 0xff));
-    expect(codes(await read(await takeSnapshot(only)))).toEqual(['UNREADABLE_SOURCE']);
+    const members = [gzipSync('text\none\n'), gzipSync('two\n'), Buffer.alloc(512)];
+    const whole = await takeSnapshot(write('a.csv.gz', Buffer.concat(members)));
+    expect(codes(await read(whole))).toEqual(['ok', 'ok']);
+    const only = await takeSnapshot(write('b.csv.gz', Buffer.of(0x1f, 0x8b, 0xff, 0xff)));
+    expect(codes(await read(only))).toEqual(['UNREADABLE_SOURCE']);
     const rows = Array.from({ length: 20_000 }, (_, row) => `text ${(row * 7919) % 10_007}\n`);
     const damaged = Buffer.concat([gzipSync(`text\n${rows.join('')}`), Buffer.from('garbage')]);
-    const result = codes(await read(await takeSnapshot(write('d.csv.gz', damaged))));
+    const result = codes(await read(await takeSnapshot(write('c.csv.gz', damaged))));
     expect(result.length).toBeGreaterThan(1000);
     expect(result.findIndex((code) => code !== 'ok')).toBe(result.length - 1);
     expect(result.at(-1)).toBe('UNREADABLE_SOURCE');
-    expect(codes(await read(await takeSnapshot(home.at('d.csv.gz'))))).toEqual(result);
   });
 
   test('a gzip bomb streams in flat memory', async () => {
@@ -140,33 +115,12 @@ describe('reading a source', () => {
     const start = process.memoryUsage.rss();
     let most = start;
     const found: Record<string, number> = {};
-    const options = { ...readOptions(source), itemBytes: 16 * 1024 * 1024 };
-    for await (const items of readSource(source, corpus(source.absolute), 0, options)) {
+    for await (const items of batches(source, 16 * MEBIBYTE)) {
       for (const code of codes(items)) found[code] = (found[code] ?? 0) + 1;
       most = Math.max(most, process.memoryUsage.rss());
     }
     expect(found).toEqual({ MALFORMED_ROW: 1, ok: count });
     expect(most - start).toBeLessThan(120 * 1024 * 1024);
-  });
-
-  test('an abort ends the reading with the reason', async () => {
-    const source = await takeSnapshot(write('a.csv', `text\n${'row\n'.repeat(200_000)}`));
-    const abort = new AbortController();
-    const options = readOptions(source, { signal: abort.signal });
-    const reading = (async () => {
-      for await (const items of readSource(source, corpus(source.absolute), 0, options)) {
-        expect(items.length).toBeGreaterThan(0);
-        abort.abort(new Error('enough'));
-      }
-    })();
-    await expect(reading).rejects.toThrow('enough');
-  });
-
-  test('turns beyond the bound are refused one by one', async () => {
-    const messages = Array.from({ length: 4 }, () => ({ role: 'user', content: 'x'.repeat(40) }));
-    const path = write('a.jsonl', `${JSON.stringify({ messages })}\n`);
-    const items = await readItems([corpus(path, { audit: 'every-turn' })], 100);
-    expect(codes(items)).toEqual(['ok', 'ok', 'ITEM_TOO_LARGE', 'ITEM_TOO_LARGE']);
   });
 
   test('turns are refused from where all of them would submit more than 1 GB', async () => {
@@ -177,31 +131,25 @@ describe('reading a source', () => {
     const judged = items.filter(({ settled }) => settled === null).length;
     expect(30_000 * ((judged * (judged + 1)) / 2)).toBeLessThanOrEqual(2 ** 30);
     expect(30_000 * (((judged + 1) * (judged + 2)) / 2)).toBeGreaterThan(2 ** 30);
-    expect(codes(items)).toEqual([
-      ...new Array<string>(judged).fill('ok'),
-      ...new Array<string>(280 - judged).fill('ITEM_TOO_LARGE'),
-    ]);
-    const final = await readItems([corpus(path)]);
-    expect(codes(final)).toEqual(['ok']);
+    expect(codes(items.slice(judged))).toEqual(new Array<string>(280 - judged).fill('ITEM_TOO_LARGE'));
+    expect(codes(await readItems([corpus(path)]))).toEqual(['ok']);
   });
 
   test('a conversation longer than the head is told by how it begins', async () => {
     const long = 'a [long] "text" '.repeat(30_000);
-    const turns = [
-      { role: 'user', content: long },
-      { role: 'assistant', content: 'Yes.' },
+    const pairs = [
+      ['user', long],
+      ['assistant', 'Yes.'],
     ];
-    const pairs = turns.map(({ role, content }) => [role, content]);
+    const turns = pairs.map(([role, content]) => ({ role, content }));
     const files = [
       write('a.json', JSON.stringify(turns)),
       write('b.json', JSON.stringify(pairs)),
-      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(pairs)}\n`),
-      write('d.jsonl', `${JSON.stringify(turns)}\n${JSON.stringify(turns)}\n`),
+      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(turns)}\n`),
     ];
-    const items = await readItems(files.map((path) => corpus(path)));
-    expect(items.map(({ request }) => request)).toEqual(
-      Array.from({ length: 6 }, () => expect.objectContaining({ messages: pairs }) as unknown),
-    );
+    for (const { request } of await readItems(files.map((path) => corpus(path)))) {
+      expect(request).toMatchObject({ messages: pairs });
+    }
     const records = write('e.jsonl', JSON.stringify([{ text: long }, { text: 'short' }]));
     expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
   });
@@ -223,10 +171,7 @@ describe('reading a source', () => {
       write('b.jsonl', jsonl),
       write('c.json', `[{"text":"${marker}"`),
       write('d.csv', `${marker},b\n${marker},c\n`),
-      write(
-        'e.csv',
-        Buffer.concat([Buffer.from(`text\n${marker}`), Buffer.of(0xff), Buffer.from('\nx\ny\n')]),
-      ),
+      write('e.csv', Buffer.from(`text\n${marker}\xff\nx\ny\n`, 'latin1')),
     ];
     const items = await readItems(files.map((path) => corpus(path)));
     const bad = items.filter(({ settled }) => settled !== null);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { corpus, itemsOf, NEVER } from '../read-items.ts';
+import { asked, corpus, itemsOf, NEVER } from '../read-items.ts';
 
 /** The items of a file with such bytes, within the default limits of unpacking but for some. */
 export async function readUnpacked(path: string, bytes: Uint8Array | string, limits = {}): Promise<Item[]> {
@@ -19,11 +19,5 @@ export function itemLine({ source, part, request, settled }: Item): string {
 }
 
 /** Parts with their texts, or with their kinds or codes where they have none. */
-export function partTexts(items: readonly Item[]): Record<string, unknown> {
-  return Object.fromEntries(
-    items.map((item) => [
-      item.part ?? '',
-      item.request !== null && 'text' in item.request ? item.request.text : itemLine(item).split(': ')[1],
-    ]),
-  );
-}
+export const partTexts = (items: readonly Item[]): Record<string, string> =>
+  Object.fromEntries(items.map((item) => [item.part ?? '', asked(item)]));

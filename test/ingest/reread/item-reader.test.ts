@@ -38,14 +38,11 @@ const IMAGE = { type: 'image_url', image_url: { url: `data:image/png;base64,${PN
 /** Files of records, each with what its name ends with. */
 const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffer>> = {
   'a.csv': (rows) => `id,text\n${csv(rows, ',', '\n')}`,
-  'crlf.csv': (rows) => `id,text\r\n${csv(rows, ',', '\r\n')}`,
   'named-delimiter.csv': (rows) => `sep=;\nid;text\n${csv(rows, ';', '\n')}`,
   'wide-header.csv': (rows) => `id,text,approve,reject\n${csv(rows, ',', '\n')}`,
-  'trailing.csv': (rows) => `id,text\n${csv(rows, ',', ',,\r\n')}`,
   'bad-rows.csv': (rows) => `id,text\n${csv(rows, ',', '\n').replace('\n10,', '\n9.5,too,many\n\n10,')}`,
   'utf-16.csv': (rows) => Buffer.from(`\ufeffid,text\n${csv(rows, ',', '\n')}`, 'utf16le'),
   'a.csv.gz': (rows) => gzipSync(`id,text\n${csv(rows, ',', '\n')}`),
-  'a.jsonl': (rows) => rows.map((text) => `${JSON.stringify({ text })}\n`).join(''),
   'gaps.jsonl': (rows) => rows.map((text) => `${JSON.stringify({ text })}\r\n \n`).join('{"broken\n'),
   'pretty.json': (rows) =>
     JSON.stringify(
@@ -56,24 +53,13 @@ const FILES: Readonly<Record<string, (rows: readonly string[]) => string | Buffe
   'wrapped.json': (rows) => JSON.stringify({ version: 1, data: rows.map((text) => ({ text })), end: null }),
   'broken-element.json': (rows) => `[${rows.map((text) => JSON.stringify({ text })).join(',{"text":nul},')}]`,
   'chats.jsonl': (rows) => rows.map((text, at) => `${JSON.stringify(chat(text, 1 + (at % 5)))}\n`).join(''),
-  'pairs.jsonl': (rows) =>
-    rows.map((text) => `${JSON.stringify({ prompt: 'Why?', response: text })}\n`).join(''),
-  'batch.jsonl': (rows) =>
-    rows
-      .map((text, at) => {
-        const body = { input: [text, `second ${at}`] };
-        return `${JSON.stringify({ custom_id: `b-${at}`, method: 'POST', url: '/v1/moderations', body })}\n`;
-      })
-      .join(''),
   'whatsapp.txt': (rows) => rows.map((text) => `31/12/2023, 21:15 - Ann: ${text}\n`).join(''),
   'telegram.json': (rows) =>
     JSON.stringify({ name: 'Team', messages: rows.map((text) => ({ date: '2024', from: 'Ann', text })) }),
   'pictures.jsonl': (rows) =>
     rows
-      .map((text) => {
-        const content = [{ type: 'text', text }, IMAGE];
-        return `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`;
-      })
+      .map((text) => ({ messages: [{ role: 'user', content: [{ type: 'text', text }, IMAGE] }] }))
+      .map((record) => `${JSON.stringify(record)}\n`)
       .join(''),
 };
 
@@ -97,19 +83,14 @@ describe('reading single items again', () => {
     content_sha256: contentSha256,
   });
 
-  const shuffled = <T>(list: readonly T[], next: () => number): T[] =>
-    list
-      .map((value) => ({ value, at: next() }))
-      .sort((a, b) => a.at - b.at)
-      .map(({ value }) => value);
-
   async function expectEachFound(
     { items, of }: Awaited<ReturnType<typeof judged>>,
     next: () => number,
   ): Promise<void> {
     const reader = new ItemReader();
     expect(items.length).toBeGreaterThanOrEqual(1);
-    for (const item of [...shuffled(items, next).slice(0, 25), items[0]!, items.at(-1)!]) {
+    const some = Array.from({ length: 25 }, () => items[Math.floor(next() * items.length)]!);
+    for (const item of [...some, items[0]!, items.at(-1)!]) {
       const again = await reader.read(of(item), wanted(item), NEVER);
       if (typeof again === 'string') throw new Error(`item ${item.seq} is ${again}`);
       // Items of a conversation name the first seq of their own reading.
@@ -122,24 +103,13 @@ describe('reading single items again', () => {
     'finds the items of %s without reading it in order',
     async (name, make) => {
       const next = random(SEED);
-      const path = folder.at(name);
-      writeFileSync(path, make(texts(next)));
+      const path = folder.write(name, make(texts(next)));
       const all = await judged(path, { audit: name === 'chats.jsonl' ? 'every-turn' : 'final' });
       // The file has changed: it is not read in order if a record is not found at its offset.
       utimesSync(path, 1, 1);
       await expectEachFound(all, next);
     },
   );
-
-  test.each(['utf-16.csv', 'a.csv.gz'])('names no bytes of %s', async (name) => {
-    const path = folder.at(name);
-    writeFileSync(path, FILES[name]!(['one', 'two']));
-    const { items } = await judged(path);
-    expect(items.map(({ source }) => [source.offset, source.length])).toEqual([
-      [null, null],
-      [null, null],
-    ]);
-  });
 
   test('finds the rows of a Parquet file by their row groups', async () => {
     const path = folder.at('a.parquet');
@@ -171,11 +141,11 @@ describe('reading single items again', () => {
   });
 
   test('finds files that are one item, with their captions, and the rows of their manifest', async () => {
-    writeFileSync(folder.at('a.txt'), 'a whole text');
-    writeFileSync(folder.at('b.png'), PNG);
-    writeFileSync(folder.at('b.txt'), 'a caption');
-    writeFileSync(folder.at('c.png'), PNG);
-    writeFileSync(folder.at('manifest.csv'), 'path,caption,note\nc.png,listed,\n,,a text of its own\n');
+    folder.write('a.txt', 'a whole text');
+    folder.write('b.png', PNG);
+    folder.write('b.txt', 'a caption');
+    folder.write('c.png', PNG);
+    folder.write('manifest.csv', 'path,caption,note\nc.png,listed,\n,,a text of its own\n');
     const all = await judged(folder.path);
     expect(all.items.map(({ source }) => source.path.split('/')[1])).toEqual(
       expect.arrayContaining(['a.txt', 'b.png', 'c.png']),
@@ -185,12 +155,8 @@ describe('reading single items again', () => {
   });
 
   test('reads a file in order whose records cannot be found by their places', async () => {
-    const path = folder.at('around.json');
-    writeFileSync(
-      path,
-      JSON.stringify({ text: 'around the records', data: [{ text: 'one' }, { text: 'two' }] }),
-    );
-    const all = await judged(path);
+    const wrapped = { text: 'around the records', data: [{ text: 'one' }, { text: 'two' }] };
+    const all = await judged(folder.write('around.json', JSON.stringify(wrapped)));
     expect(all.items).toHaveLength(3);
     await expectEachFound(all, random(SEED));
   });
