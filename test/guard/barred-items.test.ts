@@ -99,10 +99,7 @@ describe.concurrent('an item that a firewall turns away', () => {
         if (!BAD.has(`text ${index}`)) expect(verdict(outcome).attempts).toBe(1);
         else
           expect(failure(outcome)).toMatchObject({
-            error: {
-              code: 'GUARD_REJECTED',
-              message: `the guard rejected the item without naming a reason: ${says}`,
-            },
+            error: { code: 'GUARD_REJECTED', message: expect.stringContaining(says) as string },
             attempts: 1,
           });
       });
@@ -111,18 +108,13 @@ describe.concurrent('an item that a firewall turns away', () => {
     await Promise.all(statuses.map(turnAway));
   });
 
-  test.each([403, 404])('costs no other kind of item if all of its kind are, with %i', async (code) => {
+  test('costs no other kind of item if all of its kind are', async () => {
     const script = ({ file }: { file: unknown }): RestScripted =>
-      file === null ? undefined : { status: code };
+      file === null ? undefined : { status: 403 };
     const pool = await connect([await restGuard({ script })]);
     const states = statesOf(pool);
     const outcomes = await judge(pool, [image('i'), ...prompts(10), image('j')]);
-    for (const index of [0, 11]) {
-      expect(failure(outcomes[index]).error).toMatchObject({
-        code: 'PROBE_NOT_LOADED',
-        message: `the guard has no probe loaded for this kind of item: HTTP status ${code}`,
-      });
-    }
+    for (const index of [0, 11]) expect(failure(outcomes[index]).error.code).toBe('PROBE_NOT_LOADED');
     for (const outcome of outcomes.slice(1, 11)) verdict(outcome);
     expect(states).toEqual([]);
   });
@@ -136,33 +128,9 @@ describe.concurrent('an item that a firewall turns away', () => {
     });
     const states = statesOf(pool);
     const outcomes = await judge(pool, [generation(['one']), generation(['bad']), generation(['two'])]);
-    expect(failure(outcomes[1]).error).toMatchObject({
-      code: 'GUARD_REJECTED',
-      message: expect.stringContaining('PERMISSION_DENIED') as string,
-    });
+    expect(failure(outcomes[1]).error.code).toBe('GUARD_REJECTED');
     verdict(outcomes[2]);
     expect(states).toEqual([]);
-  });
-
-  test('is no reason to ask for each of many: at most one harmless text a second', async () => {
-    let bad = 0;
-    const server = await restGuard({
-      script: ({ harmless, number }) => {
-        if (harmless || number % 2 === 0) return undefined;
-        bad++;
-        return { status: 403 };
-      },
-    });
-    const pool = await connect([server]);
-    const began = performance.now();
-    const outcomes = await judge(pool, prompts(400));
-    const seconds = (performance.now() - began) / 1000;
-    expect(outcomes.filter(({ failure: failed }) => failed?.error.code === 'GUARD_REJECTED')).toHaveLength(
-      bad,
-    );
-    expect(bad).toBe(200);
-    // One of them at the start.
-    expect(server.harmless()).toBeLessThanOrEqual(3 + seconds);
   });
 });
 
@@ -187,32 +155,6 @@ test.concurrent(
       for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
       expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });
     };
-    const firewalls = doors.flatMap(([, start, statuses]) =>
-      statuses.filter((code) => [302, 403].includes(code)).map((code) => shutOut(start, code)),
-    );
-    expect(firewalls).toHaveLength(5);
-    await Promise.all(firewalls);
+    await Promise.all([shutOut(rest, 302), shutOut(kserve, 403), shutOut(grpc, 403)]);
   },
 );
-
-test.concurrent('one stream that a firewall turns away costs callers no other', async () => {
-  const server = await socketServer();
-  const pool = await connect([server]);
-  server.setScript((stream, message) => {
-    if (stream.messages[0]!.prompt === 'bad') stream.fail('PERMISSION_DENIED', 'blocked');
-    else ordinary(stream, message);
-  });
-  const states = statesOf(pool);
-  const signal = new AbortController().signal;
-  const open = (prompt: string) => pool.openStream({ streamId: prompt, prompt, cadence: null, signal });
-  const [good, bad] = [await open('good'), await open('bad')];
-  await bad.send('a').catch(() => {});
-  await expect(bad.verdicts[Symbol.asyncIterator]().next()).rejects.toMatchObject({ status: 'UNAVAILABLE' });
-  // The harmless stream that follows was judged by now.
-  const { successes } = pool.status()[0]!;
-  await good.send('a');
-  await good.end();
-  for await (const { isFinal } of good.verdicts) if (isFinal) break;
-  expect(pool.status()[0]!.successes).toBeGreaterThanOrEqual(successes);
-  expect(states).toEqual([]);
-});

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CANARY_PICTURE } from '../../../src/domain/canary/built-in.ts';
 import { familyOfModel, type GuardFamily } from '../../../src/domain/guard/guard-family.ts';
-import { decide, DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import type { MultiturnRequest, UnaryRequest } from '../../../src/domain/request.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { type ChatFamily, FAMILIES } from '../../../src/guard/openai/chat-guard.ts';
@@ -75,18 +75,13 @@ const RESPONSE = { requestType: 'response', modality: 'text', prompt: 'why', res
 
 test.each<[model: string, family: GuardFamily | null]>([
   ['meta-llama/Llama-Guard-3-8B', 'llama-guard'],
-  ['llama-guard3:1b', 'llama-guard'],
   ['meta-llama/Llama-Guard-4-12B', 'llama-guard'],
   ['meta-llama/Meta-Llama-Guard-2-8B', null],
-  ['meta-llama/LlamaGuard-7b', null],
   ['Qwen/Qwen3Guard-Gen-0.6B', 'qwen3guard'],
   ['Qwen/Qwen3Guard-Stream-8B', null],
-  ['google/shieldgemma-2b', 'shieldgemma'],
   ['shieldgemma:27b', 'shieldgemma'],
   ['google/shieldgemma-2-4b-it', null],
-  ['ibm-granite/granite-guardian-3.2-5b', 'granite-guardian'],
   ['granite3-guardian:8b', 'granite-guardian'],
-  ['openai/gpt-oss-safeguard-120b', 'policy'],
   ['omni-moderation-latest', 'moderations'],
   ['Qwen/Qwen3-8B', null],
 ])('the family of %s by its name', (model, family) => {
@@ -126,28 +121,14 @@ describe('how an item is asked', () => {
     expect([sees('qwen3guard'), sees('policy', 'Qwen/Qwen2.5-VL-7B-Instruct')]).toEqual([false, true]);
   });
 
-  test('ShieldGemma judges the last exchange by four policies, the first of them alone', async () => {
-    const seen: Question[] = [];
-    let waiting = 0;
-    const waitingWhenAsked: number[] = [];
-    const served = { model: 'shieldgemma-2b', policy: null };
-    await FAMILIES.shieldgemma(served).judge(CONVERSATION, async (question) => {
-      seen.push(question);
-      waitingWhenAsked.push(waiting++);
-      await Promise.resolve();
-      waiting--;
-      return readCompletion(reply('No'));
-    });
-    expect(waitingWhenAsked).toEqual([0, 0, 1, 2]);
-    expect(seen.map(({ messages }) => messages.length)).toEqual([2, 2, 2, 2]);
-    expect(new Set(seen.map(({ templateArguments }) => templateArguments!.guideline)).size).toBe(4);
+  test('ShieldGemma judges the last exchange by four policies', async () => {
+    const { asked } = await judged('shieldgemma', () => reply('No'), CONVERSATION, 'shieldgemma-2b');
+    expect(asked.map(({ messages }) => messages.length)).toEqual([2, 2, 2, 2]);
+    expect(new Set(asked.map(({ templateArguments }) => templateArguments!.guideline)).size).toBe(4);
   });
 
   test.each([
-    ['ibm-granite/granite-guardian-3.0-2b', 'risk_name'],
-    ['granite3-guardian:8b', 'criteria_id'],
     ['ibm-granite/granite-guardian-3.2-5b', 'risk_name'],
-    ['ibm-granite/granite-guardian-3.3-8b', 'criteria_id'],
     ['ibm-granite/granite-guardian-4.0-8b', 'criteria_id'],
   ])('%s gets its risk by %s', async (model, key) => {
     const { asked } = await judged('granite-guardian', () => reply('No'), prompt('a'), model);
@@ -177,10 +158,8 @@ const GRANITE_RISKS = 'harm social_bias violence profanity sexual_content unethi
 const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, found: string | null])[]>> = {
   'llama-guard': [
     [reply('safe'), '0 allowed'],
-    [reply('\n\nsafe'), '0 allowed'],
     [reply('unsafe\nS1,S10'), '1 flagged [violent_crimes hate]'],
     [reply('\n\nunsafe\n S9 , S9\n'), '1 flagged [indiscriminate_weapons]'],
-    [reply('unsafe\nS4'), '1 flagged [child_sexual_exploitation]'],
     [reply('unsafe\nS13,S14'), '1 flagged [llama-guard/elections llama-guard/code_interpreter_abuse]'],
     [reply('unsafe'), '1 flagged []'],
     [
@@ -189,23 +168,16 @@ const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, fo
     ],
     [reply('safe', ['safe=0.9|unsafe=0.1']), '0.1 allowed'],
     [cut('unsafe'), null],
-    [cut('unsafe\nS1'), null],
     [reply('unsafe\nS1,S99'), null],
     [reply('unsafe\nconstructor'), null],
     [reply('I think this is safe.'), null],
-    [reply('unsafe\nS1\nbecause'), null],
     [reply('safe\nunsafe\nS1'), null],
     [reply('<think>safe'), null],
-    [reply('safe\nS1'), null],
     [reply('safe', ['what']), null],
   ],
   qwen3guard: [
     [reply('Safety: Safe\nCategories: None'), '0 allowed'],
     [reply('Safety: Unsafe\nCategories: Violent, PII'), '1 flagged [qwen3guard/violent qwen3guard/pii]'],
-    [
-      reply('Safety: Unsafe\nCategories: Sexual Content or Sexual Acts\nRefusal: No'),
-      '1 flagged [qwen3guard/sexual_content_or_sexual_acts]',
-    ],
     [
       reply('Safety: Controversial\nCategories: Politically Sensitive Topics'),
       '0 allowed [qwen3guard/controversial qwen3guard/politically_sensitive_topics]',
@@ -223,10 +195,7 @@ const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, fo
     [cut('Safety: Unsafe\nCategories: Viol'), null],
     [reply('Safety: Safe\nCategories: Violent'), null],
     [reply('Safety: Safe\nCategories: None\nSafety: Unsafe\nCategories: Violent'), null],
-    [reply('Safety: Unsafe\nCategories: None, Violent'), null],
-    [reply('Safety: Safe\nCategories: None\nor is it?'), null],
     [reply('<think>\nSafety: Safe\nCategories: None'), null],
-    [reply('This text is safe.'), null],
   ],
   shieldgemma: [
     [cut('No'), '0 allowed'],
@@ -237,22 +206,17 @@ const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, fo
     [reply('No', ['No=0.6| No=0.1|Yes=0.2| yes=0.1']), '0.3 allowed []'],
     [reply('Nothing'), null],
     [reply('No, yes'), null],
-    [reply(' \n'), null],
   ],
   'granite-guardian': [
     [reply('No'), '0 allowed'],
-    [reply('No\n<confidence> High </confidence>'), '0 allowed'],
     [reply('<think>\n</think>\n<score> yes </score>'), `1 flagged [${GRANITE_RISKS}]`],
     [
       reply('<score>no</score>', ['<', 'score', '>', 'no=0.7|yes=0.2|maybe=0.1', '</score>']),
       '0.2222222 allowed',
     ],
-    [reply('Failed'), null],
     [reply('No, yes'), null],
     [reply('<score>yes</score><score>no</score>'), null],
-    [reply('Not <score>no</score> at all'), null],
     [reply('<think>no</think><think>No'), null],
-    [reply('<score></score>'), null],
   ],
   policy: [
     [reply('{"violation": false, "categories": []}'), '0 allowed'],
@@ -267,30 +231,17 @@ const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, fo
       '1 flagged [policy/other]',
     ],
     [reply('<think>{"violation": true}</think>{"violation": false, "categories": []}'), '0 allowed'],
-    [
-      reply('{"violation": true, "categories": ["Child Sexual Exploitation"]}'),
-      '1 flagged [child_sexual_exploitation]',
-    ],
     [cut('{"violation": true, "categories": []}'), null],
-    [reply('It is fine.'), null],
     [reply('{"violation": "yes", "categories": []}'), null],
     [reply('{"violation": true, "categories": [], "quote": "x"}'), null],
-    [reply('}{'), null],
     [reply('I think {"violation": false, "categories": []} is wrong; it violates'), null],
-    [reply('{"violation": false, "categories": []}\n{"violation": true, "categories": []}'), null],
     [reply('{"violation": true, "violation": false, "categories": []}'), null],
     [reply('{"violation": false, "categories": ["hate"]}'), null],
     [reply('<think>{"violation": false, "categories": []}'), null],
   ],
 };
 
-const NOTHING = [
-  { model: 'm', choices: [] },
-  reply(null),
-  { choices: [{ message: { content: 7 } }] },
-  'safe',
-  null,
-];
+const NOTHING = [{ model: 'm', choices: [] }, reply(null), 'safe', null];
 
 describe.each(Object.keys(REPLIES) as ChatFamily[])('%s', (name) => {
   test.each(REPLIES[name])('reads %j as %s', async (said, found) => {
@@ -338,12 +289,6 @@ test.each<[name: ChatFamily, said: string]>([
     expect(restrictionOf((await judged(name, () => reply(said))).answer!)).not.toBeNull();
   },
 );
-
-test('what Qwen3Guard finds controversial is reviewed, whatever its score', async () => {
-  const said = reply('Safety: Controversial\nCategories: Unethical Acts');
-  const { answer } = await judged('qwen3guard', () => said);
-  expect(decide(DEFAULT_POLICY, { ...answer!, needsCaution: false, partial: false }).decision).toBe('review');
-});
 
 test('each risk of Granite Guardian has its own probability, and is asked for only if there is harm', async () => {
   const say: Say = ({ templateArguments }) => {

@@ -14,6 +14,7 @@ import {
   prompt,
   prompts,
   refusalOf,
+  response,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { OpenAiScripted, SeenOpenAi } from '../../helpers/guards/openai-server.ts';
@@ -52,7 +53,6 @@ describe('a chat model', () => {
   });
 
   test.each([
-    ['20 alternatives', 20, 'probability', 20],
     ['5 alternatives, and refuses to give more', 5, 'probability', 5],
     ['none, and refuses to give any', 0, 'binary', undefined],
   ] as const)('gives %s: its scores are declared as such', async (_, alternatives, scores, asked) => {
@@ -62,13 +62,6 @@ describe('a chat model', () => {
     const [outcome] = await judge(await connect([server]), [prompt('a')]);
     expect(server.seen[0]!.body.top_logprobs).toBe(asked);
     expect(verdict(outcome)).toMatchObject({ score: scores === 'binary' ? 1 : 0.75, flagged: true });
-  });
-
-  test('that leaves out what it was asked for has binary scores', async () => {
-    const server = await openAiServer({ ...LLAMA, alternatives: 0 });
-    expect((await read(server.address)).fingerprint!.artifacts).toMatchObject({ scores: 'binary' });
-    for (const outcome of await judge(await connect([server]), prompts(20)))
-      expect([0, 1]).toContain(verdict(outcome).score);
   });
 
   test('declares its model, its root, the server and the family; other texts by their hash', async () => {
@@ -100,12 +93,7 @@ describe('a chat model', () => {
   test.each([
     ['that is not served', { models: [{ id: 'another' }] }, /does not serve the model meta-llama/],
     ['of no known family', { model: 'my-model' }, /add &family= and one of llama-guard, qwen3guard/],
-    [
-      'that only talks',
-      { script: () => ({ text: 'Hello! How can I help?' }) },
-      /not an answer of the family/,
-    ],
-    ['behind a page', { script: () => ({ body: '<html>sign in</html>' }) }, /not an answer of the family/],
+    ['that only talks', { script: () => ({ text: 'Hello!' }) }, /not an answer of the family/],
     ['with another key', { script: () => ({ status: 401 }) }, /not authorised/],
     [
       'without credit',
@@ -117,27 +105,18 @@ describe('a chat model', () => {
     const address = server.address.replace(/&family=.*/, '');
     const message = await refusalOf([{ address }]);
     expect(message).toMatch(says);
-    expect(message).not.toMatch(/sign in|Hello/);
+    expect(message).not.toContain('Hello');
   });
 
-  test.each([
-    ['shieldgemma', 'google/shieldgemma-9b'],
-    ['granite-guardian', 'ibm-granite/granite-guardian-3.3-8b'],
-  ] as const)('%s behind a server that ignores template arguments is not used', async (family, model) => {
-    const server = await openAiServer({ family, model, ignoresArguments: true });
+  test('behind a server that ignores template arguments is not used', async () => {
+    const shieldGemma = { family: 'shieldgemma', model: 'google/shieldgemma-9b' } as const;
+    const server = await openAiServer({ ...shieldGemma, ignoresArguments: true });
     await expect(read(server.address)).rejects.toThrow('ignores chat_template_kwargs');
-  });
-
-  test('that is served without a list of models, or under a tag, is used', async () => {
-    await connect([await openAiServer({ ...LLAMA, models: null })]);
-    await connect([await openAiServer({ ...LLAMA, models: [{ id: `${LLAMA.model}:latest` }] })]);
   });
 
   test.each<[what: string, reply: OpenAiScripted, code: ItemCode]>([
     ['a cut answer', { text: 'unsafe\nS1', finish: 'length' }, 'INVALID_REPLY'],
     ['a refusal', { body: { choices: [{ message: { refusal: 'no' } }] } }, 'GUARD_REJECTED'],
-    ['empty choices', { body: { choices: [] } }, 'INVALID_REPLY'],
-    ['a page of a proxy', { body: '<html>' }, 'INVALID_REPLY'],
     ['an oversized reply', { body: `"${'x'.repeat(2_000_000)}"` }, 'INVALID_REPLY'],
     [
       'no probabilities',
@@ -145,39 +124,21 @@ describe('a chat model', () => {
       'INVALID_REPLY',
     ],
     ['a short context', refusal("This model's maximum context length is 8192 tokens."), 'SEQUENCE_OVERFLOW'],
-    ['a template that refuses', refusal('roles must alternate'), 'GUARD_REJECTED'],
   ])('%s costs one item', async (_, reply, code) => {
     const script = ofItems(({ content }) => (content === 'text 7' ? reply : undefined));
     const outcomes = await judge(await connect([await openAiServer({ ...LLAMA, script })]), prompts(20));
     expectOnlyFailure(outcomes, 7, code);
-    expect(JSON.stringify(outcomes[7])).not.toMatch(/html|alternate|xxx/);
+    expect(JSON.stringify(outcomes[7])).not.toContain('xxx');
   });
 
   test('judges a clip by its transcript, and neither sound nor pictures that it cannot see', async () => {
     const server = await openAiServer(LLAMA);
-    const outcomes = await judge(await connect([server]), [
-      audio('w', 'spoken'),
-      audio('w'),
-      image('i', 'caption'),
-    ]);
+    const media = [audio('w', 'spoken'), audio('w'), image('i', 'caption')];
+    const outcomes = await judge(await connect([server]), media);
     verdict(outcomes[0]);
     for (const outcome of outcomes.slice(1))
       expect(failure(outcome)).toMatchObject({ error: { code: 'PROBE_NOT_LOADED' }, attempts: 0 });
     expect(server.seen.map(({ content }) => content)).toEqual(['spoken']);
-  });
-
-  test('that is replaced during a run: each verdict names the model that gave it', async () => {
-    let answeredBy = 'one';
-    const server = await openAiServer({ ...LLAMA, answeredBy: () => answeredBy });
-    const pool = await connect([server]);
-    const outcomes = await judge(pool, prompts(50));
-    answeredBy = 'two';
-    outcomes.push(...(await judge(pool, prompts(50))));
-    const models = new Set(outcomes.map((outcome) => verdict(outcome).fingerprint!));
-    expect([...models].map((id) => pool.fingerprints.get(id)!.artifacts['answered-by'])).toEqual([
-      'one',
-      'two',
-    ]);
   });
 });
 
@@ -228,33 +189,21 @@ describe('the moderation endpoint', () => {
     expect(server.seen.length).toBeLessThan(20);
   });
 
-  test.each<[what: string, change: (results: unknown[]) => unknown]>([
-    ['a result too few', (results) => results.slice(1)],
-    [
-      'a name that is none',
-      ([first, ...more]) => [{ ...(first as object), category_scores: { '<b>': 0.5 } }, ...more],
-    ],
-  ])('%s: the list is judged one by one', async (_, change) => {
+  test('a result too few: the list is judged one by one', async () => {
     const result = { flagged: false, categories: { hate: false }, category_scores: { hate: 0.1 } };
     const script = ofItems(({ contents }) => {
-      const results: unknown[] = contents.map(() => result);
-      return { body: { model: 'm', results: contents.length > 1 ? change(results) : results } };
+      const results = contents.map(() => result);
+      return { body: { model: 'm', results: contents.length > 1 ? results.slice(1) : results } };
     });
-    const outcomes = await judge(
-      await connect([await openAiServer({ ...MODERATIONS, script, answeredBy: () => 'm' })]),
-      prompts(10),
-    );
+    const server = await openAiServer({ ...MODERATIONS, script, answeredBy: () => 'm' });
+    const outcomes = await judge(await connect([server]), prompts(10));
     for (const outcome of outcomes) expect(verdict(outcome)).toMatchObject({ score: 0.1, attempts: 1 });
   });
 
   test('gets an image with its caption as one input, of a response the response alone', async () => {
     const server = await openAiServer(MODERATIONS);
     const picture = readFileSync('docs/images/report.png');
-    const pool = await connect([server]);
-    await judge(pool, [
-      image(picture, 'a cat'),
-      { requestType: 'response', modality: 'text', prompt: 'asked', response: 'answered' },
-    ]);
+    await judge(await connect([server]), [image(picture, 'a cat'), response('asked', 'answered')]);
     const inputs = server.seen.map(({ body }) => body.input!);
     expect(inputs).toContainEqual([
       { type: 'text', text: 'a cat' },

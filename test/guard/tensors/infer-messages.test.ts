@@ -18,34 +18,12 @@ function embedded(number: number, content: Buffer): Buffer {
   return Buffer.concat([field(number, 2, ...length, left), content]);
 }
 
-function decodedBy<T>(decode: (message: Buffer) => T, message: Buffer): T | null {
-  try {
-    return decode(message);
-  } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
-    return null;
-  }
-}
-
 const name = fc.string({ maxLength: 20 });
-const shape = fc.array(
-  fc.oneof(
-    fc.constantFrom(
-      -1,
-      0,
-      1,
-      127,
-      128,
-      300,
-      2 ** 31,
-      -(2 ** 31),
-      Number.MAX_SAFE_INTEGER,
-      Number.MIN_SAFE_INTEGER,
-    ),
-    fc.maxSafeInteger(),
-  ),
-  { maxLength: 6 },
+const dimension = fc.oneof(
+  fc.constantFrom(-1, 0, 127, 128, 2 ** 31, -(2 ** 31), Number.MIN_SAFE_INTEGER),
+  fc.maxSafeInteger(),
 );
+const shape = fc.array(dimension, { maxLength: 6 });
 const bytes = fc.uint8Array({ maxLength: 300 }).map((given) => Buffer.from(given));
 const parameters = fc.dictionary(name, fc.constant({ int64_param: -7 }), {
   maxKeys: 3,
@@ -181,17 +159,6 @@ describe('typed contents of a response', () => {
       withTensors([{ datatype: 'FP32', contents: { fp32_contents: [1] } }], [encodeFloats([1])]),
     ],
     ['of another type', withTensors([{ datatype: 'FP32', contents: { int_contents: [1] } }])],
-    [
-      'of two types',
-      withTensors([{ datatype: 'BOOL', contents: { bool_contents: [true], int_contents: [1] } }]),
-    ],
-    [
-      'with half a float',
-      embedded(
-        5,
-        Buffer.concat([embedded(2, Buffer.from('FP32')), embedded(5, embedded(6, Buffer.alloc(6)))]),
-      ),
-    ],
   ])('%s are no message', (_, message) => {
     expect(() => decodeInferResponse(message)).toThrow(MalformedMessage);
   });
@@ -203,8 +170,11 @@ describe('bytes from anywhere', () => {
       fc.property(fc.uint8Array({ maxLength: 400 }), (given) => {
         const message = Buffer.from(given);
         for (const decode of [decodeInferRequest, decodeInferResponse]) {
-          const decoded = decodedBy<{ id: string }>(decode, message);
-          expect(decoded === null || typeof decoded.id === 'string').toBe(true);
+          try {
+            expect(decode(message).id).toBeTypeOf('string');
+          } catch (error) {
+            expect(error).toBeInstanceOf(MalformedMessage);
+          }
         }
       }),
     );
@@ -213,11 +183,8 @@ describe('bytes from anywhere', () => {
   const refused: [what: string, message: Buffer][] = [
     ['a group without an end', field(9, 3)],
     ['groups in groups', Buffer.alloc(60_000, field(9, 3))],
-    ['an unknown wire type', field(9, 6)],
     ['a length beyond the end', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0x0f)],
-    ['a length of 64 bits', field(7, 2, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)],
     ['a varint that ends nowhere', field(9, 0, 0xff)],
-    ['a packed number that ends nowhere', embedded(5, embedded(3, Buffer.from([0x80])))],
     [
       'a length beyond the end of its tensor',
       embedded(5, Buffer.concat([embedded(1, Buffer.alloc(100)), field(3, 2, 9)])),
