@@ -29,11 +29,6 @@ test.each([16, 5_000_000, LARGE_BYTES, LARGE_BYTES + 1])('hashes a file of %i by
   expect(await hashFile(path, { signal })).toEqual({ sha256: sha256Of(bytes), bytes });
 });
 
-test.each([100, LARGE_BYTES])('hashes no more than the first %i bytes', async (bytes) => {
-  const path = await fileOf(LARGE_BYTES + 10);
-  expect(await hashFile(path, { signal, bytes })).toEqual({ sha256: sha256Of(bytes), bytes });
-});
-
 test('the system says what is wrong with a file', async () => {
   const folder = await temporaryFolder();
   await expect(hashFile(join(folder, 'none'), { signal })).rejects.toMatchObject({ code: 'ENOENT' });

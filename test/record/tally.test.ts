@@ -25,17 +25,6 @@ const STREAM = {
   lag_ms: 2,
 };
 
-it('says how early streams raised generations, by nearest rank', () => {
-  const generations = [1, 0.5, 0.1, 0.2, 0.3333, null, null].map((shown_share_at_flag) => ({
-    stream: { ...STREAM, shown_share_at_flag },
-  }));
-  expect(counted([...generations, {}]).streams).toEqual({
-    generations: 7,
-    caution: { generations: 0, median: null, p90: null },
-    flag: { generations: 5, median: 0.3333, p90: 1 },
-  });
-});
-
 it('checks the decision on a generation that needs caution', () => {
   const stream = { ...STREAM, first_caution_seq: 4, shown_share_at_caution: 0.5 };
   const line = outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' });
@@ -62,16 +51,6 @@ it('counts what has a remedy of its own by the reason, whatever the message', ()
     unsupported_files: { csv: 1 },
     by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
     by_error_reason: { ffmpeg_missing: 1, no_text_column: 1, no_generation: 1 },
-  });
-});
-
-it('counts the turns of conversations that have no verdict of their own', () => {
-  const turns = (total: number, turn: number | null = null): Partial<OutcomeLine> => ({
-    ...{ request_type: 'multiturn', turn, coverage: { unit: 'turns', judged: total, total, worst_at: null } },
-  });
-  expect(counted([turns(5), turns(1), turns(3, 3), {}]).judged_as_whole).toEqual({
-    conversations: 1,
-    earlier_turns: 4,
   });
 });
 

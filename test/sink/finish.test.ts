@@ -1,4 +1,4 @@
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,6 @@ import {
   claim,
   failed,
   finishedRun,
-  fingerprint,
   newRun,
   resultOf,
   shardOf,
@@ -67,19 +66,6 @@ describe('finishing a run', () => {
       signature: 'none',
       errors: 2,
     });
-  });
-
-  it('leaves nothing but the record, readable by its owner only', async () => {
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]))]);
-    const made =
-      'errors.jsonl flagged.csv flagged.xlsx summary.json verdicts.csv verdicts.jsonl verdicts.parquet';
-    const kept = 'log manifest.json manifest.sha256 plan.jsonl run.json skipped.jsonl source-hashes.jsonl';
-    expect((await readdir(dir)).sort()).toEqual(`${made} ${kept} sources.jsonl`.split(' ').sort());
-    expect((await readdir(join(dir, 'log'))).sort()).toEqual(['0001-000001.jsonl', '0001-commits.jsonl']);
-    for (const name of await readdir(dir, { recursive: true })) {
-      const { mode } = await stat(join(dir, name));
-      expect([name, (mode & 0o777).toString(8)]).toEqual([name, name === 'log' ? '700' : '600']);
-    }
   });
 
   it('records the hash of a file that was judged as a whole, and none of one that was found changed', async () => {
@@ -169,27 +155,6 @@ describe('finishing a run', () => {
     expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);
     expect((await readdir(run.dir)).filter((name) => name.startsWith('.'))).toEqual([]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, pass: 2 });
-  });
-
-  it('makes two models in one run a headline, and lists both', async () => {
-    const other = fingerprint('b');
-    const shard = shardOf(0, [0, 1, 2, 3]);
-    const result = {
-      ...resultOf(shard, (item) => verdict(item, { fingerprint: item.seq < 2 ? FINGERPRINT.id : other.id })),
-      fingerprints: [FINGERPRINT, other],
-    };
-    const { dir, summary } = await finishedRun([result]);
-    expect(summary.guards.map(({ fingerprint: id, verdicts }) => [id, verdicts])).toEqual(
-      [
-        [FINGERPRINT.id, 2],
-        [other.id, 2],
-      ].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
-    );
-    expect(summaryLines(summary)[1]).toMatch(/ATTENTION: 2 different models/);
-    const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as {
-      fingerprints: unknown;
-    };
-    expect(manifest.fingerprints).toEqual([FINGERPRINT, other]);
   });
 
   it('refuses a shard whose outcomes do not fit its items', async () => {

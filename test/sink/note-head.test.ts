@@ -1,11 +1,10 @@
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findEnclosingRunDirectory } from '../../src/files/folders.ts';
 import { readNotedHeads } from '../../src/record/head-file.ts';
 import { noteHead } from '../../src/sink/note-head.ts';
 import { folderWith, temporaryFolder } from '../helpers/cli.ts';
-import { finishedRun, noted, resultOf, shardOf, signal } from '../record/run-fixture.ts';
+import { noted, signal } from '../record/run-fixture.ts';
 
 const HEAD = 'b'.repeat(64);
 
@@ -36,15 +35,5 @@ describe('a head file', () => {
     await symlink(join(folder, 'target'), join(folder, 'heads.jsonl'));
     await expect(noteHead(join(folder, 'heads.jsonl'), noted('one', 1, HEAD), signal)).rejects.toThrow();
     expect(await readFile(join(folder, 'target'), 'utf8')).toBe('');
-  });
-
-  it('may not lie in a run directory, also by a link', async () => {
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0]))]);
-    const folder = await temporaryFolder();
-    await symlink(join(dir, 'log'), join(folder, 'elsewhere'));
-    await mkdir(join(folder, 'free'));
-    expect(await findEnclosingRunDirectory(join(dir, 'heads.jsonl'))).toBe(dir);
-    expect(await findEnclosingRunDirectory(join(folder, 'elsewhere', 'heads.jsonl'))).toBe(dir);
-    expect(await findEnclosingRunDirectory(join(folder, 'free', 'heads.jsonl'))).toBe(null);
   });
 });

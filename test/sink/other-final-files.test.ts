@@ -87,9 +87,3 @@ it('lists what may show children in sexual contexts apart, and not among the fla
   expect(summaryLines(summary).join('\n')).toContain('in sexual contexts: restricted.csv');
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });
-
-it('writes no restricted.csv when there is nothing to list', async () => {
-  const { dir, summary } = await finishedRun([resultOf(shardOf(0, [0, 1]))], { formats: ['jsonl'] });
-  expect(existsSync(join(dir, 'restricted.csv'))).toBe(false);
-  expect(summary.restricted).toBe(0);
-});

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstat, mkdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -180,44 +180,4 @@ it('is made once by processes that begin at the same time, and keeps what each o
   for (const each of parts.flat()) expect(store.find(each, [JUDGED])?.judgement).toEqual(FOUND);
   await store.close();
   expect(said).toEqual([]);
-});
-
-it('keeps its files to its user', async () => {
-  const { open, dir } = await keptStore();
-  const opened = await open();
-  const data = await dataFile(dir);
-  const modes = await Promise.all([dir, dirname(data), data, `${data}-lock`].map((path) => stat(path)));
-  expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o700, 0o600, 0o600]);
-  await opened.close();
-});
-
-/** Opens the store, and is stopped while it writes. */
-const HOLDER = WRITER.replace(
-  'await Promise.all(recorded.verdicts.map(add));',
-  `const { createRequire } = await import('node:module');
-  const { readFileSync } = await import('node:fs');
-  const { data } = JSON.parse(readFileSync(dir + '/store.json'));
-  const file = { path: dir + '/' + data + '/data.mdb', noSubdir: true, encoding: 'binary', keyEncoding: 'binary' };
-  const root = createRequire(store)('lmdb').open({ ...file, mapSize: 64 * 1024 ** 3, maxDbs: 8 });
-  root.transactionSync(() => {
-    console.log('holds the lock');
-    process.kill(process.pid, 'SIGSTOP');
-  });`,
-);
-
-it('is not waited for when a process was stopped while it wrote', async () => {
-  const { open, dir, said, key } = await keptStore([recorded]);
-  const given = `${dir}.json`;
-  await writeFile(given, JSON.stringify({ key: key!.toString('hex'), recorded }));
-  const args = ['--input-type=module', '-e', HOLDER, dir, BUILT, given];
-  const holder = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  try {
-    await once(holder.stdout, 'data');
-    const store = await open();
-    expect(store.find(contents[0]!, [JUDGED])?.judgement).toEqual(FOUND);
-    await store.close();
-  } finally {
-    holder.kill('SIGKILL');
-  }
-  expect(said).toEqual([expect.stringContaining('was not closed properly')]);
 });

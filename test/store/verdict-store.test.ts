@@ -1,9 +1,9 @@
-import { chmod, cp, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { open as openRoot } from 'lmdb';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { COVERAGE_UNITS } from '../../src/domain/coverage.ts';
 import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { roundScore } from '../../src/guard/protocol/answer.ts';
@@ -61,22 +61,6 @@ it('finds a verdict as it was, whatever its scores and flags', async () => {
     }),
   );
   await store.close();
-});
-
-it('keeps a verdict with all scores in 250 bytes of its file', async () => {
-  const { open, dir } = await keptStore();
-  const store = await open();
-  const count = 10_000;
-  const verdicts = Array.from({ length: count }, (_, index) => {
-    const score = roundScore((index + 1) / (count + 1));
-    const subcategoryScores = Object.fromEntries(CATEGORY_KEYS.map((key) => [key, score]));
-    const told = { score, subcategoryScores, subcategoryFlags: ['hate', 'privacy'] };
-    return { contentSha256: content(index), judgement: { ...judgement(), ...told } };
-  });
-  await store.add({ ...verdictsOf('run-1', []), verdicts });
-  await store.close();
-  const [data] = (await readdir(dir)).filter((name) => name.startsWith('data-'));
-  expect((await stat(join(dir, data!, 'data.mdb'))).size / count).toBeLessThan(250);
 });
 
 it('finds only what the same model judged with the same options, by the first that did', async () => {
@@ -183,58 +167,9 @@ it('trusts no store that another user made, and a copy of its own only as far as
   expect(said).toHaveLength(1);
 });
 
-it('removes what a killed process left when it is built again', async () => {
-  const { open, dir, ...options } = await keptStore();
-  await (await open()).close();
-  for (const name of ['data-1-00000000', 'data-1-11111111']) {
-    await mkdir(join(dir, name));
-    await utimes(join(dir, name), 1, 1);
-  }
-  const inUse = `data-${process.pid}-22222222`;
-  await mkdir(join(dir, inUse));
-  const collected = await VerdictStore.collectGarbage(dir, { ...options, isUnfinished: () => false });
-  expect(collected).not.toBeNull();
-  const names = await readdir(dir);
-  expect(names).toHaveLength(3);
-  expect(names).toEqual(expect.arrayContaining(['store.json', inUse]));
-});
-
 it('refuses a folder that others can write in', async () => {
   const { open, dir } = await keptStore();
   await mkdir(dir);
   await chmod(dir, 0o777);
   await expect(open()).rejects.toMatchObject({ kind: 'usage' });
-});
-
-it('is not opened while a container uses it whose processes have the same ids, and is taken over later', async () => {
-  const { open, dir, said, ...options } = await keptStore();
-  await (await open()).close();
-  const [data] = (await readdir(dir)).filter((name) => name.startsWith('data-'));
-  const other = await StoreUser.begin(join(dir, data!), '0123456789abcdef');
-  expect(await VerdictStore.open(dir, options)).toBeNull();
-  expect(said).toEqual([expect.stringContaining('another container uses the verdict store')]);
-  await other!.noteClosed();
-  await other!.end();
-  const store = await open();
-  await store.add(verdictsOf('run-1', [content('a')]));
-  await store.close();
-  expect((await readdir(join(dir, data!))).filter((name) => name.startsWith('user-'))).toEqual([]);
-  expect(said).toHaveLength(1);
-});
-
-it('turns off, and ends nothing, when a timer of its library fails', async () => {
-  const { open, said } = await keptStore();
-  const store = await open();
-  await store.add(verdictsOf('run-1', [content('a')]));
-  expect(store.find(content('a'), [JUDGED])).not.toBeNull();
-  const error = new TypeError('Cannot read properties of null');
-  error.stack = 'TypeError\n    at Timeout.resetReadTxn (/app/node_modules/lmdb/read.js:1071:5)';
-  setTimeout(() => {
-    throw error;
-  }, 0);
-  await vi.waitFor(() =>
-    expect(said).toEqual([expect.stringContaining('nothing more is reused in this run')]),
-  );
-  expect(store.find(content('a'), [JUDGED])).toBeNull();
-  await store.close();
 });

@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
-import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
@@ -186,50 +185,5 @@ describe('a damaged verdict log', () => {
     const run = await committed();
     await rm(join(run.dir, 'log', `${epoch}-commits.jsonl`));
     expect(await refusal(run)).toBe(`log/${epoch}-commits.jsonl is missing`);
-  });
-});
-
-it('says once that checking a large log takes long, and stops between two ranges', async () => {
-  const run = await committed();
-  const stop = new AbortController();
-  const said: string[] = [];
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const read = vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
-      vi.advanceTimersByTime(10_000);
-      stop.abort();
-      return Buffer.alloc(0);
-    });
-    await expect(
-      claim(run, { signal: stop.signal, report: (line) => said.push(line) }),
-    ).rejects.toMatchObject({ name: 'AbortError' });
-    expect(read).toHaveBeenCalledTimes(1);
-    read.mockRestore();
-  } finally {
-    vi.useRealTimers();
-  }
-  expect(said).toEqual([expect.stringContaining('Checking the committed outcomes')]);
-});
-
-describe('who was overtaken says so, whatever it made of what the later one wrote:', () => {
-  const overtake = (run: Run): void =>
-    void vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
-      await (await claim(run)).close();
-      throw new Failure('internal', 'what another one writes does not fit');
-    });
-
-  it('of a claim', async () => {
-    const run = await committed();
-    overtake(run);
-    await expect(claim(run)).rejects.toMatchObject({ kind: 'superseded' });
-  });
-
-  it('of an end', async () => {
-    const run = await newRun();
-    const log = await claim(run);
-    await work(run.dir, log, results());
-    overtake(run);
-    await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'superseded' });
-    await log.close();
   });
 });

@@ -76,32 +76,6 @@ describe('the summary for people', () => {
     );
   });
 
-  it('says what the policy was, what its gates came to, and what has no category', () => {
-    const policy = {
-      thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4 } },
-      allowFlagged: true,
-      allowPartial: false,
-    };
-    const gate = {
-      gate: 'hate',
-      limit: 0.001,
-      value: 33 / 12_340,
-      part: 33,
-      unknown: 2,
-      whole: 12_340,
-      tripped: true,
-    };
-    const text = summaryText({ ...SUMMARY, policy, gates: [gate], partial: 2 });
-    expect(text).toContain(
-      '\nPolicy: default review from 0.5, block from 0.8; hate review from 0.4; allowFlagged\n',
-    );
-    expect(text).toContain('\n  no category            0       7\n');
-    expect(text).toContain('\nJudged only in part: 2 items; coverage in the record says how far\n');
-    expect(text).toContain(
-      '\nGate category hate tripped: 0.00267 is above 0.001 (33 of 12,340 verdicts; 2 flagged without a score for the category)\n',
-    );
-  });
-
   it('has advice for every code and every cause, in a line and in full', () => {
     for (const code of ITEM_CODES) {
       expect(summaryText({ ...SUMMARY, by_error_code: { [code]: 1 } })).toContain(`(${code})`);
@@ -112,51 +86,6 @@ describe('the summary for people', () => {
       expect(full).toMatch(/\w/);
     }
     expect(Object.keys(REASON_ADVICE)).toEqual(expect.arrayContaining([...ITEM_ERROR_REASONS]));
-  });
-
-  it('bounds each section, and keeps what comes first, the commands and the end', () => {
-    const many = Array.from({ length: 300 }, (_, at) => at);
-    const flood: Summary = {
-      ...SUMMARY,
-      status: 'incomplete',
-      by_error_code: Object.fromEntries(ITEM_CODES.map((code, at) => [code, at + 1])),
-      unsupported_files: Object.fromEntries(many.map((at) => [`x${at}`, at])),
-      without_ffmpeg: 1,
-      without_text_column: 1,
-      tables: many.map((at) => ({
-        ...{ path: `${at}.csv`, files: 1, judged: ['x'], chosen_by: 'content', not_judged: [`"c${at}"`] },
-      })),
-      without_header: many.map((at) => `${at}.csv`),
-      fitted_headers: many.map((at) => `${at}.csv`),
-      skipped: { 'system files': 3, 'broken links': 1 },
-      empty_sources: { count: 1_000_000, paths: many.map((at) => `empty-${at}.csv`) },
-      by_category: Object.fromEntries(many.map((at) => [`name-${at}`, at])),
-      decisions_by_category: Object.fromEntries(
-        many.map((at) => [`name-${at}`, { allow: 1, review: 2, block: 3 }]),
-      ),
-      guards: many.map((at) => ({ ...SUMMARY.guards[0]!, fingerprint: `sha256:${at}` })),
-      gates: many.slice(0, 15).map((at) => ({
-        ...{ gate: 'hate', limit: 0.001, value: 0.5, part: at, unknown: 0, whole: 10, tripped: at === 14 },
-      })),
-      restricted: 2,
-      partial: 9,
-      thresholds_unapplied: 4,
-      reused: 3,
-    };
-    const command = `  npm run enqueue -- ./uploads ${'--text-column Kommentar '.repeat(4)}`;
-    const last = ['Open next: report.html', '/runs/20261121T020000Z-nightly-ab12'];
-    const lines = summaryLines(flood, {
-      reviews: null,
-      commands: [`Why\n${command}`, 'Other\n  command'],
-      last,
-    });
-    expect(lines.length).toBeLessThan(100);
-    expect(lines[0]).toMatch(/^Judged 12,340 of 12,345/);
-    expect(lines).toContain(command);
-    expect(lines.filter((line) => line.startsWith('… '))).toHaveLength(2);
-    expect(lines).toContain(`  … ${many.length + 1 - 20} more (summary.json)`);
-    expect(lines.join('\n')).toMatch(/tripped: [^]*\nChain head: /);
-    expect(lines.slice(-2)).toEqual(last);
   });
 
   it('says of verdicts over REST why they name no model, and that it may be another one', () => {

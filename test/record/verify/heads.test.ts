@@ -48,11 +48,4 @@ describe('verify with a head file', () => {
       problem: 'the chain lacks the head of pass 1, recorded at 2026-11-21T02:00:00.000Z',
     });
   });
-
-  it('says that a head file is not there', async () => {
-    const { dir } = await finishedRun([resultOf(shardOf(0, [0]))]);
-    await expect(verifyRun(dir, { headFile: join(dir, '..', 'none.jsonl') })).rejects.toMatchObject({
-      kind: 'usage',
-    });
-  });
 });

@@ -15,17 +15,6 @@ async function finishedWith(sources: number) {
 }
 
 describe('the hashes of the sources', () => {
-  it('are in a file of their own, so the manifest does not grow with the number of sources', async () => {
-    const many = await finishedWith(20_000);
-    const manifest = await readFile(join(many.dir, 'manifest.json'), 'utf8');
-    expect(JSON.parse(manifest)).toMatchObject({ sources: 20_000 });
-    expect(manifest).not.toContain('folder/file-');
-    const lines = (await readFile(join(many.dir, NAME), 'utf8')).trimEnd().split('\n');
-    expect(lines).toHaveLength(20_000);
-    expect(lines[7]).toBe('{"source":7,"sha256":null}');
-    expect(await verifyRun(many.dir)).toMatchObject({ ok: true, items: 2 });
-  });
-
   it.each([
     ['changed', (text: string) => text.replace(/null/, `"${'f'.repeat(64)}"`), 'but had'],
     [

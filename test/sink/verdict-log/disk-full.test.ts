@@ -95,20 +95,6 @@ describe('a full disk', () => {
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
   });
 
-  it('does not hold up an abort', async () => {
-    const run = await newRun();
-    const stop = new AbortController();
-    const log = await claim(run, {
-      signal: stop.signal,
-      retryEveryMs: 600_000,
-      maxWaitMs: 600_000,
-      report: () => stop.abort(new Error('stop')),
-    });
-    await failWrites(run.dir, Number.POSITIVE_INFINITY);
-    await expect(log.commit(resultOf(shardOf(0, [0])))).rejects.toThrow('stop');
-    await log.close();
-  });
-
   it('leaves the plan whole', async () => {
     const run = await newRun();
     const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
