@@ -17,13 +17,6 @@ const codes = async (run: Run): Promise<string[]> =>
   (await outcomes(run.dir)).map((line) => `${line.source.path} ${line.error?.code ?? 'ok'}`);
 
 describe('a run that is continued', () => {
-  it('goes to its end at once when nothing happens, and has nothing more to do then', async () => {
-    const { run } = await runOver({ 'a.csv': rows('a', 0, 95) });
-    expect((await go(run, judge())).summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
-    expect(await go(run, new Failure('service', 'not asked'))).toMatchObject({ worked: false });
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
-  });
-
   it('plans on where it stopped, with lanes interleaved, until everything has its outcome', async () => {
     const records = Array.from({ length: 300 }, (_, row) =>
       row % 3 === 0 ? { messages: [{ role: 'user', content: `chat ${row}` }] } : { text: `text ${row}` },
@@ -40,14 +33,6 @@ describe('a run that is continued', () => {
     );
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 301 });
     expect(await findUnfinished({ ...run, dir: folder })).toBeNull();
-  });
-
-  it('makes one item of a text file that changed before it was judged', async () => {
-    const { uploads, run } = await runOver({ 'a.txt': 'as it was' });
-    await expect(go(run, judge({ answers: 0 }))).rejects.toThrow();
-    await writeFile(join(uploads, 'a.txt'), 'as it is now');
-    await go(run, judge());
-    expect(await codes(run)).toEqual(['uploads/a.txt SOURCE_CHANGED']);
   });
 
   it('keeps what was judged of a table that changed, and ends what was planned, and the rest as one item', async () => {

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { cutPlan } from './cut-plan.ts';
-import { createdRun, go, judge, rows, runOver } from './small-run.ts';
+import { createdRun, go, judge, rows } from './small-run.ts';
 import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
@@ -63,32 +63,6 @@ const records = (index: number, count: number): string =>
   }).join('');
 
 describe('a run that is resumed over changed files', () => {
-  it('leaves a file without items alone that it had passed', async () => {
-    for (const change of ['append', 'delete'] as const) {
-      const { uploads, run } = await runOver({ 'a.csv': 'id,text\n', 'b.csv': rows('b', 0, 95) });
-      await expect(go(run, judge({ answers: 40 }))).rejects.toMatchObject({ kind: 'service' });
-      const before = (await logged(run)).length;
-      expect(before).toBeGreaterThan(0);
-      if (change === 'append') await appendFile(join(uploads, 'a.csv'), 'a1,late\n');
-      else await rm(join(uploads, 'a.csv'));
-      let asked = 0;
-      const { summary } = await go(run, judge({ refuse: () => (asked++, null) }));
-      expect(summary).toMatchObject({ status: 'finished', items: 95, verdicts: 95 });
-      expect(asked).toBe(95 - before);
-      expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 95 });
-    }
-  });
-
-  it('goes on after a shard of whole files that is committed', async () => {
-    const files = Array.from({ length: 20 }, (_, file) => [`f${file + 10}.txt`, `file ${file}`] as const);
-    const { run } = await runOver(Object.fromEntries(files));
-    await expect(go(run, judge({ answers: 10 }))).rejects.toMatchObject({ kind: 'service' });
-    await cutPlan(run, 0);
-    const { summary } = await go(run, judge());
-    expect(summary).toMatchObject({ items: 20, verdicts: 20 });
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
-
   it('comes to its end, and judges nothing again that is committed, wherever it stopped and whatever changed', async () => {
     await fc.assert(
       fc.asyncProperty(

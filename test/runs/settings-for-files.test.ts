@@ -4,8 +4,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileSettings, SourceConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Run } from '../../src/runs/create-run.ts';
-import { forecastLines } from '../../src/preflight/forecast-text.ts';
-import { preflight } from '../../src/preflight/preflight.ts';
 import { prepareRun } from '../../src/runs/prepare-run.ts';
 import type { RunEvent } from '../../src/runs/run-events.ts';
 import { folderWith } from '../helpers/cli.ts';
@@ -71,14 +69,6 @@ describe('settings for files that match a glob', () => {
     });
   });
 
-  it('apply to a file that was named itself, and to one that a glob found', async () => {
-    const [settings] = source([{ files: '*.de.csv', textColumns: ['Notiz'] }]).for!;
-    const named = corpus(join(folder, 'in/b.de.csv'), { for: [settings!] });
-    const found = corpus(join(folder, 'in/**/*.csv'), { for: [{ ...settings!, files: 'deep/*' }] });
-    expect(await firstTexts(named)).toEqual({ 'b.de.csv': 'b note 0 as such' });
-    expect(await firstTexts(found)).toMatchObject({ 'in/deep/.c.de.csv': 'c note 0 as such' });
-  });
-
   it('ask for columns only where a file is read by them, and then one of these must have each', async () => {
     const notices: string[] = [];
     const report = (event: RunEvent): void => void (event.kind === 'notice' && notices.push(event.line));
@@ -126,24 +116,5 @@ describe('settings for files that match a glob', () => {
     expect(asked.filter((text) => text.includes('b note') || text.includes('c note'))).toEqual([]);
     expect(asked.filter((text) => text.includes('c text'))).toHaveLength(20);
     expect(await outcomes(run.made!.dir)).toHaveLength(61);
-  });
-
-  it('are shown by preflight, with the number of files', async () => {
-    const config = source([
-      { files: '*.de.csv', textColumns: ['Kommentartext'], encoding: 'latin1' },
-      { files: '*.fr.csv', idColumn: 'Nr', header: 'no' },
-    ]);
-    const forecast = await preflight(runConfig(join(folder, 'runs'), [config]), { rate: 1, signal: never });
-    expect(forecast).toMatchObject({
-      unused_globs: ['*.fr.csv'],
-      sources: [{ for: [{ files: '*.de.csv', matched: 2, encoding: 'latin1' }, { matched: 0 }] }],
-    });
-    const lines = forecastLines(forecast).join('\n');
-    expect(lines).toContain(
-      '  for "*.de.csv": 2 files; text column Kommentartext, encoding latin1, audit final',
-    );
-    expect(lines).toContain('  for "*.fr.csv": 0 files; id column Nr, header no, audit final');
-    expect(lines).toContain('no file is read by the settings for "*.fr.csv"');
-    expect(lines).toContain('judged "Kommentartext"; not judged "Notiz"');
   });
 });

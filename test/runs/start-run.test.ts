@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import type { RunConfig } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import { itemError } from '../../src/domain/item-error.ts';
 import type { EndpointStatus } from '../../src/guard/endpoint/endpoint-status.ts';
 import type { GuardSession } from '../../src/guard/pool/guard-session.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
@@ -97,22 +96,4 @@ it('a run is started, resumed and retried without a terminal', async () => {
   const fourth = optionsFor(new Failure('service', 'not asked'));
   const again = await resumeRun(dir, { ...fourth.options, retry: false, trusted: true });
   expect(again).toMatchObject({ worked: false, end: 'complete' });
-});
-
-it('a run that replays generations says that no guard takes streams', async () => {
-  const asked: unknown[] = [];
-  const session = sessionOf(judge(), ready, async (kind) => {
-    asked.push(kind);
-    return itemError('PROBE_NOT_LOADED', 'no streams');
-  });
-  const { options, events } = optionsFor(session);
-  await startRun(config, options);
-  expect(kinds(events)).not.toContain('no-streams');
-  const sources = config.sources.map((source) => ({
-    ...source,
-    asStream: { chunkChars: 8, cadenceChunks: 1 },
-  }));
-  await startRun({ ...config, sources }, options);
-  expect(asked).toEqual([{ requestType: 'generation', modality: 'text' }]);
-  expect(events).toContainEqual({ kind: 'no-streams', guards: 1 });
 });

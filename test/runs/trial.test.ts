@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -61,13 +61,6 @@ describe('a trial of the first records', () => {
     expect(firstLine).toBe('{"source":0,"sha256":null}');
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 43 });
   });
-
-  it('says so when that was everything', async () => {
-    const run = await runOver({ 'a.csv': rows('a', 0, 3), 'b.txt': 'file' }, first(9));
-    const { summary } = await go(run, judge());
-    expect(summary.trial).toEqual({ ...first(9), records_read: 4, records_not_selected: 0 });
-    expect(summaryLines(summary)[1]).toBe('TRIAL: all 4 records of the corpus (--limit 9)');
-  });
 });
 
 describe('a trial of a random share', () => {
@@ -95,13 +88,6 @@ describe('a trial of a random share', () => {
     await go(other, judge());
     expect(places(await outcomes(other.dir))).not.toEqual(judged);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
-
-  it('says that it chose nothing', async () => {
-    const run = await runOver({ 'a.csv': rows('a', 0, 3) }, share(1e-9));
-    const { summary } = await go(run, judge());
-    expect(summary).toMatchObject({ items: 0, trial: { records_read: 3, records_not_selected: 3 } });
-    expect(summaryLines(summary)).toContain('EMPTY: the trial chose no records, so nothing was judged');
   });
 });
 
@@ -170,21 +156,4 @@ describe('a trial that is continued', () => {
       { seed: SEED, numRuns: rounds(8) },
     );
   });
-});
-
-it('a sample selects the same text files whether they can be read or not, and a table that cannot be is an item', async () => {
-  const texts = Object.fromEntries(Array.from({ length: 300 }, (_, file) => [`${file}.txt`, `text ${file}`]));
-  const readable = await runOver(texts, share(0.1));
-  const { summary } = await go(readable, judge());
-  const gone = await runOver({ ...texts, 'z.csv': rows('z', 0, 9) }, share(0.1));
-  await rm(join(gone.dir, '..', '..', 'uploads'), { recursive: true });
-  const { summary: without } = await go(gone, judge());
-  expect(without.trial).toMatchObject({ records_read: 301, records_not_selected: 300 - summary.items });
-  expect(without).toMatchObject({
-    items: summary.items + 1,
-    by_error_code: { UNREADABLE_SOURCE: summary.items + 1 },
-  });
-  const selected = places(await outcomes(readable.dir));
-  expect(places(await outcomes(gone.dir))).toEqual([...selected, 'z.csv']);
-  expect(await verifyRun(gone.dir)).toMatchObject({ ok: true });
 });

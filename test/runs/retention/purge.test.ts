@@ -8,12 +8,12 @@ import { readManifest } from '../../../src/record/manifest/manifest.ts';
 import { writePurged } from '../../../src/record/purged.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
-import { findUnfinished, openRun } from '../../../src/runs/open-run.ts';
+import { openRun } from '../../../src/runs/open-run.ts';
 import { holdRun, releaseRun } from '../../../src/runs/retention/hold.ts';
 import { type PurgeResult, purgeRuns } from '../../../src/runs/retention/purge-runs.ts';
 import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { judgedRun, NEVER } from '../../helpers/judged-run.ts';
-import { go, judge, rows, runOver } from '../small-run.ts';
+import { rows, runOver } from '../small-run.ts';
 
 /** Calls of the file system until the process is gone; from then on every call fails. */
 let left = Infinity;
@@ -161,13 +161,5 @@ describe('a purge', () => {
     const { run, pass, chain_head } = await readManifest(dir);
     await writePurged(dir, { schema: 1, run, at: NOW.toISOString(), by: 'mia', pass, chain_head });
     await expect(FeedClaim.take(dir, { fleet: false })).rejects.toMatchObject({ kind: 'purged' });
-  });
-
-  test('is no unfinished run of the same sources', async () => {
-    const { run } = await runOver({ 'a.csv': rows('a', 0, 20) });
-    await go(run, judge());
-    await purge([run.dir]);
-    const second = { ...run, dir: `${run.dir}-second` };
-    expect(await findUnfinished(second)).toBeNull();
   });
 });

@@ -45,10 +45,3 @@ it.each<readonly [string, (folder: string, out: string) => Promise<unknown>]>([
   await act(folder, out);
   expect((await readdir(out)).filter((name) => name.startsWith('.')).sort()).toEqual([...KEPT].sort());
 });
-
-it('a purge that only shows what it would do removes none', async () => {
-  const { out } = await abandoned();
-  const before = await readdir(out);
-  await typed(['runs', 'purge', '--older-than', '30d', '--dry-run', '--out', out]);
-  expect(await readdir(out)).toEqual(before);
-});

@@ -1,12 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Failure } from '../../../src/domain/failure.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
-import type { RunEvent } from '../../../src/runs/run-events.ts';
-import { onlyRun } from '../../helpers/run-directory.ts';
-import { resumed, site, type Scan, type Site } from './rescans.ts';
+import { site, type Scan, type Site } from './rescans.ts';
 
 const COUNT = 40;
 
@@ -50,18 +47,4 @@ it('outcomes hold a piece of what is to review or block, judged and reused', asy
 
   const without = await scan({ policy: 'half.yaml' });
   expect(without.lines.every(({ snippet }) => snippet === null)).toBe(true);
-});
-
-it('a run with content is resumed and retried with content', async () => {
-  const { folder, guard, scan } = await siteWithRows();
-  const stop = new AbortController();
-  const report = ({ kind }: RunEvent): void => {
-    if (kind === 'begun') stop.abort(new Failure('interrupted', 'interrupted'));
-  };
-  await expect(scan(WITH, { stop: stop.signal, report })).rejects.toMatchObject({ kind: 'interrupted' });
-  const dir = await onlyRun(join(folder, 'runs'));
-  guard.server.synthetic!.setFaults([{ kind: 'crash', containing: 'number 3' }]);
-  expect((await resumed(dir, guard)).summary.errors).toBeGreaterThan(0);
-  guard.server.synthetic!.setFaults([]);
-  expectSnippets(await resumed(dir, guard, true));
 });

@@ -1,12 +1,10 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Failure } from '../../../src/domain/failure.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
-import type { RunEvent } from '../../../src/runs/run-events.ts';
 import { startRestGuard } from '../../helpers/guards/rest-guard.ts';
-import { comparable, onlyRun } from '../../helpers/run-directory.ts';
-import { resumed, sessionWith, site, type Site } from './rescans.ts';
+import { comparable } from '../../helpers/run-directory.ts';
+import { sessionWith, site, type Site } from './rescans.ts';
 
 const rows = (...texts: readonly string[]): string =>
   `id,text\n${texts.map((text, row) => `r${row},${text}\n`).join('')}`;
@@ -50,22 +48,6 @@ describe('a second run', () => {
     const strict = await scan({ policy: 'strict.yaml' });
     expect(strict.taken).toEqual([]);
     expect(strict.summary).toMatchObject({ reused: 2, by_decision: { block: 2 } });
-  });
-
-  it('can share the store with another one at the same time', async () => {
-    const { scan } = await siteWith(...Array.from({ length: 600 }, (_, at) => `text ${at}`));
-    const both = await Promise.all([scan(), scan()]);
-    expect(both.map(({ summary }) => summary.verdicts)).toEqual([600, 600]);
-    const third = await scan();
-    expect(third.taken).toEqual([]);
-    expect(third.said).toEqual([]);
-  });
-
-  it('with another store judges again', async () => {
-    const { scan } = await siteWith('one');
-    await scan();
-    expect((await scan({ store: 'elsewhere' })).taken).toEqual(['one']);
-    expect((await scan({ store: 'elsewhere', out: 'other' })).taken).toEqual([]);
   });
 
   it('reuses no verdict of another model than the one that it expects', async () => {
@@ -127,16 +109,6 @@ describe('a second run', () => {
     await scan();
     expect((await scan({}, { guards })).summary).toMatchObject({ reused: 0 });
   });
-
-  it('after one broken file was mended costs one guard request', async () => {
-    const { uploads, scan } = await siteWith('one', 'two');
-    await writeFile(join(uploads, 'b.txt'), Buffer.from([0xff, 0xfe, 0xfd, 0x41, 0xff]));
-    expect((await scan()).summary).toMatchObject({ errors: 1 });
-    await writeFile(join(uploads, 'b.txt'), 'mended');
-    const second = await scan();
-    expect(second.taken).toEqual(['mended']);
-    expect(second.summary).toMatchObject({ errors: 0, reused: 2 });
-  });
 });
 
 describe('equal content in one run', () => {
@@ -155,59 +127,5 @@ describe('equal content in one run', () => {
     for (const line of reused) {
       expect(line).toMatchObject({ reused_from: run.record.run, score, attempts: 0 });
     }
-  });
-
-  it('that was judged before a run was interrupted is not judged again when it is resumed', async () => {
-    const texts = Array.from({ length: 40_000 }, (_, at) => `text ${at % 15_000}`);
-    const { folder, guard, scan } = await siteWith(...texts);
-    const stop = new AbortController();
-    const killed = scan(
-      { format: ['jsonl'] },
-      {
-        stop: stop.signal,
-        report: (event) => {
-          if (event.kind !== 'judging') return;
-          const look = setInterval(() => {
-            if (event.view().judged < 1000) return;
-            clearInterval(look);
-            stop.abort(new Failure('interrupted', 'interrupted'));
-          }, 1);
-          onTestFinished(() => clearInterval(look));
-        },
-      },
-    );
-    await expect(killed).rejects.toMatchObject({ kind: 'interrupted' });
-    const ended = new Date().toISOString();
-    guard.taken();
-    const { lines, taken, summary, run } = await resumed(await onlyRun(join(folder, 'runs')), guard);
-    expect(summary).toMatchObject({ verdicts: 40_000 });
-    const again = new Set(taken);
-    const before = lines.filter((line) => line.moderated_at < ended);
-    expect(before.length).toBeGreaterThan(500);
-    // What was committed at the last moment may not have been stored, and be judged for its later copies.
-    expect(before.filter((line) => again.has(texts[line.seq]!)).length).toBeLessThan(before.length);
-    expect(lines.some((line) => line.reused_from === run.record.run)).toBe(true);
-  });
-});
-
-describe('a folder that is no store', () => {
-  it('is refused before anything is written', async () => {
-    const { folder, scan } = await siteWith('one');
-    await expect(scan({ store: 'uploads' })).rejects.toMatchObject({ kind: 'usage' });
-    expect(await readdir(folder)).toEqual(['uploads']);
-  });
-
-  it('does not keep a run from being resumed', async () => {
-    const { folder, guard, scan } = await siteWith('one', 'one');
-    const stop = new AbortController();
-    const report = ({ kind }: RunEvent): void => {
-      if (kind === 'begun') stop.abort(new Failure('interrupted', 'interrupted'));
-    };
-    await expect(scan({}, { stop: stop.signal, report })).rejects.toMatchObject({ kind: 'interrupted' });
-    await writeFile(join(folder, 'runs', '.store', 'notes.txt'), 'of somebody');
-    const { taken, said, summary } = await resumed(await onlyRun(join(folder, 'runs')), guard);
-    expect(said.at(-1)).toMatch(/is not a verdict store: .*; the run continues without it$/);
-    expect(taken).toEqual(['one', 'one']);
-    expect(summary).toMatchObject({ verdicts: 2 });
   });
 });
