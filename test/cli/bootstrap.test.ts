@@ -1,4 +1,4 @@
-import { copyFile, cp, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
@@ -98,18 +98,6 @@ it('builds again after a page has other content, and not after it has another ti
   expect((await start().done()).stderr).toContain('building the pages');
 });
 
-it('builds again where dist was copied from another checkout, however new its files', async () => {
-  const other = await checkout();
-  await writeFile(join(other.root, 'src/other.ts'), '');
-  await other.start().done();
-  const { root, start } = await checkout();
-  await cp(join(other.root, 'node_modules'), join(root, 'node_modules'), { recursive: true });
-  await cp(join(other.root, 'dist'), join(root, 'dist'), { recursive: true });
-  const { stderr } = await start().done();
-  expect(stderr).toContain('bundling the programs');
-  expect(stderr).not.toContain('installing');
-});
-
 it('builds again after a build that failed, even when what was built before is back', async () => {
   const { root, start } = await checkout();
   await start().done();
@@ -128,14 +116,6 @@ it('installs again when the lock names another version, however old it is', asyn
   await utimes(lock, new Date(0), new Date(0));
   expect((await start().done()).stderr).toMatch(/installing[^]*bundling the programs/);
   expect((await start().done()).stderr).toBe('');
-});
-
-it('does not install again what another npm install brought, but for optional packages', async () => {
-  const { root, start } = await checkout();
-  await mkdir(join(root, 'node_modules'));
-  const installed = { 'node_modules/a': { integrity: 'sha512-old' } };
-  await writeFile(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: installed }));
-  expect((await start().done()).stderr).not.toContain('installing');
 });
 
 it('installs without the scripts of packages, and shows them no secret', async () => {
@@ -165,14 +145,6 @@ it('takes over a lock of a process that is gone', async () => {
   await expect(stat(join(root, '.setup.lock'))).rejects.toThrow('ENOENT');
 });
 
-it('takes over a lock that a crash left empty', async () => {
-  const { root, start } = await checkout();
-  const lock = join(root, '.setup.lock');
-  await writeFile(lock, '');
-  await utimes(lock, new Date(0), new Date(0));
-  expect((await start().done()).stdout).toBe('ran\n');
-});
-
 it('waits, with a word, for a lock that a living or a foreign process holds', async () => {
   const { root, start } = await checkout();
   const lock = join(root, '.setup.lock');
@@ -183,25 +155,3 @@ it('waits, with a word, for a lock that a living or a foreign process holds', as
   await rm(lock);
   expect((await started.done()).stdout).toBe('ran\n');
 });
-
-it('locks packages that all allow Node 20.19: an install with strict engines works', async () => {
-  const lock = JSON.parse(await readFile(new URL('../../package-lock.json', import.meta.url), 'utf8')) as {
-    packages: Record<string, { engines?: { node?: string } }>;
-  };
-  const refusing = Object.entries(lock.packages).filter(([, { engines }]) => !allows(engines?.node ?? '*'));
-  expect(refusing).toEqual([]);
-});
-
-/** Whether one of the alternatives of a range holds Node 20.19: by where it begins, and that it does not end before. */
-function allows(range: string): boolean {
-  return range.split('||').some((alternative) => {
-    const [, sign, major, minor] =
-      /^([\^~]|>=?|)v?(\d+|\*)(?:\.(\d+))?/.exec(alternative.replaceAll(' ', '')) ??
-      expect.unreachable(range);
-    if (major === '*') return true;
-    if (/<=? *v?(1?\d|20)\b/.test(alternative)) return false;
-    if (sign!.startsWith('>') && Number(major) < 20) return true;
-    const from = Number(minor ?? 19);
-    return major === '20' && (sign === '' || sign === '~' ? from === 19 : from <= 19);
-  });
-}

@@ -42,22 +42,6 @@ describe('flags that npm kept', () => {
     }
   });
 
-  it('are named together', async () => {
-    const stderr = await said(['enqueue', './x'], npm({ policy: 'p', guard: 'a\n\nb', reuse: '' }));
-    expect(stderr).toMatch(/^guardsweep: npm took (--guard|--policy|--no-reuse|, ){5} for itself: /);
-  });
-
-  it('are not suspected where npm passed them on, or where the setting is one of npm', async () => {
-    for (const words of [
-      ['./nothing-here', '--format', 'csv,parquet'],
-      ['./nothing-here', '--policy', 'p'],
-    ]) {
-      expect(
-        await said(['enqueue', ...words], npm({ json: 'true', audit: '', loglevel: 'warn' })),
-      ).not.toContain('npm took');
-    }
-  });
-
   it('are not looked for outside the script of the command', async () => {
     for (const env of [
       { ...npm({ policy: 'p' }), npm_lifecycle_event: 'nightly' },

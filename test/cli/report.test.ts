@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -31,18 +31,5 @@ describe('the report of a run', () => {
     const inside = await command(['report', dir, '--out', join(dir, 'other.html')]);
     expect(inside.status).toBe(2);
     expect(await readdir(dir)).not.toContain('other.html');
-  });
-
-  it('is not written with --no-report; what keeps it from being written does not fail the run', async () => {
-    const cwd = await folderWith({ 'rows.csv': 'text\nhello\n' });
-    const without = await guardsweep(['enqueue', 'rows.csv', '--no-report'], { cwd });
-    const dir = await onlyRun(join(cwd, 'runs'));
-    expect(without.status).toBe(0);
-    expect(await readdir(dir)).not.toContain('report.html');
-    await mkdir(join(dir, 'report.html'));
-    const failed = await typed(['report', dir], { context: { cwd } });
-    expect(failed.status).toBe(4);
-    expect(failed.stderr).toMatch(/report\.html cannot be written/);
-    expect((await readdir(dir)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
-import { folderWith, temporaryFolder, writeFiles } from '../helpers/cli.ts';
+import { folderWith, writeFiles } from '../helpers/cli.ts';
 import { judgedRun } from '../helpers/judged-run.ts';
 import { typed } from './terminal.ts';
 
@@ -86,16 +86,6 @@ describe('runs', () => {
     expect((await run('runs', 'list')).stdout).toMatch(new RegExp(`${second} +purged .* 2 +1 +0 `));
     expect(await run('runs', 'hold', first, '--release')).toMatchObject({ status: 0 });
     expect(await run('runs', 'purge', first)).toMatchObject({ status: 0 });
-  });
-
-  it('to purge must be said', async () => {
-    const context = { cwd: await temporaryFolder() };
-    expect(await typed(['runs', 'purge'], { context })).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining('--older-than 30d') as string,
-    });
-    const wrong = await typed(['runs', 'purge', '--older-than', '30'], { context });
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('such as 12h, 30d or 8w')]);
   });
 });
 

@@ -9,7 +9,7 @@ import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { allSettings } from '../config/settings/all-settings.ts';
 import { markdownList, withList } from '../config/settings/markdown-list.ts';
-import { output, runsWith, typed } from './terminal.ts';
+import { output, runsWith } from './terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const never = new AbortController().signal;
@@ -80,14 +80,6 @@ async function flagItems(): Promise<{ name: string; text: string }[]> {
 }
 
 describe('environment variables', () => {
-  it('are all in the help', async () => {
-    const { stdout } = await typed(['--help']);
-    for (const { name, help } of ENVIRONMENT) {
-      expect(stdout).toContain(`\n  ${name} `);
-      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(help);
-    }
-  });
-
   it('that the source names are settings, the usual ones of AWS, or what --on-finish hands over', async () => {
     const src = resolve(root, 'src');
     const others = /^(GUARDSWEEP_(RUN|RUN_DIR|PASS|HEAD|STATUS|SUMMARY)|AWS_.*)$/;

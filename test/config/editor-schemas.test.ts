@@ -57,18 +57,6 @@ describe('the schemas for editors', () => {
     await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
     await expect(await asJsonSchema(POLICY_SCHEMA)).toMatchFileSnapshot('../../jobs/policy.schema.json');
   });
-
-  it('are named by the examples', async () => {
-    for (const [file, schema] of [
-      ['nightly-rescan.yaml', './job.schema.json'],
-      ['dataset-audit.yaml', './job.schema.json'],
-      ['policies/default.yaml', '../policy.schema.json'],
-      ...OF_GUARDS.map((name) => [`guards/${name}.yaml`, '../job.schema.json'] as const),
-    ] as const) {
-      const [first] = (await readFile(resolve(root, 'jobs', file), 'utf8')).split('\n');
-      expect(first).toBe(`# yaml-language-server: $schema=${schema}`);
-    }
-  });
 });
 
 describe('the example jobs', () => {

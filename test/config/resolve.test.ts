@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Flags } from '../../src/config/settings/given.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { resolved } from './workspace.ts';
 
@@ -177,17 +176,6 @@ describe('a run’s configuration', () => {
     }
   });
 
-  it('keeps verdicts beside the run directory or where it is told to, and reuses them unless told not to', async () => {
-    const cwd = await folderWith({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\nreuse: true\n' });
-    const used = async (paths: string[], flags: Flags) => {
-      const { store, reuse } = await resolved({ cwd, paths, flags });
-      return { store, reuse };
-    };
-    expect(await used(['a.csv'], { out: 'x' })).toEqual({ store: join(cwd, 'x', '.store'), reuse: true });
-    expect(await used(['bare.yml'], { noReuse: true })).toMatchObject({ reuse: false });
-    expect(await used(['jobs/job.yaml'], { store: 'v' })).toEqual({ store: join(cwd, 'v'), reuse: false });
-  });
-
   it('takes guards from GUARD_URL only if neither a flag nor the job file names one', async () => {
     const cwd = await folderWith({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
     const env = { GUARD_URL: 'grpc://one, grpc://two:9 ,grpcs://[::1]:8001/' };
@@ -221,41 +209,10 @@ describe('a run’s configuration', () => {
     expect((await resolved({ cwd, flags: { guard: [given] } })).guards).toEqual([taken]);
   });
 
-  it('takes one guard and one text column without brackets', async () => {
-    const job = 'sources: [{ path: a.csv, text: body }]\nguard: grpc://gpu-1\n';
-    const cwd = await folderWith({ ...files, 'job.yaml': job });
-    const config = await resolved({ cwd, paths: ['job.yaml'] });
-    expect(config).toMatchObject({ guards: ['grpc://gpu-1:8001'], sources: [{ textColumns: ['body'] }] });
-  });
-
   it('substitutes nothing from the environment into a job file', async () => {
     const cwd = await folderWith({ 'job.yaml': 'sources: [{ path: "./*.csv", text: "${HOME} $HOME" }]\n' });
     const config = await resolved({ cwd, paths: ['job.yaml'], env: { HOME: '/root' } });
     expect(config.sources[0]).toMatchObject({ path: join(cwd, '*.csv'), textColumns: ['${HOME} $HOME'] });
-  });
-
-  it('names the run after its job file or first path', async () => {
-    const cwd = await folderWith({
-      'Größe & Maß.csv': '',
-      'Nightly Rescan.yaml': 'sources: [{ path: "*.csv" }]\n',
-      'dump.jsonl.gz': '',
-      '評論.csv': '',
-    });
-    const nameOf = async (path: string) => (await resolved({ cwd, paths: [path] })).name;
-    expect(await nameOf('Größe & Maß.csv')).toBe('gro-e-ma');
-    expect(await nameOf('Nightly Rescan.yaml')).toBe('nightly-rescan');
-    expect(await nameOf('dump.jsonl.gz')).toBe('dump');
-    expect(await nameOf('評論.csv')).toBe('run');
-  });
-
-  it('is frozen throughout', async () => {
-    const cwd = await folderWith(files);
-    const config = await resolved({ cwd, paths: ['jobs/job.yaml'] });
-    const frozen = (value: unknown): boolean =>
-      typeof value !== 'object' ||
-      value === null ||
-      (Object.isFrozen(value) && Object.values(value).every((part) => frozen(part)));
-    expect(frozen(config)).toBe(true);
   });
 });
 

@@ -95,16 +95,3 @@ it('secrets reach our processes as files, which are not for every user', () => {
   }
   expect(ours).toBe(3);
 });
-
-it('mistakes in them are found', () => {
-  const mistakes = [
-    ['strategy: {', 'strategies: {'],
-    ['scaleTargetRef', 'targetRef'],
-    ['containerPort: 9465', 'containerPort: "9465"'],
-  ] as const;
-  const wrong = mistakes.reduce((text, [right, mistake]) => text.replace(right, mistake), TEXT);
-  const problems = problemsOf(manifestsIn(wrong)).join('\n');
-  for (const said of [/strategies/, /targetRef/, /'string' is not assignable to type 'number'/]) {
-    expect(problems).toMatch(said);
-  }
-});

@@ -41,32 +41,11 @@ describe('an interrupt', () => {
     expect(calls).toEqual(['drain', 'stop', 'kill']);
   });
 
-  it('may be a hang-up, unless the command has its own use for it', () => {
-    const { source, calls } = watched();
-    const reload = (): void => void calls.push('reload');
-    source.on('SIGHUP', reload);
-    source.emit('SIGHUP');
-    source.off('SIGHUP', reload);
-    source.emit('SIGHUP');
-    expect(calls).toEqual(['reload', 'drain']);
-  });
-
   it('that npm passes on a second time still counts once', () => {
     const { source, calls } = watched();
     source.emit('SIGINT');
     vi.advanceTimersByTime(20);
     source.emit('SIGINT');
-    expect(calls).toEqual(['drain']);
-  });
-
-  it('is no longer listened for after the end', () => {
-    const { source, calls, interrupts } = watched();
-    source.emit('SIGINT');
-    interrupts.end();
-    interrupts.end();
-    vi.advanceTimersByTime(60_000);
-    expect(source.eventNames()).toEqual([]);
-    expect(vi.getTimerCount()).toBe(0);
     expect(calls).toEqual(['drain']);
   });
 });

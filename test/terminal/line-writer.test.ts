@@ -65,14 +65,6 @@ test('a line has a bound', () => {
   expect(written((writer) => writer.line('x'.repeat(1_000_000))).length).toBeLessThan(20_000);
 });
 
-test('several lines are written at once, and none as nothing', () => {
-  const writes: string[] = [];
-  const writer = new LineWriter({ write: (more) => writes.push(more) });
-  writer.lines(['a', 'b\nc']);
-  writer.lines([]);
-  expect(writes).toEqual(['a\nb\\x0ac\n']);
-});
-
 describe('lines that are redrawn', () => {
   const drawn = (columns: number, rows: number) => {
     const writes: string[] = [];
@@ -88,29 +80,5 @@ describe('lines that are redrawn', () => {
       'no room',
     ]);
     expect(writes).toEqual(['\r\u001b[J\\x1b123456…\n\u{1f600}\u6f22\u5b57 \u6f22…']);
-  });
-
-  it('replace those before them, also when the terminal became narrower', () => {
-    const { writes, target, writer } = drawn(80, 24);
-    writer.redraw(['a'.repeat(40), 'b']);
-    writer.redraw(['c', 'd']);
-    expect(writes.at(-1)).toBe('\r\u001b[1A\u001b[Jc\nd');
-    writer.redraw(['a'.repeat(40), 'b']);
-    target.columns = 20;
-    writer.redraw(['c']);
-    expect(writes.at(-1)).toBe('\r\u001b[2A\u001b[Jc');
-  });
-
-  it('are erased or kept before other lines', () => {
-    const { writes, writer } = drawn(80, 24);
-    writer.erase();
-    writer.keep();
-    writer.redraw(['a', 'b']);
-    writer.erase();
-    writer.line('notice');
-    writer.redraw(['c']);
-    writer.keep();
-    writer.erase();
-    expect(writes.join('')).toBe('\r\u001b[Ja\nb\r\u001b[1A\u001b[Jnotice\n\r\u001b[Jc\n');
   });
 });

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
 import { typed } from '../terminal.ts';
-import { expectOnlyOurLines, FORGED, HOSTILE } from './output.ts';
+import { expectOnlyOurLines, HOSTILE } from './output.ts';
 
 async function enqueued(args: readonly string[]) {
   const { address } = await syntheticGuard();
@@ -42,17 +42,6 @@ test('a run over hostile names prints lines of its own, and so do status, verify
     ['retry', dir],
   ]) {
     const { stdout, stderr } = await typed(command, { runs: runCommands });
-    expectOnlyOurLines(stdout, stderr);
-  }
-});
-
-test('a file that is named and refused is shown on one line', async () => {
-  const folder = await temporaryFolder();
-  const file = join(folder, `${HOSTILE}.csv`);
-  await writeFile(file, `"${HOSTILE}",y,n\nwords,others,3\nmore,fewer,4\n`);
-  const out = ['--out', join(folder, 'runs')];
-  for (const flags of [[], ['--text-column', HOSTILE], ['--text-column', 'none'], ['--encoding', HOSTILE]]) {
-    const { stdout, stderr } = await enqueued([file, ...out, ...flags]);
     expectOnlyOurLines(stdout, stderr);
   }
 });
@@ -104,18 +93,4 @@ test('the last line for a folder with control characters is escaped, and JSON gi
   const stopped = await typed(['status', dir, '--json']);
   expect(stopped.stdout).toMatch(/^[\x20-\x7e]+\n$/);
   expect(JSON.parse(stopped.stdout)).toMatchObject([{ dir, state: 'finished' }]);
-});
-
-test('normalize prints one line for each file, with hostile names escaped', async () => {
-  const folder = await temporaryFolder();
-  const names = [`${HOSTILE}.png`, FORGED, 'verified:', 'plain.png'];
-  for (const name of names) await writeFile(join(folder, name), 'no image');
-  const { stdout, stderr } = await typed(['normalize', ...names, '--out', HOSTILE], {
-    context: { cwd: folder },
-  });
-  expect(stdout).toBe('');
-  const lines = stderr.split('\n').slice(0, -2);
-  expect(lines).toHaveLength(names.length);
-  for (const line of lines) expect(line).toMatch(/^("[^"]*"|plain\.png): UNSUPPORTED_TYPE, /);
-  expect(stderr).not.toMatch(/[^\P{Cc}\n]|\p{Cf}|\p{Zl}/u);
 });

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hasMarker } from '../../../src/runs/control/control-files.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { type TestRedis, redisForTest } from '../../helpers/redis/redis.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { typed } from '../terminal.ts';
 
@@ -59,42 +58,6 @@ describe('a run', () => {
       expect(await typed([command, 'nightly'])).toMatchObject({
         status: 2,
         stderr: expect.stringMatching(/not a run directory.*type the path that enqueue printed/) as string,
-      });
-    }
-  });
-});
-
-describe('doctor, of a Redis', () => {
-  const redisCheck = async (url: string): Promise<unknown> => {
-    const env = { PATH: process.env['PATH'], REDIS_URL: url };
-    const checks = JSON.parse((await typed(['doctor', '--json'], { context: { env } })).stdout) as {
-      what: string;
-    }[];
-    expect(checks.filter(({ what }) => what.startsWith('guard'))).toEqual([]);
-    return checks.find(({ what }) => what.startsWith('Redis'));
-  };
-  const started = async (...settings: string[]): Promise<TestRedis> => redisForTest({ settings, tcp: true });
-
-  it('says that it is there', async () => {
-    const redis = await redisForTest();
-    expect(await redisCheck(redis.url)).toMatchObject({ ok: true, todo: null });
-  });
-
-  it('says in words what is wrong with it, and what to do', async () => {
-    const wrong: readonly (readonly [url: string, found: RegExp])[] = [
-      [(await started('--requirepass', 'secret')).url, / wants a password/],
-      [
-        (await started('--requirepass', 'secret')).url.replace('//', '//:wrong@'),
-        / does not accept the user or password/,
-      ],
-      [(await started('--maxmemory-policy', 'allkeys-lru')).url, / has maxmemory-policy allkeys-lru/],
-    ];
-    for (const [url, found] of wrong) {
-      expect(await redisCheck(url)).toMatchObject({
-        ok: false,
-        what: expect.stringMatching(/^Redis at redis:\/\/127\.0\.0\.1:\d+ \(REDIS_URL\)$/) as string,
-        found: expect.stringMatching(found) as string,
-        todo: 'docs/fleet.md lists the requirements',
       });
     }
   });

@@ -35,13 +35,6 @@ describe('the files for TLS connections to guards', () => {
     expect(await read({})).toEqual({});
   });
 
-  it('may hold a chain of certificates', async () => {
-    const chain = client.certificate.toString() + authority.certificate.toString();
-    await writeFile(join(cwd, 'chain.pem'), chain);
-    const flags = { guardCa: 'chain.pem', guardCert: 'chain.pem', guardKey: 'client.key' };
-    expect(await read(flags)).toMatchObject({ ca: chain, cert: chain });
-  });
-
   it('are a mistake where no guard is reached over TLS', async () => {
     const guards = ['embedded:', 'grpc://gpu-1:8001', 'http://gpu-1:9000'];
     await expect(read({ guardCa: 'certificate.pem' }, guards)).rejects.toMatchObject({

@@ -34,11 +34,6 @@ describe('a secret from a file', () => {
       GUARD_TOKEN: SECRET,
     });
   });
-
-  it('is not read where none is named, or the variable holds no secret', async () => {
-    const env = { GUARD_TOKEN_FILE: '', REDIS_PREFIX_FILE: '/nowhere', SSL_CERT_FILE: '/nowhere' };
-    expect(await readSecretFiles(env, '/')).toEqual(env);
-  });
 });
 
 describe('a file that holds no usable secret', () => {
@@ -67,11 +62,5 @@ describe('a file that holds no usable secret', () => {
       expect(done.stderr).toMatch(says);
       expect(done.stdout + done.stderr).not.toContain(SECRET);
     }
-  });
-
-  it('does not keep the help from being read', async () => {
-    const env = { GUARD_API_KEY_FILE: '/nowhere' };
-    for (const argv of [['help', 'status'], ['status', '--help'], ['--version']])
-      expect((await typed(argv, { context: { env } })).status).toBe(0);
   });
 });
