@@ -4,11 +4,9 @@ import { expect, it } from 'vitest';
 import { Database } from '../../src/analysis/database.ts';
 import type { Policy } from '../../src/domain/policy.ts';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { resolveRunConfig } from '../../src/config/resolve.ts';
-import type { Flags } from '../../src/config/settings/given.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { typed } from '../cli/terminal.ts';
-import { folderWith, temporaryFolder } from '../helpers/cli.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { judgedRun, NEVER, wordsOf, type Verdict } from '../helpers/judged-run.ts';
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
@@ -90,24 +88,4 @@ it('the scores of other taxonomies are decided on, tabled, counted and replayed 
     block: { allow: 0, review: 0, block: 2 },
   });
   expect(result.without_score).toEqual({ 'openai/hate': 1 });
-});
-
-it('a policy or gate names them, and nothing that only looks like them', async () => {
-  const folder = await folderWith({ 'a.csv': 'comment\nhello\n' });
-  const policy = join(folder, 'policy.yaml');
-  const resolved = async (name: string, flags: Flags) => {
-    await writeFile(policy, `thresholds:\n  ${name}: { review: 0.5 }\n`);
-    const where = { paths: ['a.csv'], cwd: folder, env: {} };
-    return resolveRunConfig({ ...where, flags: { guard: ['grpc://gpu-1:8001'], ...flags } });
-  };
-  const { config } = await resolved('openai/hate', { policy, failIf: ['openai/hate=0.5'] });
-  expect(config).toMatchObject({
-    policy: { thresholds: { 'openai/hate': { review: 0.5 } } },
-    failIf: { categories: { 'openai/hate': 0.5 } },
-  });
-  for (const name of ['hat', 'opneai/hate', 'openai/Hate']) {
-    const unknown = expect.stringContaining(`"${name}" is not a known key of thresholds`) as string;
-    await expect(resolved(name, { policy })).rejects.toMatchObject({ kind: 'usage', message: unknown });
-    await expect(resolved('hate', { failIf: [`${name}=0.5`] })).rejects.toMatchObject({ kind: 'usage' });
-  }
 });

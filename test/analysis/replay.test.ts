@@ -112,33 +112,6 @@ test('labels measure thresholds, and what no threshold reaches is said', async (
   });
 });
 
-test('labels name an item by its content too, as JSON Lines', async () => {
-  const [first] = (await readFile(join(run, 'verdicts.jsonl'), 'utf8')).split('\n');
-  const { content_sha256 } = JSON.parse(first!) as { content_sha256: string };
-  await writeFile(join(folder, 'labels.jsonl'), `${JSON.stringify({ content_sha256, label: false })}\n`);
-  const { labels } = await replayed(null, '--labels', 'labels.jsonl');
-  expect(labels).toMatchObject({ labels: 1, unmatched: 0, scores: [{ labelled: { true: 0, false: 1 } }] });
-});
-
-test('the text fits a screen', async () => {
-  await writeFile(
-    join(folder, 'policy.yaml'),
-    'thresholds: { default: { review: 0.4 }, hate: { review: 0.2 } }',
-  );
-  await writeFile(join(folder, 'labels.csv'), 'id,label\nr0,false\nr3,true\n');
-  const args = ['--policy', 'policy.yaml', '--labels', 'labels.csv', '--min-recall', '1'];
-  const { stdout } = await typed(['replay', run, ...args], { context: { cwd: folder } });
-  expect(stdout).toContain('Review queue: 1 -> 3 (+2)\n');
-  expect(stdout).toContain('  1 r1: allow -> review (score>=0.4)\n');
-  expect(stdout).toContain('  hate: no score in 2 of 4 verdicts\n');
-  expect(stdout).toContain(
-    'With a recall of at least 1: threshold 0.9: precision 1.000, recall 1.000, F1 1.000\n',
-  );
-  const lines = stdout.split('\n');
-  expect(lines.length).toBeLessThan(45);
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(130);
-});
-
 test.each<[what: string, args: string[], status: number, says: string]>([
   ['nothing to apply', [], 2, '--policy FILE'],
   ['a minimum without labels', ['--policy', 'policy.yaml', '--min-recall', '1'], 2, 'need labels'],

@@ -79,26 +79,6 @@ describe('annotated rows', () => {
     expect(rows[1]!['guard_categories']).not.toMatch(/[\r\n\u00e4]/);
   });
 
-  it.each([
-    ['a header of more names', 'id,text,x,y\n1,a\n2,b,,\n3,c,\n', 'id,text,x,y'],
-    ['a header of fewer names', 'id,text\n1,a,z\n2,"b","z"\n3,c,z,"",\n', 'id,text,'],
-    ['delimiters behind the rows', 'id,text\r\n1,a,\r\n2,b\r\n3,c,"",,', 'id,text'],
-    ['a delimiter behind the header', 'id,text,\n1,a\n2,b,\n3,c\n', 'id,text,'],
-  ])('of a table with %s stand below the header that was added', async (_name, table, header) => {
-    const cwd = await temporaryFolder();
-    const { status, text } = await annotated(cwd, 'a.csv', table);
-    expect(status).toBe(0);
-    const [first, ...rows]: string[][] = parse(text);
-    expect(first!.join(',')).toMatch(new RegExp(`^${header},moderation_decision`));
-    const column = first!.indexOf('moderation_decision');
-    expect(rows.map((row) => [row[0], row[1], row[column], row.length])).toEqual(
-      ['a', 'b', 'c'].map((cell, index) => [String(index + 1), cell, 'allow', first!.length]),
-    );
-    const clean = await exported(cwd, await judgedRun(cwd, ['a.csv']), '--clean', 'clean-a.csv');
-    expect(clean.status).toBe(0);
-    expect(await readFile(join(cwd, 'clean-a.csv'), 'utf8')).toBe(table);
-  });
-
   it('are refused where the key is taken, and nothing is written', async () => {
     const cwd = await temporaryFolder();
     const lines = '{"text":"a"}\n{"text":"b","moderation":1}\n';

@@ -1,5 +1,5 @@
 import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderWith } from '../../helpers/cli.ts';
 import { typed } from '../../cli/terminal.ts';
@@ -61,19 +61,6 @@ describe('an export', () => {
     await writeFile(join(altered, 'verdicts.jsonl'), verdicts.replace('"score":0.1', '"score":0.2'));
     const { status, stderr } = await exported(cwd, altered, '--clean', 'clean');
     expect([status, stderr]).toEqual([1, expect.stringContaining('verdicts.jsonl does not have the hash')]);
-  });
-
-  it('tells people what was kept; the last line is what was written', async () => {
-    const { cwd, dir } = await smallRun();
-    const context = { cwd, env: { XDG_STATE_HOME: join(cwd, '.state') } };
-    const argv = ['export', basename(dir), '--clean', 'clean', '--annotate', 'annotated', '--trust-run'];
-    const { status, stdout } = await typed(argv, { context });
-    expect(status).toBe(0);
-    const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toBe('Kept 1 of 1 row; 0 left out');
-    expect(lines.at(-1)).toBe(join(cwd, 'annotated'));
-    const row = await readFile(join(cwd, 'annotated', 'up', 'a.csv'), 'utf8');
-    expect(row.split('\n')[1]).toBe('hello,allow,0.1,,,');
   });
 });
 

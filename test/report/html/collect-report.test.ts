@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { appendFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +10,6 @@ import { collectReport } from '../../../src/report/html/collect-report.ts';
 import type { ReportData } from '../../../src/report/html/report-data.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
-import { outcomes } from '../../helpers/run-directory.ts';
 import { failed, signal } from '../../record/run-fixture.ts';
 import { judgedRun } from '../export/judged-run.ts';
 
@@ -84,16 +83,6 @@ describe('a collected report', () => {
     );
   });
 
-  it('spreads the scores, and draws the thresholds of the policy', () => {
-    const total = (bins: readonly number[]): number => bins.reduce((sum, count) => sum + count, 0);
-    expect(total(data.scores.decisions.block)).toBe(data.summary.by_decision.block);
-    expect(data.scores).toMatchObject({ review: 0.5, block: 0.8 });
-    expect(data.scores.categories.map(({ category, bins }) => [category, total(bins)])).toContainEqual([
-      'privacy',
-      2,
-    ]);
-  });
-
   it('names the most severe and the slowest items with links, but no restricted one', () => {
     expect(ids(data.severe)).toEqual(['a0', 'a1', 'a2', 'b0']);
     expect(ids(data.slow).slice(0, 2)).toEqual(['a0', 'a1']);
@@ -113,38 +102,6 @@ describe('a collected report', () => {
     expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256);
   });
 
-  it('names the files that were not judged by cause, with what to do about each beyond its cause', async () => {
-    const cwd = await temporaryFolder();
-    const ids = Array.from({ length: 30 }, (_, at) => `${at},2024-01-02\n`);
-    await writeFile(join(cwd, 'ids.csv'), `id,when\n${ids.join('')}`);
-    await writeFile(join(cwd, 'old.csv'), Buffer.from('text\nGrüße aus Köln\nschöne Tage\n', 'latin1'));
-    await writeFile(join(cwd, 'partly.csv'), 'text\n0.1\nfail\n');
-    const { notJudged } = await collect(
-      await judgedRun(cwd, ['ids.csv', 'old.csv', 'partly.csv'], { judge: byWords }),
-    );
-    const file = pathToFileURL(join(cwd, 'ids.csv')).href;
-    expect(notJudged).toMatchObject([
-      {
-        reason: 'no_text_column',
-        items: 30,
-        files: [{ item: { path: 'ids.csv', file }, items: 30, advice: null }],
-      },
-      {
-        code: 'INVALID_ENCODING',
-        full: expect.stringContaining('--encoding') as string,
-        files: [{ item: { path: 'old.csv' } }],
-      },
-      { code: 'TIMEOUT', files: [{ item: { path: 'partly.csv' }, items: 1 }] },
-    ]);
-  });
-
-  it('is refused for a run that is not finished', async () => {
-    const copy = join(await temporaryFolder(), basename(dir));
-    await cp(dir, copy, { recursive: true });
-    await rm(join(copy, 'manifest.json'));
-    await expect(collect(copy)).rejects.toMatchObject({ kind: 'usage' });
-  });
-
   it('is not made of a record that failed verification', async () => {
     const copy = join(await temporaryFolder(), basename(dir));
     await cp(dir, copy, { recursive: true });
@@ -154,21 +111,5 @@ describe('a collected report', () => {
     await writeFile(path, bytes);
     await expect(collect(copy)).rejects.toThrow('verdicts.parquet does not have the hash');
     await expect(collect(await temporaryFolder())).rejects.toMatchObject({ kind: 'usage' });
-  });
-
-  it('compares with the previous finished run of the same name and sources', async () => {
-    const cwd = await temporaryFolder();
-    const first = await run(cwd);
-    const before = join(dirname(first), '20200101T000000Z-before-0000');
-    await rename(first, before);
-    await mkdir(join(dirname(first), '20210101T000000Z-damaged-0000'));
-    await appendFile(join(dirname(first), '20210101T000000Z-damaged-0000', 'run.json'), '{');
-    expect((await collect(before)).previous).toBeNull();
-    const { previous } = await collect(await run(cwd));
-    expect(previous).toMatchObject({
-      counts: { items: 11, errors: 2, fingerprints: [MODEL.id] },
-      changes: { onlyBefore: 0, onlyNow: 0, meanShift: 0, decisions: [] },
-    });
-    expect(previous!.changes!.pairs).toBe((await outcomes(before)).length);
   });
 });
