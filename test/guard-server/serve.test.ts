@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { beforeEach, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { Failure } from '../../src/domain/failure.ts';
 import { serveGuard, type ServeOptions } from '../../src/guard-server/serve.ts';
 import { startGuardServer } from '../../src/guard-server/server.ts';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
@@ -14,14 +13,11 @@ import { temporaryFolder } from '../helpers/cli.ts';
 let folder: string;
 /** Ends the server: it drains. */
 let stop: AbortController;
-/** Ends it at once. */
-let abort: AbortController;
 let stdout: PassThrough;
 
 beforeEach(async () => {
   folder = await temporaryFolder();
   stop = new AbortController();
-  abort = new AbortController();
   stdout = new PassThrough({ encoding: 'utf8' });
 });
 
@@ -30,7 +26,7 @@ const line = async (): Promise<string> => ((await once(stdout, 'data')) as [stri
 const serve = (options: Partial<ServeOptions> = {}): Promise<void> =>
   serveGuard(
     { model: 'synthetic', host: '127.0.0.1', grpcPort: 0, httpPort: 0, metricsPort: 0, ...options },
-    { drain: stop.signal, stop: abort.signal },
+    { drain: stop.signal, stop: new AbortController().signal },
     new LineWriter(stdout),
   );
 
@@ -48,21 +44,6 @@ it('says where it listens and serves until it is told to stop (C-109)', async ()
   await served;
   await expect(fetch(address![2]!)).rejects.toThrow('fetch failed');
   await expect(client.call('ServerReady', {})).rejects.toMatchObject({ code: status.UNAVAILABLE });
-  client.close();
-});
-
-it('drops its open calls when it is stopped at once, which is no clean end', async () => {
-  const faults = join(folder, 'faults.json');
-  await writeFile(faults, '{"faults":[{"kind":"slow","factor":100000}]}');
-  const served = serve({ faults });
-  const client = new TestClient((await line()).split(' ')[3]!);
-  const call = client.infer({ tensors: promptInputs(['a']) });
-  const outcome = expect(call).rejects.toMatchObject({ code: status.CANCELLED });
-  await client.call('ServerReady', {});
-  stop.abort();
-  abort.abort(new Failure('interrupted', 'at once'));
-  await expect(served).rejects.toThrow('at once');
-  await outcome;
   client.close();
 });
 
@@ -91,10 +72,7 @@ it('says that a port is taken', async () => {
   const httpPort = Number(new URL(other.httpAddress!).port);
   await expect(serve({ grpcPort })).rejects.toMatchObject({ kind: 'usage' });
   await expect(serve({ httpPort })).rejects.toMatchObject({ kind: 'usage' });
-  await expect(serve({ metricsPort: grpcPort })).rejects.toMatchObject({
-    kind: 'usage',
-    message: expect.stringContaining('cannot serve metrics') as string,
-  });
+  await expect(serve({ metricsPort: grpcPort })).rejects.toMatchObject({ kind: 'usage' });
   await other.close();
 });
 

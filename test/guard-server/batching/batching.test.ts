@@ -36,25 +36,15 @@ const turns = (count: number): TestTensor[] => [
 ];
 
 describe('dynamic batching', () => {
-  it('joins requests of one signature up to the batch size', async () => {
-    await start(4);
-    expect(await executionsOf([one, one, one, one, one])).toBe(2);
-  });
-
-  it('never splits a request', async () => {
-    await start(4);
-    const three = promptInputs(['a', 'b', 'c']);
-    expect(await executionsOf([three, three, one, one])).toBe(3);
-  });
-
-  it('keeps requests with different input names apart', async () => {
-    await start(8);
-    expect(await executionsOf([one, response, one, response])).toBe(4);
-  });
-
-  it('keeps conversations of different lengths apart', async () => {
-    await start(8);
-    expect(await executionsOf([turns(2), turns(2), turns(3)])).toBe(2);
+  const three = promptInputs(['a', 'b', 'c']);
+  it.each<[what: string, maxBatchSize: number, requests: TestTensor[][], executions: number]>([
+    ['joins requests of one signature up to the batch size', 4, [one, one, one, one, one], 2],
+    ['never splits a request', 4, [three, three, one, one], 3],
+    ['keeps requests with different input names apart', 8, [one, response, one, response], 4],
+    ['keeps conversations of different lengths apart', 8, [turns(2), turns(2), turns(3)], 2],
+  ])('%s', async (_what, maxBatchSize, requests, executions) => {
+    await start(maxBatchSize);
+    expect(await executionsOf(requests)).toBe(executions);
   });
 
   it('runs as many executions at once as there are instances', async () => {

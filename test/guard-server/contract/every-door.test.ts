@@ -32,53 +32,26 @@ const REFUSED = {
   MESSAGES: messages([['nobody', '']]),
 };
 
-interface Form {
-  readonly what: string;
-  /** REQUEST_TYPE, where it is not the default. */
-  readonly type: readonly TestTensor[];
-  readonly required: readonly TestTensor[];
-  readonly optional: readonly TestTensor[];
-  /** Inputs of other request types. */
-  readonly foreign: readonly (keyof typeof REFUSED)[];
-}
-
-const MEDIA_FOREIGN = ['RESPONSE_TEXT', 'MESSAGES'] as const;
-const FORMS: readonly Form[] = [
-  {
-    what: 'prompt with a text',
-    type: [],
-    required: [modality('text'), text('a')],
-    optional: [],
-    foreign: ['IMAGE', 'AUDIO', 'RESPONSE_TEXT', 'MESSAGES'],
-  },
-  {
-    what: 'prompt with an image',
-    type: [],
-    required: [modality('image'), image],
-    optional: [text('a caption')],
-    foreign: ['AUDIO', ...MEDIA_FOREIGN],
-  },
-  {
-    what: 'prompt with a clip',
-    type: [],
-    required: [modality('audio'), clip],
-    optional: [text('a transcript')],
-    foreign: ['IMAGE', ...MEDIA_FOREIGN],
-  },
-  {
-    what: 'response',
-    type: [type('response')],
-    required: [response],
-    optional: [text('the prompt')],
-    foreign: ['IMAGE', 'AUDIO', 'MESSAGES'],
-  },
-  {
-    what: 'multiturn',
-    type: [type('multiturn')],
-    required: [conversation],
-    optional: [session('form'), flags('CACHE_WRITE', [false])],
-    foreign: ['TEXT', 'IMAGE', 'AUDIO', 'RESPONSE_TEXT'],
-  },
+/** Foreign: inputs of other request types. The type is named where it is not the default. */
+type Form = [
+  what: string,
+  type: TestTensor[],
+  required: TestTensor[],
+  optional: TestTensor[],
+  foreign: (keyof typeof REFUSED)[],
+];
+const FORMS: Form[] = [
+  ['text', [], [modality('text'), text('a')], [], ['IMAGE', 'AUDIO', 'RESPONSE_TEXT', 'MESSAGES']],
+  ['image', [], [modality('image'), image], [text('a caption')], ['AUDIO', 'RESPONSE_TEXT', 'MESSAGES']],
+  ['clip', [], [modality('audio'), clip], [text('a transcript')], ['IMAGE', 'RESPONSE_TEXT', 'MESSAGES']],
+  ['response', [type('response')], [response], [text('the prompt')], ['IMAGE', 'AUDIO', 'MESSAGES']],
+  [
+    'multiturn',
+    [type('multiturn')],
+    [conversation],
+    [session('form'), flags('CACHE_WRITE', [false])],
+    ['TEXT', 'IMAGE', 'AUDIO', 'RESPONSE_TEXT'],
+  ],
 ];
 
 const FAILURES: readonly (readonly [code: string, tensors: readonly TestTensor[]])[] = [
@@ -111,8 +84,9 @@ describe.each(DOORS)('requests over %s', (name) => {
     return outputs;
   }
 
-  describe.each(FORMS)('$what', ({ type: kind, required, optional, foreign }) => {
-    it('needs the inputs of its type and no others (C-101, C-201, C-202, C-203, C-204, C-207, C-409, C-412)', async () => {
+  it.each(FORMS)(
+    '%s needs its own inputs and no others, and takes its optional ones (C-101, C-201, C-202, C-203, C-204, C-207, C-409, C-410, C-411, C-412, C-413)',
+    async (_what, kind, required, optional, foreign) => {
       const { SCORE } = await verdict([...kind, ...required]);
       expect(SCORE).toHaveLength(1);
       for (const missing of required) {
@@ -121,14 +95,11 @@ describe.each(DOORS)('requests over %s', (name) => {
       }
       const others = foreign.map((input) => REFUSED[input]);
       expect((await verdict([...kind, ...required, ...others]))['SCORE']).toEqual(SCORE);
-    });
-
-    it('takes its optional inputs, each alone and together (C-410, C-411, C-413)', async () => {
       for (const input of [...optional.map((one) => [one]), optional]) {
         expect((await verdict([...kind, ...required, ...input]))['FLAGGED']).toHaveLength(1);
       }
-    });
-  });
+    },
+  );
 
   it('version needs no other input, and judges none that is there (C-202, C-415)', async () => {
     const { VERSION, ...others } = await verdict([type('version')]);
@@ -215,19 +186,13 @@ describe.each(DOORS)('requests over %s', (name) => {
       expect(CACHE_USAGE!.slice(16)).toEqual([2, 0, 2, 0, 0, 0, 0, 0, 0, 2, 0, 2, 2, 0, 0, 0]);
     });
 
-    it('are none without a SESSION_ID, or with an empty one (C-217)', async () => {
-      const nothing = new Array<number>(8).fill(0);
-      for (const id of [[], [session('')], [session('')]]) {
-        const { CACHE_USAGE } = await verdict([type('multiturn'), turns('a'), ...id]);
-        expect(CACHE_USAGE).toEqual(nothing);
-      }
-    });
-
-    it('are none of requests of other types (C-217)', async () => {
+    it('are none without a SESSION_ID, or in requests of other types (C-217)', async () => {
       const nothing = new Array<number>(8).fill(0);
       const prompt = [modality('text'), text('a'), session(`${name} other`)];
       expect((await verdict(prompt))['CACHE_USAGE']).toEqual(nothing);
-      expect((await verdict(prompt))['CACHE_USAGE']).toEqual(nothing);
+      for (const id of [[], [session('')]]) {
+        expect((await verdict([type('multiturn'), turns('a'), ...id]))['CACHE_USAGE']).toEqual(nothing);
+      }
       const answered = [type('response'), response, session(`${name} other`)];
       expect((await verdict(answered))['CACHE_USAGE']).toEqual(nothing);
       expect(await usage('other', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);

@@ -49,7 +49,6 @@ describe('what the contract refuses (C-211)', () => {
     ...more,
   ];
   const picture = (content: string) => [modality('image'), column('IMAGE', [content])];
-  const clip = [modality('audio'), column('AUDIO', [base64('fLaC')])];
   const long = `${MARKER} `.repeat(30);
   const noTurns = [requestType('multiturn'), { ...messages([]), shape: [1, 0, 2] }];
   const longTurns = conversation(['user', MARKER.repeat(11)], ['assistant', MARKER.repeat(11)]);
@@ -63,10 +62,8 @@ describe('what the contract refuses (C-211)', () => {
     ['a conversation without turns', 'INVALID_CONVERSATION', noTurns],
     ['a final system turn', 'INVALID_CONVERSATION', conversation(['user', MARKER], ['system', MARKER])],
     ['blank text', 'EMPTY_CONTENT', [modality('text'), text(' \n\t\u00a0')]],
-    ['empty text', 'EMPTY_CONTENT', [modality('text'), text('')]],
     ['a blank response', 'EMPTY_CONTENT', response(' ')],
     ['a blank prompt to a response', 'EMPTY_CONTENT', response(MARKER, text(' '))],
-    ['a blank transcript', 'EMPTY_CONTENT', [...clip, text(' ')]],
     ['a blank caption', 'EMPTY_CONTENT', image('\n')],
     ['a caption over the window', 'SEQUENCE_OVERFLOW', image(long)],
     ['a text over the window', 'SEQUENCE_OVERFLOW', [modality('text'), text(long)]],
@@ -75,7 +72,6 @@ describe('what the contract refuses (C-211)', () => {
     ['a MODALITY that is none', 'GUARD_REJECTED', [modality(MARKER), text(MARKER)]],
     ['a MODALITY that the type does not take', 'GUARD_REJECTED', response(MARKER, modality('image'))],
     ['bad base64', 'GUARD_REJECTED', picture(`!${MARKER}!`)],
-    ['base64 with a line break', 'GUARD_REJECTED', picture('YWJj\nYWJj')],
     ['more base64 than is taken', 'GUARD_REJECTED', picture('YWJj'.repeat(16 * 1024 * 1024 + 1))],
     ['a text that is not UTF-8', 'GUARD_REJECTED', [modality('text'), notUtf8('TEXT')]],
     ['rows of version and of other types', 'GUARD_REJECTED', mixedTypes],
@@ -101,35 +97,26 @@ describe('what the protocol refuses', () => {
   const region = { shared_memory_region: { string_param: 'region' } };
   /** The request with the text input changed. */
   const changed = (change: Partial<TestTensor>): TestRequest => ({ tensors: [{ ...textInput, ...change }] });
-  const outputWith = (parameters: Readonly<Record<string, unknown>>): TestRequest => ({
-    tensors: good,
-    outputs: [{ name: 'SCORE', parameters }],
-  });
   const cases: [what: string, request: TestRequest][] = [
     ['no input', {}],
     ['an unknown input', { tensors: [...good, column('PROMPT', ['a'])] }],
     ['a repeated input', { tensors: [...good, textInput] }],
-    ['a repeated boolean input', { tensors: [...good, cacheWrite, cacheWrite] }],
     ['an unknown output', { tensors: good, outputs: [{ name: 'RISK' }] }],
     ['another data type', changed({ datatype: 'FP32' })],
     ['a shape without batch dimension', changed({ shape: [1] })],
-    ['a wide shape', changed({ shape: [1, 2] })],
-    ['a negative shape', changed({ shape: [-1, 1] })],
     ['a batch of none', changed({ shape: [0, 1], raw: Buffer.alloc(0) })],
     ['different batch sizes', { tensors: [column('MODALITY', ['text', 'text']), textInput] }],
     ['a batch that is too large', { tensors: promptInputs(Array<string>(9).fill('a')) }],
     ['fewer elements than the shape says', changed({ shape: [2, 1] })],
     ['broken framing', changed({ raw: textInput.raw.subarray(0, -1) })],
     ['a boolean that is none', { tensors: [...good, { ...cacheWrite, raw: Buffer.from([2]) }] }],
-    ['fewer raw contents than inputs', { tensors: good, raw_input_contents: [textInput.raw] }],
     [
       'raw and typed contents',
       { inputs: [{ ...typedInput, contents }], raw_input_contents: [textInput.raw] },
     ],
     ['typed contents of another type', { inputs: [{ ...typedInput, contents: { int_contents: [1] } }] }],
     ['a reserved parameter', { tensors: good, parameters: { triton_anything: { bool_param: true } } }],
-    ['an output in shared memory', outputWith(region)],
-    ['an output as classes', outputWith({ classification: { int64_param: 3 } })],
+    ['an output in shared memory', { tensors: good, outputs: [{ name: 'SCORE', parameters: region }] }],
     ['an input in shared memory', { inputs: [{ ...typedInput, parameters: region, contents }] }],
   ];
   it.each(cases)('%s', async (_what, request) => {
@@ -149,22 +136,9 @@ describe('what the protocol refuses', () => {
     });
   });
 
-  it('takes and gives messages over 4 MiB', async () => {
-    const error = await refusal({ tensors: [modality('text'), text('a'.repeat(6 * 1024 * 1024))] });
-    expect(error.details).toContain('SEQUENCE_OVERFLOW');
-  });
-
   it('answers any nonsense with a refusal or a verdict, and goes on serving', async () => {
-    const name = fc.constantFrom(
-      'REQUEST_TYPE',
-      'MODALITY',
-      'TEXT',
-      'IMAGE',
-      'AUDIO',
-      'MESSAGES',
-      'CACHE_WRITE',
-      'X',
-    );
+    const names = 'REQUEST_TYPE MODALITY TEXT IMAGE AUDIO MESSAGES CACHE_WRITE X';
+    const name = fc.constantFrom(...names.split(' '));
     const value = fc.oneof(
       fc.constantFrom('prompt', 'multiturn', 'version', 'text', 'image', 'audio', 'user', 'system', ''),
       fc.string(),

@@ -1,5 +1,4 @@
-import { request as httpRequest } from 'node:http';
-import { deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, test } from 'vitest';
 import { decodeBooleans, decodeBytes, decodeFloats, decodeInts } from '../../../src/guard/tensors/raw.ts';
@@ -18,12 +17,10 @@ afterEach(() => {
   server.synthetic!.setFaults([]);
 });
 
-async function post(
-  body: string | Buffer,
-  headers: Record<string, string> = {},
-  path = '/v2/models/guard/infer',
-): Promise<HttpReply> {
-  return replyOf(await fetch(`${server.httpAddress!}${path}`, { method: 'POST', headers, body }));
+async function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<HttpReply> {
+  return replyOf(
+    await fetch(`${server.httpAddress!}/v2/models/guard/infer`, { method: 'POST', headers, body }),
+  );
 }
 
 const judge = (request: object): Promise<HttpReply> => post(JSON.stringify(request));
@@ -95,12 +92,6 @@ describe('a verdict', () => {
     expect(outputsOf(reply)['SCORE']).toHaveLength(8);
   });
 
-  it('is given for the version in the path', async () => {
-    const body = JSON.stringify({ inputs: textInputs(['a']) });
-    expect((await post(body, {}, '/v2/models/guard/versions/1/infer')).status).toBe(200);
-    expect((await post(body, {}, '/v2/models/guard/versions/2/infer')).status).toBe(404);
-  });
-
   it('is given on a conversation, nested or flat, with CACHE_WRITE (C-208)', async () => {
     const turns = [
       ['user', 'hello'],
@@ -129,20 +120,16 @@ describe('a body', () => {
   const body = JSON.stringify({ inputs: textInputs(['hello']) });
 
   test.each([
-    ['gzip', gzipSync(body)],
-    ['deflate', deflateSync(body)],
-  ])('may be compressed: %s', async (encoding, compressed) => {
-    expect((await post(compressed, { 'content-encoding': encoding })).status).toBe(200);
-  });
-
-  test.each([
     ['br', Buffer.from(body), 415, /gzip, deflate or identity/],
     ['gzip', gzipSync(body).subarray(0, 40), 400, /not valid in its Content-Encoding/],
-    ['deflate', gzipSync(body), 400, /not valid in its Content-Encoding/],
   ])('compressed by %s is refused where it is not', async (encoding, compressed, status, error) => {
     const reply = await post(compressed, { 'content-encoding': encoding });
     expect(reply.status).toBe(status);
     expect(reply.json!.error).toMatch(error);
+  });
+
+  it('may be compressed', async () => {
+    expect((await post(gzipSync(body), { 'content-encoding': 'gzip' })).status).toBe(200);
   });
 });
 
@@ -159,11 +146,8 @@ describe('an error', () => {
   const withText = (change: object): object => ({ inputs: [{ ...strings('TEXT', ['a']), ...change }] });
   test.each<[what: string, request: object, error: RegExp]>([
     ['an array', [], /the body: .*expected object/],
-    ['an id that is a number', { id: 7, inputs: [] }, /id: .*expected string/],
-    ['data that are null', withText({ data: null }), /inputs\.0\.data: /],
     ['numbers in BYTES', withText({ data: [1] }), /not of its data type/],
     ['data nested too deeply', withText({ data: [[[['a']]]] }), /not of its data type/],
-    ['an input without data', withText({ data: undefined }), /either data or/],
     ['data twice', withText({ parameters: { binary_data_size: 1 } }), /either data or/],
     [
       'less binary data',
@@ -174,12 +158,6 @@ describe('an error', () => {
     const { status, json } = await judge(request);
     expect(status).toBe(400);
     expect(json!.error).toMatch(error);
-  });
-
-  it('is 404 for another model (C-719)', async () => {
-    const reply = await post(JSON.stringify({ inputs: textInputs(['a']) }), {}, '/v2/models/other/infer');
-    expect(reply).toMatchObject({ status: 404 });
-    expect(reply.json!.error).toMatch(/unknown model/);
   });
 
   it('is 500 for a model that raises one, or makes a reply that is none', async () => {
@@ -203,22 +181,6 @@ describe('an error', () => {
     await judge({ inputs: textInputs(['a']) });
     expect((await judge({ inputs: textInputs(['a']) })).status).toBe(503);
   });
-});
-
-it('a request whose client has gone leaves the queue', async () => {
-  const control = server.synthetic!;
-  control.pause();
-  const before = control.counts.executions;
-  const running = judge({ inputs: textInputs(['first']) });
-  await expect.poll(() => control.counts.executions).toBe(before + 1);
-  const gone = httpRequest(`${server.httpAddress!}/v2/models/guard/infer`, { method: 'POST' });
-  gone.on('error', () => {});
-  gone.end(JSON.stringify({ inputs: textInputs(['second']) }));
-  await expect.poll(() => control.waiting).toBe(1);
-  gone.destroy();
-  await expect.poll(() => control.waiting).toBe(0);
-  control.resume();
-  expect((await running).status).toBe(200);
 });
 
 it('any body gets one answer, and the server goes on', async () => {

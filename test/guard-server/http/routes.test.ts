@@ -25,8 +25,6 @@ test.each([
   ['/v2/health/ready', 200],
   ['/v2/models/guard/ready', 200],
   ['/v2/models/guard/versions/9/ready', 400],
-  ['/v2/models/guard/versions/x/ready', 400],
-  ['/v2/models/other/ready', 400],
 ])('health: %s answers %i, without a body', async (path, status) => {
   expect(await get(path)).toMatchObject({ status, text: '' });
 });
@@ -49,14 +47,9 @@ describe('descriptions', () => {
 });
 
 describe('the model repository', () => {
-  const ready = { name: 'guard', version: '1', state: 'READY' };
-
-  it('lists the model', async () => {
+  it('lists, unloads and loads the model', async () => {
+    const ready = { name: 'guard', version: '1', state: 'READY' };
     expect((await post('/v2/repository/index')).json).toEqual([ready]);
-    expect((await post('/v2/repository/index', '{"ready":true}')).json).toEqual([ready]);
-  });
-
-  it('unloads and loads it', async () => {
     const unloaded = await post(
       '/v2/repository/models/guard/unload',
       '{"parameters":{"unload_dependents":true}}',
@@ -73,7 +66,6 @@ describe('the model repository', () => {
   test.each([
     ['/v2/repository/models/other/load', '', 500, /failed to load 'other'/],
     ['/v2/repository/index', '{"ready":1}', 400, /ready: .*expected boolean/],
-    ['/v2/repository/index', 'nonsense', 400, /not JSON/],
     ['/v2/repository/second/index', '', 501, /single model repository/],
   ])('answers %s with %j by %i', async (path, body, status, error) => {
     const reply = await post(path, body);
@@ -85,11 +77,10 @@ describe('the model repository', () => {
 test.each([
   ['GET', '/v2/models/other', 404, /^Request for unknown model: 'other' is not found$/],
   ['GET', '/v2/models/guard/versions/7/config', 404, /version 7 is not found/],
-  ['GET', '/v2/models/guard/versions/x', 400, /a model version is a whole number/],
   ['GET', '/v2/models/gu%61rd/versions/7', 404, /'guard' version 7/],
   ['GET', '/v2/models/%ff', 400, /percent-encoding/],
   ['GET', '/v2/models/guard/infer', 501, /^this server does not serve GET \/v2\/models\/guard\/infer$/],
-])('an error: %s %s: %i', async (method, path, status, error) => {
+])('an error: %s %s: %i (C-719)', async (method, path, status, error) => {
   const reply = await ask(method, path);
   expect(reply.status).toBe(status);
   expect(Object.keys(reply.json!)).toEqual(['error']);

@@ -125,57 +125,38 @@ describe('an image', () => {
     );
   });
 
-  it('that cannot be decoded is refused, and no other beside it', async () => {
-    const whole = await pattern(4, 400, 300).png().toBuffer();
-    const broken: Buffer[] = [
-      whole.subarray(0, whole.length / 2),
-      (await pattern(4).jpeg().toBuffer()).subarray(0, 300),
+  it('has the same score in any company, of images that are refused too, and leaves room for others', async () => {
+    const images = await Promise.all(Array.from({ length: 6 }, (_, seed) => pattern(seed).png().toBuffer()));
+    const broken = [
+      images[0]!.subarray(0, images[0]!.length / 2),
       Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect/></svg>'),
       Buffer.from('%PDF-1.7'),
-      Buffer.from('x'),
     ];
-    const [first, ...refused] = await Promise.allSettled([
-      judge(picture(whole)),
-      ...broken.map((bytes) => judge(picture(bytes))),
-    ]);
-    for (const { status: how, reason } of refused as PromiseRejectedResult[]) {
-      expect(how).toBe('rejected');
-      expect(reason).toMatchObject({
+    let judged = 0;
+    const refused = broken.map((bytes) =>
+      expect(judge(picture(bytes))).rejects.toMatchObject({
         code: status.INVALID_ARGUMENT,
         details: expect.stringMatching(/^\[request id: <id_unknown>\] GUARD_REJECTED: /) as string,
-      });
-    }
-    expect(first).toMatchObject({ status: 'fulfilled', value: await judge(picture(whole)) });
-  });
-
-  it('has the same score in any company, and leaves room for others', async () => {
-    const images = await Promise.all(Array.from({ length: 8 }, (_, seed) => pattern(seed).png().toBuffer()));
-    const texts = [HARMLESS, HAZARDOUS];
-    let judged = 0;
+      }),
+    );
     const together = await Promise.all([
       ...images.map((bytes) => judge(picture(bytes)).finally(() => judged++)),
-      ...texts.map((text) => judge(promptInputs([text]))),
+      judge(promptInputs([HAZARDOUS])),
       client.call('ServerReady', {}).then(() => expect(judged).toBeLessThan(images.length)),
     ]);
+    await Promise.all(refused);
     for (const [index, bytes] of images.entries()) {
       expect(together[index]).toEqual(await judge(picture(bytes)));
     }
-    for (const [index, text] of texts.entries()) {
-      expect(together[images.length + index]).toEqual(await judge(promptInputs([text])));
-    }
+    expect(together[images.length]).toEqual(await judge(promptInputs([HAZARDOUS])));
   });
 });
 
-describe('a clip', () => {
-  it('is judged by its transcript (C-411)', async () => {
-    expect(await judge(clip(HAZARDOUS))).toEqual(await judge(promptInputs([HAZARDOUS])));
-  });
-
-  it('is refused without one: nothing here can hear', async () => {
-    await expect(judge(clip())).rejects.toMatchObject({
-      code: status.FAILED_PRECONDITION,
-      details: expect.stringMatching(/^\[request id: <id_unknown>\] PROBE_NOT_LOADED: /) as string,
-    });
+it('a clip is judged by its transcript, and refused without one: nothing here can hear (C-411)', async () => {
+  expect(await judge(clip(HAZARDOUS))).toEqual(await judge(promptInputs([HAZARDOUS])));
+  await expect(judge(clip())).rejects.toMatchObject({
+    code: status.FAILED_PRECONDITION,
+    details: expect.stringMatching(/^\[request id: <id_unknown>\] PROBE_NOT_LOADED: /) as string,
   });
 });
 

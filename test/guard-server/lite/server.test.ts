@@ -56,22 +56,3 @@ it('answers the scores of all categories for every content if asked, and is then
   expect(output(await all.infer(version), 'VERSION')[0]).toContain('"lite-outputs"');
   expect(output(await client.infer(version), 'VERSION')[0]).not.toContain('lite-outputs');
 });
-
-it('cache sessions are forgotten when the model is unloaded (C-312)', async () => {
-  const { client } = await guardForTest({ model: 'lite', modelControl: 'explicit', loadModel: 'guard' });
-  const hits = async () => {
-    const reply = await client.infer({
-      tensors: [
-        column('REQUEST_TYPE', ['multiturn']),
-        messages([['user', 'hello']]),
-        column('SESSION_ID', ['s']),
-      ],
-    });
-    return output(reply, 'CACHE_USAGE')[0];
-  };
-  await hits();
-  expect(await hits()).toBe(1);
-  await client.call('RepositoryModelUnload', { model_name: 'guard' });
-  await client.call('RepositoryModelLoad', { model_name: 'guard' });
-  expect(await hits()).toBe(0);
-});

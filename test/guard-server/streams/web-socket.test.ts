@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { MAX_STREAM_TEXT_BYTES } from '../../../src/guard/tensors/stream/stream-messages.ts';
@@ -62,17 +60,4 @@ test.each([
   const [, response] = (await once(socket, 'unexpected-response')) as [unknown, { statusCode: number }];
   expect(response.statusCode).toBe(status);
   socket.terminate();
-});
-
-test('a refused handshake leaves no connection, though its client does not end its side', async () => {
-  const { hostname, port } = new URL(server.httpAddress!);
-  const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
-  socket.on('error', () => {});
-  socket.write('GET /other HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n');
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 /);
-  // A server that has given up the connection answers what is sent on it with a reset.
-  while (!socket.closed) {
-    socket.write('x');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 });

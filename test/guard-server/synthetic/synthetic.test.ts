@@ -27,15 +27,6 @@ const codeOf = (reply: Promise<unknown>): Promise<status> =>
 const hashOf = (text: string): string => contentSha256({ requestType: 'prompt', modality: 'text', text });
 
 describe('scripted faults', () => {
-  it('finds the queue full for a share of the requests', async () => {
-    control.setFaults([{ kind: 'overload', rate: 0.25 }]);
-    const codes: status[] = [];
-    for (let index = 0; index < 8; index++) codes.push(await codeOf(judge('a')));
-    expect(codes.filter((code) => code === status.UNAVAILABLE)).toHaveLength(2);
-    control.setFaults([]);
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-  });
-
   it('begins a fault after a number of rows and ends it after a time', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -104,16 +95,9 @@ describe('service time', () => {
     bytes: 0,
   });
 
-  it.each([
-    [[rows(4)], 19],
-    [[rows(4 * 99 + 1)], 27],
-    [[rows(4, 4 * 255, 8)], 27],
-    [[rows(4 * 1024)], 62],
-  ])('of the longest row %#', (requests, ms) => {
-    expect(referenceMs(requests)).toBeCloseTo(ms);
-  });
-
-  it('of an image or a clip lies where its size puts it between the reference figures (C-113)', () => {
+  it('follows the longest row, or the size of an image or a clip between the reference figures (C-113)', () => {
+    expect(referenceMs([rows(4)])).toBeCloseTo(19);
+    expect(referenceMs([rows(4, 4 * 255, 8)])).toBeCloseTo(27);
     const media = (input: string, ...sizes: number[]): TensorRequest => ({
       ...rows(...sizes.map(() => 4096)),
       strings: new Map([
@@ -124,21 +108,7 @@ describe('service time', () => {
     const ms = (input: string, ...sizes: number[]) => referenceMs([media(input, ...sizes)]);
     expect(ms('IMAGE', 5000)).toBe(140);
     expect(ms('IMAGE', 5999)).toBeCloseTo(170, 1);
-    expect(ms('AUDIO', 5000)).toBe(100);
     expect(ms('AUDIO', 5999)).toBeCloseTo(130, 1);
     expect(ms('IMAGE', 5000, 5500, 5100)).toBe(155);
-  });
-
-  it('gives an instance with work waiting the throughput the figures promise', async () => {
-    const { server: timed, client: timedClient } = await guardForTest({
-      maxBatchSize: 1,
-      synthetic: { serviceTime: 'reference' },
-    });
-    await timedClient.call('ServerLive', {});
-    const began = performance.now();
-    await Promise.all(Array.from({ length: 20 }, () => timedClient.infer({ tensors: promptInputs(['a']) })));
-    // 20 x 19 ms; timers that fire late must not add up.
-    expect(performance.now() - began).toBeGreaterThan(379);
-    expect(timed.synthetic!.counts.busyMs).toBe(380);
   });
 });
