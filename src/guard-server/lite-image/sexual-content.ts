@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
 /** The classes of the image network, in the order of its outputs. */
-export const IMAGE_CLASSES = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'] as const;
+const IMAGE_CLASSES = ['Drawing', 'Hentai', 'Neutral', 'Porn', 'Sexy'] as const;
 
-export type ImageClass = (typeof IMAGE_CLASSES)[number];
+type ImageClass = (typeof IMAGE_CLASSES)[number];
 
 /**
  * The chance that a picture of a class belongs to the category Sexual Content, and the probability from which on it is

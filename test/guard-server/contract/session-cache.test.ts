@@ -18,12 +18,6 @@ it('forgets the least recently used session (C-209, C-216, C-222, C-312)', () =>
   expect(named(cache.use('a', turns('1', '2'), false))).toMatchObject({ messageHits: 2 });
 });
 
-it('does not keep a conversation that is larger than its bound', () => {
-  const cache = new SessionCache(2);
-  expect(named(cache.use('a', turns('1', '2', '3'), true))).toMatchObject({ writes: 3, l1Evictions: 1 });
-  expect(named(cache.use('a', turns('1', '2', '3'), false))).toMatchObject({ messageHits: 0 });
-});
-
 /** What a client may ask of a small cache, in a random order. */
 const uses = fc.array(
   fc.record({

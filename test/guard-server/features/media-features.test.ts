@@ -17,7 +17,7 @@ function mediaFeatures(): MediaFeatures {
   return features;
 }
 
-it.each(['large.jpg', 'cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png', 'size-513x300.png'])(
+it.each(['cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16.png'])(
   'an image and its normal form have the same pixels: %s (C-801, C-808)',
   async (name) => {
     const original = await readFile(path(`images/${name}`));
@@ -32,7 +32,7 @@ it.each(['large.jpg', 'cmyk.jpg', 'orientation.jpg', 'transparent.gif', 'rgba-16
   },
 );
 
-it.each(['stereo.wav', 'index-at-end.m4a', 'layer-three.mp3', 'vorbis.ogg', 'lossless.flac'])(
+it.each(['stereo.wav', 'index-at-end.m4a', 'vorbis.ogg'])(
   'a clip and its normal form have the same log-mel spectrogram: %s (C-808)',
   async (name) => {
     const { windows } = await hear(normalizer(), path(`audio/${name}`));

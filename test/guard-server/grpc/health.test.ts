@@ -28,17 +28,13 @@ function check(service: string, token = 'opensesame'): Promise<unknown> {
   });
 }
 
-it.each(['', 'inference.GRPCInferenceService'])(
-  'tells of service %j whether the server is ready',
-  async (service) => {
+it('tells whether the server is ready, and whether the model is loaded', async () => {
+  for (const service of ['', 'inference.GRPCInferenceService']) {
     expect(await check(service)).toEqual({ status: 'SERVING' });
     server.synthetic!.setFaults([{ kind: 'down', how: 'not-ready' }]);
     expect(await check(service)).toEqual({ status: 'NOT_SERVING' });
     server.synthetic!.setFaults([]);
-  },
-);
-
-it('tells of the model whether it is loaded', async () => {
+  }
   expect(await check('guard')).toEqual({ status: 'NOT_SERVING' });
   await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token: 'opensesame' });
   expect(await check('guard')).toEqual({ status: 'SERVING' });

@@ -44,14 +44,9 @@ describe('features', () => {
     ['Cyrillic look-alikes', 'sесrеt plan', 'secret plan'],
     ['digits for letters', 's3cr3t pl4n', 'secret plan'],
     ['letters spelled out', 's e c r e t: p.l.a.n', 'secret: plan'],
-    ['dotted words', 't.h.e s.e.c.r.e.t p-l-a-n', 'the secret plan'],
     ['accents', 'sécrèt plãn', 'secret plan'],
     ['strokes', 's\u0336e\u0336c\u0336r\u0336e\u0336t\u0336 plan', 'secret plan'],
-    [
-      'digits at the edges of words, in a text that has them inside',
-      '53cr3t pl4n5 70 b0mb',
-      'secret plans to bomb',
-    ],
+    ['digits at the edges of words', '53cr3t pl4n5 70 b0mb', 'secret plans to bomb'],
     ['stretched letters', 'secreeeeet plaaan', 'secreet plaan'],
   ])('see through %s', (_, disguised, plain) => {
     expect(normalise(disguised)).toBe(plain);

@@ -3,7 +3,7 @@ import { normalise } from '../../../src/guard-server/lite/normalise.ts';
 import { Vocabulary } from '../../../src/guard-server/lite/vocabulary.ts';
 import { expectLinear } from '../../helpers/linear.ts';
 
-it.each(['с', 'a1', 'a1-', 'a.', 'a ', '1', 'aс', '\u200b', 'a1@', 'a\u0336', 'ệ ', 'ệa', 'b1b '])(
+it.each(['с', 'a1-', 'a ', '\u200b', 'a\u0336', 'ệa', 'b1b '])(
   'the form that features are taken from takes linear time over %j',
   (part) => {
     expectLinear((length) => part.repeat(length / part.length), normalise);
@@ -15,11 +15,6 @@ describe('with a vocabulary', () => {
 
   it.each([
     ['words written in single letters are told apart', 'I w i l l f i n d y o u', 'i will find you'],
-    [
-      'so are those with more space between them',
-      'I   w i l l   t r y   t o   s e e',
-      'i   will   try   to   see',
-    ],
     ['letters that make no word stay together', 'z z q x v b', 'zzqxvb'],
     ['and do not hide the words beside them', 'f i n d z q x v y o u', 'find zqxv you'],
     ['two letters by themselves are not a word', 'plan a b', 'plan a b'],
@@ -29,7 +24,7 @@ describe('with a vocabulary', () => {
     ['nor are parts of other words', 'fnd7 7pln plnи 日pln', 'fnd7 7pln plnи 日pln'],
   ])('%s', (_, text, normal) => expect(normalise(text, vocabulary)).toBe(normal));
 
-  it.each(['a ', 'ab c ', 'pln ', 'f i n d ', 'z '])('takes linear time over %j', (part) => {
+  it.each(['ab c ', 'pln ', 'f i n d '])('takes linear time over %j', (part) => {
     expectLinear(
       (length) => part.repeat(length / part.length),
       (text) => normalise(text, vocabulary),

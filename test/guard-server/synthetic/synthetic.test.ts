@@ -1,5 +1,4 @@
-import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { status } from '@grpc/grpc-js';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { referenceMs } from '../../../src/guard-server/synthetic/service-time.ts';
 import type { GuardServer, SyntheticControl } from '../../../src/guard-server/server.ts';
@@ -19,39 +18,7 @@ beforeEach(async () => {
 });
 
 const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
-const codeOf = (reply: Promise<unknown>): Promise<status> =>
-  reply.then(
-    () => status.OK,
-    (error: { code: status }) => error.code,
-  );
 const hashOf = (text: string): string => contentSha256({ requestType: 'prompt', modality: 'text', text });
-
-describe('scripted faults', () => {
-  it('begins a fault after a number of rows and ends it after a time', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    control.setFaults([{ kind: 'overload', after: 3, forMs: 100 }]);
-    expect(await codeOf(judge('a', 'b', 'c'))).toBe(status.OK);
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-    vi.advanceTimersByTime(99);
-    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
-    vi.advanceTimersByTime(1);
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-  });
-
-  it('stops listening for a while and comes back on the same port', async () => {
-    expect(await codeOf(judge('a'))).toBe(status.OK);
-    vi.useFakeTimers({ toFake: ['performance'] });
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    onTestFinished(() => void (vi.useRealTimers(), timers.mockRestore()));
-    control.setFaults([{ kind: 'down', how: 'closed', forMs: 3_600_000 }]);
-    expect(await codeOf(judge('a'))).toBe(status.UNAVAILABLE);
-    const [hourIsOver] = timers.mock.calls.find(([, ms]) => ms === 3_600_000)!;
-    vi.advanceTimersByTime(3_600_000);
-    hourIsOver();
-    await settled(async () => (await codeOf(judge('a'))) === status.OK);
-  });
-});
 
 describe('versions', () => {
   const reading = async () => {
