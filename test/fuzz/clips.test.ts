@@ -7,13 +7,10 @@ import { expect, it } from 'vitest';
 import { WAV_HEADER_BYTES } from '../helpers/wav.ts';
 import { normalizer } from '../normalize/audio/clips.ts';
 import { childrenNamed } from '../normalize/audio/processes.ts';
-import { mutatedFile, numbers } from './mutations.ts';
+import { FILES, mutatedFile, numbers, SEED } from './mutations.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/audio/', import.meta.url));
-/** How many clips; `npm run test:fuzz` asks for more. */
-const CLIPS = Number(process.env.FUZZ_CLIPS ?? 40);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
 /** What a damaged file may end as: never as a fault of ours. */
 const CODES = [
@@ -25,7 +22,7 @@ const CODES = [
 ];
 
 it(
-  `gives ${CLIPS} damaged clips one outcome each (FUZZ_SEED=${SEED})`,
+  `gives ${FILES} damaged clips one outcome each (FUZZ_SEED=${SEED})`,
   async () => {
     const clips = readdirSync(FIXTURES)
       .filter((name) => !/\.(?:json|error|sh)$/.test(name))
@@ -58,13 +55,13 @@ it(
       else expect(Math.abs(end.totalSeconds - seconds)).toBeLessThan(1e-6);
     };
     await Promise.all(
-      Array.from({ length: CLIPS }, (_, index) => [index, mutatedFile(clips, pick)] as const).map(
+      Array.from({ length: FILES }, (_, index) => [index, mutatedFile(clips, pick)] as const).map(
         ([index, clip]) => limit(() => outcome(index, clip)),
       ),
     );
-    expect([...tally.values()].reduce((sum, count) => sum + count)).toBe(CLIPS);
+    expect([...tally.values()].reduce((sum, count) => sum + count)).toBe(FILES);
     expect(childrenNamed('ffmpeg').concat(childrenNamed('ffprobe'))).toEqual([]);
     console.info(`seed ${SEED}:`, Object.fromEntries(tally));
   },
-  60_000 + CLIPS * 2_000,
+  60_000 + FILES * 2_000,
 );

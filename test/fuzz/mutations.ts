@@ -1,5 +1,9 @@
 import { random } from '../helpers/corpus.ts';
 
+/** Damaged files of each kind. */
+export const FILES = Number(process.env.FUZZ_FILES ?? 200);
+export const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+
 /** A seeded source of integers below a bound: the same seed gives the same files on every machine. */
 export function numbers(seed: number): Pick {
   const next = random(seed);

@@ -4,11 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rowsOf, valuesOf } from '../formats/parquet/read-rows.ts';
 import { duckdb } from '../helpers/duckdb.ts';
-import { mutatedFile, numbers } from './mutations.ts';
-
-/** How many files; `npm run test:fuzz` asks for more. */
-const FILES = Number(process.env.FUZZ_PARQUET ?? 60);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+import { FILES, mutatedFile, numbers, SEED } from './mutations.ts';
 
 const ROWS = `select 'text ' || md5((i % 50)::varchar) as text, case when i % 3 = 0 then null else i end as id,
   [{'role': 'user', 'content': 'question ' || i}] as messages, map {'a': [i::varchar, null]} as m,

@@ -6,11 +6,7 @@ import { expect, it } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
 import { odf, paragraph, pdfOf, relations, showText, stream, word, zipOf } from '../helpers/documents.ts';
 import { readUnpacked } from '../ingest/items/unpacked-items.ts';
-import { mutatedFile, numbers } from './mutations.ts';
-
-/** How many files of each kind; `npm run test:fuzz` asks for more. */
-const FILES = Number(process.env.FUZZ_UNPACK ?? 20);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+import { FILES, mutatedFile, numbers, SEED } from './mutations.ts';
 
 const PAGE = `<!doctype html><meta charset=utf-8><title>a &amp; b</title><p hidden>unseen<table><tr><td>cell
   <img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt=x><iframe srcdoc="&lt;p>inside"></iframe><!--[if a]><b>c<![endif]-->`;

@@ -8,11 +8,7 @@ import { Normalizer } from '../../src/normalize/normalizer.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { childrenNamed } from '../normalize/audio/processes.ts';
 import { makeFilm } from '../normalize/video/videos.ts';
-import { mutatedFile, numbers } from './mutations.ts';
-
-/** How many videos: fewer than clips, because each takes up to five runs of ffmpeg. */
-const VIDEOS = Number(process.env.FUZZ_VIDEOS ?? 20);
-const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
+import { FILES, mutatedFile, numbers, SEED } from './mutations.ts';
 
 /** What a damaged file may end as: never as a fault of ours. */
 const CODES = [
@@ -24,7 +20,7 @@ const CODES = [
 ];
 
 it(
-  `gives ${VIDEOS} damaged videos one outcome each (FUZZ_SEED=${SEED})`,
+  `gives ${FILES} damaged videos one outcome each (FUZZ_SEED=${SEED})`,
   async () => {
     const home = await temporaryFolder();
     const films = ['film.mp4', 'film.webm', 'film.avi'].map((name) =>
@@ -67,11 +63,11 @@ it(
       expect(['seen', 'sound only', ...CODES], `video ${index} of seed ${SEED}`).toContain(kind);
     };
     const limit = pLimit(4);
-    const damaged = Array.from({ length: VIDEOS }, () => mutatedFile(films, pick));
+    const damaged = Array.from({ length: FILES }, () => mutatedFile(films, pick));
     await Promise.all(damaged.map((video, index) => limit(() => outcome(index, video))));
-    expect([...tally.values()].reduce((sum, count) => sum + count)).toBe(VIDEOS);
+    expect([...tally.values()].reduce((sum, count) => sum + count)).toBe(FILES);
     expect(childrenNamed('ffmpeg').concat(childrenNamed('ffprobe'))).toEqual([]);
     console.info(`seed ${SEED}:`, Object.fromEntries(tally));
   },
-  60_000 + VIDEOS * 4_000,
+  60_000 + FILES * 4_000,
 );
