@@ -46,7 +46,9 @@ describe(`of seed ${SEED}`, () => {
       await inspectSources(sources, configs, ITEM_BYTES, NEVER);
       items += (await itemsOf(sources, configs)).length;
     };
-    for (const { name: made, of } of pumps) await expectLinearGrowth(of, read, `${name}, ${made}`, FEW_SIZES);
+    // Each page is read by a process of its own: only what marks it up is tried.
+    const tried = name === 'a.html' ? pumps.filter((pump) => /[<&]/.test(pump.name)) : pumps;
+    for (const { name: made, of } of tried) await expectLinearGrowth(of, read, `${name}, ${made}`, FEW_SIZES);
     expect(items).toBeGreaterThan(0);
   });
 });

@@ -15,9 +15,9 @@ import { corpus, NEVER } from '../ingest/read-items.ts';
 
 const MEBIBYTE = 1024 * 1024;
 /** Size of each file. An archive of 2 GiB and the first 4 GiB of a mailbox took the same memory. */
-const BYTES = Number(process.env.LARGE_MEBIBYTES ?? 600) * MEBIBYTE;
+const BYTES = Number(process.env.LARGE_MEBIBYTES ?? 400) * MEBIBYTE;
 /** Above what a process has before it reads: a part, in base64 and as text, and what waits to be collected. */
-const MAX_GROWTH = 400 * MEBIBYTE;
+const MAX_GROWTH = 300 * MEBIBYTE;
 
 const PICTURE = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.alloc(700_000, 'noise'));
 const WORDS = 'some words of a long letter\r\n'.repeat(2000);
