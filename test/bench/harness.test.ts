@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Bench, BenchContext } from '../../bench/harness/bench.ts';
+import type { Bench } from '../../bench/harness/bench.ts';
 import { compareResults } from '../../bench/harness/compare.ts';
-import { figure, isReached, median, ratios } from '../../bench/harness/figures.ts';
-import { interleave } from '../../bench/harness/interleave.ts';
+import { figure } from '../../bench/harness/figures.ts';
 import { benchOptions } from '../../bench/harness/options.ts';
 import { runBench } from '../../bench/harness/run-bench.ts';
 import { benchTable } from '../../bench/harness/table.ts';
@@ -34,36 +33,6 @@ describe('which benches run, and how', () => {
       expect(() => benchOptions([], wrong, ALL)).toThrow(Object.keys(wrong)[0]);
     }
   });
-});
-
-describe('figures', () => {
-  it('are medians of the rounds, with what they lay between', () => {
-    expect(median([3, 1, 2])).toBe(2);
-    expect(median([4, 1, 2, 3])).toBe(2.5);
-    expect(figure('f', '', [3, 1, 2])).toMatchObject({ measured: 2, lowest: 1, highest: 3, rounds: 3 });
-    expect(ratios([2, 9], [1, 3])).toEqual([2, 3]);
-  });
-
-  it('reach what they are to reach, or not, or have nothing to reach', () => {
-    expect(isReached(figure('f', '', [0.97], { atLeast: 0.97 }))).toBe(true);
-    expect(isReached(figure('f', '', [0.96], { atLeast: 0.97 }))).toBe(false);
-    expect(isReached(figure('f', 'µs', [30.1], { atMost: 30 }))).toBe(false);
-    expect(isReached(figure('f', '', [1]))).toBe(null);
-  });
-});
-
-it('measurements and their references take turns', async () => {
-  const order: string[] = [];
-  const context = {
-    rounds: (usual: number) => usual,
-    say: () => {},
-  } as unknown as BenchContext;
-  const rounds = await interleave(context, 3, {
-    a: async () => order.push('a'),
-    b: async () => order.push('b'),
-  });
-  expect(order.join('')).toBe('ababab');
-  expect(rounds).toEqual({ a: [1, 3, 5], b: [2, 4, 6] });
 });
 
 const options = { benches: [], seed: 1, scale: 1, rounds: 1 };
@@ -120,9 +89,5 @@ describe('two results', () => {
       ['one', 'same', '1.5', '2.5', '1.67', 'no'],
       ['one', 'once', '1', '5', '5', 'unknown: one round'],
     ]);
-  });
-
-  it('are not compared when they were measured at another scale', () => {
-    expect(() => compareResults(results(1), results(0.1))).toThrow('cannot be compared');
   });
 });

@@ -75,10 +75,4 @@ describe('npm run bench', () => {
     expect(stdout).toMatch(/^overhead +failed: .*BENCH_CORPORA/m);
     expect(results!.benches.map(({ failure }) => failure === null)).toEqual([false, true]);
   });
-
-  it('knows its benches', async () => {
-    const { status, stderr, results } = await run(['sturate'], {});
-    expect([status, results]).toEqual([2, null]);
-    expect(stderr).toMatch(/no bench "sturate": .*saturate/);
-  });
 });

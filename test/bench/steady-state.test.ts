@@ -36,16 +36,8 @@ function share(...guards: readonly Execution[][]): number {
 }
 
 describe('the share of its capacity that a guard was used to', () => {
-  it('is 1 for full batches without a gap', () => {
-    expect(share(work())).toBeCloseTo(1, 2);
-  });
-
   it('falls with instances that wait', () => {
     expect(share(work({ idleMs: 5 }))).toBeCloseTo(20 / 25, 2);
-  });
-
-  it('falls with batches that are not full', () => {
-    expect(share(work({ items: 24 }))).toBeCloseTo(24 / 32, 2);
   });
 
   it('does not fall with a slow beginning and a slow end', () => {

@@ -7,7 +7,6 @@ export interface Service {
   readonly image: string;
   readonly build?: string;
   readonly user?: string;
-  readonly init?: boolean;
   readonly profiles?: readonly string[];
   readonly command: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -18,11 +17,7 @@ export interface Service {
   readonly deploy?: {
     readonly resources: { readonly reservations: { readonly devices: readonly object[] } };
   };
-  readonly stop_grace_period?: string;
   readonly read_only?: boolean;
-  readonly tmpfs?: readonly string[];
-  readonly mem_limit?: string;
-  readonly pids_limit?: number;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];
 }

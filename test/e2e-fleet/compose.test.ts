@@ -3,9 +3,12 @@ import { once } from 'node:events';
 import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { parseRedisUrl } from '../../src/config/values/redis-url.ts';
+import { checkServer } from '../../src/queue/redis/check-server.ts';
 import type { NotedHead } from '../../src/record/head-file.ts';
 import { composeServices, projectFile, type Service } from '../compose/compose-file.ts';
 import { Cli, printedRun, temporaryFolder } from '../helpers/cli.ts';
+import { pageText } from '../helpers/documented.ts';
 import { expectStatus } from '../helpers/fleet.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
@@ -45,7 +48,7 @@ class ComposedProcesses {
   /** As `docker compose run --rm NAME ARGS`: without arguments, the command of the file. */
   async run(name: string, args = this.services[name]!.command): Promise<Cli> {
     for (const volume of this.services[name]!.volumes ?? []) await this.#mount(volume);
-    return new Cli(await this.#here(name, args), { env: await this.#environment(name) });
+    return new Cli(await this.#here(name, args), { env: await this.environment(name) });
   }
 
   /** A volume of Compose is an empty folder at first; a folder of the project is copied. */
@@ -60,7 +63,7 @@ class ComposedProcesses {
   async #startShell(name: string): Promise<null> {
     const [shell, ...args] = await this.#here(name, this.services[name]!.command);
     await mkdir(join(this.root, 'data'), { recursive: true });
-    const env = await this.#environment(name);
+    const env = await this.environment(name);
     const child = spawn(shell!, args, { env, stdio: 'ignore' });
     const exited = once(child, 'exit');
     onTestFinished(async () => {
@@ -72,11 +75,12 @@ class ComposedProcesses {
 
   async #check(name: string, [kind, ...args]: readonly string[]): Promise<boolean> {
     const [command, ...rest] = await this.#here(name, kind === 'CMD-SHELL' ? ['sh', '-c', ...args] : args);
-    const env = await this.#environment(name);
+    const env = await this.environment(name);
     return spawnSync(command!, rest, { env, timeout: 5000 }).status === 0;
   }
 
-  async #environment(name: string): Promise<NodeJS.ProcessEnv> {
+  /** The variables of a service, with the paths and ports of this machine. */
+  async environment(name: string): Promise<NodeJS.ProcessEnv> {
     const { environment = {} } = this.services[name]!;
     const values = await this.#here(name, Object.values(environment));
     const set = Object.keys(environment).map((variable, index) => [variable, values[index]!] as const);
@@ -115,6 +119,9 @@ it('docker-compose.yml comes up service by service, and a corpus is judged throu
     if (process !== null) started.push(process);
   }
   expect(compose.healthy).toEqual(['redis', 'scheduler', 'sink', 'worker']);
+  const url = (await compose.environment('worker'))['REDIS_URL']!;
+  const withoutPassword = parseRedisUrl({ value: url.replace(':a1b2c3@', ''), place: '--redis' }, {});
+  await expect(checkServer(withoutPassword, AbortSignal.timeout(20_000))).rejects.toThrow('wants a password');
 
   const feeder = await (await compose.run('feeder')).finished();
   expectStatus(feeder, 0);
@@ -127,10 +134,15 @@ it('docker-compose.yml comes up service by service, and a corpus is judged throu
   expect(await jsonLines<NotedHead>(join(compose.root, 'data/heads/heads.jsonl'))).toMatchObject([
     { head: chain_head },
   ]);
-  const status = await (await compose.run('feeder', ['status', '--out', '/data/runs'])).finished();
-  expect(status.stdout).toContain(': finished');
-  // The key of its state folder vouches for the run: nobody has to trust it.
-  expectStatus(await (await compose.run('feeder', ['resume', run])).finished(), 0);
+  // As docs/fleet.md tells: `status`, `resume`, and another table. Nobody has to trust the run: its key is in the state folder.
+  const typed = [...pageText('docs/fleet.md').matchAll(/^docker compose run --rm feeder (\w.*)$/gm)];
+  expect(typed).toHaveLength(3);
+  for (const [, line] of typed) {
+    const words = line!.replace('/data/runs/<run>', run).replace('body', 'comment').split(' ');
+    const done = await (await compose.run('feeder', words)).finished();
+    expectStatus(done, 0);
+    if (words[0] === 'status') expect(done.stdout).toContain(': finished');
+  }
   const listed = await (await compose.run('scheduler', ['schedule', 'list', '/data/jobs'])).finished();
   expect(listed.stdout).toContain('nightly-rescan: 0 2 * * * (Europe/London), next ');
 

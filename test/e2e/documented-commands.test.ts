@@ -18,7 +18,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs/record.md': 'they work on files of a record, and test/e2e/audit-by-hand.test.ts does the same',
   'docs/benchmarks.md': 'they measure for minutes',
   'docs/operations.md': 'test/e2e-fleet/documented-fleet.test.ts runs them',
-  'docs/fleet.md': 'test/e2e-fleet/documented-fleet.test.ts and test/compose/compose.test.ts',
+  'docs/fleet.md': 'documented-fleet.test.ts and compose.test.ts in test/e2e-fleet run them',
 };
 
 /** Lines that cannot run as they stand: they wait to be interrupted, or name a guard that is not here. */

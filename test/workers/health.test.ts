@@ -73,7 +73,3 @@ it('a Redis that hangs does not count as one that answers', async () => {
   process.kill(redis.pid, 'SIGCONT');
   await expectReadiness(sink, []);
 });
-
-it('a dashboard without a guard and without Redis is ready', async () => {
-  await expectReadiness(new Cli(['serve', '--port', '0']), []);
-});

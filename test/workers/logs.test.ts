@@ -63,19 +63,10 @@ it('the processes of a fleet log JSON lines without content, and text on request
 it.each(['worker', 'sink', 'scheduler', 'serve', 'guard'])(
   '%s logs why it did not start',
   async (command) => {
-    for (const mistake of [['--bogus'], ['--log-format', 'xml'], ['one', 'more', 'argument']]) {
-      const stderr = output();
-      const { status } = await typed([command, ...mistake], { context: { stderr } });
-      const [line, ...more] = linesIn(stderr.text());
-      expect([status, line, more]).toEqual([
-        2,
-        expect.objectContaining({ level: 'error', event: 'failed', code: 'usage' }),
-        [],
-      ]);
-    }
-    const terminal = output({ columns: 80 });
-    await typed([command, '--bogus'], { context: { stderr: terminal } });
-    expect(terminal.text()).toMatch(/^\S+Z error unknown option '--bogus'/);
+    const stderr = output();
+    const { status } = await typed([command, '--bogus'], { context: { stderr } });
+    expect(status).toBe(2);
+    expect(linesIn(stderr.text())).toMatchObject([{ level: 'error', event: 'failed', code: 'usage' }]);
   },
 );
 

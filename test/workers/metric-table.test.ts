@@ -66,10 +66,6 @@ test.each(Object.entries(PROCESSES))(
   },
 );
 
-it('no metric has a label that is called endpoint: Prometheus may have one of that name already', () => {
-  expect(ROWS.filter(({ labels }) => labels.includes('endpoint'))).toEqual([]);
-});
-
 // `npx vitest run test/workers/metric-table.test.ts -u` writes the rows again.
 it('the documentation has the table', async () => {
   const file = join(ROOT, 'docs/operations.md');

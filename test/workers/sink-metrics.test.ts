@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import { dirname, join } from 'node:path';
-import { readFile } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
@@ -12,6 +11,7 @@ import { sinkMetrics } from '../../workers/sink-metrics.ts';
 import { sinkAtWork } from '../fleet/sink-at-work.ts';
 import { metricValues } from '../helpers/metrics.ts';
 import { linkForTest, redisForTest } from '../helpers/redis/redis.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 import {
   claim,
@@ -74,15 +74,6 @@ async function observedRun() {
   };
 }
 
-/** The lines of a run's final file. */
-async function linesOf(dir: string, file: string): Promise<OutcomeLine[]> {
-  const text = await readFile(join(dir, file), 'utf8');
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as OutcomeLine);
-}
-
 it('what a sink counts at commit is what the record holds, however often a result is delivered', async () => {
   const { run, scrape, deliver, finish } = await observedRun();
   for (const shard of [0, 1, 1, 0, 2, 1]) await deliver(shard);
@@ -92,13 +83,13 @@ it('what a sink counts at commit is what the record holds, however often a resul
 
   const expected = new Map<string, number>();
   const count = (name: string): void => void expected.set(name, (expected.get(name) ?? 0) + 1);
-  for (const { decision, subcategory_flags: flags } of await linesOf(run.dir, 'verdicts.jsonl')) {
+  for (const { decision, subcategory_flags: flags } of await outcomes(run.dir)) {
     if (decision === null) continue;
     count(`${SUMS.committed}{lane="text",decision="${decision}"}`);
     for (const key of flags ?? [])
       count(`${SUMS.flags}{lane="text",decision="${decision}",category="${key}"}`);
   }
-  for (const { seq, error } of await linesOf(run.dir, 'errors.jsonl')) {
+  for (const { seq, error } of await jsonLines<OutcomeLine>(join(run.dir, 'errors.jsonl'))) {
     const lane = seq === 7 ? 'image' : 'text';
     count(`${SUMS.committed}{lane="${lane}",decision="error"}`);
     count(`${SUMS.errors}{lane="${lane}",code="${error!.code}"}`);

@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import { moderate } from '../../workers/moderate.ts';
-import { Opened } from '../../workers/opened.ts';
 import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { expectStatus, fleetWithComments } from '../helpers/fleet.ts';
 import { gate } from '../helpers/guards/gate.ts';
@@ -13,22 +12,12 @@ import { startScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 import { until } from '../helpers/run-directory.ts';
 import { settled } from '../helpers/settled.ts';
 
-/** A port that somebody else listens on. */
-async function takenPort(): Promise<string> {
+it('a worker that cannot serve its metrics ends', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return String((server.address() as { port: number }).port);
-}
-
-it.each(['worker', 'sink'])('a %s that cannot serve its metrics ends', async (command) => {
-  const guard = await startScriptedGuard();
-  onTestFinished(() => guard.kill());
-  const arguments_ = {
-    worker: ['--guard', guard.address, '--guard', 'embedded:'],
-    sink: ['--root', await temporaryFolder()],
-  }[command]!;
-  const cli = new Cli([command, ...arguments_, '--metrics-port', await takenPort()], {
+  const taken = String((server.address() as { port: number }).port);
+  const cli = new Cli(['worker', '--guard', 'embedded:', '--metrics-port', taken], {
     env: { REDIS_URL: (await redisForTest()).url },
   });
   const done = await cli.finished();
@@ -36,21 +25,18 @@ it.each(['worker', 'sink'])('a %s that cannot serve its metrics ends', async (co
   expect(done.status).toBe(2);
 });
 
-it.each(['SIGTERM', 'SIGHUP'] as const)(
-  'a worker and a sink that %s drained end with 0, working or still waiting for a guard',
-  async (signal) => {
-    const guard = await startScriptedGuard();
-    onTestFinished(() => guard.kill());
-    const env = { REDIS_URL: (await redisForTest()).url };
-    const worker = new Cli(['worker', '--guard', guard.address], { env });
-    const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1'], { env });
-    const sink = new Cli(['sink', '--root', await temporaryFolder()], { env });
-    await until(async () => worker.stderr.includes(' takes text'), 'the worker');
-    await until(async () => sink.stderr.includes(' commits runs'), 'the sink');
-    for (const cli of [worker, sink, early]) cli.kill(signal);
-    for (const cli of [worker, sink, early]) expectStatus(await cli.finished(), 0);
-  },
-);
+it('a worker and a sink that are told to end drain and end with 0, working or still waiting for a guard', async () => {
+  const guard = await startScriptedGuard();
+  onTestFinished(() => guard.kill());
+  const env = { REDIS_URL: (await redisForTest()).url };
+  const worker = new Cli(['worker', '--guard', guard.address], { env });
+  const early = new Cli(['worker', '--guard', 'grpc://127.0.0.1:1'], { env });
+  const sink = new Cli(['sink', '--root', await temporaryFolder()], { env });
+  await until(async () => worker.stderr.includes(' takes text'), 'the worker');
+  await until(async () => sink.stderr.includes(' commits runs'), 'the sink');
+  for (const cli of [worker, sink, early]) cli.kill('SIGTERM');
+  for (const cli of [worker, sink, early]) expectStatus(await cli.finished(), 0);
+});
 
 it('a worker that abandons a shard at a second signal ends with 130', async () => {
   const asked = gate();
@@ -72,18 +58,6 @@ it('a worker that abandons a shard at a second signal ends with 130', async () =
   expectStatus(await worker.finished(), 130);
   feeder.kill('SIGTERM');
   expectStatus(await feeder.finished(), 130);
-});
-
-it('what a process has opened is closed again, the last first, also when closing one of them fails', async () => {
-  const opened = new Opened();
-  const closed: string[] = [];
-  opened.closedBy(() => closed.push('first'));
-  opened.closedBy(async () => {
-    throw new Error('stuck');
-  });
-  opened.closedBy(async () => closed.push('last'));
-  await expect(opened.close()).rejects.toThrow('stuck');
-  expect(closed).toEqual(['last', 'first']);
 });
 
 it('a worker whose guards cannot be opened leaves no connection to Redis behind', async () => {
