@@ -90,8 +90,8 @@ export async function startRun(options: StartRunOptions): Promise<EndedRun> {
     const { run, summary, end } = result;
     const { exportClean, report } = afterFinish;
     if (report && summary.status === 'finished') {
-      const line = await reportWhenFinished(run.dir, result, drain);
-      if (line !== null) options.onNotice?.(line);
+      const notice = await reportWhenFinished(run.dir, result, drain);
+      if (notice !== null) options.onNotice?.(notice.line);
     }
     const isExported = exportClean !== null && summary.status === 'finished';
     const written = isExported ? await writeCleanRows(run.dir, exportClean, drain) : null;

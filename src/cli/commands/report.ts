@@ -34,7 +34,7 @@ export function reportCommand(context: CommandContext): Command {
       const signal = interrupts.drain;
       if (out === null) {
         const { writeReport } = await import('../../report/html/write-report.ts');
-        stdout.line(await writeReport(runDir, signal));
+        stdout.line((await writeReport(runDir, signal)).path);
         return;
       }
       const [{ LineFile }, { collectReport }, { renderReport }] = await Promise.all([

@@ -1,6 +1,7 @@
 import { Failure } from '../../domain/failure.ts';
 import { notJudgedInBrief } from '../../domain/words/not-judged.ts';
 import { RUN_FILES } from '../../files/run-files.ts';
+import type { ReviewProgress } from '../../record/reviews/review.ts';
 import { gateText } from '../../record/summary/gates.ts';
 import { summaryLines } from '../../record/summary/summary-text.ts';
 import { handOver } from '../../runs/finish/hand-over.ts';
@@ -29,21 +30,29 @@ async function exportWhenFinished({ run, summary }: RunResult, ui: FeedUi): Prom
   }
 }
 
-/** Writes the report of a finished run, unless none is wanted, and tells where it is. */
-async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Promise<void> {
-  if (!ui.afterFinish.report || summary.status !== 'finished') return;
+/**
+ * Writes the report of a finished run, unless none is wanted, and tells where it is. Returns how far people are with the run;
+ * null if no report was written.
+ */
+async function writeReport({ run, summary, worked }: RunResult, ui: FeedUi): Promise<ReviewProgress | null> {
+  if (!ui.afterFinish.report || summary.status !== 'finished') return null;
   const { reportWhenFinished } = await import('../../report/html/write-report.ts');
-  const line = await reportWhenFinished(run.dir, { worked }, ui.interrupts.drain);
-  if (line !== null) tell(ui, line);
+  const notice = await reportWhenFinished(run.dir, { worked }, ui.interrupts.drain);
+  if (notice !== null) tell(ui, notice.line);
+  return notice?.reviews ?? null;
 }
 
 /** How far people are with what the run flagged; null if nobody decided anything and there is no run before. */
-async function describeReviews({ run, summary }: RunResult, ui: FeedUi): Promise<string | null> {
+async function describeReviews(
+  { run, summary }: RunResult,
+  ofReport: ReviewProgress | null,
+  ui: FeedUi,
+): Promise<string | null> {
   const { status, flagged } = summary;
   if (status !== 'finished' || flagged === 0) return null;
   const { countReviews, progressText } = await import('../../analysis/reviewed-items.ts');
   try {
-    return progressText(await countReviews(run, ui.interrupts.drain), flagged);
+    return progressText(ofReport ?? (await countReviews(run, ui.interrupts.drain)), flagged);
   } catch (error) {
     const why = error instanceof Failure ? error.message : 'an unexpected error';
     return `Reviews: not counted: ${why}`;
@@ -70,7 +79,7 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
     const fields = { level: 'warn', event: 'gate_tripped', run: summary.run } as const;
     if (gate.tripped) ui.stderr.say(`gate ${gateText(gate)}${ofTrial}`, fields);
   }
-  await writeReport(result, ui);
+  const ofReport = await writeReport(result, ui);
   if (ui.json) ui.stdout.json(summary);
   else {
     const unjudged = notJudgedInBrief(summary);
@@ -78,7 +87,7 @@ export async function conclude(result: RunResult, { retry, isFirst }: Ended, ui:
       RUN_FILES.notJudged in summary.rows ? `: ${RUN_FILES.notJudged} says why, and what would help` : '';
     const brief = unjudged === null ? [] : [unjudged + listed];
     const last = [...brief, openNext(summary, run.dir, ui), run.dir];
-    const reviews = await describeReviews(result, ui);
+    const reviews = await describeReviews(result, ofReport, ui);
     ui.stdout.lines(summaryLines(summary, { reviews, commands: nextCommands(result, ui), last }));
   }
   if (isFirst && ui.stderr.isTerminal && !ui.quiet && !ui.json) ui.stderr.line(AFTER_FIRST_RUN);

@@ -4,6 +4,7 @@ import { Failure } from '../../domain/failure.ts';
 import { createTemporary } from '../../files/create-file.ts';
 import { pathExists } from '../../files/folders.ts';
 import { RUN_FILES, temporaryName } from '../../files/run-files.ts';
+import type { ReviewProgress } from '../../record/reviews/review.ts';
 import { assertOwnRun } from '../../runs/trust/own-run.ts';
 import { collectReport } from './collect-report.ts';
 import type { ReportData } from './report-data.ts';
@@ -12,11 +13,14 @@ import type { ReportData } from './report-data.ts';
 const BEFORE_ALL = 0;
 
 /**
- * Writes report.html into a run directory, complete or not at all, in place of an earlier one; returns its path.
- * Failure('usage') for a directory in which others can write, Failure('service') when the file cannot be written, else as
+ * Writes report.html into a run directory, complete or not at all, in place of an earlier one; returns its path, and how far
+ * people are with the run. Failure('usage') for a directory in which others can write, Failure('service') when the file cannot be written, else as
  * `collectReport`.
  */
-export async function writeReport(runDir: string, signal: AbortSignal): Promise<string> {
+export async function writeReport(
+  runDir: string,
+  signal: AbortSignal,
+): Promise<{ readonly path: string; readonly reviews: ReviewProgress }> {
   await assertOwnRun(runDir);
   // The renderer loads while DuckDB counts.
   const [data] = await Promise.all([collectReport(runDir, signal), loadReportRuntime()]);
@@ -36,25 +40,32 @@ export async function writeReport(runDir: string, signal: AbortSignal): Promise<
     const { code } = cause as NodeJS.ErrnoException;
     throw new Failure('service', `${RUN_FILES.report} cannot be written (${code})`, { cause });
   }
-  return path;
+  return { path, reviews: data.reviews };
+}
+
+/** A line that says where a report is, or why it was not written; then it has no reviews. */
+export interface ReportNotice {
+  readonly line: string;
+  readonly reviews: ReviewProgress | null;
 }
 
 /**
  * Writes the report of a run that was just finished. A report is not part of the record, and nothing fails when it
- * cannot be written: returns a line that says so, or where it is; null if there is one already, of a run to which nothing was added.
+ * cannot be written. Null if there is one already, of a run to which nothing was added.
  */
 export async function reportWhenFinished(
   runDir: string,
   { worked }: { readonly worked: boolean },
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<ReportNotice | null> {
   if (!worked && (await pathExists(join(runDir, RUN_FILES.report)))) return null;
   try {
-    return `report: ${await writeReport(runDir, signal)}`;
+    const { path, reviews } = await writeReport(runDir, signal);
+    return { line: `report: ${path}`, reviews };
   } catch (error) {
-    if (signal.aborted) return 'the report was not written: interrupted; guardsweep report writes it';
-    const why = error instanceof Failure ? error.message : 'an unexpected error';
-    return `the report was not written: ${why}`;
+    const known = error instanceof Failure ? error.message : 'an unexpected error';
+    const why = signal.aborted ? 'interrupted; guardsweep report writes it' : known;
+    return { line: `the report was not written: ${why}`, reviews: null };
   }
 }
 
