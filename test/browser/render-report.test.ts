@@ -62,15 +62,8 @@ describe('a rendered report', () => {
   });
 
   it.each([
-    ['of many items', { scale: 1_234_567 }, 'desktop', 'light'],
     ['of many items on a phone', { scale: 1_234_567 }, 'phone', 'light'],
-    ['in the dark', { scale: 1 }, 'desktop', 'dark'],
-    [
-      'with hostile strings on a phone',
-      { text: (index: number) => PROBES[index % PROBES.length]! },
-      'phone',
-      'dark',
-    ],
+    ['of hostile strings', { text: (index: number) => PROBES[index % PROBES.length]! }, 'desktop', 'dark'],
   ] as const)('can be read by everybody: %s', async (_what, sample, size, scheme) => {
     const page = await browser.newPage({ size, scheme });
     const path = join(await temporaryFolder(), 'report.html');
@@ -79,35 +72,5 @@ describe('a rendered report', () => {
     await checkPage(page);
     await page.evaluate('dispatchEvent(new Event("beforeprint"))');
     await checkPage(page);
-  });
-
-  it('is printed with everything open, and folded again afterwards', async () => {
-    const page = await browser.newPage();
-    const path = join(await temporaryFolder(), 'report.html');
-    await writeFile(path, await renderReport(sampleReport()));
-    await page.goto(`file://${path}`);
-    const folded = 'document.querySelectorAll("details:not([open])").length';
-    const before = await page.evaluate(folded);
-    await page.evaluate(`addEventListener('beforeprint', () => (window.whilePrinted = ${folded}))`);
-    await page.pdf();
-    expect(await page.evaluate('whilePrinted')).toBe(0);
-    expect(await page.evaluate(folded)).toBe(before);
-    expect(before).toBeGreaterThan(20);
-  });
-
-  it('sorts a table by keyboard, and says how it is sorted', async () => {
-    const page = await browser.newPage();
-    const path = join(await temporaryFolder(), 'report.html');
-    await writeFile(path, await renderReport(sampleReport({ scale: 3 })));
-    await page.goto(`file://${path}`);
-    const table = page.locator('table', { has: page.locator('caption', { hasText: 'Most severe first' }) });
-    const seqs = (): Promise<string[]> => table.locator('tbody th').allTextContents();
-    const before = await seqs();
-    const head = table.locator('thead th').first();
-    await head.getByRole('button').focus();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Enter');
-    expect(await head.getAttribute('aria-sort')).toBe('descending');
-    expect(await seqs()).toEqual(before.toReversed());
   });
 });

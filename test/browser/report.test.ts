@@ -48,18 +48,4 @@ describe('the report of a run over the sample', () => {
       expect(await page.locator('#categories table').isVisible()).toBe(true);
     }
   });
-
-  it('links to the files of the items that it lists', async () => {
-    const cwd = await temporaryFolder();
-    await guardsweep(['enqueue', join(SAMPLE, 'notes'), '--quiet'], { cwd });
-    const dir = await onlyRun(join(cwd, 'runs'));
-    const page = await browser.newPage();
-    await page.goto(pathToFileURL(join(dir, 'report.html')).href);
-    await page.getByRole('heading', { name: 'Latency' }).click();
-    const link = page.locator('#latency a').first();
-    const href = (await link.getAttribute('href'))!;
-    await link.click();
-    await page.waitForURL(href);
-    expect(href.startsWith(pathToFileURL(SAMPLE).href)).toBe(true);
-  });
 });

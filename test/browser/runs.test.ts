@@ -11,9 +11,6 @@ import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 const browser = useBrowser();
 
-/** What the browser's console says of an answer with this status, by its own. */
-const answered = (status: number): RegExp => new RegExp(`Failed to load resource: .* ${status}`);
-
 const ITEMS = 3000;
 
 it('a run is paused, continued, cancelled and watched to its end, with the keyboard alone', async () => {
@@ -82,23 +79,6 @@ it('a run is paused, continued, cancelled and watched to its end, with the keybo
   await checkPage(page);
 });
 
-it('keys are shown, act on nothing while a dialog is open, and can be turned off', async () => {
-  const served = await serveDashboard({ out: await temporaryFolder() });
-  const page = await browser.newPage();
-  const dialog = page.getByRole('dialog');
-  await openDashboard(page, served);
-  await page.keyboard.press('?');
-  await dialog.getByText('Next run').waitFor();
-  await checkPage(page);
-  await page.keyboard.press('?');
-  expect(await dialog.count()).toBe(1);
-  await page.getByLabel(/Single keys act/).uncheck();
-  await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'detached' });
-  await page.keyboard.press('?');
-  expect(await dialog.count()).toBe(0);
-});
-
 it('says of a directory that is no run why it cannot be read, whatever its name', async () => {
   const folder = await temporaryFolder();
   const out = join(folder, 'runs');
@@ -111,16 +91,4 @@ it('says of a directory that is no run why it cannot be read, whatever its name'
   const run = page.getByRole('listitem').filter({ hasText: 'Cannot be read' });
   await run.getByText('<img src=x onerror=alert(1)>\\u{202e}gnp.x"\'&').first().waitFor();
   await checkPage(page);
-});
-
-it('says that there is no such run, and no such page', async () => {
-  const served = await serveDashboard({ out: await temporaryFolder() });
-  const page = await browser.newPage();
-  await openDashboard(page, served, '/runs/none');
-  await page.getByText('there is no such run').waitFor();
-  await checkPage(page, { expected: [answered(404)] });
-  await page.goto(`${served.origin}/runs/none/elsewhere`);
-  await page.getByRole('heading', { name: 'No such page' }).waitFor();
-  await page.getByRole('link', { name: 'All runs' }).click();
-  await page.getByRole('heading', { name: 'No run yet' }).waitFor();
 });

@@ -24,22 +24,10 @@ export const LOUD = 'thunder';
 /** Every foreign name and text of the corpus tries this. */
 export const PROBE = '"><img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-const SHOPS = [
-  'bakery',
-  'tram line',
-  'bicycle shop',
-  'library',
-  'market',
-  'swimming pool',
-  'choir',
-  'garden',
-];
+const SHOPS = 'bakery,tram line,bicycle shop,library,market,swimming pool,choir,garden'.split(',');
 const SAYINGS = [
   'opened an hour late again, and nobody said why',
-  'is the best thing that happened to this street',
   'should close on Mondays, as it used to',
-  'answered my letter after three weeks',
-  'has a new sign that you can read from the bridge',
   'was full of people singing yesterday evening',
 ];
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { screenshot } from '../../helpers/browser/screenshot.ts';
-import { decide, listOf, openDashboard } from './dashboard-page.ts';
+import { listOf, openDashboard } from './dashboard-page.ts';
 import { useHarmlessRun } from './harmless-run.ts';
 
 const browser = useBrowser();
@@ -75,26 +75,6 @@ it('is filtered by its address, which can be kept and shared, unless that asks f
   await page.getByRole('alert').waitFor();
 });
 
-it('goes on to the next page with the keyboard, and fetches each page once', async () => {
-  const { page } = await openDashboard(browser, run(), '/review');
-  await listOf(page);
-  const asked: number[] = [];
-  page.on('request', (request) => {
-    if (!request.url().endsWith('/items')) return;
-    asked.push((request.postDataJSON() as { offset: number }).offset);
-  });
-  await page.keyboard.press(']');
-  await page.getByText(/^101 to /).waitFor();
-  await page.keyboard.press('k');
-  await page.getByText(/^1 to 100 /).waitFor();
-  await page.keyboard.press('j');
-  await page.getByText(/^101 to /).waitFor();
-  expect(asked).toEqual([100]);
-  await page.getByRole('spinbutton', { name: 'Go to' }).fill('5');
-  await page.keyboard.press('Enter');
-  await page.locator(`${selected}[aria-posinset="5"]`).waitFor();
-});
-
 it('with the filter for open items, no item is skipped when the list moves on', async () => {
   const { page } = await openDashboard(browser, run(), '/review');
   await listOf(page);
@@ -119,45 +99,4 @@ it('with the filter for open items, no item is skipped when the list moves on', 
   expect((await request).postDataJSON()).toMatchObject({ offset: 95 });
   await page.getByText(/^101 to /).waitFor();
   expect(await page.locator('.total').textContent()).toBe(total);
-});
-
-it.each([
-  ['on a phone', { size: 'phone' }, 'dashboard-review-phone'],
-  ['in the dark', { scheme: 'dark' }, 'dashboard-review-dark'],
-] as const)('is read %s', async (_, view, image) => {
-  const { page } = await openDashboard(browser, run(), '/review', view);
-  await listOf(page);
-  await checkPage(page);
-  await screenshot(page, image);
-});
-
-it('opens the flagged items from the overview, open ones first, and says how far people are', async () => {
-  const { page, pages } = await openDashboard(browser, run(), '');
-  const link = page.getByRole('link', { name: /^Review \d+ flagged items/ });
-  const flagged = Number(/\d+/.exec((await link.textContent())!)![0]);
-  // Those of the tests before.
-  const words = await page.getByText(` of ${flagged} flagged reviewed`).textContent();
-  const before = Number(/^\d+/.exec(words!)![0]);
-  await link.click();
-  await listOf(page);
-  await page.waitForURL(`**${pages}/review#decisions=review,block&sort=open`);
-  await expect.poll(() => page.locator('.total').textContent()).toBe(`${flagged} items`);
-  const row = page.locator('.item-row:not(:has(.restricted-mark))').first();
-  const id = (await row.getAttribute('id'))!;
-  await row.click();
-  await decide(page, '1');
-  const now = `${before + 1} of ${flagged} flagged reviewed, ${flagged - before - 1} left`;
-  await page.getByText(now).waitFor();
-  await checkPage(page);
-  await page.keyboard.press('r');
-  // Behind all open ones, and the most severe of the others.
-  await page.locator(`#${id}[aria-posinset="${flagged - before}"]`).waitFor();
-  expect(await page.locator('.total').textContent()).toBe(`${flagged} items`);
-  await page.getByRole('link', { name: 'Overview' }).click();
-  await page.getByText(now).waitFor();
-  await page.getByRole('link', { name: 'Report' }).click();
-  await page
-    .frameLocator('iframe')
-    .getByText(`People have reviewed ${before + 1} of ${flagged}`)
-    .waitFor();
 });

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
-import { screenshot } from '../../helpers/browser/screenshot.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { ALLOWED, flaggedFor, judgedRun, wordsOf } from '../../helpers/judged-run.ts';
 import { listOf, openDashboard } from './dashboard-page.ts';
@@ -47,7 +46,6 @@ it('a second night opens what is new and what is judged more severely, and shows
   const progress =
     '3 of 5 flagged reviewed, 2 left, 1 of them reopened, 1 new since the last run, 4 seen before';
   await page.getByText(progress).waitFor();
-  await screenshot(page, 'nights-overview');
   await checkPage(page);
   await page
     .getByRole('link', { name: /^Review / })
@@ -60,20 +58,10 @@ it('a second night opens what is new and what is judged more severely, and shows
     .poll(() => rows.allTextContents())
     .toEqual(['reopened', '', ...new Array<string>(3).fill('allow by Ana')]);
   await page.getByText(/^Open again decided allow on \d{1,2} \w{3,4} \d{4} at 0.410, now 0.930$/).waitFor();
-  await screenshot(page, 'nights-list');
   await page.keyboard.press('f');
-  const panel = page.getByRole('complementary', { name: 'Filters' });
-  const filter = panel.getByRole('checkbox').first();
-  await panel.getByRole('checkbox', { name: /^New since the last run/ }).waitFor();
-  expect(await panel.locator('label').first().textContent()).toBe('New since the last run1');
-  await filter.check();
+  await page.getByRole('checkbox', { name: /^New since the last run/ }).check();
   await expect.poll(() => page.locator('.total').textContent()).toBe('1 item');
-  expect(page.url()).toContain('new=1');
-  await screenshot(page, 'nights-filter');
   await checkPage(page);
-  await page.reload();
-  await listOf(page);
-  await expect.poll(() => page.locator('.total').textContent()).toBe('1 item');
 
   // One decision on equal items; its undo brings back the one of the first night.
   await page.getByRole('button', { name: 'Clear' }).click();
@@ -87,22 +75,4 @@ it('a second night opens what is new and what is judged more severely, and shows
   for (const row of same) await expect.poll(() => row.textContent()).toBe('allow by Ana');
   const counts = await (await served.fetch(`${api}/reviews`)).json();
   expect(counts).toEqual({ flagged: 3, reviewed: 3, overturned: 3, reopened: 1, fresh: 1 });
-  // A reopened item is open again after an undo, too.
-  await page.locator('#row-1').click();
-  await page.keyboard.press('3');
-  await expect.poll(() => page.locator('#row-1 .row-review').textContent()).toBe('agreed');
-  await page.keyboard.press('u');
-  await expect.poll(() => page.locator('#row-1 .row-review').textContent()).toBe('reopened');
-});
-
-it.each([
-  ['phone', { size: 'phone' }],
-  ['dark', { scheme: 'dark' }],
-] as const)('on a %s screen', async (name, view) => {
-  const run = await twoNights();
-  const { page } = await openDashboard(browser, run, '/review', view);
-  await listOf(page);
-  await page.locator('.row-review').getByText('reopened').waitFor();
-  await screenshot(page, `nights-${name}`);
-  await checkPage(page);
 });
