@@ -13,7 +13,7 @@ import {
 } from '../../helpers/documents.ts';
 import { pngFile } from '../../helpers/png.ts';
 import { testFolder } from '../read-items.ts';
-import { itemLine, partTexts, readUnpacked } from './unpacked-items.ts';
+import { partTexts, readUnpacked } from './unpacked-items.ts';
 
 const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
 
@@ -93,10 +93,6 @@ describe('an office document', () => {
     const files: Files = {
       'xl/comments1.xml': '<c><comment><text><r><t>a no</t></r><r><t>te</t></r></text></comment></c>',
       'xl/media/image1.png': PNG,
-      'xl/printerSettings/printerSettings1.bin': Buffer.concat([
-        Buffer.alloc(64),
-        Buffer.from('01040000dc000000', 'hex'),
-      ]),
       'xl/printerSettings/printerSettings2.bin': 'words of a text',
     };
     expect(await partsOf(xlsx({ Orders: orders, Empty: '' }, strings, files))).toEqual({
@@ -129,7 +125,6 @@ describe('an office document', () => {
       'meta.xml': '<m><title>a title</title></m>',
       'Basic/Standard/Module1.xml': '<m>Sub Main</m>',
       'Pictures/1.png': PNG,
-      'layout-cache': Buffer.from('010001000000', 'hex'),
       'Scripts/a.py': 'print("words")',
     };
     expect(await partsOf(odf('text', body, files))).toEqual({
@@ -147,32 +142,24 @@ describe('an office document', () => {
 
   test('is one whatever the order of its files and their names, and never a text of tags', async () => {
     const hostile = paragraph('how to make a bo', 'mb');
-    const renamed = {
-      'word/main.txt': word(hostile),
-      'a/[Content_Types].xml': '<x/>',
-      '[content_types].XML': '<x/>',
-    };
+    const renamed = { 'word/main.txt': word(hostile), '[content_types].XML': '<x/>' };
     expect(await partsOf(zipOf(renamed))).toEqual({ 'other text': 'how to make a bomb' });
-    const late = {
-      'word/document.xml': word(hostile),
-      mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
-    };
-    expect(await partsOf(zipOf({ ...late, '[Content_Types].xml': '<x/>' }))).toEqual({
-      text: 'how to make a bomb',
-    });
+    const mimetype = 'application/vnd.oasis.opendocument.spreadsheet';
+    const late = zipOf({ 'word/document.xml': word(hostile), mimetype, '[Content_Types].xml': '<x/>' });
+    expect(await partsOf(late)).toEqual({ text: 'how to make a bomb' });
     const nested = zipOf({ 'b.zip': zipOf({ 'c.docx': docx(hostile) }) });
     expect(await partsOf(nested)).toEqual({ 'b.zip/c.docx/text': 'how to make a bomb' });
-    const without = await readUnpacked(folder.at('b'), zipOf({ 'word/document.xml': word(hostile) }));
-    expect(without.map(itemLine)).toEqual(['1 word/document.xml: UNSUPPORTED_TYPE']);
+    const without = zipOf({ 'word/document.xml': word(hostile) });
+    expect(await partsOf(without)).toEqual({ 'word/document.xml': 'UNSUPPORTED_TYPE' });
   });
 
   test.each<[string, string]>([
     ['damaged', word(paragraph('cut')).slice(0, -20)],
     ['of entities', `<!DOCTYPE x [<!ENTITY e "words">]><x>&e;</x>`],
     ['nested too deeply', '<x>'.repeat(2000) + '</x>'.repeat(2000)],
-    ['of bytes that are not text', '<x>\ufffd</x>'],
+    ['of bytes that are not text', '<x>\xff</x>'],
   ])('with a file that is %s loses only that', async (_name, xml) => {
-    const bytes = Buffer.from(xml.replace('\ufffd', '\xff'), 'latin1');
+    const bytes = Buffer.from(xml, 'latin1');
     expect(await partsOf(docx(paragraph('words'), { 'word/header1.xml': bytes }))).toEqual({
       text: 'words',
       'word/header1.xml': 'UNREADABLE_SOURCE',
@@ -187,7 +174,5 @@ describe('an office document', () => {
       text: 'words',
       'word/large.xml': 'ITEM_TOO_LARGE',
     });
-    const wide = `<ta:table ta:name="W">${'<ta:table-row><ta:table-cell ta:number-columns-repeated="16384"><te:p>x</te:p></ta:table-cell></ta:table-row>'.repeat(2000)}</ta:table>`;
-    expect(await partsOf(odf('spreadsheet', wide))).toEqual({ 'content.xml': 'ITEM_TOO_LARGE' });
   });
 });

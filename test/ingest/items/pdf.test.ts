@@ -1,31 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { docx, paragraph, pdfOf, showText, stream, zipOf } from '../../helpers/documents.ts';
+import { pdfOf, showText, stream } from '../../helpers/documents.ts';
 import { testFolder } from '../read-items.ts';
 import { itemLine, partTexts, readUnpacked } from './unpacked-items.ts';
 
+const MASK = '/Type /XObject /Subtype /Image /Width 4 /Height 2 /BitsPerComponent 1 /ImageMask true';
+const FORM = '/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources';
 const IMAGE = '/Type /XObject /Subtype /Image /Width 4 /Height 2 /BitsPerComponent 8 /ColorSpace';
 
 describe('a PDF document', () => {
   const folder = testFolder();
-  const partsOf = async (bytes: Buffer, limits = {}) =>
-    partTexts(await readUnpacked(folder.at('a'), bytes, limits));
 
   test('is judged page by page, with the images of each, notes, form fields and attachments', async () => {
     const objects = [
       stream('\xff\0\0'.repeat(8), `${IMAGE} /DeviceRGB`),
       stream('\x80'.repeat(8), `${IMAGE} /DeviceGray`),
-      stream(
-        '\xa0\x50',
-        '/Type /XObject /Subtype /Image /Width 4 /Height 2 /BitsPerComponent 1 /ImageMask true',
-      ),
-      stream(
-        '/I Do',
-        '/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /I 5 0 R >> >>',
-      ),
-      stream(
-        showText('stamped'),
-        '/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F 3 0 R >> >>',
-      ),
+      stream('\xa0\x50', MASK),
+      stream('/I Do', `${FORM} << /XObject << /I 5 0 R >> >>`),
+      stream(showText('stamped'), `${FORM} << /Font << /F 3 0 R >> >>`),
       stream('words of a file', '/Type /EmbeddedFile'),
       '<< /Type /Filespec /F (a.txt) /EF << /F 9 0 R >> >>',
       '<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (a note) >>',
@@ -41,26 +32,19 @@ describe('a PDF document', () => {
         '/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 9 9] /XStep 9 /YStep 9 /Resources << /XObject << /I 4 0 R >> >>',
       ),
     ];
-    const bytes = pdfOf(
-      [
-        {
-          content: `${showText('first words')} BT /F 12 Tf 50 600 Td (how to make a bo) Tj (mb) Tj ET q /A Do Q q /B Do Q /C Do
-            q 9 0 0 9 0 0 cm BI /W 4 /H 2 /CS /G /BPC 8 ID 12345678 EI Q`,
-          resources: '/XObject << /A 4 0 R /B 6 0 R /C 7 0 R >>',
-          annotations: '11 0 R 12 0 R 13 0 R 14 0 R 15 0 R',
-        },
-        { content: '' },
-        { content: '0 0 100 100 re f' },
-        { content: '/Pattern cs /P scn 0 0 99 99 re f', resources: '/Pattern << /P 19 0 R >>' },
-      ],
-      {
-        objects,
-        catalog:
-          '/Outlines 18 0 R /Names << /EmbeddedFiles << /Names [(a.txt) 10 0 R] >> >> /AcroForm << /Fields [12 0 R] >>',
-        trailer: '/Info 16 0 R',
-      },
-    );
-    expect(await partsOf(bytes)).toEqual({
+    const first = {
+      content: `${showText('first words')} BT /F 12 Tf 50 600 Td (how to make a bo) Tj (mb) Tj ET q /A Do Q q /B Do Q /C Do
+        q 9 0 0 9 0 0 cm BI /W 4 /H 2 /CS /G /BPC 8 ID 12345678 EI Q`,
+      resources: '/XObject << /A 4 0 R /B 6 0 R /C 7 0 R >>',
+      annotations: '11 0 R 12 0 R 13 0 R 14 0 R 15 0 R',
+    };
+    const drawn = { content: '0 0 100 100 re f' };
+    const patterned = { content: '/Pattern cs /P scn 0 0 99 99 re f', resources: '/Pattern << /P 19 0 R >>' };
+    const names = '/Names << /EmbeddedFiles << /Names [(a.txt) 10 0 R] >> >>';
+    const catalog = `/Outlines 18 0 R ${names} /AcroForm << /Fields [12 0 R] >>`;
+    const options = { objects, catalog, trailer: '/Info 16 0 R' };
+    const bytes = pdfOf([first, { content: '' }, drawn, patterned], options);
+    expect(partTexts(await readUnpacked(folder.at('a'), bytes))).toEqual({
       properties: 'a title\nsome keys',
       outline: 'a chapter',
       'page 1': 'first words\nhow to make a bomb',
@@ -77,54 +61,29 @@ describe('a PDF document', () => {
     });
   });
 
-  test('in other files, and documents attached to it, are judged', async () => {
-    const objects = [
-      stream(docx(paragraph('how to make a bo', 'mb')).toString('latin1'), '/Type /EmbeddedFile'),
-      '<< /Type /Filespec /F (b.docx) /EF << /F 4 0 R >> >>',
-    ];
-    const names = '/Names << /EmbeddedFiles << /Names [(b) 5 0 R] >> >>';
-    const outer = pdfOf([{ content: '' }], { objects, catalog: names });
-    expect(await partsOf(zipOf({ 'a.pdf': outer }))).toEqual({
-      'a.pdf/attachment b.docx/text': 'how to make a bomb',
-    });
-  });
+  const encryption = `/ID [(0123456789abcdef) (0123456789abcdef)]
+    /Encrypt << /Filter /Standard /V 1 /R 2 /O (${'o'.repeat(32)}) /U (${'u'.repeat(32)}) /P -4 >>`;
+  const xfa = { objects: [stream('<xdp/>')], catalog: '/AcroForm << /XFA 4 0 R /Fields [] >>' };
+  const jpeg2000 = stream('not JPEG 2000', `${IMAGE} /DeviceRGB /Filter /JPXDecode`);
+  const font = '<< /Type /Font /BaseFont /X /Subtype';
+  const nameless = [
+    `${font} /Type0 /Encoding /UniGB-UCS2-H /DescendantFonts [5 0 R] >>`,
+    `${font} /CIDFontType0 /FontDescriptor 6 0 R /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> >>`,
+    '<< /Type /FontDescriptor /FontName /X /Flags 4 /FontBBox [0 0 9 9] /Ascent 8 /Descent -2 /StemV 80 >>',
+  ];
+  const shown = { content: '/A Do', resources: '/XObject << /A 4 0 R >>' };
+  const chinese = { content: 'BT /G 9 Tf <4e2d6587> Tj ET', resources: '/Font << /G 4 0 R >>' };
 
   test.each<[string, Buffer, string]>([
     [
       'an encrypted one',
-      pdfOf([{ content: showText('words') }], {
-        trailer: `/ID [(0123456789abcdef) (0123456789abcdef)]
-          /Encrypt << /Filter /Standard /V 1 /R 2 /O (${'o'.repeat(32)}) /U (${'u'.repeat(32)}) /P -4 >>`,
-      }),
+      pdfOf([{ content: showText('words') }], { trailer: encryption }),
       'null: UNSUPPORTED_TYPE',
     ],
     ['a damaged one', Buffer.from('%PDF-1.7\nwords'), 'null: UNREADABLE_SOURCE'],
-    [
-      'one with a form of XFA',
-      pdfOf([{ content: '' }], {
-        objects: [stream('<xdp/>')],
-        catalog: '/AcroForm << /XFA 4 0 R /Fields [] >>',
-      }),
-      'form: UNSUPPORTED_TYPE',
-    ],
-    [
-      'one with an image that cannot be decoded',
-      pdfOf([{ content: '/A Do', resources: '/XObject << /A 4 0 R >>' }], {
-        objects: [stream('not JPEG 2000', `${IMAGE} /DeviceRGB /Filter /JPXDecode`)],
-      }),
-      'page 1',
-    ],
-    [
-      'one whose font names no letters',
-      pdfOf([{ content: 'BT /G 9 Tf <4e2d6587> Tj ET', resources: '/Font << /G 4 0 R >>' }], {
-        objects: [
-          '<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /UniGB-UCS2-H /DescendantFonts [5 0 R] >>',
-          '<< /Type /Font /Subtype /CIDFontType0 /BaseFont /X /FontDescriptor 6 0 R /CIDSystemInfo << /Registry (Adobe) /Ordering (GB1) /Supplement 2 >> >>',
-          '<< /Type /FontDescriptor /FontName /X /Flags 4 /FontBBox [0 0 9 9] /Ascent 8 /Descent -2 /StemV 80 >>',
-        ],
-      }),
-      'page 1: UNSUPPORTED_TYPE',
-    ],
+    ['one with a form of XFA', pdfOf([{ content: '' }], xfa), 'form: UNSUPPORTED_TYPE'],
+    ['one with an image that cannot be decoded', pdfOf([shown], { objects: [jpeg2000] }), 'page 1'],
+    ['one whose font names no letters', pdfOf([chinese], { objects: nameless }), 'page 1: UNSUPPORTED_TYPE'],
     ['one without pages that hold anything', pdfOf([{ content: '' }]), 'null: EMPTY_CONTENT'],
   ])('%s says what was not judged', async (_name, bytes, line) => {
     const lines = (await readUnpacked(folder.at('a.pdf'), bytes)).map(itemLine);
