@@ -41,33 +41,6 @@ describe('expanding corpora', () => {
     expect(paths).toEqual([...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
   });
 
-  test('a text beside an image, a clip or a video of its name describes it, and any other text is an item', async () => {
-    lay(
-      'c/photo.txt',
-      'c/clip.txt',
-      'c/film.txt',
-      'c/fake.txt',
-      'c/notes.txt',
-      'c/d/photo.txt',
-      'c/fake.jpg',
-    );
-    writeFileSync(folder.at('c/photo.jpg'), JPEG);
-    writeFileSync(folder.at('c/clip.MP3'), 'ID3\u0004');
-    writeFileSync(folder.at('c/film.avi'), 'RIFF\0\0\0\0AVI LIST');
-    const { sources, skipped } = await expandSources([corpus(folder.at('c'))], NEVER);
-    const described = sources.map(({ path, sidecar }) => [path, sidecar?.path ?? null]);
-    expect(described).toEqual([
-      ['c/clip.MP3', 'c/clip.txt'],
-      ['c/d/photo.txt', null],
-      ['c/fake.jpg', null],
-      ['c/fake.txt', null],
-      ['c/film.avi', 'c/film.txt'],
-      ['c/notes.txt', null],
-      ['c/photo.jpg', 'c/photo.txt'],
-    ]);
-    expect(skipped).toEqual({ 'captions and transcripts of media': 3 });
-  });
-
   test('links are followed inside the corpus only, and nothing is found twice', async () => {
     lay('c/a.txt', 'c/sub/b.txt', 'outside/secret.txt');
     symlinkSync(folder.at('outside/secret.txt'), folder.at('c/leak.txt'));
@@ -82,12 +55,6 @@ describe('expanding corpora', () => {
       'links within the corpus': 2,
       'broken links': 1,
     });
-  });
-
-  test('a link whose target the glob leaves out stands for it', async () => {
-    lay('c/data/real.dat');
-    symlinkSync('data/real.dat', folder.at('c/table.csv'));
-    expect((await pathsOf('c/*.csv')).paths).toEqual(['c/table.csv']);
   });
 
   test('globs', async () => {

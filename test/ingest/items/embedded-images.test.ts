@@ -99,25 +99,4 @@ describe('images in records', () => {
       'x#nested1 image',
     ]);
   });
-
-  test('a shard holds no more of them than of texts, since they travel with it', async () => {
-    const records = Array.from({ length: 10 }, (_, id) => ({
-      ...parts({ type: 'image', image: URL }),
-      id: `${id}`,
-    }));
-    const path = folder.at('b.jsonl');
-    writeFileSync(path, records.map((record) => JSON.stringify(record)).join('\n'));
-    const cutter = new ShardCutter(
-      { ...DEFAULT_LIMITS, shardBytes: 3 * PNG.length },
-      { firstShard: 0, pass: 1, planned: new Map() },
-    );
-    const items = await readItems([corpus(path)]);
-    const shards = [...items.flatMap((item) => cutter.add(item, 0)), ...cutter.end()];
-    expect(shards.map(({ shard }) => [shard.lane, shard.items.length])).toEqual([
-      ['image', 3],
-      ['image', 3],
-      ['image', 3],
-      ['image', 1],
-    ]);
-  });
 });

@@ -70,19 +70,6 @@ describe('generations that are replayed', () => {
   });
 });
 
-it('files that are no records hold no generation', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'a.txt'), 'A text in a file.');
-  const png =
-    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
-  await writeFile(join(folder, 'b.png'), Buffer.from(png, 'base64'));
-  const items = await readItems([corpus(folder, { asStream: REPLAY })]);
-  expect(items.map(({ request, settled }) => [request, settled?.error?.reason])).toEqual([
-    [null, 'no_generation'],
-    [null, 'no_generation'],
-  ]);
-});
-
 it('without a replay, recorded chunks are one response', async () => {
   const pair = { prompt: 'How?', response: 'Stir it.' };
   const [joined, whole, other] = await itemsOf(

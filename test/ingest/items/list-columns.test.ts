@@ -37,13 +37,6 @@ describe('a column of lists is judged element by element', () => {
     ]);
   });
 
-  test('strings in a column with a name for text', async () => {
-    expect(await items(writeJson({ id: 'x', comment: ['one', '2'] }))).toEqual([
-      ['x', 'comment[1]', 'one'],
-      ['x#nested2', 'comment[2]', '2'],
-    ]);
-  });
-
   test('whose numbers are those of the elements, blank ones included', async () => {
     const record = { id: 'x', comments: ['one', ' ', null, 4, 'five'] };
     expect(await items(writeJson(record), { textColumns: ['comments'] })).toEqual([
@@ -53,11 +46,6 @@ describe('a column of lists is judged element by element', () => {
       ['x#nested4', 'comments[4]', '4'],
       ['x#nested5', 'comments[5]', 'five'],
     ]);
-  });
-
-  test('but the parts of a message are one text', async () => {
-    const record = { id: 'x', text: [{ type: 'text', text: 'one' }, 'two'] };
-    expect(await items(writeJson(record))).toEqual([['x', null, 'one\ntwo']]);
   });
 
   test('encoded data, images and a list without elements are items', async () => {
@@ -105,15 +93,6 @@ describe('a cell of a table that holds a list as JSON', () => {
     expect(await items(path, { textColumns: ['Comment'] })).toEqual(
       expected.map(([id, part, text]) => [id, part?.replace('c', 'C') ?? null, text]),
     );
-  });
-
-  test('is one text where one of them is not in the rows that decide, or holds numbers', async () => {
-    const path = write('["one", "two"]', 'see ["three"]');
-    expect(await items(path)).toEqual([
-      ['0', null, '["one", "two"]'],
-      ['1', null, 'see ["three"]'],
-    ]);
-    expect(await items(write('[1, 2]'))).toEqual([['0', null, '[1, 2]']]);
   });
 
   test('decides for the rows behind them: what is no list there is one text', async () => {

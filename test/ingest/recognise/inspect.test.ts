@@ -40,14 +40,6 @@ describe('inspecting sources', () => {
     });
   });
 
-  test('names only so many columns', async () => {
-    const names = Array.from({ length: 300 }, (_, index) => `c${index}`);
-    write('a.csv', `text,${names.join(',')}\nx,${names.fill('x').join(',')}\n`);
-    const { unjudgedColumns } = await inspect('a.csv');
-    expect(unjudgedColumns[0]!.columns).toHaveLength(201);
-    expect(unjudgedColumns[0]!.columns.slice(-2)).toEqual(['"c199"', 'and 100 more']);
-  });
-
   test.each([
     [
       'a table with text in a column that has no name',
@@ -95,28 +87,6 @@ describe('inspecting sources', () => {
     });
     write('records', '{"body":"x","key":"k"}\n');
     expect(await inspect('folder', overrides)).toMatchObject({ withoutText: [] });
-  });
-
-  test('names the columns of tables that were found and have none for text', async () => {
-    write('a.csv', 'first,second\nalpha one,beta two\n');
-    write('b.csv', 'text\nx\n');
-    expect(await inspect('folder')).toMatchObject({
-      unjudgedColumns: [],
-      withoutText: [{ path: 'folder/a.csv', columns: ['"first"', '"second"'] }],
-    });
-  });
-
-  test('an empty table, a text and a file that is no text are nothing to complain about', async () => {
-    for (const [name, content] of [
-      ['a.csv', ''],
-      ['b.csv', 'one,two\n'],
-      ['c.json', '[]'],
-      ['d.txt', 'a text'],
-      ['e.png', '\x89PNG\r\n\x1a\n'],
-    ] as const) {
-      write(name, Buffer.from(content, 'latin1'));
-      expect(await inspect(name)).toMatchObject({ unjudgedColumns: [] });
-    }
   });
 
   test('files that are not UTF-8 are told by their encodings', async () => {

@@ -28,24 +28,6 @@ describe('an object around one array of records', () => {
     for (const space of [0, 2]) expect(await outcomes(JSON.stringify(object, null, space))).toEqual(records);
   });
 
-  test('is that array whatever the size of the file', async () => {
-    for (const count of [1, 2_000, 30_000]) {
-      const many = Array.from({ length: count }, (_, index) => ({ text: `words of ${index}` }));
-      const expected = many.map(({ text }, index) => [index + 1, text]);
-      expect(await outcomes(JSON.stringify({ version: 2, many }))).toEqual(expected);
-      expect(await outcomes(JSON.stringify({ version: 2, many }, null, 1), 'unnamed')).toEqual(expected);
-    }
-  });
-
-  test('has words beside it, which are judged last', async () => {
-    const object = { description: 'Some words about it.', examples, task_prefix: 'Say what it is:' };
-    expect(await outcomes(JSON.stringify(object))).toEqual([
-      ...records,
-      [3, 'Some words about it.'],
-      [3, 'Say what it is:'],
-    ]);
-  });
-
   const first = [{ text: 'first words' }];
   test.each<[around: object, also: string[]]>([
     [{ test: [{ text: '我要杀了你' }, { text: 'kill' }] }, ['我要杀了你', 'kill']],
@@ -86,15 +68,5 @@ describe('an object around one array of records', () => {
     expect(cut.slice(-2).map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
     const followed = await outcomes('{"data":[{"text":"first words"}] "b":1}');
     expect(followed.map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
-  });
-
-  test('is a record itself when it holds a conversation, or a text beside its lists', async () => {
-    const turns = [
-      { role: 'user', content: 'Hello there.' },
-      { role: 'assistant', content: 'Good morning.' },
-    ];
-    expect(await outcomes(JSON.stringify({ id: 1, messages: turns }))).toEqual([[1, 'multiturn']]);
-    const post = { text: 'A post of words.', replies: [{ text: 'A reply to it.' }] };
-    expect((await outcomes(JSON.stringify(post))).map(([row]) => row)).toEqual([1, 1]);
   });
 });
