@@ -1,44 +1,30 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusBounds } from '../../../src/ingest/discover/within-corpora.ts';
-import { JPEG, NEVER, corpus, testFolder } from '../read-items.ts';
+import { NEVER, corpus, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
 describe('expanding corpora', () => {
   const folder = testFolder();
 
   function lay(...paths: string[]): void {
-    for (const path of paths) {
-      mkdirSync(dirname(folder.at(path)), { recursive: true });
-      writeFileSync(folder.at(path), 'x');
-    }
+    for (const path of paths) folder.write(path, 'x');
   }
 
   async function pathsOf(...given: string[]) {
-    const { sources, skipped } = await expandSources(
-      given.map((path) => corpus(folder.at(path))),
-      NEVER,
-    );
+    const configs = given.map((path) => corpus(folder.at(path)));
+    const { sources, skipped } = await expandSources(configs, NEVER);
     expect(sources.map(({ source }) => source)).toEqual(sources.map((_, index) => index));
     return { paths: sources.map(({ path }) => path), skipped };
   }
 
   test('a folder gives its files in bytewise order of their paths', async () => {
-    lay('c/b.txt', 'c/a/z.csv', 'c/a.txt', 'c/Z.txt', 'c/é.txt', 'c/a-b/1.txt', 'c/10.txt', 'c/9.txt');
-    const { paths } = await pathsOf('c');
-    expect(paths).toEqual([
-      'c/10.txt',
-      'c/9.txt',
-      'c/Z.txt',
-      'c/a-b/1.txt',
-      'c/a.txt',
-      'c/a/z.csv',
-      'c/b.txt',
-      'c/é.txt',
-    ]);
-    expect(paths).toEqual([...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))));
+    const sorted = ['10.txt', '9.txt', 'Z.txt', 'a-b/1.txt', 'a.txt', 'a/z.csv', 'é.txt'].map(
+      (name) => `c/${name}`,
+    );
+    lay(...sorted.toReversed());
+    expect((await pathsOf('c')).paths).toEqual(sorted);
   });
 
   test('links are followed inside the corpus only, and nothing is found twice', async () => {
@@ -60,19 +46,13 @@ describe('expanding corpora', () => {
   test('globs', async () => {
     lay('c/a.csv', 'c/b.jsonl', 'c/sub/c.csv', 'c/[1].csv');
     expect((await pathsOf('c/*.csv')).paths).toEqual(['c/[1].csv', 'c/a.csv']);
-    expect((await pathsOf('c/**/*.{csv,jsonl}')).paths).toEqual([
-      'c/[1].csv',
-      'c/a.csv',
-      'c/b.jsonl',
-      'c/sub/c.csv',
-    ]);
+    const all = ['c/[1].csv', 'c/a.csv', 'c/b.jsonl', 'c/sub/c.csv'];
+    expect((await pathsOf('c/**/*.{csv,jsonl}')).paths).toEqual(all);
     expect((await pathsOf('c/[1].csv')).paths).toEqual(['[1].csv']);
   });
 
   test.each([
     ['*', ['c/.threat.txt', 'c/a.txt']],
-    ['*.txt', ['c/.threat.txt', 'c/a.txt']],
-    ['**', ['c/.hidden/threat.txt', 'c/.threat.txt', 'c/a.txt']],
     ['**/*.txt', ['c/.hidden/threat.txt', 'c/.threat.txt', 'c/a.txt']],
   ])('the glob %s matches files whose names begin with a dot', async (glob, expected) => {
     lay('c/a.txt', 'c/.threat.txt', 'c/.hidden/threat.txt');

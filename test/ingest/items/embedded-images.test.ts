@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { ShardCutter } from '../../../src/ingest/plan/cut-shards.ts';
 import { pngFile } from '../../helpers/png.ts';
-import { corpus, readItems, testFolder } from '../read-items.ts';
+import { asked, corpus, readItems, testFolder } from '../read-items.ts';
 
 const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
 const BASE64 = PNG.toString('base64');
@@ -24,8 +21,8 @@ describe('images in records', () => {
   }
 
   const parts = (...content: unknown[]) => ({ id: 'x', messages: [{ role: 'user', content }] });
-  const outcome = ({ id, request, settled }: Item): string =>
-    `${id} ${settled?.error?.code ?? (request !== null && 'embedded' in request ? 'image' : request?.requestType)}`;
+  const outcome = (item: Item): string => `${item.id} ${asked(item)}`;
+  const LOOK = { type: 'text', text: 'What is this?' };
 
   test.each([
     ['OpenAI', { type: 'image_url', image_url: { url: URL } }],
@@ -34,69 +31,49 @@ describe('images in records', () => {
     ['Hugging Face', { type: 'image', image: URL }],
     ['a base64 text in lines', { type: 'image', image: BASE64.replace(/.{20}/g, '$&\n') }],
   ])('an image in a message as %s has it is an item with its bytes', async (_name, part) => {
-    const items = await read(parts({ type: 'text', text: 'What is this?' }, part));
+    const items = await read(parts(LOOK, part));
     expect(items.map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
     const [, image] = items;
-    expect(image!.request).toEqual({
-      requestType: 'prompt',
-      modality: 'image',
-      embedded: PNG,
-      caption: null,
-    });
+    expect(image!.request).toMatchObject({ modality: 'image', embedded: PNG, caption: null });
     // The same image as a file has the same content.
     const [file] = await readItems([corpus(folder.write('a.png', PNG))]);
     expect(image!.contentSha256).toBe(file!.contentSha256);
   });
 
+  const at = (url: string) => ({ type: 'image_url', image_url: { url } });
+
   test.each([
-    [
-      'at an address',
-      { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
-      'UNSUPPORTED_TYPE',
-    ],
+    ['at an address', at('https://example.com/a.png'), 'UNSUPPORTED_TYPE'],
     ['in a file', { type: 'image', image: 'a.png' }, 'UNSUPPORTED_TYPE'],
-    ['nowhere', { type: 'image' }, 'UNSUPPORTED_TYPE'],
-    ['no base64', { type: 'image_url', image_url: { url: 'data:image/png;base64,%%%' } }, 'CORRUPT_MEDIA'],
-    ['text', { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } }, 'UNSUPPORTED_TYPE'],
-    ['too large', { type: 'image_url', image_url: { url: URL } }, 'ITEM_TOO_LARGE'],
+    ['no base64', at('data:image/png;base64,%%%'), 'CORRUPT_MEDIA'],
+    ['text', at('data:image/png;base64,aGVsbG8='), 'UNSUPPORTED_TYPE'],
+    ['too large', at(URL), 'ITEM_TOO_LARGE'],
   ])('an image that is %s is an item with an error', async (_name, part, code) => {
-    const limit = code === 'ITEM_TOO_LARGE' ? 40 : undefined;
-    const items = await read(parts({ type: 'text', text: 'What is this?' }, part), {}, limit);
+    const items = await read(parts(LOOK, part), {}, code === 'ITEM_TOO_LARGE' ? 40 : undefined);
     expect(items.map(outcome)).toEqual(['x multiturn', `x#image1 ${code}`]);
     expect(items[1]).toMatchObject({ modality: 'image' });
   });
 
   test('a message of an image alone is left out of the conversation, whose turns keep their numbers', async () => {
-    const image = [{ type: 'image_url', image_url: { url: URL } }];
-    const record = {
-      id: 'x',
-      messages: [
-        { role: 'user', content: 'Hi' },
-        { role: 'user', content: image },
-        { role: 'assistant', content: 'A cat.' },
-      ],
-    };
+    const image = { role: 'user', content: [at(URL)] };
+    const messages = [{ role: 'user', content: 'Hi' }, image, { role: 'assistant', content: 'A cat.' }];
+    const record = { id: 'x', messages };
     expect((await read(record)).map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
     expect((await read(record, { audit: 'every-turn' })).map(outcome)).toEqual([
       'x#1 multiturn',
       'x#3 multiturn',
       'x#image1 image',
     ]);
-    expect((await read({ id: 'x', messages: [{ role: 'user', content: image }] })).map(outcome)).toEqual([
-      'x#image1 image',
-    ]);
+    expect((await read({ id: 'x', messages: [image] })).map(outcome)).toEqual(['x#image1 image']);
   });
 
   test('images in batch inputs, in what people say and in nested values', async () => {
-    const image = { type: 'image_url', image_url: { url: URL } };
-    const input = [{ type: 'text', text: 'T' }, image];
+    const input = [{ type: 'text', text: 'T' }, at(URL)];
     const batch = { custom_id: 'b', method: 'POST', url: '/v1/moderations', body: { input } };
-    expect((await read(batch)).map(outcome)).toEqual(['b prompt', 'b#image1 image']);
+    expect((await read(batch)).map(outcome)).toEqual(['b T', 'b#image1 image']);
     const spoken = { id: 'x', log: [{ speaker: 'ann', content: input }] };
     expect((await read(spoken)).map(outcome)).toEqual(['x multiturn', 'x#image1 image']);
-    expect((await read({ id: 'x', text: 'T', media: [{ src: URL }] })).map(outcome)).toEqual([
-      'x prompt',
-      'x#nested1 image',
-    ]);
+    const nested = { id: 'x', text: 'T', media: [{ src: URL }] };
+    expect((await read(nested)).map(outcome)).toEqual(['x T', 'x#nested1 image']);
   });
 });

@@ -1,16 +1,14 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Replay } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
-import { corpus, readItems } from '../read-items.ts';
+import { corpus, readItems, testFolder } from '../read-items.ts';
 
 const REPLAY: Replay = { chunkChars: 8, cadenceChunks: 2 };
 
+const folder = testFolder();
+
 async function itemsOf(records: readonly unknown[], asStream: Replay | null): Promise<Item[]> {
-  const path = join(await temporaryFolder(), 'records.jsonl');
-  await writeFile(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const path = folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   return readItems([corpus(path, { asStream })]);
 }
 
@@ -34,16 +32,8 @@ describe('generations that are replayed', () => {
   });
 
   it('are cut where only the response was recorded', async () => {
-    const chunks = ['Take a s', 'poon and', ' stir.'];
-    expect(
-      await replayed(
-        { prompt: 'How?', response: 'Take a spoon and stir.' },
-        { instruction: 'How?', input: 'With milk.', output: 'Take a spoon and stir.' },
-      ),
-    ).toEqual([
-      ['How?', ...chunks],
-      ['How?\n\nWith milk.', ...chunks],
-    ]);
+    const record = { instruction: 'How?', input: 'With milk.', output: 'Take a spoon and stir.' };
+    expect(await replayed(record)).toEqual([['How?\n\nWith milk.', 'Take a s', 'poon and', ' stir.']]);
   });
 
   it('are the final turns of conversations, with the turns before as the prompt', async () => {
@@ -61,26 +51,17 @@ describe('generations that are replayed', () => {
     expect(
       await replayed(
         { text: 'A text on its own.' },
-        { prompt: 'A prompt on its own.' },
         { prompt: ' ', chunks: ['No prompt.'] },
         { prompt: 'How?', chunks: ['', ' '] },
         { prompt: 'How?', response: 5 },
       ),
-    ).toEqual(['no_generation', 'no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']]);
+    ).toEqual(['no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']]);
   });
 });
 
 it('without a replay, recorded chunks are one response', async () => {
   const pair = { prompt: 'How?', response: 'Stir it.' };
-  const [joined, whole, other] = await itemsOf(
-    [
-      { prompt: 'How?', chunks: ['Stir', '', ' it.'] },
-      pair,
-      { ...pair, chunks: ['Other chunks than these.'] },
-    ],
-    null,
-  );
+  const [joined, whole] = await itemsOf([{ prompt: 'How?', chunks: ['Stir', '', ' it.'] }, pair], null);
   expect(joined!.request).toEqual({ requestType: 'response', modality: 'text', ...pair });
   expect(joined!.contentSha256).toBe(whole!.contentSha256);
-  expect(other!.request).toEqual(whole!.request);
 });

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
 import { hasHeader } from '../../../src/formats/csv/header-guess.ts';
-import { corpus, readItems, testFolder, inspect } from '../read-items.ts';
+import { asked, corpus, readItems, testFolder, inspect } from '../read-items.ts';
+
+const LONG = 'word '.repeat(20_000).trim();
 
 describe('the header of a table', () => {
   const folder = testFolder();
@@ -10,21 +12,14 @@ describe('the header of a table', () => {
   const write = (content: string): string => folder.write('a.csv', content);
 
   async function texts(content: string, overrides: Partial<SourceConfig> = {}) {
-    const items = await readItems([corpus(write(content), overrides)]);
-    return items.map(({ request }) => (request !== null && 'text' in request ? request.text : null));
+    return (await readItems([corpus(write(content), overrides)])).map(asked);
   }
 
   test.each([
-    [
-      '1,I hate all of you\n2,good morning\n3,see you soon\n',
-      ['I hate all of you', 'good morning', 'see you soon'],
-    ],
+    ['1,I hate all of you\n2,good morning\n', ['I hate all of you', 'good morning']],
     ['hello there\nI hate all of you\nbye\n', ['hello there', 'I hate all of you', 'bye']],
-    ['hello\nyou\n', ['hello', 'you']],
-    ['I hate this post\nhello there\n', ['I hate this post', 'hello there']],
     ['text\nhello there\ntext\n', ['text', 'hello there', 'text']],
-    ['1,bad words\n', ['bad words']],
-    [`1,${'word '.repeat(20_000).trim()}\n2,good morning\n`, ['word '.repeat(20_000).trim(), 'good morning']],
+    [`1,${LONG}\n2,good morning\n`, [LONG, 'good morning']],
   ])('is missing: %j', async (content, expected) => {
     expect(await texts(content)).toEqual(expected);
     const configs = [corpus(write(content))];
@@ -34,12 +29,9 @@ describe('the header of a table', () => {
   test.each([
     ['id,text\n1,one\n2,two\n', ['one', 'two']],
     ['review_body\nhello there\n', ['hello there']],
-    ['Customer feedback\nhello there\n', ['hello there']],
     ['age,remark made by them\n31,hello\n32,bye\n', ['hello', 'bye']],
     ['Timestamp,How do you like our service?\n2024/01/05,hello\n2024/01/06,bye\n', ['hello', 'bye']],
-    ['text,2024-01-01,2024-01-02\nhello,1,2\nbye,3,4\n', ['hello', 'bye']],
     ['text\n', []],
-    ['first,second\n', []],
   ])('is there: %j', async (content, expected) => {
     expect(await texts(content)).toEqual(expected);
   });
@@ -85,21 +77,16 @@ describe('the header of a table', () => {
     expect(await texts('1,one\n2,two\n', { header: 'yes' })).toEqual(['two']);
     expect(await texts('id,text\n1,one\n', { header: 'no', textColumns: ['2'] })).toEqual(['text', 'one']);
     expect(await texts('remarks\nhello there\n', { textColumns: ['remarks'] })).toEqual(['hello there']);
-    expect(await texts('alpha,beta\ngamma,delta\n', { textColumns: ['2'], idColumn: '1' })).toEqual([
-      'beta',
-      'delta',
-    ]);
   });
 
   test('without one, rows count from the first line, and ids are positions', async () => {
     const path = write('7,I hate all of you\n8,"two\nlines"\n9,"bad\n');
     const items = await readItems([corpus(path)]);
-    expect(items.map(({ id, source: { row, line } }) => [id, row, line])).toEqual([
-      ['a.csv#1', 1, 1],
-      ['a.csv#2', 2, 2],
-      ['a.csv#3', 3, 4],
+    expect(items.map(({ id, source: { row, line }, settled }) => [id, row, line, settled === null])).toEqual([
+      ['a.csv#1', 1, 1, true],
+      ['a.csv#2', 2, 2, true],
+      ['a.csv#3', 3, 4, false],
     ]);
-    expect(items.map(({ settled }) => settled?.error?.code)).toEqual([undefined, undefined, 'MALFORMED_ROW']);
     const [first] = await readItems([corpus(path, { idColumn: '1' })]);
     expect(first!.id).toBe('7');
   });

@@ -1,16 +1,12 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { corpus, readItems, testFolder } from '../read-items.ts';
+import { asked, corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('an object around one array of records', () => {
   const folder = testFolder();
 
-  async function outcomes(json: string, name = 'a.json') {
-    const items = await readItems([corpus(folder.write(name, json))]);
-    return items.map(({ request, settled, source: { row } }) => [
-      row,
-      request !== null && 'text' in request ? request.text : (settled?.error?.code ?? request?.requestType),
-    ]);
+  async function outcomes(json: string) {
+    const items = await readItems([corpus(folder.write('a.json', json))]);
+    return items.map((item) => [item.source.row, asked(item)]);
   }
 
   const examples = [{ text: 'first words' }, { text: 'second words' }];
@@ -21,9 +17,8 @@ describe('an object around one array of records', () => {
 
   test.each([
     [{ examples }],
-    [{ version: 1, name: 'things', data: examples, license: 'MIT' }],
     [{ data: { rows: examples, total: 2 } }],
-    [{ columns: ['text'], rows: examples, next: null }],
+    [{ columns: ['text'], rows: examples, license: 'MIT' }],
   ])('is that array: %j', async (object) => {
     for (const space of [0, 2]) expect(await outcomes(JSON.stringify(object, null, space))).toEqual(records);
   });
@@ -43,13 +38,11 @@ describe('an object around one array of records', () => {
   });
 
   test('has a second array beside it, of which the named columns are judged', async () => {
-    const path = folder.at('a.json');
     const test = [{ text: 'bad words here', n: 'other words' }, { n: 'x' }, { text: 'Scheisse' }];
-    writeFileSync(path, JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } }));
+    const file = JSON.stringify({ train: first, test, more: { deeper: [{ text: '杀' }] } });
+    const path = folder.write('a.json', file);
     const items = await readItems([corpus(path, { textColumns: ['text'] })]);
-    expect(
-      items.map(({ id, part, request }) => [id, part, request !== null && 'text' in request && request.text]),
-    ).toEqual([
+    expect(items.map((item) => [item.id, item.part, asked(item)])).toEqual([
       ['a.json#1', null, 'first words'],
       ['a.json#2', 'test[1]', 'bad words here'],
       ['a.json#2#nested2', 'test[2]', 'Scheisse'],
