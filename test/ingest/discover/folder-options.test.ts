@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../../src/config/run-config.ts';
-import { corpus, readItems, testFolder } from '../read-items.ts';
+import { asked, corpus, readItems, testFolder } from '../read-items.ts';
 
 describe('columns and an encoding that are named for a folder', () => {
   const folder = testFolder();
@@ -9,9 +9,7 @@ describe('columns and an encoding that are named for a folder', () => {
 
   async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
     const items = await readItems([corpus(folder.at('folder'), overrides)]);
-    return items.map(({ id, request, settled }) =>
-      request !== null && 'text' in request ? `${id}: ${request.text}` : `${id}: ${settled?.error?.code}`,
-    );
+    return items.map((item) => `${item.id}: ${asked(item)}`);
   }
 
   test('a column is judged in the files that have it, and the others are read as without it', async () => {
@@ -20,18 +18,9 @@ describe('columns and an encoding that are named for a folder', () => {
     write('c.jsonl', '{"id":"c","text":"seven","remarks":"eight"}\n');
     write('d.txt', 'nine');
     expect(await read()).toEqual(['a.csv#1: one\n\nthree', 'b.csv#1: five', 'c: seven', 'd.txt: nine']);
-    expect(await read({ textColumns: ['Remarks', 'note2'] })).toEqual([
-      'a.csv#1: three',
-      'b.csv#1: five',
-      'c: eight',
-      'd.txt: nine',
-    ]);
-    expect(await read({ idColumn: 'note', textColumns: ['headline'] })).toEqual([
-      'a.csv#1: one',
-      'six: five',
-      'c: seven',
-      'd.txt: nine',
-    ]);
+    const named = ['a.csv#1: three', 'b.csv#1: five', 'c: eight', 'd.txt: nine'];
+    expect(await read({ textColumns: ['Remarks', 'note2'] })).toEqual(named);
+    expect((await read({ idColumn: 'note', textColumns: ['headline'] }))[1]).toBe('six: five');
   });
 
   test('an encoding holds for the files that are not UTF-8', async () => {
@@ -47,12 +36,6 @@ describe('columns and an encoding that are named for a folder', () => {
       ...['c.csv#1: café', 'c.csv#2: naïve', 'c.csv#3: INVALID_ENCODING'],
       ...['d.txt: café', 'e.txt: café', 'f.txt: café'],
     ]);
-  });
-
-  test('a file that is named is read in the encoding that is named', async () => {
-    write('a.txt', 'café');
-    const [item] = await readItems([corpus(folder.at('folder', 'a.txt'), { encoding: 'windows-1252' })]);
-    expect(item!.request).toMatchObject({ text: 'cafÃ©' });
   });
 
   test('encodings that write text in ASCII bytes', async () => {

@@ -7,7 +7,6 @@ import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { FileState } from '../../../src/files/file-state.ts';
 import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import type { ReadMedia } from '../../../src/domain/request.ts';
 import type { ReadBefore } from '../../../src/ingest/items/whole-file-item.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
@@ -16,21 +15,13 @@ import { JPEG, corpus, NEVER } from '../read-items.ts';
 const KNOWN = '1'.repeat(64);
 
 /** Knows the files whose states `knows` accepts, by a hash that no file has; notes what is added. */
-class Before implements ReadBefore {
-  readonly added: [FileState, ReadMedia][] = [];
-  readonly #knows: (state: FileState) => boolean;
-
-  constructor(knows: (state: FileState) => boolean) {
-    this.#knows = knows;
-  }
-
-  find(state: FileState): ReadMedia | null {
-    return this.#knows(state) ? { sha256: KNOWN, modality: 'image' } : null;
-  }
-
-  async add(state: FileState, media: ReadMedia): Promise<void> {
-    this.added.push([state, media]);
-  }
+function before(knows: (state: FileState) => boolean): ReadBefore & { readonly added: unknown[] } {
+  const added: unknown[] = [];
+  return {
+    added,
+    find: (state) => (knows(state) ? { sha256: KNOWN, modality: 'image' } : null),
+    add: async (...media) => void added.push(media),
+  };
 }
 
 async function folder(below = tmpdir()): Promise<string> {
@@ -58,12 +49,12 @@ it('a file that has not changed is not read', async () => {
   await writeFile(join(path, 'a.jpg'), JPEG);
   await writeFile(join(path, 'a.txt'), 'its caption');
   let pieces = 0;
-  const before = new Before(({ size }) => size === BigInt(JPEG.length));
-  const [item, ...others] = await read(path, before, () => pieces++);
+  const media = before(({ size }) => size === BigInt(JPEG.length));
+  const [item, ...others] = await read(path, media, () => pieces++);
   expect(others).toEqual([]);
   expect(item!.request).toMatchObject({ caption: 'its caption', file: { sha256: KNOWN } });
   expect(item!.source).toMatchObject({ sha256: KNOWN, bytes: JPEG.length });
-  expect([pieces, before.added]).toEqual([0, []]);
+  expect([pieces, media.added]).toEqual([0, []]);
 });
 
 it('any other media file is read and remembered, a text is not', async () => {
@@ -71,10 +62,10 @@ it('any other media file is read and remembered, a text is not', async () => {
   await writeFile(join(path, 'a.jpg'), JPEG);
   await writeFile(join(path, 'b.txt'), 'a text');
   await utimes(join(path, 'a.jpg'), 1000, 1000);
-  const before = new Before(() => false);
-  const [item] = await read(path, before);
+  const media = before(() => false);
+  const [item] = await read(path, media);
   const { sha256 } = item!.source;
-  expect(before.added).toEqual([
+  expect(media.added).toEqual([
     [
       expect.objectContaining({ size: BigInt(JPEG.length), mtimeNs: 1000n * 10n ** 9n }),
       { sha256, modality: 'image' },
@@ -87,8 +78,8 @@ it('a file that is kept in memory is read every time: what is written through a 
   expect((await statfs(memory)).type).toBe(0x0102_1994);
   const path = await folder(memory);
   await writeFile(join(path, 'a.jpg'), JPEG);
-  const before = new Before(() => true);
-  const [item] = await read(path, before);
+  const media = before(() => true);
+  const [item] = await read(path, media);
   expect(item!.source.sha256).toBe(hash('sha256', JPEG));
-  expect(before.added).toEqual([]);
+  expect(media.added).toEqual([]);
 });

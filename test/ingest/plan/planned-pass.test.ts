@@ -22,23 +22,13 @@ interface Corpus {
 /** Sources that are tables of mixed rows, or whole files of one item. */
 const corpus: fc.Arbitrary<Corpus> = fc
   .array(
-    fc.oneof(
-      fc.array(fc.constantFrom('text', 'chat', 'bad'), { maxLength: 30 }),
-      fc.constant('file' as const),
-    ),
+    fc.oneof(fc.array(fc.constantFrom('text', 'chat', 'bad'), { maxLength: 30 }), fc.constant(['file'])),
     { minLength: 1, maxLength: 8 },
   )
-  .map((sources) => {
-    const items: Item[] = [];
-    const of: number[] = [];
-    sources.forEach((source, index) => {
-      for (const kind of source === 'file' ? ['file'] : source) {
-        items.push(make(items.length, kind));
-        of.push(index);
-      }
-    });
-    return { items, sources: of };
-  });
+  .map((sources) => ({
+    items: sources.flat().map((kind, seq) => make(seq, kind)),
+    sources: sources.flatMap((kinds, index) => kinds.map(() => index)),
+  }));
 
 function make(seq: number, kind: string): Item {
   if (kind === 'bad') return settledItem(seq, 'MALFORMED_ROW');
@@ -48,13 +38,8 @@ function make(seq: number, kind: string): Item {
     return { ...item, source: { ...item.source, row: null, line: null } };
   }
   const messages = [['user', `message ${seq}`]] as const;
-  return judgedItem(seq, {
-    requestType: 'multiturn',
-    modality: 'text',
-    messages,
-    turns: 1,
-    conversation: null,
-  });
+  const chat = { requestType: 'multiturn', modality: 'text', turns: 1, conversation: null } as const;
+  return judgedItem(seq, { ...chat, messages });
 }
 
 function cutAll({ items, sources }: Corpus): { shards: Shard[]; lines: PlannedShard[] } {
@@ -126,8 +111,7 @@ describe('a pass that is continued', () => {
     const { lines } = cutAll({ items: [promptItem(0, 'as it was')], sources: [0] });
     const pass = await planned(lines, 1, () => false);
     const placed = pass.place(promptItem(0, 'as it is'));
-    expect((placed as { shard: Shard }).shard.items.map(({ settled }) => settled?.error?.code)).toEqual([
-      'SOURCE_CHANGED',
-    ]);
+    const codes = (placed as { shard: Shard }).shard.items.map(({ settled }) => settled?.error?.code);
+    expect(codes).toEqual(['SOURCE_CHANGED']);
   });
 });

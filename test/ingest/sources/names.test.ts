@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import { CorpusFolders } from '../../../src/moderate/media/corpus-folders.ts';
 import { hashSource } from '../../../src/sink/final-files/write-source-hashes.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { JPEG, corpus, NEVER, readItems } from '../read-items.ts';
+import { JPEG, asked, corpus, NEVER, readItems } from '../read-items.ts';
 
 describe('files whose names are not UTF-8', () => {
   let root: string;
@@ -16,8 +16,7 @@ describe('files whose names are not UTF-8', () => {
     mkdirSync(root);
   });
 
-  const below = (name: string): Buffer =>
-    Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')]);
+  const below = (name: string): Buffer => Buffer.from(`${root}/${name}`, 'latin1');
   const write = (name: string, content: string | Buffer): void => writeFileSync(below(name), content);
 
   test('are items under the recorded form, in bytewise order, beside names that look like it', async () => {
@@ -29,7 +28,7 @@ describe('files whose names are not UTF-8', () => {
     write('caf\xc3\xa9.txt', 'sound');
     symlinkSync(Buffer.from('caf\xe9.txt', 'latin1'), below('\xfe.txt'));
     const items = await readItems([corpus(root)]);
-    expect(items.map(({ id, request }) => [id, request && 'text' in request ? request.text : null])).toEqual([
+    expect(items.map((item) => [item.id, asked(item)])).toEqual([
       ['caf\\x5cxe9.txt', 'literal'],
       ['café.txt', 'sound'],
       ['caf\\xe8.txt', 'other'],
@@ -47,30 +46,21 @@ describe('files whose names are not UTF-8', () => {
     write('manifest.csv', 'path,id,caption\n\\xff.jpg,bytes,of bytes\n\\x5cxff.jpg,letters,of letters\n');
     const configs = [corpus(root)];
     const items = await readItems(configs);
-    const told = items.map(({ id, request }) => [
-      id,
-      request && 'caption' in request ? request.caption : null,
-    ]);
-    expect(told).toEqual([
-      ['letters', 'of letters'],
-      ['\\xe9.jpg', 'beside'],
-      ['bytes', 'of bytes'],
-    ]);
+    const told = items.map(
+      ({ id, request }) => `${id}: ${request && 'caption' in request && request.caption}`,
+    );
+    expect(told).toEqual(['letters: of letters', '\\xe9.jpg: beside', 'bytes: of bytes']);
     const { sources } = await expandSources(configs, NEVER);
     const folders = new CorpusFolders(corpusRoots(sources));
-    const sha256 = createHash('sha256').update(JPEG).digest('hex');
+    const sha256 = hash('sha256', JPEG);
     for (const item of items) {
       const { file } = item.request as { file: { corpus: string; path: string } };
       const handle = await folders.open(JSON.parse(JSON.stringify(file)) as typeof file, NEVER);
       if ('code' in handle) throw new Error(handle.message);
       expect(await (await handle.descriptor()).readFile()).toEqual(JPEG);
       await handle.close();
-      expect(
-        await hashSource(
-          sources.find(({ path }) => path === item.source.path)!,
-          NEVER,
-        ),
-      ).toBe(sha256);
+      const source = sources.find(({ path }) => path === item.source.path)!;
+      expect(await hashSource(source, NEVER)).toBe(sha256);
     }
   });
 
