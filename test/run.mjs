@@ -7,7 +7,7 @@
  * does not name the file.
  *
  * Suites that run at the same time share a folder, `GUARDSWEEP_SUITES`: each has a file there during its first run, and
- * none runs a file again before the others are done. A race that load brings out would only be lost once more.
+ * none runs a file again while another one's is there. A race that load brings out would only be lost once more.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
