@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY, decide, type Policy, type PolicyInput } from '../../src/domain/policy.ts';
+import { describeRule } from '../../src/domain/words/decided-by-words.ts';
 
 const clean: PolicyInput = {
   score: 0.1,
@@ -74,12 +75,8 @@ describe('decide', () => {
   });
 
   it('blocks what is flagged for child sexual exploitation whatever the scores', () => {
-    const scored: PolicyInput = {
-      ...flagged,
-      score: 0.1,
-      subcategoryScores: null,
-      subcategoryFlags: ['child_sexual_exploitation'],
-    };
+    const found = { subcategoryScores: null, subcategoryFlags: ['child_sexual_exploitation'] };
+    const scored: PolicyInput = { ...flagged, ...found, score: 0.1 };
     expect(ruling({ ...policy, allowFlagged: true }, scored)).toBe(
       'block: child_sexual_exploitation flagged',
     );
@@ -125,15 +122,8 @@ it('counts a category of another taxonomy as ours where the policy says so, and 
   );
 });
 
-it('counts a flag of no known taxonomy as ours where the policy says so', () => {
-  const said: PolicyInput = {
-    ...{ score: 0.2, flagged: false, needsCaution: false, partial: false },
-    ...{ subcategoryScores: null, subcategoryFlags: ['Toxicity'] },
-  };
-  const policy: Policy = { thresholds: null, allowFlagged: true, allowPartial: true };
-  expect(decide(policy, said).decidedBy).toBe('unknown category flagged');
-  expect(decide({ ...policy, taxonomy: { Toxicity: 'hate' } }, said).decision).toBe('allow');
-  expect(decide({ ...policy, taxonomy: { Toxicity: 'child_sexual_exploitation' } }, said).decision).toBe(
-    'block',
-  );
+it('is explained in words', () => {
+  expect(describeRule('hate>=0.4')).toBe('Hate score at or above 0.4');
+  expect(describeRule('openai/sexual/minors flagged')).toBe('Flagged by the guard for openai/sexual/minors');
+  for (const rule of ['constructor flagged', 'mood>=0.5', '<b>']) expect(describeRule(rule)).toBe(rule);
 });

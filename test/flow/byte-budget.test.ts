@@ -27,15 +27,4 @@ describe('ByteBudget', () => {
       }),
     );
   });
-
-  it('lets those behind pass when one that waits is aborted', async () => {
-    const budget = new ByteBudget(100);
-    await budget.enter(60, never);
-    const stop = new AbortController();
-    const large = budget.enter(90, stop.signal);
-    const small = budget.enter(40, never);
-    stop.abort(new Error('stopped'));
-    await expect(large).rejects.toThrow('stopped');
-    await small;
-  });
 });

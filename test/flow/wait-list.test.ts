@@ -2,27 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WaitList, type TurnTaken } from '../../src/flow/wait-list.ts';
 
-const never = new AbortController().signal;
-
 describe('WaitList', () => {
-  it('gives turns in order of arrival, at once where it can', async () => {
-    const list = new WaitList();
-    let free = 1;
-    const take = (): TurnTaken => (free > 0 ? (free--, 'taken') : 'blocked');
-    const order: string[] = [];
-    const wait = (name: string): Promise<void> => list.wait(take, never).then(() => void order.push(name));
-    await wait('a');
-    const others = Promise.all([wait('b'), wait('c')]);
-    free = 1;
-    list.offerTurns();
-    await Promise.resolve();
-    expect(order).toEqual(['a', 'b']);
-    free = 1;
-    list.offerTurns();
-    await others;
-    expect(order).toEqual(['a', 'b', 'c']);
-  });
-
   /** Permits of which each waiter needs a number, as the owners of the list have them. */
   it('loses no wakeup, keeps the order and gives an aborted waiter no turn, whatever happens', async () => {
     const step = fc.oneof(

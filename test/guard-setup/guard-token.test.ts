@@ -9,30 +9,17 @@ describe('the token of a guard', () => {
   const env = { GUARD_TOKEN: 'for-all', GUARD_TOKEN__GPU_1_EXAMPLE: 'for-one' };
 
   it('goes over TLS, and to this machine', () => {
-    for (const address of [
-      'grpcs://gpu-2:8001',
-      'grpc://127.0.0.1:8001',
-      'grpc://localhost',
-      'grpc://[::1]',
-      'kserve+http://127.0.0.1:8000',
-      'kserve+https://gpu-2/base',
-    ]) {
+    const own = ['grpc://127.0.0.1:8001', 'grpc://localhost', 'grpc://[::1]', 'kserve+http://127.0.0.1:8000'];
+    for (const address of ['grpcs://gpu-2:8001', 'kserve+https://gpu-2/base', ...own]) {
       expect(tokenFor(env, address)).toBe('for-all');
     }
   });
 
   it('never goes to another host as plain text', () => {
     expect(() => tokenFor(env, 'grpc://gpu-2:8001')).toThrow(
-      expect.objectContaining({
-        kind: 'usage',
-        message:
-          'guard grpc://gpu-2:8001: GUARD_TOKEN is not sent to another host without TLS; ' +
-          'name it as grpcs://gpu-2:8001, or unset GUARD_TOKEN',
-      }),
+      /GUARD_TOKEN is not sent to another host without TLS; name it as grpcs:\/\/gpu-2:8001/,
     );
-    expect(() => tokenFor(env, 'kserve+http://gpu-2:8000')).toThrow(
-      /name it as kserve\+https:\/\/gpu-2:8000/,
-    );
+    expect(() => tokenFor(env, 'kserve+http://gpu-2:8000')).toThrow(/name it as kserve\+https/);
     expect(() => tokenFor(env, 'grpc://gpu-1.example:8001')).toThrow(/unset GUARD_TOKEN__GPU_1_EXAMPLE$/);
     expect(() => tokenFor(env, 'grpc://127.0.0.1.example:8001')).toThrow();
   });
@@ -42,8 +29,6 @@ describe('the token of a guard', () => {
       expect(tokenFor(env, `${scheme}://gpu-1.example:8001`)).toBe('for-one');
     }
     expect(tokenFor({ GUARD_TOKEN: 'x', GUARD_TOKEN__GPU_3: '' }, 'grpc://gpu-3:8001')).toBeNull();
-    expect(tokenFor({ GUARD_TOKEN____1: 'v6' }, 'grpc://[::1]:8001')).toBe('v6');
-    expect(tokenFor({ GUARD_TOKEN: '' }, 'grpc://gpu-3:8001')).toBeNull();
   });
 
   it('of OpenAI goes to its own host over TLS and nowhere else, whoever names it', () => {
@@ -56,10 +41,7 @@ describe('the token of a guard', () => {
     expect(of(own)).toBe('managed');
     expect(tokenFor({ OPENAI_API_KEY: 'openai' }, own)).toBeNull();
     expect(tokenFor({ OPENAI_API_KEY: 'openai' }, 'openai+http://api.openai.com:80')).toBeNull();
-    expect(tokenFor({ OPENAI_API_KEY: 'openai' }, 'https://api.openai.com')).toBeNull();
     expect(of(cloud, { ...keys, GUARD_API_KEY__API_OPENAI_COM: 'chosen' })).toBe('chosen');
-    expect(of(cloud, { ...keys, GUARD_API_KEY__API_OPENAI_COM: '' })).toBeNull();
-    expect(tokenFor(keys, 'openai+http://gpu-1:8000?model=a')).toBeNull();
   });
 
   it('that is for no host in particular goes only to a guard that the user named', () => {
@@ -68,23 +50,11 @@ describe('the token of a guard', () => {
       guardToken(keys, [name], named)({ name, address: name });
     expect(of('https://guard.example', ['https://guard.example'])).toBe('managed');
     expect(() => of('https://evil.example', ['https://guard.example'])).toThrow(
-      expect.objectContaining({
-        kind: 'usage',
-        message:
-          'guard https://evil.example: only the run directory names it, so GUARD_API_KEY is not sent to it; if it is ' +
-          'the right one, set GUARD_URL to https://evil.example, or put its own token in GUARD_API_KEY__EVIL_EXAMPLE (empty: none)',
-      }),
+      /only the run directory names it, so GUARD_API_KEY is not sent to it.* GUARD_API_KEY__EVIL_EXAMPLE/,
     );
-    expect(() => of('grpcs://evil:8001', [])).toThrow(/GUARD_TOKEN is not sent.*GUARD_TOKEN__EVIL /);
     expect(() => of('grpc://127.0.0.1:8001', [])).toThrow('GUARD_TOKEN is not sent');
     expect(of('https://own.example', [])).toBe('own');
     expect(of('http://gpu-1:9000', [])).toBeNull();
-  });
-
-  it('is none for the embedded guard', () => {
-    expect(
-      guardToken(env, ['embedded:'])({ name: 'embedded:', address: 'grpc://127.0.0.1:4711' }),
-    ).toBeNull();
   });
 
   it('over REST is the key of the one managed endpoint, or of its own host', () => {
@@ -92,7 +62,6 @@ describe('the token of a guard', () => {
     expect(tokenFor(keys, 'https://guard.example/base')).toBe('managed');
     expect(tokenFor(keys, 'https://gpu-1:8443')).toBe('own');
     expect(tokenFor({ GUARD_TOKEN: 'for-grpc' }, 'https://guard.example')).toBeNull();
-    expect(tokenFor({ GUARD_API_KEY: 'x', GUARD_API_KEY__A: '' }, 'https://a')).toBeNull();
     expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'grpcs://gpu-2:8001')).toBeNull();
   });
 
@@ -101,8 +70,7 @@ describe('the token of a guard', () => {
     expect(tokenFor({ GUARD_API_KEY: 'managed' }, 'http://127.0.0.1:9000')).toBeNull();
     expect(tokenFor({ GUARD_API_KEY__127_0_0_1: 'own' }, 'http://127.0.0.1:9000')).toBe('own');
     expect(() => tokenFor({ GUARD_API_KEY__GPU_1: 'own' }, 'http://gpu-1:9000')).toThrow(
-      'guard http://gpu-1:9000: GUARD_API_KEY__GPU_1 is not sent to another host without TLS; ' +
-        'name it as https://gpu-1:9000, or unset GUARD_API_KEY__GPU_1',
+      /GUARD_API_KEY__GPU_1 is not sent to another host without TLS/,
     );
   });
 
@@ -110,22 +78,16 @@ describe('the token of a guard', () => {
     const guards = ['https://a.example', 'https://b.example', 'grpc://c:8001', 'http://d:9000'];
     const of = (env: NodeJS.ProcessEnv, name: string) => guardToken(env, guards)({ name, address: name });
     expect(() => of({ GUARD_API_KEY: 'x' }, 'https://a.example')).toThrow(
-      'guard https://a.example: GUARD_API_KEY is for one host; name the key of this one GUARD_API_KEY__A_EXAMPLE',
+      /GUARD_API_KEY is for one host; name the key of this one GUARD_API_KEY__A_EXAMPLE/,
     );
     const two = { GUARD_API_KEY: 'for-a', GUARD_API_KEY__B_EXAMPLE: 'for-b' };
     expect(guards.slice(0, 2).map((name) => of(two, name))).toEqual(['for-a', 'for-b']);
   });
 
   it('that no header can hold is said at once, and not shown', () => {
-    const key = 'line\nbreak';
-    const said = (() => {
-      try {
-        return tokenFor({ GUARD_API_KEY: key }, 'https://a');
-      } catch (error) {
-        return (error as Error).message;
-      }
-    })();
-    expect(said).toBe('guard https://a: GUARD_API_KEY contains characters that are not valid in a token');
+    const said = 'guard https://a: GUARD_API_KEY contains characters that are not valid in a token';
+    const asked = () => tokenFor({ GUARD_API_KEY: 'line\nbreak' }, 'https://a');
+    expect(asked).toThrow(expect.objectContaining({ message: said }));
   });
 
   it('ends a command that would send it as plain text with status 2', async () => {

@@ -58,20 +58,6 @@ test('no text from the guard is kept (C-707)', async () => {
   expect(JSON.stringify(failed)).not.toContain('quoted');
 });
 
-test('an item on which the guard fails for a while is judged in the end, and records its attempts', async () => {
-  let failures = 3;
-  const server = await guard({
-    script: (request) =>
-      holdsBad(request) && request.rows === 1 && failures-- > 0
-        ? { code: status.INTERNAL, details: 'passing trouble' }
-        : request.rows > 1 && holdsBad(request)
-          ? { code: status.INVALID_ARGUMENT, details: 'one of you' }
-          : undefined,
-  });
-  const outcomes = await judge(await connect([server]), prompts(20));
-  expect(verdict(outcomes[17]).attempts).toBe(4);
-});
-
 test('an execution that fails as a whole costs the other items no attempts', async () => {
   // As a server that merges single requests into one execution: all that run together with the bad one fail.
   const together: SeenRequest[] = [];

@@ -1,8 +1,6 @@
-import { status } from '@grpc/grpc-js';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
-import { encodeStrings } from '../../src/guard/tensors/raw.ts';
 import {
   closeAfterEach,
   connect,
@@ -22,6 +20,7 @@ closeAfterEach();
 
 const MIB = 1024 * 1024;
 const BAD = 'text 17';
+const EMPTY = { name: '', datatype: '', shape: [] };
 
 const withOutput = (reply: InferResponse, bytes: number): InferResponse => ({
   ...reply,
@@ -36,17 +35,11 @@ const misshapen = (reply: InferResponse, shape: readonly number[]): InferRespons
 describe('a malformed reply', () => {
   const replies: [what: string, change: (reply: InferResponse) => InferResponse][] = [
     ['32 MiB', (reply) => withOutput(reply, 32 * MIB)],
-    ['more than was asked for', (reply) => withOutput(reply, MIB)],
-    [
-      'hundreds of thousands of tensors',
-      (reply) => ({ ...reply, outputs: Array(300_000).fill({ name: '', datatype: '', shape: [] }) }),
-    ],
+    ['hundreds of thousands of tensors', (reply) => ({ ...reply, outputs: Array(300_000).fill(EMPTY) })],
     ['a shape of 10^9', (reply) => misshapen(reply, [1e9, 1e9])],
     ['negative dimensions', (reply) => misshapen(reply, [-1, -13])],
-    ['no shape', (reply) => misshapen(reply, [])],
     ['a name of 40 kB', (reply) => ({ ...reply, model_version: 'x'.repeat(40_000), outputs: [] })],
     ['outputs without contents', (reply) => ({ ...reply, raw_output_contents: [] })],
-    ['contents without outputs', (reply) => ({ ...reply, outputs: [] })],
   ];
   test.each(replies)('costs one item: %s', async (_what, change) => {
     const server = await guard({
@@ -75,46 +68,24 @@ describe('a malformed reply', () => {
   );
 });
 
-// Node's HTTP/2 client cannot read a text of more than 64 KiB, or anything after it on the same connection: calls time out.
-test.each([
-  ['60 kB', 60_000, 8, 'EMPTY_CONTENT', 1],
-  ['200 kB', 200_000, 8, 'TIMEOUT', 5],
-] as const)('a refusal with a text of %s costs one item', async (_, length, maxBatchSize, code, attempts) => {
-  const details = `EMPTY_CONTENT: ${'x'.repeat(length)}`;
-  const server = await guard({
-    maxBatchSize,
-    script: ({ inputs }) =>
-      inputs['TEXT']!.includes(BAD) ? { code: status.INVALID_ARGUMENT, details } : undefined,
-  });
-  const pool = await connect([server], { requestTimeoutMs: 500 });
-  expectOnlyFailure(await judge(pool, prompts(60)), 17, code, attempts);
-});
-
 describe('a configuration', () => {
   const [input] = configTensors([['MORE', 'BYTES', [1]]]);
   const manyInputs = Array<NonNullable<typeof input>>(1e6).fill(input!);
   const version = (change: Partial<InferResponse>): ScriptedGuardOptions => ({
     onVersion: () => ({ reply: (reply) => ({ ...reply, ...change }) }),
   });
-  const manyStrings = encodeStrings(Array<string>(200_000).fill(''));
   const refused: [what: string, options: ScriptedGuardOptions][] = [
     ['a name of a megabyte', { config: (config) => ({ ...config, name: 'x'.repeat(MIB) }) }],
     ['a million inputs', { config: (config) => ({ ...config, input: manyInputs }) }],
-    ['a version of a megabyte', version({ model_version: '1'.repeat(MIB) })],
     ['a version reply of 32 MiB', version({ raw_output_contents: [Buffer.alloc(32 * MIB)] })],
-    ['a version reply of 200,000 strings', version({ raw_output_contents: [manyStrings] })],
   ];
   test.each(refused)('with %s is no guard', async (_what, options) => {
     await expect(readingOf(await guard(options))).rejects.toMatchObject({ kind: 'service' });
   });
 
-  const instances = (count: number, groups = 1) => ({
-    instance_group: Array(groups).fill({ name: 'guard', count }),
-  });
   const extreme: [what: string, change: object][] = [
     ['batches of 2^31 - 1', { max_batch_size: 2 ** 31 - 1 }],
-    ['instances without number', instances(2 ** 31 - 1, 1000)],
-    ['fewer instances than none', instances(-5)],
+    ['fewer instances than none', { instance_group: [{ name: 'guard', count: -5 }] }],
   ];
   test.each(extreme)('with %s is used within our own bounds', async (_what, change) => {
     const server = await guard({ config: (config) => ({ ...config, ...change }) });
@@ -128,26 +99,14 @@ describe('a configuration', () => {
 
 const ordinary = { flagged: false, score: 0.1, subcategory_flags: {}, latency_ms: 1 };
 
+const bomb = gzipSync(Buffer.alloc(64 * MIB, 32)).toString('latin1');
+const categories = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`k${at}`, true]));
+
 const restReplies: [what: string, scripted: RestScripted][] = [
   ['32 MiB', { body: ' '.repeat(32 * MIB) }],
-  [
-    'what unpacks to 64 MiB',
-    {
-      headers: { 'content-encoding': 'gzip' },
-      body: gzipSync(Buffer.alloc(64 * MIB, 32)).toString('latin1'),
-    },
-  ],
-  ['a header of 64 KiB', { headers: { 'x-more': 'x'.repeat(64 * 1024) } }],
+  ['what unpacks to 64 MiB', { headers: { 'content-encoding': 'gzip' }, body: bomb }],
   ['deep nesting', { body: '['.repeat(100_000) }],
-  [
-    'thousands of categories',
-    {
-      body: {
-        ...ordinary,
-        subcategory_flags: Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, true])),
-      },
-    },
-  ],
+  ['thousands of categories', { body: { ...ordinary, subcategory_flags: categories } }],
 ];
 
 test.each(restReplies)('a malformed reply over REST costs one item: %s', async (_what, scripted) => {

@@ -1,12 +1,9 @@
-import { status } from '@grpc/grpc-js';
 import { onTestFinished } from 'vitest';
 import { type GuardServer, startGuardServer } from '../../src/guard-server/server.ts';
 import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
-import { type HttpScripted, startKserveHttpServer } from '../helpers/guards/kserve-http-server.ts';
-import { type Scripted, startKserveServer } from '../helpers/guards/kserve-server.ts';
 import { type OpenAiScripted, startOpenAiServer } from '../helpers/guards/openai-server.ts';
 import { type RestScripted, startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
@@ -91,23 +88,6 @@ function scriptedConformance<T>(
   guardConformance(kind, troubled, options);
 }
 
-const TYPED: Answers<Scripted> = {
-  refuse: (code) => ({
-    ...{ code: status.INVALID_ARGUMENT, details: `mlserver.errors.InferenceError: ${code}: as scripted` },
-  }),
-  crash: () => ({ code: status.UNKNOWN, details: "Unexpected <class 'ValueError'>: as scripted" }),
-  malformed: () => ({
-    reply: (reply) => ({
-      ...reply,
-      outputs: reply.outputs.map((output) => ({ ...output, contents: { fp32_contents: [0.5] } })),
-    }),
-  }),
-  overload: () => ({ code: status.RESOURCE_EXHAUSTED, details: 'as scripted' }),
-};
-scriptedConformance('KServe without ModelConfig', TYPED, (port, script) =>
-  startKserveServer({ port, script }),
-);
-
 const coded = (status: number, code: string) => ({
   status,
   body: { error: { code, message: 'as scripted' } },
@@ -122,17 +102,6 @@ scriptedConformance('REST', REST, (port, script) =>
   startRestGuard({ port, script: ({ content }) => script([content]) }),
 );
 
-const inJson = (status: number, error: string) => ({ status, body: JSON.stringify({ error }) });
-const HTTP: Answers<HttpScripted> = {
-  refuse: (code) => inJson(400, `mlserver.errors.InferenceError: ${code}: as scripted`),
-  crash: () => inJson(500, 'as scripted'),
-  malformed: () => ({ body: '{"outputs": maybe}' }),
-  overload: () => inJson(503, 'Exceeds maximum queue size'),
-};
-scriptedConformance('HTTP with the KServe protocol, in JSON', HTTP, (port, script) =>
-  startKserveHttpServer({ form: 'mlserver', port, script }),
-);
-
 const told = (status: number, message: string) => ({ status, body: { error: { message } } });
 const OPENAI: Answers<OpenAiScripted> = {
   refuse: (code) => told(400, `${code}: as scripted`),
@@ -140,14 +109,10 @@ const OPENAI: Answers<OpenAiScripted> = {
   malformed: () => ({ body: '<html>' }),
   overload: () => told(429, 'as scripted'),
 };
-for (const [family, model] of [
-  ['llama-guard', 'meta-llama/Llama-Guard-4-12B'],
-  ['moderations', 'omni-moderation-latest'],
-] as const) {
-  scriptedConformance(
-    `OpenAI-compatible, ${family}`,
-    OPENAI,
-    (port, script) => startOpenAiServer({ family, model, port, script: ({ contents }) => script(contents) }),
-    { hears: false },
-  );
-}
+const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-4-12B' } as const;
+scriptedConformance(
+  'OpenAI-compatible',
+  OPENAI,
+  (port, script) => startOpenAiServer({ ...LLAMA, port, script: ({ contents }) => script(contents) }),
+  { hears: false },
+);

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import type { GuardRequest } from '../../src/domain/request.ts';
 import {
   closeAfterEach,
   connect,
-  conversation,
   failure,
   guard,
   image,
@@ -12,7 +10,6 @@ import {
   prompts,
   response,
   restGuard,
-  stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
@@ -35,19 +32,6 @@ test('guards of both kinds share the work, and each verdict has the fields its g
   expect(new Set(by(rest.address).map(({ fingerprint }) => fingerprint))).toEqual(new Set([null]));
 });
 
-test('of two guards of different kinds one dies: its work moves to the other', async () => {
-  const rest = await restGuard({
-    script: ({ harmless, number }) => {
-      if (!harmless && number >= 3) rest.kill();
-    },
-  });
-  const grpc = await guard();
-  const pool = await connect([rest, grpc]);
-  const outcomes = (await Promise.all([judge(pool, prompts(200)), judge(pool, prompts(200))])).flat();
-  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
-  expect(pool.status().map(({ state }) => state.name)).toEqual(['out', 'ready']);
-});
-
 test('each kind of request goes to a guard that takes it', async () => {
   const texts = await guard({
     config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'IMAGE') }),
@@ -62,24 +46,8 @@ test('each kind of request goes to a guard that takes it', async () => {
     rest.address,
   ]);
   const alone = await judge(await connect([texts]), [image('i'), prompt('a')]);
-  expect(failure(alone[0])).toMatchObject({
-    error: { code: 'PROBE_NOT_LOADED', message: 'none of the guards takes images' },
-  });
+  expect(failure(alone[0]).error.code).toBe('PROBE_NOT_LOADED');
   verdict(alone[1]);
-});
-
-test('tasks that only a guard which is out takes wait for it, while the other judges', async () => {
-  const first = await guard();
-  const rest = await restGuard();
-  const pool = await connect([first, rest]);
-  const out = stateOf(pool, 'out', first.address);
-  first.kill();
-  // Notices that the guard is gone.
-  const noticed = judge(pool, [RESPONSE]);
-  await out;
-  (await judge(pool, prompts(10))).map(verdict);
-  await guard({ port: first.port });
-  expect(verdict((await noticed)[0])).toMatchObject({ endpoint: first.address, attempts: 1 });
 });
 
 test('tasks that only a guard which stays out takes end the run after maxWaitMs, though the other judges', async () => {
@@ -88,10 +56,7 @@ test('tasks that only a guard which stays out takes end the run after maxWaitMs,
   const pool = await connect([grpc, rest], { maxWaitMs: 400 });
   grpc.kill();
   const waiting = judge(pool, [RESPONSE]);
-  const rejected = expect(waiting).rejects.toMatchObject({
-    kind: 'service',
-    message: expect.stringContaining(grpc.address) as string,
-  });
+  const rejected = expect(waiting).rejects.toMatchObject({ kind: 'service' });
   let over = false;
   void rejected.then(() => (over = true));
   while (!over) await judge(pool, prompts(5)).catch(() => {});
@@ -109,20 +74,4 @@ test('requests go to their preferred endpoint as long as it is in use', async ()
   guards[1].kill();
   for (const outcome of await at(guards[1].address))
     expect(verdict(outcome).endpoint).toBe(guards[0].address);
-});
-
-test('a backlog for one guard does not starve another', async () => {
-  const grpc = await guard({
-    script: ({ type, cancelled }) => (type === 'multiturn' ? cancelled : undefined),
-  });
-  const rest = await restGuard();
-  const pool = await connect([grpc, rest]);
-  const chat = conversation([['user', 'hello']]);
-  const controller = new AbortController();
-  const stuck = Array.from({ length: 10 }, () =>
-    pool.judge(new Array<GuardRequest>(512).fill(chat), { session: 's', signal: controller.signal }),
-  );
-  for (const outcome of await judge(pool, prompts(300))) verdict(outcome);
-  controller.abort(new Error('enough'));
-  await Promise.allSettled(stuck);
 });

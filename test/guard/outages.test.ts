@@ -15,7 +15,6 @@ import {
   stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-import { gate } from '../helpers/guards/gate.ts';
 import type { SeenRequest } from '../helpers/guards/scripted-guard.ts';
 
 closeAfterEach();
@@ -51,29 +50,6 @@ test('permanent overload is an outage', async () => {
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a model that disappears is waited for: it may be reloading', async () => {
-  let gone = false;
-  const askedTwice = gate();
-  let questions = 0;
-  const unknown = { code: status.NOT_FOUND, details: "Request for unknown model: 'guard' is not found" };
-  const server = await guard({
-    script: () => (gone ? unknown : undefined),
-    configError: () => {
-      if (!gone) return null;
-      // The second question comes after the first answer has been taken in.
-      if (++questions === 2) askedTwice.open();
-      return unknown;
-    },
-  });
-  const pool = await connect([server]);
-  gone = true;
-  const judged = judge(pool, prompts(3));
-  await askedTwice.opened;
-  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'unknown model', fatal: false });
-  gone = false;
-  (await judged).map(verdict);
-});
-
 test('an item that brings the guard down again and again ends as an error, the others as verdicts', async () => {
   const holdsBad = ({ inputs }: SeenRequest): boolean => inputs['TEXT']!.includes('text 5');
   const server = await guard({
@@ -87,24 +63,6 @@ test('an item that brings the guard down again and again ends as an error, the o
     if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
     else verdict(outcome);
   });
-});
-
-test('an abort also rejects calls that were admitted because others gave up', async () => {
-  const arrived = gate();
-  const server = await guard({
-    script: async ({ cancelled }) => {
-      arrived.open();
-      await cancelled;
-    },
-  });
-  const pool = await connect([server]);
-  const controller = new AbortController();
-  const call = (): Promise<unknown> => pool.judge(prompts(1024), { session: 's', signal: controller.signal });
-  const inside = [call(), call(), call()];
-  await arrived.opened;
-  const outside = [call(), call(), call()];
-  controller.abort(new Error('enough'));
-  for (const { status } of await Promise.allSettled([...inside, ...outside])) expect(status).toBe('rejected');
 });
 
 test('an idle guard of any kind that is killed is out without any request', async () => {

@@ -150,21 +150,6 @@ test.each(['cut off', 'drop'] as const)('a reply with the fault "%s" spends no t
   }
 });
 
-test('a server that closes the connection after each reply costs no attempts, and stays in use', async () => {
-  const server = await restGuard({ script: ofItems(() => 'hang up after') });
-  const pool = await connect([server]);
-  let changes = 0;
-  pool.onStateChange(() => changes++);
-  for (const outcome of await judge(pool, prompts(100))) expect(verdict(outcome).attempts).toBe(1);
-  expect(changes).toBe(0);
-});
-
-test('a slow guard may take longer than the idle timeout of connections', async () => {
-  const script = ofItems(() => new Promise((resolve) => setTimeout(resolve, 2000)));
-  const [outcome] = await judge(await connect([await restGuard({ script })]), [prompt('a')]);
-  expect(verdict(outcome).latencyMs).toBeGreaterThanOrEqual(1990);
-});
-
 test('connections are bounded and reused', async () => {
   let most = 0;
   const script = ofItems(async ({ inFlight }) => {

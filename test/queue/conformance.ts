@@ -113,28 +113,6 @@ export function queueConformance(
       expect(finished).toEqual([0]);
     });
 
-    it('ends as well when the last handler that runs fails, or gives its value back', async () => {
-      const queue = await make(10);
-      await queue.add(1, never);
-      const failing = async (): Promise<void> => {
-        throw new Error('handler failed');
-      };
-      const consuming = queue.consume(failing, { concurrency: 1, signal: never });
-      await expect(consuming).rejects.toThrow('handler failed');
-
-      const giving = await make(10);
-      await giving.add(1, never);
-      const end = new AbortController();
-      const ending = giving.consume(
-        async () => {
-          end.abort(new Error('ended'));
-          throw new Requeue(0);
-        },
-        { concurrency: 1, signal: end.signal },
-      );
-      await expect(ending).rejects.toThrow('ended');
-    });
-
     it('hands a value that was given back over again, and goes on meanwhile', async () => {
       const queue = await make(10);
       for (let value = 0; value < 4; value++) await queue.add(value, never);

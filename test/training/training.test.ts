@@ -6,10 +6,6 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FeatureExtractor } from '../../src/guard-server/lite/features.ts';
 import { LiteNetwork } from '../../src/guard-server/lite/network.ts';
-import { averagePrecision } from '../../training/measure/average-precision.ts';
-import { calibrationError } from '../../training/measure/calibration-error.ts';
-import { changedCopies } from '../../training/fit/augmentation.ts';
-import { calibrate } from '../../training/fit/calibration.ts';
 import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts';
 import { assignFolds } from '../../training/fit/folds.ts';
 import { quantise } from '../../training/fit/quantise.ts';
@@ -88,30 +84,6 @@ describe('training', () => {
 });
 
 describe('measures', () => {
-  it('average precision is the area under precision over recall, ties being one step', () => {
-    expect(averagePrecision([4, 3, 2, 1], [1, 1, 0, 0])).toBe(1);
-    expect(averagePrecision([4, 3, 2, 1], [0, 1, 0, 1])).toBeCloseTo((1 / 2 + 2 / 4) / 2);
-    expect(averagePrecision([1, 1, 1, 1], [1, 0, 0, 0])).toBeCloseTo(1 / 4);
-    expect(averagePrecision([1, 2], [0, 0])).toBeNaN();
-  });
-
-  it('calibration finds the line the labels were drawn from', () => {
-    const random = seededRandom(SEED);
-    const logits = Array.from({ length: 20_000 }, () => (random() - 0.5) * 8);
-    const labels = logits.map((logit) => (random() < 1 / (1 + Math.exp(-(0.5 * logit - 1))) ? 1 : 0));
-    const { slope, offset } = calibrate(logits, labels);
-    expect(slope).toBeCloseTo(0.5, 1);
-    expect(offset).toBeCloseTo(-1, 1);
-  });
-
-  it('calibration error is the distance of probabilities from the share of positives', () => {
-    const labels = Array.from({ length: 100 }, (_, index) => (index % 4 === 0 ? 1 : 0));
-    const all = (probability: number) => labels.map(() => probability);
-    expect(calibrationError(all(0.25), labels)).toBeCloseTo(0);
-    expect(calibrationError(all(0.95), labels)).toBeCloseTo(0.7);
-    expect(calibrationError([0, 0, 1, 1], [0, 0, 1, 1])).toBe(0);
-  });
-
   it('the overall threshold bounds the benign texts that are flagged', () => {
     const texts = Array.from({ length: 1000 }, (_, index) => (index % 2 ? row('', OVERALL) : row('')));
     const random = seededRandom(SEED);
@@ -121,20 +93,6 @@ describe('measures', () => {
     expect(flagged.length / 500).toBeLessThanOrEqual(BENIGN_FLAG_RATE);
     expect(flagged.length).toBeGreaterThan(0);
   });
-});
-
-it('changed copies are of both kinds of text, keep the label, and are the same every time', () => {
-  const texts = Array.from({ length: 200 }, (_, index) =>
-    index % 2 ? row(`the loathsome window ${index}`, HATE, OVERALL) : row(`the lovely garden ${index}`),
-  );
-  const copies = changedCopies(texts, seededRandom(SEED));
-  expect(changedCopies(texts, seededRandom(SEED))).toEqual(copies);
-  for (const label of [0, 1]) {
-    const own = copies.filter(({ targets }) => targets[OVERALL] === label);
-    expect(own.length).toBeGreaterThan(20);
-    const changed = own.filter(({ text }) => !texts.some((original) => original.text === text));
-    expect(changed.length).toBeGreaterThan(0.7 * own.length);
-  }
 });
 
 describe('reading the corpora', () => {

@@ -15,16 +15,6 @@ test('shares count the code points up to and including the chunk', () => {
   });
 });
 
-test('a clean generation has no shares', () => {
-  const found = { judgedChunks: 3, firstCautionSeq: null, firstFlaggedSeq: null, ...LAG };
-  expect(generationVerdict(CHUNKS, found)).toMatchObject({ shareAtCaution: null, shareAtFlag: null });
-});
-
-test('what is flagged by the last chunk was shown in full', () => {
-  const found = { judgedChunks: 3, firstCautionSeq: null, firstFlaggedSeq: 2, ...LAG };
-  expect(generationVerdict(CHUNKS, found).shareAtFlag).toBe(1);
-});
-
 test('coverage counts the code points of the judged chunks', () => {
   expect(chunkCoverage(CHUNKS, 2)).toEqual({ unit: 'chars', judged: 9, total: 16, worst_at: null });
 });

@@ -12,7 +12,6 @@ const MEASURED_MS = 60_000;
 /** Milliseconds of successive requests. */
 const SERVICE: Readonly<Record<string, (random: () => number) => () => number>> = {
   'always the same': () => () => 25,
-  'of the published times': (random) => () => [19, 27, 31, 40][Math.floor(random() * 4)]!,
   'of very mixed lengths': (random) => () => 5 + 300 * random() ** 4,
 };
 
@@ -30,25 +29,6 @@ describe.each(Object.entries(SERVICE))(`requests that take times %s (seed ${SEED
     const policy = adaptive(start, rows);
     guard.run(policy, FINDING_MS);
     expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(MIN_UTILISATION);
-  });
-
-  test('are followed when the guard becomes slower, faster, larger and smaller', () => {
-    let slowness = 1;
-    const service = serviceOf(random(SEED));
-    const serviceMs = (): number => service() * slowness;
-    const guard = new SimulatedGuard({ instances: 4, rows: 32, serviceMs, travelMs: 2 });
-    const policy = adaptive(64, 32);
-    for (const change of [
-      () => (slowness = 4),
-      () => (slowness = 0.5),
-      () => (guard.instances = 16),
-      () => (guard.instances = 2),
-    ]) {
-      guard.run(policy, FINDING_MS);
-      change();
-      guard.run(policy, FINDING_MS);
-      expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(MIN_UTILISATION);
-    }
   });
 });
 
@@ -89,10 +69,4 @@ test('overloads halve the limit, down to a single row, and the guard is filled a
   expect(policy.limit).toBe(1);
   guard.run(policy, FINDING_MS);
   expect(guard.run(policy, MEASURED_MS).utilisation).toBeGreaterThan(MIN_UTILISATION);
-});
-
-test('the limit stays while it does not hold anything back', () => {
-  const policy = adaptive(8, 1);
-  for (let time = 0; time < 10_000; time++) policy.completed({ rows: 1, latencyMs: time, supplied: false });
-  expect(policy.limit).toBe(8);
 });

@@ -41,17 +41,6 @@ test('a guard without a probe for audio is asked once for all clips', async () =
   verdict((await judge(pool, [audio('a clip', 'a transcript')]))[0]);
 });
 
-test('a guard that takes no audio need not be asked', async () => {
-  const server = await guard({
-    config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'AUDIO') }),
-  });
-  const pool = await connect([server]);
-  const [of] = await judge(pool, [audio('a clip')]);
-  expect(await notJudged(pool, CLIP)).toEqual(failure(of).error);
-  expect(await notJudged(pool, { modality: 'image', described: false })).toBeNull();
-  expect(clipsSeenBy(server)).toHaveLength(0);
-});
-
 test('of two guards the one with an audio probe judges all clips, even after the other was out', async () => {
   const first = await guard({ script: deaf });
   const second = await guard();
@@ -86,15 +75,4 @@ test('another model is asked again', async () => {
   await judge(pool, prompts(1));
   expect(await notJudged(pool, CLIP)).toBeNull();
   verdict((await judge(pool, [audio('a clip')]))[0]);
-});
-
-test('an abort rejects the question', async () => {
-  const server = await guard({
-    script: ({ inputs }) => (inputs['AUDIO'] === undefined ? undefined : new Promise<Scripted>(() => {})),
-  });
-  const pool = await connect([server]);
-  const controller = new AbortController();
-  const asked = pool.notJudged(CLIP, controller.signal);
-  controller.abort(new Error('enough'));
-  await expect(asked).rejects.toThrow('enough');
 });

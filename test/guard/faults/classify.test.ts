@@ -27,64 +27,33 @@ describe('a gRPC status', () => {
 
   test.each<[code: keyof typeof status, details: string, fault: string]>([
     ['NOT_FOUND', "Request for unknown model: 'guard' is not found", 'barred unknown model'],
-    ['INVALID_ARGUMENT', 'unexpected inference input', 'refused GUARD_REJECTED'],
     ['UNAVAILABLE', "[request id: 1] 'guard' version 1 is not at ready state", 'endpoint not ready'],
-    ['UNAVAILABLE', 'Server not ready', 'endpoint not ready'],
     ['UNAVAILABLE', '[request id: 1] Exceeds maximum queue size', 'overload'],
-    ['UNAVAILABLE', 'Request timeout expired', 'overload'],
     ['UNAVAILABLE', 'Server is stopping, scheduler for model has stopped', 'endpoint shutting down'],
     ['UNAVAILABLE', noConnection('connect ECONNREFUSED'), 'endpoint no connection'],
     ['UNAVAILABLE', noConnection('Error: self-signed certificate'), 'endpoint certificate not trusted'],
-    [
-      'UNAVAILABLE',
-      noConnection("does not match certificate's altnames"),
-      'endpoint certificate not trusted',
-    ],
     ['UNAVAILABLE', noConnection('SSL: alert certificate required'), 'endpoint certificate refused'],
-    ['UNAVAILABLE', noConnection('SSL: tlsv1 alert unknown ca:SSL alert 1'), 'endpoint certificate refused'],
     ['UNAVAILABLE', 'Connection dropped', 'endpoint connection lost, reached'],
     ['UNAVAILABLE', 'anything else', 'attempt GUARD_UNAVAILABLE'],
-    ['INTERNAL', 'code 2 triggered by internal client error: EPIPE', 'endpoint connection lost, reached'],
-    [
-      'INTERNAL',
-      'Failed to process the request(s) for model instance, message: Stub process x is not healthy.',
-      'endpoint model process unhealthy, reached',
-    ],
+    ['INTERNAL', 'Stub process x is not healthy.', 'endpoint model process unhealthy, reached'],
     ['INTERNAL', "Failed to process the request(s) for model instance 'guard_0'", 'execution'],
     ['INTERNAL', 'out of memory', 'attempt GUARD_INTERNAL'],
     ['INTERNAL', '[request id: <id_unknown>] SEQUENCE_OVERFLOW: 9', 'refused SEQUENCE_OVERFLOW, named'],
-    [
-      'INVALID_ARGUMENT',
-      `[request id: ${'x'.repeat(1000)}] EMPTY_CONTENT: blank`,
-      'refused EMPTY_CONTENT, named',
-    ],
-    ['INVALID_ARGUMENT', 'Unsupported audio type', 'refused UNSUPPORTED_AUDIO_TYPE, named'],
     ['INVALID_ARGUMENT', '{"error":{"code":"EMPTY_CONTENT"}}', 'refused EMPTY_CONTENT, named'],
     ['INVALID_ARGUMENT', 'the text says EMPTY_CONTENT', 'refused GUARD_REJECTED'],
-    [
-      'INVALID_ARGUMENT',
-      'mlserver.errors.InferenceError: SEQUENCE_OVERFLOW: 9',
-      'refused SEQUENCE_OVERFLOW, named',
-    ],
     [
       'UNKNOWN',
       "Unexpected <class 'mlserver.errors.InferenceError'>: SEQUENCE_OVERFLOW: 9",
       'refused SEQUENCE_OVERFLOW, named',
     ],
-    ['INTERNAL', 'builtins.ValueError: {"code":"INVALID_ROLE"}', 'refused INVALID_ROLE, named'],
     ['INVALID_ARGUMENT', 'not a class: SEQUENCE_OVERFLOW: x', 'refused GUARD_REJECTED'],
     // A message about a request with content may quote it.
     ['INVALID_ARGUMENT', 'Model guard not found', 'refused GUARD_REJECTED'],
     ['RESOURCE_EXHAUSTED', 'SERVER: Received message larger than max (5 vs. 4)', 'too-large'],
-    ['RESOURCE_EXHAUSTED', 'rate limit', 'overload'],
     ['DEADLINE_EXCEEDED', '', 'attempt TIMEOUT'],
     ['UNAUTHENTICATED', '', 'barred not authorised, fatal'],
   ])('%s %s: %s', (code, details, fault) => {
     expect(line(classifyGrpc(status[code], details))).toBe(fault);
-  });
-
-  test('that does not exist is a failure of the guard', () => {
-    expect(line(classifyGrpc(99, ''))).toBe('attempt GUARD_INTERNAL');
   });
 
   test.each([
@@ -107,26 +76,17 @@ describe('an HTTP status', () => {
     [400, error('EMPTY_CONTENT', 'the text is blank'), 'text', 'refused EMPTY_CONTENT, named'],
     [422, error('bad_request', 'Sequence overflow: 9000'), 'text', 'refused SEQUENCE_OVERFLOW, named'],
     [400, '{"detail":"Missing modality payload"}', 'text', 'refused MISSING_PAYLOAD, named'],
-    [422, '{"detail":[{"loc":["body"]}]}', 'text', 'refused GUARD_REJECTED'],
-    [400, ' EMPTY_CONTENT', 'text', 'refused EMPTY_CONTENT, named'],
     [400, 'you sent EMPTY_CONTENT', 'text', 'refused GUARD_REJECTED'],
-    [500, error('UNSUPPORTED_AUDIO_TYPE'), 'audio', 'refused UNSUPPORTED_AUDIO_TYPE, named'],
     [413, '', 'image', 'too-large'],
     [413, error('SEQUENCE_OVERFLOW'), 'text', 'refused SEQUENCE_OVERFLOW, named'],
     [415, '', 'audio', 'refused UNSUPPORTED_AUDIO_TYPE'],
     [415, '', 'image', 'refused UNSUPPORTED_TYPE'],
-    [415, '', 'text', 'refused GUARD_REJECTED'],
-    [401, '', 'text', 'barred not authorised, fatal'],
     [403, error('EMPTY_CONTENT'), 'text', 'barred not authorised, fatal'],
     [404, '', 'image', 'barred unknown path'],
     [302, '', 'text', 'barred redirects elsewhere'],
-    [408, '', 'text', 'attempt TIMEOUT'],
     [429, '', 'text', 'rate 2000'],
     [500, 'oops', 'text', 'attempt GUARD_INTERNAL'],
-    [502, '', 'text', 'attempt GUARD_UNAVAILABLE'],
-    [503, '', 'text', 'rate 2000'],
     [504, '', 'text', 'attempt TIMEOUT'],
-    [418, '', 'text', 'refused GUARD_REJECTED'],
   ])('of REST: %i %s for %s: %s (C-718)', (code, body, about, fault) => {
     const headers = { 'retry-after': '2' };
     expect(line(classifyHttp({ status: code, headers, body: Buffer.from(body), about }))).toBe(fault);
@@ -134,32 +94,18 @@ describe('an HTTP status', () => {
 
   test.each<[status: number, body: string, fault: string]>([
     [400, text('[request id: 7] EMPTY_CONTENT: the text is blank'), 'refused EMPTY_CONTENT, named'],
-    [400, text('mlserver.errors.InferenceError: SEQUENCE_OVERFLOW'), 'refused SEQUENCE_OVERFLOW, named'],
     [500, text('INVALID_ROLE: bot'), 'refused INVALID_ROLE, named'],
-    [400, text(`EMPTY_CONTENT: ${'x'.repeat(5000)}`), 'refused EMPTY_CONTENT, named'],
-    [400, text('unexpected shape'), 'refused GUARD_REJECTED'],
     [403, text('EMPTY_CONTENT'), 'barred not authorised, fatal'],
     [404, text('Request for unknown model'), 'barred unknown model'],
-    [307, '', 'barred redirects elsewhere'],
     [413, '', 'too-large'],
-    [429, '', 'rate null'],
     [503, text('[request id: <id_unknown>] Exceeds maximum queue size'), 'overload'],
-    [503, text('Server is stopping, scheduler for model has stopped'), 'endpoint shutting down'],
     [503, text("'guard' version 1 is not at ready state"), 'endpoint not ready'],
     [503, '', 'attempt GUARD_UNAVAILABLE'],
     [500, text("Stub process 'guard_0' is not healthy."), 'endpoint model process unhealthy, reached'],
     [500, text('Failed to process the request(s) for model instance'), 'execution'],
-    [500, 'oops', 'attempt GUARD_INTERNAL'],
-    [504, '', 'attempt TIMEOUT'],
   ])('of KServe: %i %s: %s', (code, body, fault) => {
     const failure = { status: code, headers: {}, body: Buffer.from(body), about: 'model' } as const;
     expect(line(classifyHttp(failure))).toBe(fault);
-  });
-
-  test('404 about the server is a missing path', () => {
-    expect(line(classifyHttp({ status: 404, headers: {}, body: null, about: 'server' }))).toBe(
-      'barred unknown path',
-    );
   });
 
   test('Retry-After is seconds or a date, and honored up to a day', () => {
@@ -175,16 +121,10 @@ describe('an HTTP status', () => {
 
 test.each([
   ['ECONNREFUSED', 'endpoint no connection'],
-  ['ENOTFOUND', 'endpoint no connection'],
-  ['ERR_SSL_WRONG_VERSION_NUMBER', 'endpoint no connection'],
   ['ECONNRESET', 'endpoint connection lost, reached'],
-  ['', 'endpoint connection lost, reached'],
   ['HPE_INVALID_CONSTANT', 'refused INVALID_REPLY'],
   ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'endpoint certificate refused'],
-  ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'endpoint certificate refused'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'endpoint certificate not trusted'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'endpoint certificate not trusted'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'endpoint certificate not trusted'],
 ])('a connection that ends with %s: %s', (code, fault) => {
   expect(line(connectionFault(code))).toBe(fault);
 });

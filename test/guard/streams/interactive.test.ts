@@ -106,19 +106,6 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     expect(codeOf(error)).toBe('INTERNAL');
   });
 
-  it('Terminated when the final verdict does not come in time', async () => {
-    const { pool } = await prepared(
-      (stream, message) => {
-        if (!message.endOfStream) ordinary(stream, message);
-      },
-      { requestTimeoutMs: 300 },
-    );
-    const stream = await open(pool);
-    await stream.send('a');
-    void stream.end().catch(() => {});
-    expect(codeOf((await readAll(stream))[1])).toBe('DEADLINE_EXCEEDED');
-  });
-
   it('Terminated by abort, and the guard hears of it (C-306)', async () => {
     let seen: ScriptedStream | null = null;
     const { pool } = await prepared((stream, message) => {

@@ -54,12 +54,9 @@ test('the hashes may stand in any STRING output', () => {
   expect(found?.artifacts).toEqual({ weights: 'a'.repeat(64) });
 });
 
-test.each(['', '{}', '{"a":1}', '{"a":{"b":"c"}}', '[]', '{', 'weights abc', 'null', `${'a'.repeat(64)}`])(
-  'no hashes: %j',
-  (text) => {
-    expect(decodeVersionReply(said(text))).toBeNull();
-  },
-);
+test.each(['', '{"a":1}', '[]', '{', 'weights abc', 'a'.repeat(64)])('no hashes: %j', (text) => {
+  expect(decodeVersionReply(said(text))).toBeNull();
+});
 
 test('takes linear time over a line that is none', () => {
   for (const part of [' ', ':', ' : ', 'a', 'a ']) {

@@ -82,18 +82,6 @@ test('another fingerprint than expected stops everything, at the start and later
   await expect(judge(pool, prompts(1))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('a failed reading is retried, and answers wait for it', async () => {
-  let failures = 0;
-  const server = await guard({
-    onVersion: () =>
-      server.seen.length > 0 && failures++ < 2 ? { code: status.INTERNAL, details: 'passing' } : undefined,
-  });
-  const pool = await connect([server]);
-  for (const outcome of await judge(pool, prompts(3))) expect(verdict(outcome).attempts).toBe(1);
-  expect(failures).toBe(3);
-  expect(server.seen).toHaveLength(1);
-});
-
 test('an endpoint whose version cannot be read any more is taken out of use, and its answers are judged again', async () => {
   let readable = true;
   const server = await guard({

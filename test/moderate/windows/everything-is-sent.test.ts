@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
-import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/guard-pool.ts';
+import { conversation, response as answer } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { moderateShard } from '../../helpers/moderation.ts';
 import { SmallGuard } from '../../helpers/guards/small-guard.ts';
@@ -101,36 +101,6 @@ describe('what is sent of an item in windows', () => {
         }
       }),
       { seed: SEED, numRuns: 150 },
-    );
-  });
-
-  it('is all of a text, but for white space that fills a window, which is not counted as judged (C-809)', async () => {
-    const part = fc.oneof(
-      fc.integer({ min: 1, max: 300 }).map((words) => numbered('w', words)),
-      fc.integer({ min: 1, max: 3000 }).map((spaces) => ' '.repeat(spaces)),
-    );
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(part, { minLength: 1, maxLength: 6 }),
-        fc.integer({ min: 64, max: 700 }),
-        async (parts, context) => {
-          const text = `begin ${parts.map((value, n) => value.replaceAll('w', `w${n}x`)).join('')}end`;
-          const { outcome, guards } = await sendAll(prompted(text), context);
-          const sent = guards.judged.map((request) => ('text' in request ? request.text : ''));
-          if (sent.length <= 1) return;
-          let judged = 0;
-          let end = 0;
-          for (const piece of sent) {
-            const at = text.indexOf(piece.trim(), Math.max(0, end - piece.length)) - piece.search(/\S/);
-            expect(text.slice(end, at).trim()).toBe('');
-            judged += at + piece.length - Math.max(end, at);
-            end = Math.max(end, at + piece.length);
-          }
-          expect(text.slice(end)).toBe('');
-          expect(outcome.judgement!.coverage).toMatchObject({ judged, total: text.length });
-        },
-      ),
-      { seed: SEED, numRuns: 125 },
     );
   });
 });

@@ -8,7 +8,7 @@ import {
   type Turn,
 } from '../../../src/domain/request.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { conversation, prompt, response as answer } from '../../helpers/guards/guard-pool.ts';
+import { conversation, prompt } from '../../helpers/guards/guard-pool.ts';
 import { textsOf } from '../../helpers/guards/small-guard.ts';
 import { judgedItem } from '../../helpers/items.ts';
 import { MODEL, judgement, moderateShard } from '../../helpers/moderation.ts';
@@ -58,14 +58,6 @@ describe('a text beyond the context of the guard', () => {
     });
     const window = [...text].slice(worst_at!, worst_at! + 1000).join('');
     expect(window).toContain('poison');
-  });
-
-  it('as a response keeps its prompt in every window', async () => {
-    const guard = new SmallGuard(1000);
-    const response = `${filler.repeat(60)}poison`;
-    const { judgement: verdict } = await outcomeOf(guard, answer('the question', response));
-    expect(verdict).toMatchObject({ score: 0.9, coverage: { unit: 'chars', total: response.length } });
-    for (const request of guard.seen) expect(request).toMatchObject({ prompt: 'the question' });
   });
 
   it('carries one fingerprint, or is judged again', async () => {

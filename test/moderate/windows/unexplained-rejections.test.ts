@@ -12,7 +12,6 @@ import {
   guard,
   prompt,
   prompts,
-  restGuard,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
@@ -49,8 +48,6 @@ function words(bytes: number): string {
   return `${text.slice(0, bytes - 4)} end`;
 }
 
-const isLongerThan = (bytes: number) => (text: string) => Buffer.byteLength(text) > bytes;
-
 describe('a long text that the guard rejects without a reason', () => {
   it('is judged in windows, the worst of which counts, all of it covered', async () => {
     const long = words(3000);
@@ -68,17 +65,6 @@ describe('a long text that the guard rejects without a reason', () => {
     for (const window of windows) expect(server.judged.get(window)).toHaveLength(1);
   });
 
-  it('is judged in the largest windows that the guard takes', async () => {
-    const long = words(30_000);
-    const server = await guard({ script: rejecting(isLongerThan(5000)) });
-    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
-    expect(verdict(outcome!).coverage).toMatchObject({ judged: long.length, total: long.length });
-    const windows = [...server.judged.keys()].filter((text) => long.includes(text));
-    const longest = Math.max(...windows.map((text) => Buffer.byteLength(text)));
-    expect(longest).toBeGreaterThan(3000);
-    expect(longest).toBeLessThanOrEqual(4096);
-  });
-
   it('stays rejected when a short window is rejected, which is not cut further', async () => {
     const long = `${words(7000)} poison`;
     const server = await guard({ script: rejecting((text) => text.includes('poison')) });
@@ -89,39 +75,6 @@ describe('a long text that the guard rejects without a reason', () => {
     // The whole, then the last window of 4096 bytes, and of 2048.
     expect(rejected.size).toBe(3);
     expect(pool.status()[0]).toMatchObject({ inFlight: 0, queued: 0 });
-  });
-
-  it('ends in a code that may be retried when the guard keeps failing on a window', async () => {
-    const long = `${words(3000)} trouble`;
-    const server = await guard({
-      script: (request) =>
-        texts(request).some((text) => text !== long && text.includes('trouble'))
-          ? { code: status.INTERNAL, details: 'trouble' }
-          : rejecting((text) => text === long)(request),
-    });
-    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
-    expect(failure(outcome!)).toMatchObject({ error: { code: 'GUARD_INTERNAL' }, attempts: 5 });
-  });
-
-  it('is judged in windows over REST as well, where no flag is lost', async () => {
-    const long = `first ${'word '.repeat(800)}`;
-    const server = await restGuard({
-      script: ({ content }) => {
-        if (content.length > 3000) return { status: 400 };
-        const first = content.startsWith('first');
-        const flags = first ? { 'Child Sexual Exploitation': true } : { hate: true };
-        return {
-          body: { flagged: true, score: first ? 0.6 : 0.9, subcategory_flags: flags, latency_ms: 1 },
-        };
-      },
-    });
-    const [outcome] = await moderate(await connect([server]), [prompt(long)]);
-    expect(verdict(outcome!)).toMatchObject({
-      score: 0.9,
-      subcategoryFlags: ['child_sexual_exploitation', 'hate'],
-      fingerprint: null,
-      coverage: { unit: 'chars', judged: 4006, total: 4006 },
-    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findWindow } from '../../../src/moderate/windows/window-at.ts';
-import { splitResponse, splitText } from '../../../src/moderate/windows/text-windows.ts';
+import { splitResponse } from '../../../src/moderate/windows/text-windows.ts';
 import { random, seed, sentence } from '../../helpers/corpus.ts';
 
 const SEED = seed();
@@ -8,16 +8,6 @@ const next = random(SEED);
 const TEXT = Array.from({ length: 400 }, () => `${sentence(next)} 🙂 ärger. `).join('');
 
 describe('the window that begins at a code point', () => {
-  test.each([256, 1024, 4096])('is that of a text in windows of %i bytes, or a larger one', (size) => {
-    for (const { request, at } of splitText({ requestType: 'prompt', modality: 'text', text: TEXT }).cut(
-      size,
-    )) {
-      const span = findWindow(TEXT, at)!;
-      const [window] = [TEXT.slice(span.from, span.to)];
-      expect(window.startsWith((request as { text: string }).text)).toBe(true);
-    }
-  });
-
   test('is that of a response with its prompt, or a larger one', () => {
     const prompt = TEXT.slice(0, 300);
     const request = { requestType: 'response', modality: 'text', prompt, response: TEXT } as const;

@@ -27,6 +27,21 @@ async function makeNumbers(
   return queue;
 }
 
+/** Takes all values of a queue until `end`. */
+function consumer(queue: RedisQueue<number>, concurrency: number) {
+  const stop = new AbortController();
+  const seen: number[] = [];
+  const consuming = queue.consume(async (value) => void seen.push(value), {
+    concurrency,
+    signal: stop.signal,
+  });
+  const end = async (): Promise<void> => {
+    stop.abort(new Error('enough'));
+    await expect(consuming).rejects.toThrow('enough');
+  };
+  return { seen, end };
+}
+
 queueConformance('redis', (bound) => makeNumbers(shared, { bound }));
 
 it('a name that is waiting or being handled is not added twice, and is free again afterwards', async () => {
@@ -35,17 +50,11 @@ it('a name that is waiting or being handled is not added twice, and is free agai
   await queue.put(7, never);
   expect(await queue.depth(never)).toMatchObject({ waiting: 1 });
   expect(await queue.has('n-7', never)).toBe(true);
-  const end = new AbortController();
-  const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), {
-    concurrency: 1,
-    signal: end.signal,
-  });
+  const { seen, end } = consumer(queue, 1);
   await settled(async () => !(await queue.has('n-7', never)));
   await queue.put(7, never);
   await settled(() => seen.length === 2);
-  end.abort(new Error('enough'));
-  await expect(consuming).rejects.toThrow('enough');
+  await end();
 });
 
 it('counts the processes that died with a value, and hands their note on', async () => {
@@ -82,12 +91,7 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   const redis = await redisForTest();
   const said: string[] = [];
   const queue = await makeNumbers(redis, { said });
-  const end = new AbortController();
-  const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), {
-    concurrency: 2,
-    signal: end.signal,
-  });
+  const { seen, end } = consumer(queue, 2);
   await queue.add(1, never);
   await settled(() => seen.length === 1);
   await redis.kill();
@@ -96,8 +100,7 @@ it('goes on after Redis was away and lost everything, and says so once', async (
   await redis.boot();
   await adding;
   await settled(() => seen.includes(2));
-  end.abort(new Error('enough'));
-  await expect(consuming).rejects.toThrow('enough');
+  await end();
   expect(said.filter((line) => line.includes('unavailable'))).toHaveLength(1);
   expect(said.filter((line) => line.includes('back'))).toHaveLength(1);
 });
@@ -130,12 +133,7 @@ it('keeps no events, also after Redis lost its settings', async () => {
   const link = await linkForTest(redis);
   const queue = await makeNumbers(redis, { name: 'numbers' });
   const events = (): Promise<number> => link.redis.xlen(link.key('numbers', 'events'));
-  const end = new AbortController();
-  const seen: number[] = [];
-  const consuming = queue.consume(async (value) => void seen.push(value), {
-    concurrency: 4,
-    signal: end.signal,
-  });
+  const { seen, end } = consumer(queue, 4);
   for (const round of [0, 1]) {
     for (let value = 0; value < 300; value++) await queue.add(1000 * round + value, never);
     await settled(() => seen.length === 300 * (round + 1));
@@ -145,6 +143,5 @@ it('keeps no events, also after Redis lost its settings', async () => {
     await redis.kill();
     await redis.boot();
   }
-  end.abort(new Error('enough'));
-  await expect(consuming).rejects.toThrow('enough');
+  await end();
 });
