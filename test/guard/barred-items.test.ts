@@ -6,11 +6,9 @@ import {
   closeAfterAll,
   connect,
   failure,
-  generation,
   guard,
   image,
   judge,
-  kserveHttpServer,
   prompts,
   restGuard,
   socketServer,
@@ -18,7 +16,6 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
-import { ordinary } from '../helpers/guards/scripted-streams.ts';
 
 closeAfterAll();
 
@@ -33,18 +30,6 @@ type Firewalled = (
 
 const rest: Firewalled = (answer) =>
   restGuard({ script: ({ content }) => answer(BAD.has(content)) as RestScripted });
-
-const kserve: Firewalled = async (answer) => {
-  let harmless = 0;
-  const server = await kserveHttpServer({
-    script: (contents) => {
-      if (contents[0]?.startsWith('The library') === true) harmless++;
-      const answered = answer(contents.some((text) => BAD.has(text)));
-      return answered === null ? undefined : { ...answered, body: '' };
-    },
-  });
-  return { address: server.address, harmless: () => harmless };
-};
 
 /** As gRPC for a client of a proxy that answers over HTTP. */
 const CODES: Readonly<Record<number, status>> = {
@@ -79,7 +64,6 @@ function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
 /** The doors of guards, with the statuses that a firewall may answer with in place of the guard. */
 const doors: [door: string, start: Firewalled, statuses: number[]][] = [
   ['REST', rest, [302, 401, 403, 404, 451]],
-  ['KServe over HTTP', kserve, [302, 401, 403, 404]],
   ['gRPC', grpc, Object.keys(CODES).map(Number)],
 ];
 
@@ -118,20 +102,6 @@ describe.concurrent('an item that a firewall turns away', () => {
     for (const outcome of outcomes.slice(1, 11)) verdict(outcome);
     expect(states).toEqual([]);
   });
-
-  test('is rejected alone as a stream too, and the guard stays in use', async () => {
-    const server = await guard({ streams: ordinary });
-    const pool = await connect([server]);
-    server.setStreams((stream, message) => {
-      if (stream.messages.some(({ chunk }) => chunk === 'bad')) stream.fail('PERMISSION_DENIED', 'blocked');
-      else ordinary(stream, message);
-    });
-    const states = statesOf(pool);
-    const outcomes = await judge(pool, [generation(['one']), generation(['bad']), generation(['two'])]);
-    expect(failure(outcomes[1]).error.code).toBe('GUARD_REJECTED');
-    verdict(outcomes[2]);
-    expect(states).toEqual([]);
-  });
 });
 
 test.concurrent(
@@ -155,6 +125,6 @@ test.concurrent(
       for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
       expect({ code, states }).toEqual({ code, states: ['out', 'ready'] });
     };
-    await Promise.all([shutOut(rest, 302), shutOut(kserve, 403), shutOut(grpc, 403)]);
+    await Promise.all([shutOut(rest, 302), shutOut(grpc, 403)]);
   },
 );

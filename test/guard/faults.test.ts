@@ -4,9 +4,11 @@ import type { ItemCode } from '../../src/domain/item-error.ts';
 import {
   closeAfterEach,
   connect,
+  expectOnlyFailure,
   failure,
   guard,
   judge,
+  openAiServer,
   prompt,
   prompts,
   stateOf,
@@ -106,4 +108,17 @@ test('a guard that refuses everything is taken out of use, and no item is refuse
   expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'fails on harmless text' });
   refuse = false;
   expect(verdict((await outcome)[0]).attempts).toBe(1);
+});
+
+const TOO_LARGE =
+  'Request too large for gpt-4o in organization org on tokens per min (TPM): Limit 10000, Requested 12000.';
+
+test.each<[why: string, body: object, code: ItemCode, attempts: number]>([
+  ['for its rate limit', { error: {} }, 'GUARD_OVERLOADED', 5],
+  ['for being too large', { error: { message: TOO_LARGE } }, 'ITEM_TOO_LARGE', 1],
+])('an item that a guard always turns away with 429 %s ends alone', async (_, body, code, attempts) => {
+  const llama = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
+  const script = ({ content }: { content: string }) => (content === BAD ? { status: 429, body } : undefined);
+  const outcomes = await judge(await connect([await openAiServer({ ...llama, script })]), prompts(20));
+  expectOnlyFailure(outcomes, 17, code, attempts);
 });

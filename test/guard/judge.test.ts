@@ -1,4 +1,3 @@
-import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { Turn } from '../../src/domain/request.ts';
 import {
@@ -6,7 +5,6 @@ import {
   closeAfterEach,
   connect,
   conversation,
-  failure,
   guard,
   image,
   judge,
@@ -111,21 +109,6 @@ test('turns of one conversation are sent in order under one session, conversatio
     expect(own.map(({ shapes }) => shapes['MESSAGES']![1])).toEqual([2, 3, 4]);
     expect(own.map(({ cacheWrite }) => cacheWrite)).toEqual([[true], [true], [true]]);
   }
-});
-
-test('a turn that ends in an error does not hold back the turns after it', async () => {
-  const server = await guard({
-    script: ({ shapes }) =>
-      shapes['MESSAGES']![1] === 3
-        ? { code: status.INVALID_ARGUMENT, details: 'SEQUENCE_OVERFLOW' }
-        : undefined,
-  });
-  const pool = await connect([server]);
-  const turns = [2, 3, 4].map((count) => conversation(MESSAGES, { turns: count, of: 0 }));
-  const outcomes = await judge(pool, turns);
-  verdict(outcomes[0]);
-  expect(failure(outcomes[1]).error.code).toBe('SEQUENCE_OVERFLOW');
-  verdict(outcomes[2]);
 });
 
 test('images and clips are sent one per request in base64, in parallel with texts (C-101, C-206)', async () => {

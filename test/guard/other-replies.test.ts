@@ -19,8 +19,8 @@ closeAfterEach();
 
 type IsWrong = (texts: readonly string[]) => boolean;
 
-const http = (form: 'triton' | 'mlserver') => (isWrong: IsWrong) =>
-  kserveHttpServer({ form, script: (texts) => (isWrong(texts) ? { id: 'another' } : undefined) });
+const http = (isWrong: IsWrong) =>
+  kserveHttpServer({ form: 'triton', script: (texts) => (isWrong(texts) ? { id: 'another' } : undefined) });
 
 const grpc = (isWrong: IsWrong) =>
   guard({
@@ -30,8 +30,7 @@ const grpc = (isWrong: IsWrong) =>
 
 describe.each([
   ['gRPC', grpc],
-  ['HTTP as triton', http('triton')],
-  ['HTTP as mlserver', http('mlserver')],
+  ['HTTP', http],
 ])('a reply over %s with the id of another request', (_, start) => {
   it('is not believed: the items are judged again', async () => {
     let wrong = 3;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import {
@@ -88,21 +87,6 @@ test('a rate limit with Retry-After slows sending down and costs no attempts (C-
   expect(turnedAway).toBeLessThanOrEqual(16);
 });
 
-test('a guard with a long Retry-After is left alone, and its work goes to another', async () => {
-  const script = ofItems(() => ({ status: 429, headers: { 'retry-after': '3600' } }));
-  const limited = await restGuard({ script });
-  const free = await restGuard();
-  const pool = await connect([limited, free]);
-  const outcomes = await judge(pool, prompts(100));
-  for (const outcome of outcomes) {
-    expect(verdict(outcome)).toMatchObject({ endpoint: free.address, attempts: 1 });
-  }
-  const askedBefore = limited.seen.length + limited.harmless();
-  expect(pool.status()[0]!.state).toMatchObject({ name: 'out', reason: 'rate limited', fatal: false });
-  await judge(pool, prompts(100));
-  expect(limited.seen.length + limited.harmless()).toBe(askedBefore);
-});
-
 test('a redirect is not followed: neither content nor key goes elsewhere (C-112)', async () => {
   const elsewhere = await restGuard();
   let redirect = true;
@@ -148,19 +132,6 @@ test.each(['cut off', 'drop'] as const)('a reply with the fault "%s" spends no t
   for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(30))) {
     expect(verdict(outcome).attempts).toBe(1);
   }
-});
-
-test('connections are bounded and reused', async () => {
-  let most = 0;
-  const script = ofItems(async ({ inFlight }) => {
-    most = Math.max(most, inFlight);
-    await sleep(5);
-  });
-  const server = await restGuard({ script });
-  (await judge(await connect([server]), prompts(600))).map(verdict);
-  expect(most).toBeGreaterThan(8);
-  expect(most).toBeLessThanOrEqual(256);
-  expect(server.connections()).toBeLessThanOrEqual(257);
 });
 
 test('responses and conversations end as errors with a message of our own (C-408)', async () => {

@@ -49,17 +49,6 @@ test('a latency of more than twice the lowest halves the limit, down to the min'
   expect(policy.limit).toBe(24);
 });
 
-test('a guard that rejects overloads is kept busy just below its capacity, with few overloads', () => {
-  const serviceMs = (): number => 25;
-  const guard = new SimulatedGuard({ instances: 4, rows: 1, serviceMs, travelMs: 2, maxWaiting: 6 });
-  const policy = adaptive(64, 1);
-  guard.run(policy, FINDING_MS);
-  const { utilisation, overloads } = guard.run(policy, MEASURED_MS);
-  expect(utilisation).toBeGreaterThan(MIN_UTILISATION);
-  // Of about 9600 requests.
-  expect(overloads).toBeLessThan(50);
-});
-
 test('overloads halve the limit, down to a single row, and the guard is filled again', () => {
   const guard = new SimulatedGuard({ instances: 4, rows: 32, serviceMs: () => 25, travelMs: 2 });
   const policy = adaptive(256, 32);

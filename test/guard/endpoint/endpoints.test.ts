@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
-import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import {
   closeAfterEach,
@@ -11,6 +10,7 @@ import {
   prompts,
   readingOf,
   refusalOf,
+  stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.ts';
@@ -60,11 +60,7 @@ test('starts with the guards that are ready, and uses the others once they have 
   const server = await guard();
   const pool = await connect([server, { address: `grpc://127.0.0.1:${port}` }], { startTimeoutMs: 1000 });
   expect(pool.status().map(({ state }) => state.name)).toEqual(['ready', 'out']);
-  const joined = new Promise<void>((resolve) => {
-    pool.onStateChange((endpoints) => {
-      if (endpoints.every(({ state }) => state.name === 'ready')) resolve();
-    });
-  });
+  const joined = stateOf(pool, 'ready', `grpc://127.0.0.1:${port}`);
   let asked = 0;
   const late = await guard({
     port,
@@ -74,19 +70,6 @@ test('starts with the guards that are ready, and uses the others once they have 
   expect(asked).toBe(2);
   await Promise.all([judge(pool, prompts(64)), judge(pool, prompts(64))]);
   expect(late.seen.length).toBeGreaterThan(0);
-});
-
-test('an abort ends the connecting', async () => {
-  const controller = new AbortController();
-  const reason = new Error('enough');
-  const address = `grpc://127.0.0.1:${await freePort()}`;
-  const connecting = connectGuards(
-    [{ name: address, address }],
-    { expectFingerprint: null, maxWaitMs: 1000 },
-    controller.signal,
-  );
-  setImmediate(() => controller.abort(reason));
-  await expect(connecting).rejects.toBe(reason);
 });
 
 test('the token of an endpoint is sent as a bearer token (C-505)', async () => {

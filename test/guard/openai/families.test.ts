@@ -154,90 +154,80 @@ const GRANITE_RISKS = 'harm social_bias violence profanity sexual_content unethi
   .map((risk) => `granite-guardian/${risk}`)
   .join(' ');
 
-/** What replies mean; null if they are not an answer. */
-const REPLIES: Readonly<Record<ChatFamily, readonly (readonly [said: unknown, found: string | null])[]>> = {
+/** What replies, or texts of replies, mean; null if they are not an answer. */
+const REPLIES: Readonly<Record<ChatFamily, readonly [said: string | object, found: string | null][]>> = {
   'llama-guard': [
-    [reply('safe'), '0 allowed'],
-    [reply('unsafe\nS1,S10'), '1 flagged [violent_crimes hate]'],
-    [reply('\n\nunsafe\n S9 , S9\n'), '1 flagged [indiscriminate_weapons]'],
-    [reply('unsafe\nS13,S14'), '1 flagged [llama-guard/elections llama-guard/code_interpreter_abuse]'],
-    [reply('unsafe'), '1 flagged []'],
+    ['safe', '0 allowed'],
+    ['unsafe\nS1,S10', '1 flagged [violent_crimes hate]'],
+    ['\n\nunsafe\n S9 , S9\n', '1 flagged [indiscriminate_weapons]'],
+    ['unsafe\nS13,S14', '1 flagged [llama-guard/elections llama-guard/code_interpreter_abuse]'],
+    ['unsafe', '1 flagged []'],
     [
       reply('unsafe\nS1', ['\n\n', 'unsafe=0.5| unsafe=0.2|un=0.1|safe=0.15|\n=0.05', '\n', 'S', '1']),
       '0.8421053 flagged [violent_crimes]',
     ],
     [reply('safe', ['safe=0.9|unsafe=0.1']), '0.1 allowed'],
     [cut('unsafe'), null],
-    [reply('unsafe\nS1,S99'), null],
-    [reply('unsafe\nconstructor'), null],
-    [reply('I think this is safe.'), null],
-    [reply('safe\nunsafe\nS1'), null],
-    [reply('<think>safe'), null],
+    ['unsafe\nS1,S99', null],
+    ['unsafe\nconstructor', null],
+    ['I think this is safe.', null],
+    ['<think>safe', null],
     [reply('safe', ['what']), null],
   ],
   qwen3guard: [
-    [reply('Safety: Safe\nCategories: None'), '0 allowed'],
-    [reply('Safety: Unsafe\nCategories: Violent, PII'), '1 flagged [qwen3guard/violent qwen3guard/pii]'],
-    [
-      reply('Safety: Controversial\nCategories: Politically Sensitive Topics'),
-      '0 allowed [qwen3guard/controversial qwen3guard/politically_sensitive_topics]',
-    ],
+    ['Safety: Safe\nCategories: None', '0 allowed'],
+    ['Safety: Unsafe\nCategories: Violent, PII', '1 flagged [qwen3guard/violent qwen3guard/pii]'],
+    ['Safety: Controversial\nCategories: PII', '0 allowed [qwen3guard/controversial qwen3guard/pii]'],
     [
       reply('Safety: Unsafe\nCategories: Jailbreak', [
         ...['Safety', ':', ' Unsafe=0.6| Controversial=0.3| Safe=0.1', '\nCategories:', ' Jailbreak'],
       ]),
       '0.6 flagged [qwen3guard/jailbreak]',
     ],
-    [reply('<think>\nSafety: Unsafe\n</think>\n\nSafety: Safe\nCategories: None'), '0 allowed'],
-    [reply('Safety: Unsafe'), null],
-    [reply('Safety: Unsafe\nCategories: Gossip'), null],
-    [reply('Safety: Maybe\nCategories: None'), null],
+    ['<think>\nSafety: Unsafe\n</think>\n\nSafety: Safe\nCategories: None', '0 allowed'],
+    ['Safety: Unsafe', null],
+    ['Safety: Unsafe\nCategories: Gossip', null],
     [cut('Safety: Unsafe\nCategories: Viol'), null],
-    [reply('Safety: Safe\nCategories: Violent'), null],
-    [reply('Safety: Safe\nCategories: None\nSafety: Unsafe\nCategories: Violent'), null],
-    [reply('<think>\nSafety: Safe\nCategories: None'), null],
+    ['Safety: Safe\nCategories: Violent', null],
+    ['Safety: Safe\nCategories: None\nSafety: Unsafe\nCategories: Violent', null],
+    ['<think>\nSafety: Safe\nCategories: None', null],
   ],
   shieldgemma: [
     [cut('No'), '0 allowed'],
     [
-      reply('Yes, because'),
+      'Yes, because',
       '1 flagged [shieldgemma/dangerous_content shieldgemma/harassment shieldgemma/hate shieldgemma/sexually_explicit]',
     ],
     [reply('No', ['No=0.6| No=0.1|Yes=0.2| yes=0.1']), '0.3 allowed []'],
-    [reply('Nothing'), null],
-    [reply('No, yes'), null],
+    ['Nothing', null],
+    ['No, yes', null],
   ],
   'granite-guardian': [
-    [reply('No'), '0 allowed'],
-    [reply('<think>\n</think>\n<score> yes </score>'), `1 flagged [${GRANITE_RISKS}]`],
+    ['No', '0 allowed'],
+    ['<think>\n</think>\n<score> yes </score>', `1 flagged [${GRANITE_RISKS}]`],
     [
       reply('<score>no</score>', ['<', 'score', '>', 'no=0.7|yes=0.2|maybe=0.1', '</score>']),
       '0.2222222 allowed',
     ],
-    [reply('No, yes'), null],
-    [reply('<score>yes</score><score>no</score>'), null],
-    [reply('<think>no</think><think>No'), null],
+    ['No, yes', null],
+    ['<score>yes</score><score>no</score>', null],
+    ['<think>no</think><think>No', null],
   ],
   policy: [
-    [reply('{"violation": false, "categories": []}'), '0 allowed'],
+    ['{"violation": false, "categories": []}', '0 allowed'],
     [
-      reply('{"violation": true, "categories": ["Hate", "off-topic ads"]}'),
+      '{"violation": true, "categories": ["Hate", "off-topic ads"]}',
       '1 flagged [policy/hate policy/off_topic_ads]',
     ],
-    [reply('```json\n{"violation": true, "categories": ["hate"]}\n```'), '1 flagged [policy/hate]'],
+    ['```json\n{"violation": true, "categories": ["hate"]}\n```', '1 flagged [policy/hate]'],
     // Names that are not in the policy could quote content.
-    [
-      reply('{"violation": true, "categories": ["my secret is 42", "__proto__"]}'),
-      '1 flagged [policy/other]',
-    ],
-    [reply('<think>{"violation": true}</think>{"violation": false, "categories": []}'), '0 allowed'],
+    ['{"violation": true, "categories": ["my secret is 42", "__proto__"]}', '1 flagged [policy/other]'],
+    ['<think>{"violation": true}</think>{"violation": false, "categories": []}', '0 allowed'],
     [cut('{"violation": true, "categories": []}'), null],
-    [reply('{"violation": "yes", "categories": []}'), null],
-    [reply('{"violation": true, "categories": [], "quote": "x"}'), null],
-    [reply('I think {"violation": false, "categories": []} is wrong; it violates'), null],
-    [reply('{"violation": true, "violation": false, "categories": []}'), null],
-    [reply('{"violation": false, "categories": ["hate"]}'), null],
-    [reply('<think>{"violation": false, "categories": []}'), null],
+    ['{"violation": true, "categories": [], "quote": "x"}', null],
+    ['I think {"violation": false, "categories": []} is wrong; it violates', null],
+    ['{"violation": true, "violation": false, "categories": []}', null],
+    ['{"violation": false, "categories": ["hate"]}', null],
   ],
 };
 
@@ -245,7 +235,8 @@ const NOTHING = [{ model: 'm', choices: [] }, reply(null), 'safe', null];
 
 describe.each(Object.keys(REPLIES) as ChatFamily[])('%s', (name) => {
   test.each(REPLIES[name])('reads %j as %s', async (said, found) => {
-    expect(line((await judged(name, () => said)).answer)).toBe(found);
+    const { answer } = await judged(name, () => (typeof said === 'string' ? reply(said) : said));
+    expect(line(answer)).toBe(found);
   });
 
   test.each(NOTHING)('reads no answer in %j', async (said) => {

@@ -93,19 +93,6 @@ describe.each(STREAMING_GUARDS)('an interactive stream over %s', (_name, start) 
     },
   );
 
-  it('keeps the verdict that comes together with an error (C-311)', async () => {
-    const { pool } = await prepared((stream) => {
-      stream.verdict({ flagged: true, score: 0.9 });
-      stream.fail('INTERNAL', 'bug');
-    });
-    const stream = await open(pool);
-    const read = readAll(stream);
-    await stream.send('a').catch(() => {});
-    const [verdicts, error] = await read;
-    expect(verdicts).toMatchObject([{ processedUntilSeq: 0, flagged: true }]);
-    expect(codeOf(error)).toBe('INTERNAL');
-  });
-
   it('Terminated by abort, and the guard hears of it (C-306)', async () => {
     let seen: ScriptedStream | null = null;
     const { pool } = await prepared((stream, message) => {

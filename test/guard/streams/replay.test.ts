@@ -120,23 +120,6 @@ describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) 
     verdict(slow);
     expect(failure(silent)).toMatchObject({ error: { code: 'TIMEOUT' }, attempts: 5 });
   });
-
-  it('is given up at once when it is aborted (C-716)', async () => {
-    const { server, pool: guards } = await pool();
-    const controller = new AbortController();
-    const reached = new Promise<ScriptedStream>((resolve) =>
-      server.setScript((stream, message) => {
-        if (isProbe(stream)) ordinary(stream, message);
-        else resolve(stream);
-      }),
-    );
-    const judged = guards.judge([generation(['a', 'b'])], { session: 's', signal: controller.signal });
-    const stream = await reached;
-    const reason = new Error('enough');
-    controller.abort(reason);
-    await expect(judged).rejects.toBe(reason);
-    await stream.closed;
-  });
 });
 
 describe('over gRPC', () => {

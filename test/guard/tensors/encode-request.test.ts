@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { GuardRequest, Turn } from '../../../src/domain/request.ts';
-import {
-  contentBytes,
-  encodeRequest,
-  isBatchable,
-  type RequestKind,
-  requestKindOf,
-} from '../../../src/guard/tensors/encode-request.ts';
+import { encodeRequest, type RequestKind, requestKindOf } from '../../../src/guard/tensors/encode-request.ts';
 import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
 
@@ -93,11 +87,3 @@ test.each(requestKinds)(
     );
   },
 );
-
-test('images and clips go one by one, and count as large as they are sent', () => {
-  const image = { requestType: 'prompt', modality: 'image', image: Buffer.alloc(10), caption: 'é' } as const;
-  const row = { request: image, sessionId: '' };
-  expect(() => encodeRequest([row, row], { batched: true })).toThrow();
-  expect(isBatchable(requestKindOf(image))).toBe(false);
-  expect(contentBytes(image)).toBe(16 + 2);
-});

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Judging } from '../../../src/config/run-config.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { TextRequest } from '../../../src/domain/request.ts';
@@ -7,7 +7,6 @@ import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import {
   closeAfterEach,
   connect,
-  conversation,
   failure,
   guard,
   prompt,
@@ -76,22 +75,4 @@ describe('a long text that the guard rejects without a reason', () => {
     expect(rejected.size).toBe(3);
     expect(pool.status()[0]).toMatchObject({ inFlight: 0, queued: 0 });
   });
-});
-
-test('neither a short text nor a conversation is cut that is rejected without a reason', async () => {
-  const short = 'a '.repeat(1024);
-  const long = words(3000);
-  const server = await guard({
-    script: (request) =>
-      request.type === 'multiturn' ? REJECTED : rejecting((text) => text === short)(request),
-  });
-  const chat = conversation([['user', long]]);
-  const outcomes = await moderate(await connect([server]), [prompt(short), chat, prompt('fine')]);
-  expect(outcomes.map((outcome) => outcome!.failure?.error.code)).toEqual([
-    'GUARD_REJECTED',
-    'GUARD_REJECTED',
-    undefined,
-  ]);
-  const sent = server.seen.filter(({ type }) => type === 'prompt').flatMap(texts);
-  expect(sent.filter((text) => text.length > 100 && text !== short)).toEqual([]);
 });

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
@@ -15,24 +13,6 @@ const check = (url: string): Promise<Failure | null> =>
     () => null,
     (failure: Failure) => failure,
   );
-
-/** A server that answers every command like an old Redis. */
-async function oldServer(version: string): Promise<number> {
-  const info = `redis_version:${version}\r\nmaxmemory_policy:noeviction\r\n`;
-  const server = createServer((socket) => {
-    socket.on('error', () => {});
-    socket.on('data', (data) => {
-      const commands = data.toString().match(/\*\d+\r\n/g)?.length ?? 1;
-      const asksInfo = /info/i.test(data.toString());
-      for (let at = 0; at < commands; at++) {
-        socket.write(asksInfo ? `$${info.length}\r\n${info}\r\n` : '-ERR unknown command\r\n');
-      }
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as { port: number }).port;
-}
 
 describe('the check of a server before work begins', () => {
   it('takes a Redis on a socket, on a port, with a password, and as an ACL user', async () => {
@@ -58,8 +38,6 @@ describe('the check of a server before work begins', () => {
     expect(await check(`redis://${at}`)).toMatchObject(refusal('wants a password'));
     const evicting = await redisForTest({ settings: ['--maxmemory-policy', 'allkeys-lru'] });
     expect(await check(evicting.url)).toMatchObject(refusal('set it to noeviction'));
-    const old = await oldServer('5.0.14');
-    expect(await check(`redis://127.0.0.1:${old}`)).toMatchObject(refusal('6.2 or newer is needed'));
     const silent = await freePort();
     expect(await check(`redis://127.0.0.1:${silent}`)).toMatchObject(refusal('does not answer within 1 s'));
   });

@@ -127,21 +127,3 @@ it('ends within seconds although Redis is away', async () => {
   await expect(consuming).rejects.toThrow('ended');
   expect(performance.now() - began).toBeLessThan(20_000);
 });
-
-it('keeps no events, also after Redis lost its settings', async () => {
-  const redis = await redisForTest();
-  const link = await linkForTest(redis);
-  const queue = await makeNumbers(redis, { name: 'numbers' });
-  const events = (): Promise<number> => link.redis.xlen(link.key('numbers', 'events'));
-  const { seen, end } = consumer(queue, 4);
-  for (const round of [0, 1]) {
-    for (let value = 0; value < 300; value++) await queue.add(1000 * round + value, never);
-    await settled(() => seen.length === 300 * (round + 1));
-    // Redis trims to whole blocks, of a hundred entries.
-    expect(await events()).toBeLessThan(200);
-    if (round > 0) continue;
-    await redis.kill();
-    await redis.boot();
-  }
-  await end();
-});

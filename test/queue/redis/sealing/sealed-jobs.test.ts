@@ -74,15 +74,22 @@ function forger(link: RedisLink) {
 const fed = (link: RedisLink, run: string): Promise<void> =>
   new FleetRuns(link).register({ run, dir: '/nowhere', epoch: 1 }, signal);
 
-it('nothing of a job can be read in Redis', async () => {
-  const link = await linkForTest(redis, [], OWN);
-  const run = newRun();
+/** A feeder's side of the queue, for the rest of the test: it has put in the first shard of a run. */
+async function feeder(run: string, seal: FleetSeal | null): Promise<RedisLink> {
+  const link = await linkForTest(redis, [], seal);
+  await fed(link, run);
   const queue = shardQueue(link, 'text');
   onTestFinished(async () => {
     await queue.obliterate(signal);
     await queue.close();
   });
   await queue.put(jobOf(run, 0), signal);
+  return link;
+}
+
+it('nothing of a job can be read in Redis', async () => {
+  const run = newRun();
+  const link = await feeder(run, OWN);
   const data = await link.redis.hget(link.key('shards-text', `s-${run}-1-0-1`), 'data');
   expect(data).toMatch(/^\{"sealed":"[\w+/=]+"\}$/);
 });
@@ -144,15 +151,8 @@ it.each<[string, FleetSeal | null, FleetSeal | null]>([
   ['has a fleet key, and this process has none', OWN, null],
 ])('its feeder %s: the job is requeued, and a notice says why', async (what, feeders, own) => {
   const run = newRun();
-  const link = await linkForTest(redis, [], feeders);
-  await fed(link, run);
-  const queue = shardQueue(link, 'text');
-  onTestFinished(async () => {
-    await queue.obliterate(signal);
-    await queue.close();
-  });
-  await queue.put(jobOf(run, 0), signal);
-  const { said, taken, reasons } = await consumer(own);
+  const link = await feeder(run, feeders);
+  const { said, taken, reasons, queue } = await consumer(own);
   await settled(async () => (await queue.depth(signal)).delayed === 1);
   expect(said).toHaveLength(1);
   expect(said[0]).toContain(run);
