@@ -60,21 +60,6 @@ describe('the schemas for editors', () => {
 });
 
 describe('the example jobs', () => {
-  it.each(['nightly-rescan', 'dataset-audit'])('%s resolves', async (name) => {
-    const { config } = await resolveRunConfig({
-      paths: [`jobs/${name}.yaml`],
-      flags: {},
-      env: {},
-      cwd: root,
-    });
-    expect(config).toMatchObject({
-      name,
-      guards: ['embedded:'],
-      output: { dir: resolve(root, 'runs') },
-      policy: { thresholds: { default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } } },
-    });
-  });
-
   it.each(OF_GUARDS)('for the guard %s resolves', async (name) => {
     const paths = [`jobs/guards/${name}.yaml`];
     const { config } = await resolveRunConfig({ paths, flags: {}, env: {}, cwd: root });

@@ -38,18 +38,12 @@ describe('the address of Redis', () => {
     });
   });
 
-  it.each([
-    '',
-    'queue-1:6379',
-    'http://a',
-    'redis://',
-    'redis://a/x',
-    'unix://host/path',
-    'unix:///run/%zz.sock',
-    `unix:///${'a'.repeat(120)}`,
-  ])('is refused when it is %j', (url) => {
-    expect(() => of(url)).toThrow(/^--redis: /);
-  });
+  it.each(['', 'http://a', 'redis://a/x', 'unix:///run/%zz.sock', `unix:///${'a'.repeat(120)}`])(
+    'is refused when it is %j',
+    (url) => {
+      expect(() => of(url)).toThrow(/^--redis: /);
+    },
+  );
 
   it('is never repeated in a message, because it may hold a password', () => {
     expect(() => of('redis://:secret@host/not-a-number')).toThrow(/^(?!.*secret)/);
