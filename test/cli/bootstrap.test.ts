@@ -1,7 +1,6 @@
 import { copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
@@ -134,15 +133,6 @@ it('installs without the scripts of packages, and shows them no secret', async (
   expect(npm.args).toEqual(expect.arrayContaining(['ci', '--ignore-scripts']));
   expect(npm.env).toMatchObject({ KEPT: 'yes' });
   for (const name of Object.keys(secrets)) expect(npm.env).not.toHaveProperty(name);
-});
-
-it('takes over a lock of a process that is gone', async () => {
-  const { root, start } = await checkout();
-  await writeFile(join(root, '.setup.lock'), `${hostname()} ${2 ** 22 - 1}`);
-  const { stdout, stderr } = await start().done();
-  expect(stdout).toBe('ran\n');
-  expect(stderr).not.toContain('waiting');
-  await expect(stat(join(root, '.setup.lock'))).rejects.toThrow('ENOENT');
 });
 
 it('waits, with a word, for a lock that a living or a foreign process holds', async () => {

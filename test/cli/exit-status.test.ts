@@ -9,37 +9,22 @@ const here = import.meta.dirname;
 it.each([
   [[], 'no command given; guardsweep help lists them'],
   [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
-  [['statistics'], "unknown command 'statistics'"],
-  [['enqueue'], "missing required argument 'path'; see: guardsweep help enqueue"],
   [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
-  [['enqueue', '.', '--guard'], "option '--guard <url>' argument missing"],
   [
     ['enqueue', '.', '--max-wait', 'soon'],
     '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
   ],
   [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
-  [['resume'], "missing required argument 'run-dir'; see: guardsweep help resume"],
   [
     ['resume', 'a', 'b'],
     "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
   ],
-  [['resume', 'a', '--guard', 'embedded:'], "unknown option '--guard'; did you mean --guard-ca?"],
-  [['verify', 'a', '--head', 'xyz'], '--head: expected 64 hex digits, as the summary prints them'],
-  [['guard', '--grpc-port', '70000'], '--grpc-port: expected a port from 0 to 65535'],
-  [['guard', '--model-control', 'poll'], '--model-control: "poll" is not known; known: explicit, none'],
-  [['guard', '--load-model', 'other'], '--load-model: "other" is not known; known: guard'],
-  [
-    ['guard', '--load-model', 'guard'],
-    '--load-model needs --model-control explicit: with none the model is always loaded',
-  ],
-  [['guard', '--model', 'heavy'], '--model: "heavy" is not known; known: lite, synthetic'],
   [
     ['guard', '--host', '0.0.0.0'],
     '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
   ],
   [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
   [['enqueue', '.', '--rehash'], '--rehash was removed: reuse: false (--no-reuse) reads every file'],
-  [['serve', '--max-concurrency', '2'], /^--max-concurrency was removed: /],
 ])('a command line that is wrong ends with 2 and one line: %j', async (argv, line) => {
   const { status, stdout, stderr } = await typed(argv);
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });

@@ -16,11 +16,7 @@ async function pathWith(script: string | null): Promise<NodeJS.ProcessEnv> {
 
 it.each([
   ['echo 550.54.15', true, '1 NVIDIA GPU, driver 550.54.15'],
-  ['echo 570.86; echo 570.86', true, '2 NVIDIA GPUs, driver 570.86'],
   ['echo 549.99.01', false, '1 NVIDIA GPU, driver 549.99.01'],
-  ['echo 1000.1', true, '1 NVIDIA GPU, driver 1000.1'],
-  ['echo; echo', false, 'nvidia-smi names no driver version'],
-  ['echo "[N/A]"', false, 'nvidia-smi names no driver version'],
   ['printf "550.54\\033[2J"', false, 'nvidia-smi names no driver version'],
   ['echo failed to initialize NVML; exit 9', false, 'nvidia-smi does not run'],
   ['while :; do echo 550.54.15; done', false, 'nvidia-smi does not run'],
@@ -32,9 +28,4 @@ it.each([
 
 it('says that there is no GPU, which is no failure (C-105)', async () => {
   expect(await checkGpu(await pathWith(null), never)).toMatchObject({ ok: true, todo: null });
-});
-
-it('ends with the reason of an abort', async () => {
-  const reason = new Error('over');
-  await expect(checkGpu(await pathWith('exec sleep 60'), AbortSignal.abort(reason))).rejects.toThrow();
 });

@@ -6,10 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Summary } from '../../src/record/summary/summary.ts';
-import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
-import { typed } from './terminal.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
@@ -46,14 +44,4 @@ describe.runIf(process.platform === 'linux')('output that cannot be written', ()
     expect(await summary(out)).toMatchObject({ status: 'finished', items: 2 });
     expect(await jsonLines(join(await onlyRun(out), 'verdicts.jsonl'))).toHaveLength(2);
   });
-});
-
-it.runIf(process.platform === 'linux')('an output folder that cannot be made is named', async () => {
-  const { path } = await corpus();
-  const enqueued = (out: string) => typed(['enqueue', path, '--out', out], { runs: runCommands });
-  const below = await enqueued('/proc/guardsweep/runs');
-  expect(below).toMatchObject({ status: 2 });
-  expect(below.stderr).toContain('cannot write a run directory in /proc/guardsweep/runs (ENOENT)');
-  const inFile = await enqueued(join(path, 'a.csv', 'runs'));
-  expect([inFile.status, inFile.stderr]).toEqual([2, expect.stringContaining('a.csv')]);
 });

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { normalPixels } from '../../src/normalize/image/normalize-image.ts';
 import { guardsweep, temporaryFolder } from '../helpers/cli.ts';
-import { typed } from './terminal.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url));
 
@@ -44,15 +43,5 @@ describe('guardsweep normalize', () => {
     const png = readFileSync(join(out, 'palette.png.png'));
     expect(png.toString('latin1', 1, 4)).toBe('PNG');
     expect(await pixelsOf(png)).toEqual(await pixelsOf(readFileSync(join(folder, 'palette.png'))));
-  });
-
-  it.each([
-    [['normalize', 'a.jpg'], '--out'],
-    [['normalize', 'a/photo.jpg', 'b/photo.jpg', '--out', 'out'], 'two files have the same name'],
-  ])('%j ends with 2 and writes nothing', async (argv, message) => {
-    const folder = await temporaryFolder();
-    const { status, stderr } = await typed(argv, { context: { cwd: folder } });
-    expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
-    expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -62,19 +62,6 @@ describe('settings for files that match a glob', () => {
     expect(source).toMatchObject({ textColumns: ['body'], encoding: 'latin1', header: null });
   });
 
-  it('are none where there is no --for, or one of another file', async () => {
-    expect((await resolveSources(['uploads']))[0]).not.toHaveProperty('for');
-    const words = ['uploads', 'uploads/a.csv', '--for', '*.b', '--as-stream', '--stream-cadence', '3'];
-    expect(
-      await settings(['uploads', '--for', 'a-b', '--header', 'no', '--for', 'aB', '--layout', 'csv']),
-    ).toEqual([['uploads', ['a-b', { header: 'no' }], ['aB', { layout: 'csv' }]]]);
-    const replayed = { asStream: { chunkChars: 200, cadenceChunks: 3 } };
-    expect(await settings(words)).toEqual([
-      ['uploads', ['*.b', replayed]],
-      ['uploads/a.csv', ['*.b', replayed]],
-    ]);
-  });
-
   it('are those of a job file, then those of flags; a flag before --for wins over the file', async () => {
     const job = `sources:
   - path: uploads
@@ -105,27 +92,14 @@ describe('settings for files that match a glob', () => {
 
   it.each<[words: string[], line: string]>([
     [
-      ['--for', '*.a', '--text-column', 'x', '--out', 'y'],
-      '--for *.a --out: this flag does not say how files are read; give it before the first --for',
-    ],
-    [
       ['--for', '*.a', '--no-reuse'],
       '--for *.a --no-reuse: this flag does not say how files are read; give it before the first --for',
-    ],
-    [
-      ['--for', '*.a', '--layout', 'xml'],
-      '--for *.a --layout: "xml" is not known; known: csv, jsonl, json, text',
     ],
     [
       ['--for', '*.a', '--layout', 'text', '--id-column', 'b'],
       '--for *.a --id-column: layout text has no columns to choose from',
     ],
-    [
-      ['--for', '*.a', '--stream-cadence', '2'],
-      '--for *.a --stream-cadence: goes with --as-stream (asStream: true) only',
-    ],
     [['--for', '*.a'], '--for *.a: names no setting for the files that it matches'],
-    [['--for', '', '--header', 'no'], '--for: the glob is empty'],
   ])('are refused where they are mistaken: %j', async (words, line) => {
     expect(await settings(['uploads', ...words])).toBe(`guardsweep: ${line}`);
   });
@@ -134,14 +108,6 @@ describe('settings for files that match a glob', () => {
     [
       '{ files: a, out: b }',
       `job.yaml:4:21: "out" is not a known key of sources[0].for[0]; known: files, text, id, audit, asStream, streamCadence, encoding, layout, header`,
-    ],
-    [
-      '{ text: b }',
-      'job.yaml:4:9: sources[0].for[0].files: Invalid input: expected string, received undefined',
-    ],
-    [
-      '{ files: a, encoding: b }',
-      'job.yaml:4:21: sources[0].for[0].encoding: "b" is not an encoding; expected a WHATWG label such as windows-1252 or shift_jis',
     ],
     ['{ files: a }', 'job.yaml:4:9: sources[0].for[0]: names no setting for the files that it matches'],
   ])('and so in a job file: %s', async (entry, line) => {

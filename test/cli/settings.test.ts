@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { format, resolveConfig } from 'prettier';
@@ -78,19 +78,3 @@ async function flagItems(): Promise<{ name: string; text: string }[]> {
     text: `${setting.help}. Default: ${absentText(setting)}.`,
   }));
 }
-
-describe('environment variables', () => {
-  it('that the source names are settings, the usual ones of AWS, or what --on-finish hands over', async () => {
-    const src = resolve(root, 'src');
-    const others = /^(GUARDSWEEP_(RUN|RUN_DIR|PASS|HEAD|STATUS|SUMMARY)|AWS_.*)$/;
-    const known = new Set(ENVIRONMENT.map(({ name }) => name.replace(/__<HOST>$/, '')));
-    const named = new Set<string>();
-    for (const entry of await readdir(src, { recursive: true })) {
-      if (!entry.endsWith('.ts')) continue;
-      const text = await readFile(resolve(src, entry), 'utf8');
-      for (const [name] of text.matchAll(/\bGUARDSWEEP_[A-Z_]*[A-Z]\b|(?<=env\[')[A-Z]+_[A-Z_]+/g))
-        named.add(name);
-    }
-    expect([...named].filter((name) => !known.has(name) && !others.test(name))).toEqual([]);
-  });
-});

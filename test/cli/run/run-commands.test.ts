@@ -52,13 +52,4 @@ describe('a run', () => {
     expect((await typed(['cancel', name], { context })).status).toBe(0);
     expect((await typed(['status', name], { context })).stdout).toContain(`${name}: cancelled`);
   });
-
-  it('that is not there is told with what to type', async () => {
-    for (const command of ['pause', 'continue', 'cancel', 'status']) {
-      expect(await typed([command, 'nightly'])).toMatchObject({
-        status: 2,
-        stderr: expect.stringMatching(/not a run directory.*type the path that enqueue printed/) as string,
-      });
-    }
-  });
 });
