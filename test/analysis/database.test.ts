@@ -31,12 +31,3 @@ it('a query without room to spill is a failure that says so, and not a line that
     message: 'a query ran out of memory, or of disk space for temporary data',
   });
 });
-
-it('making tables ends when it is aborted', async () => {
-  const abort = new AbortController();
-  const endless = Database.spillingTo(join(await temporaryFolder(), 'spilled'), async (database) => {
-    const rows = database.stream('SELECT range FROM range(1000000000)', [], abort.signal);
-    for await (const batch of rows) if (batch.length > 0) abort.abort(new Error('enough'));
-  });
-  await expect(endless).rejects.toThrow('enough');
-});

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { RunConfig } from '../../../src/config/run-config.ts';
 import { notJudgedInBrief } from '../../../src/domain/words/not-judged.ts';
 import { finishedSummary } from '../../../src/record/summary/finished-summary.ts';
-import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { corpusAt, runConfig } from '../../helpers/run-config.ts';
 import { createdFrom, go, judge, type Run } from '../../runs/small-run.ts';
@@ -65,21 +63,4 @@ it('not-judged.csv says by cause and kind of file what was not judged, and what 
   expect(summary).toMatchObject({ errors: items, whole_files_not_judged: files });
   expect(summary.rows['not-judged.csv']).toBe(rows.length);
   expect(notJudgedInBrief(summary)).toBe('9 not judged, among them 4 whole files whose content nobody knows');
-});
-
-it('not-judged.csv is sealed like the other tables, follows a retry, and is not there if all was judged', async () => {
-  const run = await finishedRun({ 'a.csv': 'id,text\n1,fine\n2,late\n' }, { refuse: () => 'TIMEOUT' });
-  const path = join(run.dir, 'not-judged.csv');
-  expect(await account(run)).toHaveLength(2);
-  const before = await readFile(path);
-  await appendFile(path, 'x');
-  const changed = await verifyRun(run.dir);
-  expect(changed.ok).toBe(false);
-  expect(JSON.stringify(changed)).toContain('not-judged.csv');
-  await writeFile(path, before);
-  expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  await go(run, judge(), { retry: true });
-  expect(existsSync(path)).toBe(false);
-  expect(notJudgedInBrief((await finishedSummary(run.dir))!)).toBeNull();
-  expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

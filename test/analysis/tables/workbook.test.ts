@@ -57,9 +57,7 @@ describe('flagged.xlsx', () => {
     ['<script>&amp;"', '<script>&amp;"'],
     ['a\0b\x1b\u202e\ud800', 'a\\x00b\\x1b\\u{202e}\ufffd'],
     ['_x003D_1', '_x005F_x003D_1'],
-    ['constructor', 'constructor'],
     ['__proto__', '__proto__'],
-    ['a\ufffe\uffff', 'a\ufffd\ufffd'],
     ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
   ])('has a hostile text as a text: %j', async (id, shown) => {
     const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);

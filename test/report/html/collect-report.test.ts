@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
@@ -92,14 +92,6 @@ describe('a collected report', () => {
     });
     expect(data.summary.restricted).toBe(2);
     for (const id of ['a5', 'b3']) expect(JSON.stringify(data)).not.toContain(`"${id}"`);
-  });
-
-  it('names files for each cause, the hash of the manifest, and commands for any folder', async () => {
-    expect(data.notJudged).toMatchObject([{ code: 'TIMEOUT', items: 2, retryable: true }]);
-    expect(ids(data.notJudged[0]!.files.map(({ item }) => item))).toEqual(['a4', 'b2']);
-    expect(data.commands.serve).toContain(`--out ${dirname(dir)}`);
-    expect(data.commands.retry).toContain(dir);
-    expect(await readFile(join(dir, 'manifest.sha256'), 'utf8')).toContain(data.manifestSha256);
   });
 
   it('is not made of a record that failed verification', async () => {
