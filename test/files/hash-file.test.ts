@@ -29,12 +29,6 @@ test.each([16, 5_000_000, LARGE_BYTES, LARGE_BYTES + 1])('hashes a file of %i by
   expect(await hashFile(path, { signal })).toEqual({ sha256: sha256Of(bytes), bytes });
 });
 
-test('the system says what is wrong with a file', async () => {
-  const folder = await temporaryFolder();
-  await expect(hashFile(join(folder, 'none'), { signal })).rejects.toMatchObject({ code: 'ENOENT' });
-  await expect(hashFile(folder, { signal })).rejects.toMatchObject({ code: 'ENOTFILE' });
-});
-
 test('an abort ends the hashing of a large file', async () => {
   const path = await fileOf(4 * 1024 * LARGE_BYTES);
   const controller = new AbortController();

@@ -13,7 +13,6 @@ import type { TextRequest } from '../../src/domain/request.ts';
 import { itemsSha256 } from '../../src/domain/items-hash.ts';
 import { payloadSha256, type Shard, type ShardResult } from '../../src/domain/shard.ts';
 import { encodeLine } from '../../src/files/checked-line.ts';
-import type { DiskFullPolicy } from '../../src/files/disk-full.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
 import type { PlanClosed, PlannedShard } from '../../src/ingest/plan/plan-line.ts';
 import { finishRun, type FinishOptions } from '../../src/sink/final-files/finish.ts';
@@ -28,14 +27,6 @@ import { corpusAt, runConfig } from '../helpers/run-config.ts';
 export const signal = new AbortController().signal;
 
 const SKIPPED = `${encodeLine({ path: 'uploads/.DS_Store', reason: 'system files' })}\n`;
-
-/** How a test waits for room on a disk. */
-export const DISK_FULL: DiskFullPolicy = {
-  signal,
-  maxWaitMs: 1000,
-  retryEveryMs: 1,
-  report: () => undefined,
-};
 
 export const FINGERPRINT = fingerprint('a');
 

@@ -88,18 +88,6 @@ describe('the summary for people', () => {
     expect(Object.keys(REASON_ADVICE)).toEqual(expect.arrayContaining([...ITEM_ERROR_REASONS]));
   });
 
-  it('says of verdicts over REST why they name no model, and that it may be another one', () => {
-    const rest = { endpoint: 'https://guard.example', kind: 'rest', fingerprint: null, verdicts: 1 } as const;
-    const alone = summaryText({ ...SUMMARY, guards: [rest] });
-    expect(alone).toContain(
-      'Judged by https://guard.example, no fingerprint (1 verdict)\nOver REST a guard does not',
-    );
-    expect(alone).not.toContain('ATTENTION');
-    const mixed = summaryText({ ...SUMMARY, guards: [...SUMMARY.guards, rest] }).split('\n');
-    expect(mixed[1]).toMatch(/^ATTENTION: some verdicts do not name the model that judged/);
-    expect(mixed.join()).not.toContain('different models');
-  });
-
   it('bounds what names can fill it with, and quotes what is no plain name', () => {
     const lines = summaryLines({
       ...SUMMARY,
