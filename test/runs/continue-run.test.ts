@@ -160,12 +160,4 @@ describe('a retry', () => {
     expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
-
-  it('that died before it planned anything leaves a run that resume makes whole', async () => {
-    const { run } = await runOver({ 'a.csv': rows('a', 0, 40) });
-    await go(run, judge({ refuse: flaky }));
-    await writeFile(join(run.dir, 'log', '0002-commits.jsonl'), '');
-    expect((await go(run, new Failure('service', 'not asked'))).summary).toMatchObject({ errors: 8 });
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
 });

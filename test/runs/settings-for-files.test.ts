@@ -2,10 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FileSettings, SourceConfig } from '../../src/config/run-config.ts';
-import { Failure } from '../../src/domain/failure.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { prepareRun } from '../../src/runs/prepare-run.ts';
-import type { RunEvent } from '../../src/runs/run-events.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { corpusAt, runConfig } from '../helpers/run-config.ts';
@@ -67,29 +65,6 @@ describe('settings for files that match a glob', () => {
       'in/b.de.csv': `id;Notiz;Kommentartext\n${rows('b')}`,
       'in/deep/.c.de.csv': 'c note 0 as such',
     });
-  });
-
-  it('ask for columns only where a file is read by them, and then one of these must have each', async () => {
-    const notices: string[] = [];
-    const report = (event: RunEvent): void => void (event.kind === 'notice' && notices.push(event.line));
-    const prepare = (config: SourceConfig) =>
-      prepareRun(runConfig(join(folder, 'runs'), [config]), { keyFile: null, drain: never, report });
-    await prepare(
-      source([
-        { files: '*.fr.csv', textColumns: ['Commentaire'] },
-        { files: 'a.*', idColumn: 'id' },
-      ]),
-    );
-    expect(notices).toEqual([
-      'no file is read by the settings for "*.fr.csv": it matches none, or a later glob matches the same',
-    ]);
-    const failure = await prepare(source([{ files: '*.de.csv', textColumns: ['Komentar'] }])).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).toBeInstanceOf(Failure);
-    expect((failure as Failure).message).toBe(
-      'no file of the sources has a column "Komentar"; they have: "id", "Notiz", "Kommentartext"',
-    );
   });
 
   it('are frozen with the files, so that a resumed run needs nothing again', async () => {

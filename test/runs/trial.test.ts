@@ -92,18 +92,6 @@ describe('a trial of a random share', () => {
 });
 
 describe('a trial that is continued', () => {
-  it('retries what failed, and nothing that was not chosen', async () => {
-    for (const trial of [first(60), share(0.5)]) {
-      const run = await runOver(FILES, trial);
-      await go(run, judge({ refuse: () => 'TIMEOUT' }));
-      const failed = places(await outcomes(run.dir));
-      const { summary } = await go(run, judge(), { retry: true });
-      expect(summary).toMatchObject({ pass: 2, errors: 0, items: failed.length });
-      expect(places(await outcomes(run.dir))).toEqual(failed);
-      expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-    }
-  });
-
   it('has the same outcomes and counts, wherever it stopped', async () => {
     const run = fc.record({
       files: fc.array(

@@ -1,9 +1,8 @@
 import type * as fs from 'node:fs/promises';
-import { cp, lstat, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, lstat, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { userOfProcess } from '../../../src/runs/trust/append-entry.ts';
-import type { RunRecord } from '../../../src/config/run-config.ts';
 import { readManifest } from '../../../src/record/manifest/manifest.ts';
 import { writePurged } from '../../../src/record/purged.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
@@ -13,7 +12,6 @@ import { holdRun, releaseRun } from '../../../src/runs/retention/hold.ts';
 import { type PurgeResult, purgeRuns } from '../../../src/runs/retention/purge-runs.ts';
 import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { judgedRun, NEVER } from '../../helpers/judged-run.ts';
-import { rows, runOver } from '../small-run.ts';
 
 /** Calls of the file system until the process is gone; from then on every call fails. */
 let left = Infinity;
@@ -132,27 +130,6 @@ describe('a purge', () => {
     expect(await purge([dir])).toEqual([dry]);
     expect((await lstat(join(dir, 'notes.txt'))).size).toBe(4);
     await expect(holdRun(dir, { at: '', by: '', reason: null })).rejects.toMatchObject({ kind: 'purged' });
-  });
-
-  test('leaves runs that are not finished, damaged or in use, and none hides the others', async () => {
-    const [damaged, used, other, good] = await Promise.all([
-      finishedRun(),
-      finishedRun(),
-      finishedRun(),
-      finishedRun(),
-    ]);
-    await rm(join(damaged, 'run.json'));
-    const claim = await FeedClaim.take(used, { fleet: false });
-    const { run: open } = await runOver({ 'a.csv': rows('a', 0, 20) });
-    const belongs = ({ run }: RunRecord): boolean => run !== basename(other);
-    const results = await purge([damaged, used, open.dir, other, good], { belongs });
-    await claim.release();
-    expect(results.map(({ outcome, reason }) => [outcome, reason])).toEqual([
-      ['failed', 'it is damaged: its run.json cannot be read'],
-      ['kept', 'a process works on it'],
-      ['kept', 'it is not finished, or is damaged'],
-      ['purged', null],
-    ]);
   });
 
   test('and a process that begins to work on the run do not both get it', async () => {

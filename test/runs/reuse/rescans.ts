@@ -7,9 +7,8 @@ import type { Flags } from '../../../src/config/settings/given.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
 import type { GuardSession } from '../../../src/guard/pool/guard-session.ts';
-import type { RunEvent } from '../../../src/runs/run-events.ts';
 import type { RunResult } from '../../../src/runs/run-end.ts';
-import { resumeRun, startRun, type JudgeRunOptions } from '../../../src/runs/start-run.ts';
+import { startRun, type JudgeRunOptions } from '../../../src/runs/start-run.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { countingGuard, type CountingGuard } from '../../helpers/guards/counting-guard.ts';
@@ -29,7 +28,6 @@ export interface Site {
 export interface Scan extends RunResult {
   readonly lines: readonly OutcomeLine[];
   readonly taken: readonly string[];
-  readonly said: readonly string[];
 }
 
 /** A folder of uploads that is scanned again and again, by one guard and into one output folder. */
@@ -39,11 +37,22 @@ export async function site(limits: Partial<RunConfig['limits']> = {}): Promise<S
   const uploads = join(folder, 'uploads');
   await mkdir(uploads);
   const scan: Site['scan'] = async (flags = {}, options = {}) => {
-    const events: RunEvent[] = [];
-    const config = await configFor(folder, flags);
-    const limited = { ...config, limits: { ...config.limits, ...limits } };
-    const result = await startRun(limited, optionsFor(guard, events, options));
-    return scanOf(result, guard, events);
+    const where = { paths: ['uploads'], cwd: folder, env: {} };
+    const { config } = await resolveRunConfig({
+      ...where,
+      flags: { guard: ['grpc://gpu-1:8001'], ...flags },
+    });
+    const result = await startRun(
+      { ...config, limits: { ...config.limits, ...limits } },
+      {
+        ...{ keyFile: null, drain: never, stop: never, signingKey: null, report: () => undefined },
+        guards: async () => () => sessionWith(guard.server.address),
+        ...options,
+      },
+    );
+    const verified = await verifyRun(result.run.dir, {});
+    if (!verified.ok) throw new Error(`the record is not in order: ${JSON.stringify(verified)}`);
+    return { ...result, lines: await outcomes(result.run.dir), taken: guard.taken() };
   };
   return { folder, uploads, guard, scan };
 }
@@ -53,39 +62,4 @@ export async function sessionWith(address: string): Promise<GuardSession> {
   const options = { expectFingerprint: null, maxWaitMs: 20_000 };
   const pool = await connectGuards([{ name: address, address }], options, never);
   return { pool, died: never, close: () => pool.close() };
-}
-
-async function configFor(folder: string, flags: Flags = {}): Promise<RunConfig> {
-  const where = { paths: ['uploads'], cwd: folder, env: {} };
-  return (await resolveRunConfig({ ...where, flags: { guard: ['grpc://gpu-1:8001'], ...flags } })).config;
-}
-
-function optionsFor(
-  guard: CountingGuard,
-  events: RunEvent[],
-  options: Partial<JudgeRunOptions> = {},
-): JudgeRunOptions {
-  return {
-    keyFile: null,
-    drain: never,
-    stop: never,
-    signingKey: null,
-    guards: async () => () => sessionWith(guard.server.address),
-    report: (event) => void events.push(event),
-    ...options,
-  };
-}
-
-/** Continues a run to its end. */
-export async function resumed(dir: string, guard: CountingGuard, retry = false): Promise<Scan> {
-  const events: RunEvent[] = [];
-  const result = await resumeRun(dir, { ...optionsFor(guard, events), retry, trusted: true });
-  return scanOf(result, guard, events);
-}
-
-async function scanOf(result: RunResult, guard: CountingGuard, events: readonly RunEvent[]): Promise<Scan> {
-  const verified = await verifyRun(result.run.dir, {});
-  if (!verified.ok) throw new Error(`the record is not in order: ${JSON.stringify(verified)}`);
-  const said = events.flatMap((event) => (event.kind === 'notice' ? [event.line] : []));
-  return { ...result, lines: await outcomes(result.run.dir), taken: guard.taken(), said };
 }
