@@ -36,13 +36,6 @@ test('judges a shard in full batches, each outcome belonging to its request', as
   expect(pool.status()).toMatchObject([{ state: { name: 'ready' }, inFlight: 0, queued: 0, successes: 4 }]);
 });
 
-test('fills batches across calls', async () => {
-  const server = await guard();
-  const pool = await connect([server]);
-  await Promise.all(prompts(64).map((request) => judge(pool, [request])));
-  expect(server.seen.map((request) => request.rows)).toEqual([64]);
-});
-
 test('each kind of request has its own set of inputs and its own batches', async () => {
   const server = await guard();
   const pool = await connect([server]);

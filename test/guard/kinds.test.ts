@@ -4,8 +4,8 @@ import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gate } from '../helpers/guards/gate.ts';
 import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
-import { type OpenAiScripted, startOpenAiServer } from '../helpers/guards/openai-server.ts';
-import { type RestScripted, startRestGuard } from '../helpers/guards/rest-guard.ts';
+import { startOpenAiServer } from '../helpers/guards/openai-server.ts';
+import { startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
 
 closeAfterEach();
@@ -37,10 +37,25 @@ function asFault(trouble: Trouble): ScriptedFault {
   return trouble.kind === 'malformed' ? { ...trouble, reply: 'nan' } : trouble;
 }
 
-/** How a scripted server answers each kind of trouble; `code`: that of a refusal. */
-type Answers<T> = Readonly<Record<Trouble['kind'], (code: string) => T>>;
+interface HttpReply {
+  readonly status?: number;
+  readonly body: unknown;
+}
 
-type Script<T> = (contents: readonly string[]) => Promise<T | undefined>;
+const failed = (status: number, code: string): HttpReply => ({
+  status,
+  body: { error: { code, message: `${code}: as scripted` } },
+});
+
+/** How a scripted server answers each kind of trouble; `code`: that of a refusal. */
+const ANSWERS: Readonly<Record<Trouble['kind'], (code: string) => HttpReply>> = {
+  refuse: (code) => failed(400, code),
+  crash: () => failed(500, 'INTERNAL'),
+  malformed: () => ({ body: '{"flagged": maybe}' }),
+  overload: () => failed(429, 'RATE_LIMITED'),
+};
+
+type Script = (contents: readonly string[]) => Promise<HttpReply | undefined>;
 
 interface Scriptable {
   readonly address: string;
@@ -49,17 +64,16 @@ interface Scriptable {
 }
 
 /** Runs the conformance suite on a scripted server. `start` starts it on a port, 0 for a free one. */
-function scriptedConformance<T>(
+function scriptedConformance(
   kind: string,
-  answers: Answers<T>,
-  start: (port: number, script: Script<T>) => Promise<Scriptable>,
+  start: (port: number, script: Script) => Promise<Scriptable>,
   options?: Parameters<typeof guardConformance>[2],
 ): void {
   const troubled = async (): Promise<TroubledGuard> => {
     let troubles: (Trouble & { left: number })[] = [];
     let answering = gate();
     answering.open();
-    const script: Script<T> = async (contents) => {
+    const script: Script = async (contents) => {
       await answering.opened;
       const trouble = troubles.find(
         (it) =>
@@ -67,7 +81,7 @@ function scriptedConformance<T>(
       );
       if (trouble === undefined) return undefined;
       trouble.left--;
-      return answers[trouble.kind]('code' in trouble ? trouble.code : '');
+      return ANSWERS[trouble.kind]('code' in trouble ? trouble.code : '');
     };
     let server = await start(0, script);
     const { address, port } = server;
@@ -88,31 +102,13 @@ function scriptedConformance<T>(
   guardConformance(kind, troubled, options);
 }
 
-const coded = (status: number, code: string) => ({
-  status,
-  body: { error: { code, message: 'as scripted' } },
-});
-const REST: Answers<RestScripted> = {
-  refuse: (code) => coded(422, code),
-  crash: () => coded(500, 'INTERNAL'),
-  malformed: () => ({ body: '{"flagged": maybe}' }),
-  overload: () => coded(429, 'RATE_LIMITED'),
-};
-scriptedConformance('REST', REST, (port, script) =>
+scriptedConformance('REST', (port, script) =>
   startRestGuard({ port, script: ({ content }) => script([content]) }),
 );
 
-const told = (status: number, message: string) => ({ status, body: { error: { message } } });
-const OPENAI: Answers<OpenAiScripted> = {
-  refuse: (code) => told(400, `${code}: as scripted`),
-  crash: () => told(500, 'as scripted'),
-  malformed: () => ({ body: '<html>' }),
-  overload: () => told(429, 'as scripted'),
-};
 const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-4-12B' } as const;
 scriptedConformance(
   'OpenAI-compatible',
-  OPENAI,
   (port, script) => startOpenAiServer({ ...LLAMA, port, script: ({ contents }) => script(contents) }),
   { hears: false },
 );

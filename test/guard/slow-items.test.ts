@@ -22,38 +22,29 @@ const SLOW = 'text 17';
  * A guard that works on one request at a time, in order of arrival, for as long as `workMs` says. It also finishes
  * requests that their clients have given up.
  */
-function oneInstance(
-  maxBatchSize: number,
-  workMs: (texts: readonly string[]) => number,
-): Promise<ScriptedGuard> {
+function oneInstance(workMs: (texts: readonly string[]) => number): Promise<ScriptedGuard> {
   let free: Promise<void> = Promise.resolve();
   const work = (ms: number): Promise<void> => (free = free.then(() => sleep(ms)));
   return guard({
-    maxBatchSize,
+    maxBatchSize: 8,
     script: ({ inputs }) => work(workMs(inputs['TEXT']!)),
     onVersion: () => work(0),
   });
 }
 
-/** Work of 2 ms, but `ms` for a request that holds the slow text. */
-const slowFor =
-  (ms: number) =>
-  (texts: readonly string[]): number =>
-    texts.includes(SLOW) ? ms : 2;
-
 describe.concurrent('an item that occupies the only instance beyond the request timeout fails alone', () => {
   test.each([
-    ['batches of 8', 8, 1.25],
-    ['batches of 8, for longer than a harmless text waits', 8, 2.6],
-  ])('%s', async (_, maxBatchSize, times) => {
-    const server = await oneInstance(maxBatchSize, slowFor(TIMEOUT_MS * times));
+    ['for a while', 1.25],
+    ['for longer than a harmless text waits', 2.6],
+  ])('%s', async (_, times) => {
+    const server = await oneInstance((texts) => (texts.includes(SLOW) ? TIMEOUT_MS * times : 2));
     const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
     expectOnlyFailure(await judge(pool, prompts(100)), 17, 'TIMEOUT', 5);
   });
 
   test('unless the guard is slow as a whole for a while, which costs no attempts', async () => {
     let slow = true;
-    const server = await oneInstance(8, () => (slow ? TIMEOUT_MS * 1.5 : 2));
+    const server = await oneInstance(() => (slow ? TIMEOUT_MS * 1.5 : 2));
     const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
     const out = stateOf(pool, 'out');
     const judged = judge(pool, prompts(60));

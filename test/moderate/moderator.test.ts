@@ -19,10 +19,9 @@ it('asks for the canaries again after every 100 shards that were judged, and at 
   const { signal } = new AbortController();
   const moderator = textModerator(checking);
   const after = async (shards: number, item: Item = promptItem(0, '0')): Promise<number> => {
-    for (let shard = 0; shard < shards; shard++) {
-      const options = { judging: DEFAULT_JUDGING, session: 'run-1', signal };
+    const options = { judging: DEFAULT_JUDGING, session: 'run-1', signal };
+    for (let shard = 0; shard < shards; shard++)
       await moderator.moderate({ shard, pass: 1, lane: 'text', items: [item] }, options);
-    }
     return asked;
   };
   expect(await after(SHARDS_PER_CANARIES, settledItem(0, 'MALFORMED_ROW'))).toBe(0);

@@ -10,7 +10,6 @@ import { readCorpus, type LabelledText } from '../../training/corpora/corpus.ts'
 import { assignFolds } from '../../training/fit/folds.ts';
 import { quantise } from '../../training/fit/quantise.ts';
 import { seededRandom } from '../../training/random.ts';
-import { BENIGN_FLAG_RATE, chooseThresholds } from '../../training/fit/thresholds.ts';
 import { trainNetwork } from '../../training/fit/trainer.ts';
 import { vocabularyOf } from '../../training/fit/vocabulary-of.ts';
 import { OUTPUTS, OVERALL, decodeWeights, encodeWeights } from '../../src/guard-server/lite/weights-file.ts';
@@ -54,13 +53,6 @@ describe('training', () => {
     expect(loathsome[HATE]).toBeGreaterThan(loathsome[0]!);
   });
 
-  it('knows the words of several texts, the most frequent first, and reads what is spaced out by them', () => {
-    expect(vocabulary.words).toEqual(['is', 'the', 'loathsome', 'lovely']);
-    const network = new LiteNetwork(decodeWeights(encodeWeights(trained())));
-    expect(network.logits('t h e i s l o v e l y')).toEqual(network.logits('the is lovely'));
-    expect(network.logits('the lovly')).toEqual(network.logits('the lovely'));
-  });
-
   it('puts texts that share a passage into one fold', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'abcdefghij'), minLength: 3, maxLength: 8 });
     fc.assert(
@@ -80,18 +72,6 @@ describe('training', () => {
     expect(new Set(assignFolds(unrelated, 4, seededRandom(SEED))).size).toBe(4);
     const grouped = unrelated.map((text) => ({ ...text, group: 'one template' }));
     expect(new Set(assignFolds(grouped, 4, seededRandom(SEED))).size).toBe(1);
-  });
-});
-
-describe('measures', () => {
-  it('the overall threshold bounds the benign texts that are flagged', () => {
-    const texts = Array.from({ length: 1000 }, (_, index) => (index % 2 ? row('', OVERALL) : row('')));
-    const random = seededRandom(SEED);
-    const probabilities = texts.map(() => Array.from({ length: OUTPUTS }, () => random()));
-    const threshold = chooseThresholds(texts, probabilities)[OVERALL]!;
-    const flagged = probabilities.filter((scores, index) => index % 2 === 0 && scores[OVERALL]! >= threshold);
-    expect(flagged.length / 500).toBeLessThanOrEqual(BENIGN_FLAG_RATE);
-    expect(flagged.length).toBeGreaterThan(0);
   });
 });
 

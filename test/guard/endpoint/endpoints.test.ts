@@ -47,14 +47,6 @@ test('no guard within the start timeout is one clear line', async () => {
   );
 });
 
-test('waits for a guard that is still loading', async () => {
-  let asked = 0;
-  const server = await guard({ ready: () => asked++ > 1 });
-  const pool = await connect([server]);
-  expect(asked).toBe(3);
-  expect(pool.status()[0]!.state).toEqual({ name: 'ready' });
-});
-
 test('starts with the guards that are ready, and uses the others once they have loaded their model', async () => {
   const port = await freePort();
   const server = await guard();

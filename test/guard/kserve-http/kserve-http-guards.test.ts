@@ -67,14 +67,6 @@ describe('the start', () => {
     expect(await refusal({ get: (asked) => (asked === path ? { status } : undefined) })).toMatch(says);
   });
 
-  test('a model that is not known is named, though its readiness answers 400', async () => {
-    const get: KserveHttpOptions['get'] = (path) => {
-      if (path === '/v2/models/guard/ready') return { status: 400 };
-      return path === '/v2/models/guard' ? { status: 404, body: '{"error":"not found"}' } : undefined;
-    };
-    expect(await refusal({ get })).toContain('it has no model guard');
-  });
-
   test('what is not JSON is no guard', async () => {
     const get: KserveHttpOptions['get'] = (path) =>
       path === '/v2/models/guard' ? { status: 200, body: '<html>' } : undefined;

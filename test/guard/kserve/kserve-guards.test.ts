@@ -63,26 +63,27 @@ describe('a server that declares other tensors', () => {
     expect(message).toContain('ModelMetadata declares no inputs: the server must declare the inputs');
   });
 
-  const others: [says: string, change: (metadata: Metadata) => Metadata][] = [
-    ['input MESSAGES is missing', ({ inputs, outputs }) => ({ inputs: inputs.slice(0, -2), outputs })],
-    ['input REQUEST_TYPE is not BYTES', (metadata) => retyped(metadata, 'BYTES', 'FP64')],
-    [
-      'input MESSAGES does not have the shape [-1, -1, 2]',
-      (metadata) => reshaped(metadata, 'MESSAGES', [-1, 2]),
-    ],
-    ['output SCORE does not have the shape [-1, 1]', (metadata) => reshaped(metadata, 'SCORE', [-1])],
+  const others: [says: string, name: string, change: object][] = [
+    ['input MESSAGES is missing', 'MESSAGES', { name: 'OTHER' }],
+    ['input REQUEST_TYPE is not BYTES', 'REQUEST_TYPE', { datatype: 'FP64' }],
+    ['input MESSAGES does not have the shape [-1, -1, 2]', 'MESSAGES', { shape: [-1, 2] }],
+    ['output SCORE does not have the shape [-1, 1]', 'SCORE', { shape: [-1] }],
   ];
-  test.each(others)('%s', async (says, changeMetadata) => {
+  test.each(others)('%s', async (says, name, change) => {
+    const changed = (tensors: Metadata['inputs']) =>
+      tensors.map((tensor) => (tensor.name === name ? { ...tensor, ...change } : tensor));
+    const changeMetadata = ({ inputs, outputs }: Metadata): Metadata => ({
+      inputs: changed(inputs),
+      outputs: changed(outputs),
+    });
     expect(await refusal({ changeMetadata })).toContain(says);
   });
 });
 
-describe('ModelReady that answers an error', () => {
-  test('for a wrong model name is a failure at once', async () => {
-    const error = { code: status.NOT_FOUND, details: 'Model with name guard does not exist.' };
-    const message = await refusal({ modelReady: () => error, metadataError: () => error });
-    expect(message).toContain('it has no model guard');
-  });
+test('a wrong model name is a failure at once', async () => {
+  const error = { code: status.NOT_FOUND, details: 'Model with name guard does not exist.' };
+  const message = await refusal({ modelReady: () => error, metadataError: () => error });
+  expect(message).toContain('it has no model guard');
 });
 
 test('an item over the message limit of the server names that limit, and the others are judged', async () => {
@@ -92,16 +93,3 @@ test('an item over the message limit of the server names that limit, and the oth
   expectOnlyFailure(outcomes, 20, 'ITEM_TOO_LARGE');
   expect(failure(outcomes[20]).error.message).toContain('message size limit');
 });
-
-function retyped({ inputs, outputs }: Metadata, from: string, to: string): Metadata {
-  return {
-    inputs: inputs.map((tensor) => (tensor.datatype === from ? { ...tensor, datatype: to } : tensor)),
-    outputs,
-  };
-}
-
-function reshaped({ inputs, outputs }: Metadata, name: string, shape: number[]): Metadata {
-  const change = (tensors: Metadata['inputs']) =>
-    tensors.map((tensor) => (tensor.name === name ? { ...tensor, shape } : tensor));
-  return { inputs: change(inputs), outputs: change(outputs) };
-}

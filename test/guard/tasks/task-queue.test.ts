@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../../src/domain/request.ts';
 import { MAX_BATCH_BYTES, WINDOW_BATCHES } from '../../../src/guard/tasks/batch-lane.ts';
 import { Task } from '../../../src/guard/tasks/task.ts';
 import { type Demand, TaskQueue } from '../../../src/guard/tasks/task-queue.ts';
-import { image, prompt } from '../../helpers/guards/guard-pool.ts';
+import { prompt } from '../../helpers/guards/guard-pool.ts';
 
 const owner = { over: false, settle: () => null };
 
@@ -102,16 +102,4 @@ test('a batch that is not full waits while the guard has enough to do', () => {
   for (let index = 0; index < 7; index++) queue.add(textOf(index + 1));
   expect(queue.next(demand(8, false))).toBeNull();
   expect(queue.next(demand(8, true))?.take()).toHaveLength(7);
-});
-
-test('abandoned tasks are dropped', () => {
-  const queue = new TaskQueue();
-  const over = { over: true, settle: () => null };
-  queue.add(new Task(over, 0, prompt('a'), '', null));
-  queue.add(new Task(over, 0, image('b'), '', null));
-  const kept = textOf(3);
-  queue.add(kept);
-  queue.sweep();
-  expect(queue.size).toBe(1);
-  expect(batchesOf(queue, 8)).toEqual([[kept]]);
 });

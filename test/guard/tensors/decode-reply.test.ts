@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { roundScore } from '../../../src/guard/protocol/answer.ts';
 import { decodeReply } from '../../../src/guard/tensors/decode-reply.ts';
 import type { InferResponse } from '../../../src/guard/tensors/protocol.ts';
-import { encodeBooleans, encodeFloats, encodeInts } from '../../../src/guard/tensors/raw.ts';
+import { encodeBooleans, encodeFloats, encodeInts, encodeStrings } from '../../../src/guard/tensors/raw.ts';
+import { decodeVersionReply } from '../../../src/guard/tensors/version-reply.ts';
+import { expectLinear } from '../../helpers/linear.ts';
 
 type Output = [name: string, datatype: string, shape: number[], raw: Buffer];
 
@@ -170,4 +173,54 @@ describe('a reply at odds with itself', () => {
       ),
     );
   });
+});
+
+const stringsIn = (name: string, ...elements: string[]): Output => [
+  name,
+  'BYTES',
+  [1],
+  encodeStrings(elements),
+];
+
+function said(...elements: string[]): InferResponse {
+  return reply([stringsIn('ANY_NAME', ...elements)]);
+}
+
+const hash = fc.stringMatching(/^[0-9a-f]{64}$/);
+const artifacts = fc.dictionary(fc.stringMatching(/^[a-zA-Z][\w./-]{0,20}$/), hash, { minKeys: 1 });
+
+test('every notation of the same hashes is the same fingerprint (C-229)', () => {
+  fc.assert(
+    fc.property(artifacts, (hashes) => {
+      const entries = Object.entries(hashes);
+      const expected = makeFingerprint(entries);
+      const lines = entries.map(([name, sha256]) => `${name} ${sha256}`);
+      expect(decodeVersionReply(said(JSON.stringify(hashes)))).toEqual(expected);
+      expect(decodeVersionReply(said(lines.join('\n')))).toEqual(expected);
+      expect(decodeVersionReply(said(...lines.toReversed()))).toEqual(expected);
+      expect(decodeVersionReply(said(`${lines.join('\r\n')}\r\n`))).toEqual(expected);
+      const colons = entries.map(([name, sha256]) => `${name}: sha256:${sha256.toUpperCase()}`);
+      expect(decodeVersionReply(said(colons.join('\n')))).toEqual(expected);
+    }),
+  );
+});
+
+test('the hashes may stand in any STRING output', () => {
+  const json = JSON.stringify({ weights: 'a'.repeat(64) });
+  const score: Output = ['SCORE', 'FP32', [1], encodeFloats([0])];
+  const found = decodeVersionReply(reply([score, stringsIn('NOTE', 'hello'), stringsIn('HASHES', json)]));
+  expect(found?.artifacts).toEqual({ weights: 'a'.repeat(64) });
+});
+
+test.each(['', '{"a":1}', '[]', '{', 'weights abc', 'a'.repeat(64)])('no hashes: %j', (text) => {
+  expect(decodeVersionReply(said(text))).toBeNull();
+});
+
+test('takes linear time over a line that is none', () => {
+  for (const part of [' ', ':', ' : ', 'a', 'a ']) {
+    expectLinear(
+      (length) => part.repeat(length / part.length),
+      (text) => decodeVersionReply(said(`${text}.`)),
+    );
+  }
 });

@@ -105,9 +105,10 @@ describe('a message as the library writes it', () => {
 describe('typed contents of a response', () => {
   /** Arrays of a type, with their raw form. */
   const typed = <T>(datatype: string, field: string, value: fc.Arbitrary<T>, raw: (values: T[]) => Buffer) =>
-    fc
-      .array(value, { maxLength: 20 })
-      .map((values) => ({ datatype, contents: { [field]: values }, raw: raw(values) }));
+    fc.array(value, { maxLength: 20 }).map((values) => {
+      const contents: Record<string, readonly unknown[]> = { [field]: values };
+      return { datatype, contents, raw: raw(values) };
+    });
   const text = fc.string().map((value) => Buffer.from(value));
   const tensor = fc.oneof(
     typed('FP32', 'fp32_contents', fc.float({ noDefaultInfinity: true }), encodeFloats),

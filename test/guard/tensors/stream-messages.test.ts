@@ -91,11 +91,6 @@ describe('a message of ModelStreamInfer', () => {
     cadence: { unit: 'chunks', every: 4 },
   };
 
-  it('without an input of streams is ordinary inference', () => {
-    const text = { name: 'TEXT', datatype: 'BYTES', shape: [1, 1] };
-    expect(isStreamRequest(received({ inputs: [text] }))).toBe(false);
-  });
-
   const good = encodeStreamRequest(request, { batched: true });
   /** The good message with one input and its contents changed. */
   const changed = (name: string, change: object, raw?: Buffer): object => ({

@@ -2,19 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain/request.ts';
-import { conversation, response as answer } from '../../helpers/guards/guard-pool.ts';
+import type { Moderator } from '../../../src/moderate/moderator.ts';
+import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
-import { moderateShard } from '../../helpers/moderation.ts';
+import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { moderateShard, textModerator } from '../../helpers/moderation.ts';
 import { SmallGuard } from '../../helpers/guards/small-guard.ts';
 
 const SEED = 20_261_121;
 
-interface Sent {
-  readonly outcome: Outcome;
-  readonly guards: SmallGuard;
-}
-
-async function sendAll(request: ItemRequest, context: number): Promise<Sent> {
+async function sendAll(request: ItemRequest, context: number) {
   const guards = new SmallGuard(context);
   const { outcomes } = await moderateShard({ items: [judgedItem(0, request)] }, guards);
   return { outcome: outcomes[0]!, guards };
@@ -103,4 +100,61 @@ describe('what is sent of an item in windows', () => {
       { seed: SEED, numRuns: 150 },
     );
   });
+});
+
+/** Words of several scripts, so that some texts have four bytes a token and some one. */
+const scriptedText = fc
+  .tuple(
+    fc.constantFrom('plain words. ', '言葉と文。', 'mixed 語 words. ', 'x'),
+    fc.integer({ min: 1, max: 400 }),
+  )
+  .map(([words, times]) => words.repeat(times) + 'end');
+
+const scriptedTurn: fc.Arbitrary<Turn> = fc.tuple(
+  fc.constantFrom('system', 'user', 'assistant'),
+  scriptedText,
+);
+
+const request: fc.Arbitrary<ItemRequest> = fc.oneof(
+  scriptedText.map(prompted),
+  fc.tuple(scriptedText, scriptedText).map(([asked, answered]) => answer(asked, answered)),
+  fc
+    .array(scriptedTurn, { minLength: 1, maxLength: 8 })
+    .map((turns) => conversation([...turns, ['user', 'so?']])),
+);
+
+/** What has to be equal, whoever judged when. */
+function substance({ judgement, failure }: Outcome): unknown {
+  if (judgement === null) return failure.error;
+  const { score, flagged, coverage } = judgement;
+  return { score, flagged, coverage };
+}
+
+async function judgeOne(moderator: Moderator, item: ItemRequest): Promise<Outcome> {
+  const shard = { shard: 0, pass: 1, lane: 'text', items: [judgedItem(0, item)] } as const;
+  const { signal } = new AbortController();
+  const { outcomes } = await moderator.moderate(shard, { judging: DEFAULT_JUDGING, session: 's', signal });
+  return outcomes[0]!;
+}
+
+it('the windows of an item are the same whatever was judged before, in any order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(request, fc.integer()), { minLength: 2, maxLength: 6 }),
+      fc.integer({ min: 40, max: 700 }),
+      async (cases, context) => {
+        const alone = await Promise.all(
+          cases.map(([item]) => judgeOne(textModerator(new SmallGuard(context)), item)),
+        );
+        // One process judges them in another order.
+        const moderator = textModerator(new SmallGuard(context));
+        const order = cases.map((_, index) => index).sort((a, b) => cases[a]![1] - cases[b]![1]);
+        for (const index of order) {
+          const judged = await judgeOne(moderator, cases[index]![0]);
+          expect(substance(judged)).toEqual(substance(alone[index]!));
+        }
+      },
+    ),
+    { seed: SEED, numRuns: 50 },
+  );
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { checkServer } from '../../../src/queue/redis/check-server.ts';
-import { CLUSTER_NODE, ownAllSlots } from '../../helpers/redis/redis-cluster.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import { redisForTest } from '../../helpers/redis/redis.ts';
 
@@ -57,14 +56,5 @@ describe('the check of a server before work begins', () => {
 
   it('lets a server that is full pass: there will be room again', async () => {
     expect(await check((await redisForTest({ settings: ['--maxmemory', '1'] })).url)).toBeNull();
-  });
-
-  it('wants the node of a cluster that holds the keys', async () => {
-    const owner = await redisForTest({ tcp: true, settings: CLUSTER_NODE });
-    const other = await redisForTest({ tcp: true, settings: CLUSTER_NODE });
-    await ownAllSlots(owner.port, [other.port]);
-    expect(await check(owner.url)).toBeNull();
-    expect(await check(other.url)).toMatchObject(refusal('name the node that does'));
-    expect(await check(`${owner.url}/1`)).toMatchObject(refusal('a cluster has only 0'));
   });
 });
