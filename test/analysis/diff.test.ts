@@ -1,12 +1,12 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { diffRuns, type DiffPair, type DiffResult } from '../../src/analysis/diff-runs.ts';
 import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
+import { jsonLines } from '../helpers/run-directory.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun, type Told } from '../report/scored-run.ts';
@@ -33,48 +33,29 @@ const NEW: readonly Told[] = [
   { text: 'same', score: 0.1 },
 ];
 
-describe('diff', () => {
-  let folder: string;
-  let runs: [string, string];
-
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-    runs = [await scoredRun(folder, 'old.csv', OLD, 'a'), await scoredRun(folder, 'new.csv', NEW, 'b')];
+test('pairs items by content, wherever they are, and says how they differ', async () => {
+  const folder = await temporaryFolder();
+  const runs = [await scoredRun(folder, 'old.csv', OLD, 'a'), await scoredRun(folder, 'new.csv', NEW, 'b')];
+  const args = ['diff', ...runs, '--out', 'differences.jsonl', '--json'];
+  const done = await typed(args, { context: { cwd: folder } });
+  expect(done).toMatchObject({ status: 0, stderr: '' });
+  const result = JSON.parse(done.stdout) as DiffResult;
+  expect(result).toMatchObject({
+    a: { items: 7, only_here: 1, without_content: 0 },
+    b: { items: 7, only_here: 1, without_content: 0 },
+    pairs: 6,
+    decisions: {
+      allow: { allow: 1, review: 0, block: 1, error: 1 },
+      review: { allow: 0, review: 0, block: 0, error: 0 },
+      block: { allow: 1, review: 0, block: 1, error: 0 },
+      error: { allow: 1, review: 0, block: 0, error: 0 },
+    },
+    score_shift: [{ score: 'score', pairs: 4, min: 0.1 - 0.9, max: 0.85 - 0.2 }],
   });
-
-  async function diffed(...args: string[]): Promise<DiffResult> {
-    const done = await typed(['diff', ...runs, ...args, '--json'], { context: { cwd: folder } });
-    expect(done).toMatchObject({ status: 0, stderr: '' });
-    return JSON.parse(done.stdout) as DiffResult;
-  }
-
-  test('pairs items by content, wherever they are, and says how they differ', async () => {
-    const result = await diffed('--out', 'differences.jsonl');
-    expect(result).toMatchObject({
-      a: { items: 7, only_here: 1, without_content: 0 },
-      b: { items: 7, only_here: 1, without_content: 0 },
-      pairs: 6,
-      decisions: {
-        allow: { allow: 1, review: 0, block: 1, error: 1 },
-        review: { allow: 0, review: 0, block: 0, error: 0 },
-        block: { allow: 1, review: 0, block: 1, error: 0 },
-        error: { allow: 1, review: 0, block: 0, error: 0 },
-      },
-      score_shift: [{ score: 'score', pairs: 4, min: 0.1 - 0.9, max: 0.85 - 0.2 }],
-    });
-    expect(result.largest.map(({ a, b }) => [a.id, b.id])).toEqual([
-      ['r2', 'r4'],
-      ['r1', 'r5'],
-      ['r4', 'r2'],
-      ['r5', 'r1'],
-      ['r3', 'r3'],
-    ]);
-    const [{ a, b }] = result.largest as [DiffPair];
-    expect(a.fingerprint).not.toBe(b.fingerprint);
-    const written = (await readFile(join(folder, 'differences.jsonl'), 'utf8')).trimEnd().split('\n');
-    const found = written.map((text) => (JSON.parse(text) as DiffPair).a.id);
-    expect(found.sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
-  });
+  const largest = result.largest.map(({ a, b }) => `${a.id} ${b.id}`);
+  expect(largest).toEqual(['r2 r4', 'r1 r5', 'r4 r2', 'r5 r1', 'r3 r3']);
+  const written = await jsonLines<DiffPair>(join(folder, 'differences.jsonl'));
+  expect(written.map(({ a }) => a.id).sort()).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
 });
 
 type Row = readonly [content: number, score: number, hate: number | null];

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts';
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 import { rounds } from '../helpers/rounds.ts';
@@ -87,40 +87,36 @@ const scoredOf = (line: OutcomeLine) => ({
 });
 
 test('decides in SQL as the run does, by the same rule', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'guardsweep-policy-sql-'));
-  try {
-    await fc.assert(
-      fc.asyncProperty(policies, fc.array(judged, { minLength: 1, maxLength: 40 }), async (policy, told) => {
-        const dir = mkdtempSync(join(folder, 'run-'));
-        const lines = told.map(lineOf);
-        writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-        await writeVerdictTable(dir, policy);
-        const out = await LineFile.create(join(folder, `${dir.slice(-6)}.jsonl`));
-        const record = { run: 'r', config: { policy } };
-        const run = { dir, record } as unknown as FinishedVerdicts;
-        const result = await replay(run, {
-          policy,
-          labels: null,
-          wanted: { precision: null, recall: null },
-          out,
-          signal,
-        });
-        await out.close();
+  const folder = await temporaryFolder();
+  await fc.assert(
+    fc.asyncProperty(policies, fc.array(judged, { minLength: 1, maxLength: 40 }), async (policy, told) => {
+      const dir = mkdtempSync(join(folder, 'run-'));
+      const lines = told.map(lineOf);
+      writeFileSync(join(dir, 'verdicts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      await writeVerdictTable(dir, policy);
+      const out = await LineFile.create(join(folder, `${dir.slice(-6)}.jsonl`));
+      const record = { run: 'r', config: { policy } };
+      const run = { dir, record } as unknown as FinishedVerdicts;
+      const result = await replay(run, {
+        policy,
+        labels: null,
+        wanted: { precision: null, recall: null },
+        out,
+        signal,
+      });
+      await out.close();
 
-        const decided = lines.map((line) => decide(policy, scoredOf(line)));
-        const changed = lines.flatMap(({ seq, decision }, index) => {
-          const { decision: after, decidedBy } = decided[index]!;
-          return after === decision ? [] : [{ seq, before: decision, after, decided_by: decidedBy }];
-        });
-        const written = readFileSync(join(folder, `${dir.slice(-6)}.jsonl`), 'utf8')
-          .split('\n')
-          .filter(Boolean);
-        expect(written.map((text) => JSON.parse(text) as ChangedItem)).toMatchObject(changed);
-        expect(result.changed.items).toBe(changed.length);
-      }),
-      { numRuns: rounds(60) },
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+      const decided = lines.map((line) => decide(policy, scoredOf(line)));
+      const changed = lines.flatMap(({ seq, decision }, index) => {
+        const { decision: after, decidedBy } = decided[index]!;
+        return after === decision ? [] : [{ seq, before: decision, after, decided_by: decidedBy }];
+      });
+      const written = readFileSync(join(folder, `${dir.slice(-6)}.jsonl`), 'utf8')
+        .split('\n')
+        .filter(Boolean);
+      expect(written.map((text) => JSON.parse(text) as ChangedItem)).toMatchObject(changed);
+      expect(result.changed.items).toBe(changed.length);
+    }),
+    { numRuns: rounds(60) },
+  );
 });

@@ -27,11 +27,6 @@ test('an ordinary file is opened, and read to its end', async () => {
   expect(await readWholeFile(path, { maxBytes: 0, links: 'refuse' })).toHaveLength(0);
 });
 
-test('a file of /proc, which says that it is empty, is read', async () => {
-  const bytes = await readWholeFile('/proc/self/status', { maxBytes: 65_536, links: 'refuse' });
-  expect(bytes.toString()).toContain('Pid:');
-});
-
 test('more bytes than are allowed are refused', async () => {
   const path = join(folder, 'a');
   await writeFile(path, 'abc');

@@ -1,33 +1,22 @@
-import { mkdtemp, open, rm, writeFile, type FileHandle } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readFully } from '../../src/files/read-fully.ts';
+import { folderWith } from '../helpers/cli.ts';
 
 const CONTENT = Buffer.from(Array.from({ length: 1000 }, (_, index) => index % 251));
-let folder: string;
-let handle: FileHandle;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'read-fully-'));
-  await writeFile(join(folder, 'file'), CONTENT);
-  handle = await open(join(folder, 'file'));
-});
-
-afterAll(async () => {
-  await handle.close();
-  await rm(folder, { recursive: true });
-});
-
 /** The open file as a system shows it that returns at most `maxBytes` per read. */
-function withShortReads(maxBytes: number): FileHandle {
+function withShortReads(handle: FileHandle, maxBytes: number): FileHandle {
   const read = (target: Buffer, offset: number, length: number, position: number): unknown =>
     handle.read(target, offset, Math.min(length, maxBytes), position);
   return { read } as unknown as FileHandle;
 }
 
 test('fills the target from any position, up to the end of the file, however short the reads are', async () => {
+  const folder = await folderWith({ file: CONTENT });
+  const handle = await open(join(folder, 'file'));
+  onTestFinished(() => handle.close());
   await fc.assert(
     fc.asyncProperty(
       fc.nat(1200),
@@ -35,7 +24,7 @@ test('fills the target from any position, up to the end of the file, however sho
       fc.integer({ min: 1, max: 400 }),
       async (position, length, maxBytes) => {
         const target = Buffer.alloc(length);
-        const read = await readFully(withShortReads(maxBytes), target, position);
+        const read = await readFully(withShortReads(handle, maxBytes), target, position);
         expect(read.equals(CONTENT.subarray(position, position + length))).toBe(true);
         expect(read.buffer).toBe(target.buffer);
       },

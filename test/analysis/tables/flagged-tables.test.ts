@@ -60,18 +60,3 @@ it('flagged.csv is in order of severity, and says in words what was flagged and 
   expect(summary.decisions_without_category).toEqual({ allow: 0, review: without.length, block: 0 });
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
 });
-
-it.each([';', '\t'] as const)('tables are separated by %j where that is chosen', async (csvSeparator) => {
-  const judge = (item: Item): Outcome => {
-    const { judgement } = verdict(item, { flagged: true });
-    const flags = [item.seq === 0 ? 'child_sexual_exploitation' : 'hate', 'privacy'];
-    return { judgement: { ...judgement!, subcategoryFlags: flags }, failure: null };
-  };
-  const { dir } = await finishedRun([resultOf(shardOf(0, [0, 1]), judge)], { output: { csvSeparator } });
-  expect(await rowsOf(dir, 'verdicts.csv', csvSeparator)).toMatchObject([{ seq: '0' }, { seq: '1' }]);
-  expect(await rowsOf(dir, 'flagged.csv', csvSeparator)).toMatchObject([
-    { seq: '1', flagged_categories: 'Hate; Privacy' },
-  ]);
-  expect(await rowsOf(dir, 'restricted.csv', csvSeparator)).toMatchObject([{ seq: '0', decision: 'block' }]);
-  expect(await verifyRun(dir)).toMatchObject({ ok: true });
-});
