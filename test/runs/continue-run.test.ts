@@ -7,7 +7,6 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { findUnfinished } from '../../src/runs/open-run.ts';
-import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
@@ -74,25 +73,6 @@ describe('a run that is continued', () => {
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 
-  it('ends what is open as changed when the manifest of its corpus is, and keeps what was judged', async () => {
-    const { uploads, run } = await runOver({
-      'manifest.csv': 'path,id\na.md,one\nn.md,two\n',
-      ...{ 'a.md': 'first', 'n.md': 'second', 'z.csv': rows('z', 0, 15) },
-    });
-    await expect(go(run, judge({ answers: 1 }))).rejects.toThrow();
-    await writeFile(join(uploads, 'manifest.csv'), 'path,id\na.md,one\nn.md,three\nnowhere.md,four\n');
-    await go(run, judge());
-    const lines = await outcomes(run.dir);
-    expect(lines.map(({ seq }) => seq)).toEqual(Array.from({ length: 17 }, (_, seq) => seq));
-    expect((await codes(run)).slice(0, 3)).toEqual([
-      'uploads/a.md ok',
-      'uploads/n.md SOURCE_CHANGED',
-      'uploads/z.csv ok',
-    ]);
-    expect(lines[0]!.id).toBe('one');
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 17 });
-  });
-
   it.each([
     ['fewer', (text: string) => text.replaceAll('\n', ' ').replace(' ', '\n')],
     ['more', (text: string) => text.replaceAll(',text', '\n,tex')],
@@ -148,16 +128,5 @@ describe('a retry', () => {
     expect(await go(run, new Failure('service', 'not asked'), { retry: true })).toMatchObject({
       worked: false,
     });
-  });
-
-  it('that was interrupted makes the run unfinished, and resume brings it to its end', async () => {
-    const { folder, run } = await runOver({ 'a.csv': rows('a', 0, 400) });
-    await go(run, judge({ refuse: flaky }));
-    await expect(go(run, judge({ answers: 30 }), { retry: true })).rejects.toMatchObject({ kind: 'service' });
-    expect(await finishedSummary(run.dir)).toBeNull();
-    expect(await findUnfinished({ ...run, dir: folder })).toMatchObject({ dir: run.dir });
-    await expect(go(run, judge(), { retry: true })).rejects.toMatchObject({ kind: 'usage' });
-    expect((await go(run, judge())).summary).toMatchObject({ items: 400, errors: 0, pass: 2 });
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 });

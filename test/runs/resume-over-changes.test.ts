@@ -8,8 +8,7 @@ import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { seed } from '../helpers/corpus.ts';
-import { outcomes } from '../helpers/run-directory.ts';
-import { cutPlan } from './cut-plan.ts';
+import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
 import { rounds } from '../helpers/rounds.ts';
 
@@ -22,6 +21,30 @@ async function logged(run: Run): Promise<OutcomeLine[]> {
   const texts = await Promise.all(names.map((name) => readFile(join(log, name), 'utf8')));
   const lines = texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
   return lines.map((line) => JSON.parse(line) as OutcomeLine);
+}
+
+/**
+ * Takes the end off the plan, as if the process had been killed before it was written. What a committed shard was planned
+ * or fed with was on disk before.
+ */
+async function cutPlan(run: Run, ahead: number): Promise<void> {
+  const path = join(run.dir, 'plan.jsonl');
+  const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+  const committed = new Set<number>();
+  for (const name of await readdir(join(run.dir, 'log'))) {
+    if (!name.endsWith('-commits.jsonl')) continue;
+    for (const line of await jsonLines<{ shard?: number }>(join(run.dir, 'log', name))) {
+      if (line.shard !== undefined) committed.add(line.shard);
+    }
+  }
+  const shards = lines.map((line) => {
+    const { shard, changed } = JSON.parse(line) as { shard?: number; changed?: number };
+    return shard ?? changed;
+  });
+  const least = shards.findLastIndex((shard) => shard !== undefined && committed.has(shard));
+  const opened = lines.findLastIndex((line) => line.includes('"opened"'));
+  const last = Math.max(opened, least);
+  await writeFile(path, `${lines.slice(0, last + 1 + ahead).join('\n')}\n`);
 }
 
 /** A corpus of tables, of which some have no rows, and of whole files, in the order of their names. */

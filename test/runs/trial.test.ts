@@ -1,20 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Trial } from '../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
-import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { seed } from '../helpers/corpus.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { cutPlan } from './cut-plan.ts';
 import { go, judge, rows, runOver as runOverFiles } from './small-run.ts';
-import { rounds } from '../helpers/rounds.ts';
-
-const SEED = seed();
 
 const first = (limit: number): Trial => ({ limit, sample: null, seed: null });
 const share = (sample: number, by = 0): Trial => ({ limit: null, sample, seed: by });
@@ -88,60 +81,5 @@ describe('a trial of a random share', () => {
     await go(other, judge());
     expect(places(await outcomes(other.dir))).not.toEqual(judged);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
-});
-
-describe('a trial that is continued', () => {
-  it('has the same outcomes and counts, wherever it stopped', async () => {
-    const run = fc.record({
-      files: fc.array(
-        fc.oneof(
-          fc.record({ kind: fc.constant('csv'), rows: fc.constantFrom(0, 3, 25) }),
-          fc.record({ kind: fc.constant('jsonl'), rows: fc.constantFrom(1, 12) }),
-          fc.record({ kind: fc.constant('txt'), rows: fc.constant(1) }),
-          fc.record({ kind: fc.constant('zip'), rows: fc.constant(1) }),
-        ),
-        { minLength: 1, maxLength: 20 },
-      ),
-      trial: fc.oneof(
-        fc.integer({ min: 1, max: 60 }).map(first),
-        fc.constantFrom(0.1, 0.5, 0.9).map((of) => share(of)),
-      ),
-      stops: fc.array(
-        fc.record({ answers: fc.integer({ min: 0, max: 30 }), ahead: fc.integer({ min: 0, max: 4 }) }),
-        {
-          minLength: 1,
-          maxLength: 3,
-        },
-      ),
-    });
-    await fc.assert(
-      fc.asyncProperty(run, async ({ files, trial, stops }) => {
-        const corpus = Object.fromEntries(
-          files.map(({ kind, rows: count }, index) => [
-            `${String(index).padStart(2, '0')}.${kind}`,
-            kind === 'csv'
-              ? rows(`s${index}-`, 0, count)
-              : kind === 'jsonl'
-                ? CHATS.split('\n').slice(0, count).join('\n')
-                : kind === 'zip'
-                  ? 'PK\u0003\u0004\u0014\u0000\u0000\u0000\b\u0000'
-                  : `file ${index}`,
-          ]),
-        );
-        const undisturbed = await runOver(corpus, trial);
-        const expected = (await go(undisturbed, judge())).summary;
-        const stopped = await runOver(corpus, trial);
-        for (const { answers, ahead } of stops) {
-          await go(stopped, judge({ answers })).catch(() => undefined);
-          if ((await finishedSummary(stopped.dir)) === null) await cutPlan(stopped, ahead);
-        }
-        const { summary } = await go(stopped, judge());
-        expect(summary.trial).toEqual(expected.trial);
-        expect(places(await outcomes(stopped.dir))).toEqual(places(await outcomes(undisturbed.dir)));
-        expect(await verifyRun(stopped.dir)).toMatchObject({ ok: true });
-      }),
-      { seed: SEED, numRuns: rounds(8) },
-    );
   });
 });

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { startRestGuard } from '../../helpers/guards/rest-guard.ts';
 import { comparable } from '../../helpers/run-directory.ts';
 import { sessionWith, site, type Site } from './rescans.ts';
@@ -108,24 +107,5 @@ describe('a second run', () => {
     // What another guard has judged is not taken for this one's either.
     await scan();
     expect((await scan({}, { guards })).summary).toMatchObject({ reused: 0 });
-  });
-});
-
-describe('equal content in one run', () => {
-  it('is judged once if its first verdict is stored, and twice while both are in flight', async () => {
-    const { scan, uploads } = await site({ shardItems: 8 });
-    const others = Array.from({ length: 3000 }, (_, at) => `text ${at}`);
-    await writeFile(join(uploads, 'a.csv'), rows('one', 'two', 'one', ...others, 'one'));
-    const { lines, taken, summary, run } = await scan({ format: ['jsonl'] });
-    // The last one is reused if the first has been stored by then, which a busy machine may not manage.
-    const asked = taken.filter((text) => text === 'one').length;
-    expect(asked).toBeGreaterThanOrEqual(2);
-    expect(summary).toMatchObject({ verdicts: 3004, reused: 3 - asked });
-    const reused = lines.filter((line) => line.reused_from !== null);
-    expect(reused).toEqual(lines.slice(-1).filter(() => asked === 2));
-    const [{ score }] = lines as [OutcomeLine];
-    for (const line of reused) {
-      expect(line).toMatchObject({ reused_from: run.record.run, score, attempts: 0 });
-    }
   });
 });
