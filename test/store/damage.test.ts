@@ -6,8 +6,7 @@ import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { content, keptStore } from './kept-store.ts';
-import { FOUND, JUDGED, verdictsOf } from './verdicts.ts';
+import { content, FOUND, JUDGED, keptStore, verdictsOf } from './kept-store.ts';
 
 const COUNT = 1000;
 const contents = Array.from({ length: COUNT }, (_, index) => content(index));

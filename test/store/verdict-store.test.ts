@@ -9,8 +9,8 @@ import { CATEGORY_KEYS } from '../../src/domain/taxonomy.ts';
 import { roundScore } from '../../src/guard/protocol/answer.ts';
 import { StoreUser } from '../../src/store/store-users.ts';
 import { VerdictStore } from '../../src/store/verdict-store.ts';
-import { content, keptStore } from './kept-store.ts';
-import { FOUND, JUDGED, judgement, MODEL, verdictsOf } from './verdicts.ts';
+import { writeFiles } from '../helpers/cli.ts';
+import { content, FOUND, JUDGED, judgement, keptStore, MODEL, verdictsOf } from './kept-store.ts';
 
 it('finds a verdict again, in this process and in the next', async () => {
   const { open, said, dir } = await keptStore();
@@ -77,25 +77,24 @@ it('finds only what the same model judged with the same options, by the first th
 it('stores no verdict of an unknown model, and none of a generation', async () => {
   const { open } = await keptStore();
   const store = await open();
-  const stream = { ...judgement(), stream: {} as never };
-  await store.add({
-    ...verdictsOf('run-1', []),
-    verdicts: [{ contentSha256: content('a'), judgement: stream }],
-  });
-  const unknown = { ...judgement(), fingerprint: null };
-  await store.add({
-    ...verdictsOf('run-1', []),
-    verdicts: [{ contentSha256: content('b'), judgement: unknown }],
-  });
-  expect(store.find(content('a'), [JUDGED])).toBeNull();
-  expect(store.find(content('b'), [JUDGED])).toBeNull();
+  const others = [{ fingerprint: null }, { stream: {} as never }];
+  const verdicts = others.map((other, at) => ({
+    contentSha256: content(at),
+    judgement: { ...judgement(), ...other },
+  }));
+  await store.add({ ...verdictsOf('run-1', []), verdicts });
+  for (const at of others.keys()) expect(store.find(content(at), [JUDGED])).toBeNull();
   await store.close();
 });
 
-it('refuses a folder that holds something else', async () => {
+it.each([
+  ['holds something else', 0o700, { 'notes.txt': 'not a store' }],
+  ['others can write in', 0o777, {}],
+])('refuses a folder that %s', async (_, mode, files) => {
   const { open, dir } = await keptStore();
-  await mkdir(dir, { mode: 0o700 });
-  await writeFile(join(dir, 'notes.txt'), 'not a store');
+  await writeFiles(dir, files);
+  await mkdir(dir, { recursive: true });
+  await chmod(dir, mode);
   await expect(open()).rejects.toMatchObject({ kind: 'usage' });
 });
 
@@ -165,11 +164,4 @@ it('trusts no store that another user made, and a copy of its own only as far as
   expect(store.find(content('a'), [JUDGED])?.judgement).toEqual(FOUND);
   await store.close();
   expect(said).toHaveLength(1);
-});
-
-it('refuses a folder that others can write in', async () => {
-  const { open, dir } = await keptStore();
-  await mkdir(dir);
-  await chmod(dir, 0o777);
-  await expect(open()).rejects.toMatchObject({ kind: 'usage' });
 });
