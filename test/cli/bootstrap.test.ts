@@ -97,16 +97,6 @@ it('builds again after a page has other content, and not after it has another ti
   expect((await start().done()).stderr).toContain('building the pages');
 });
 
-it('builds again after a build that failed, even when what was built before is back', async () => {
-  const { root, start } = await checkout();
-  await start().done();
-  const page = join(root, 'web/build.mjs');
-  await writeFile(page, 'process.exit(1);');
-  expect((await start().done()).stderr).toContain('failed');
-  await writeFile(page, PAGES);
-  expect((await start().done()).stderr).toContain('building the pages');
-});
-
 it('installs again when the lock names another version, however old it is', async () => {
   const { root, start } = await checkout();
   await start().done();

@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RunUi } from '../../src/cli/context.ts';
-import type { RunConfig } from '../../src/config/run-config.ts';
 import { Failure, type FailureKind } from '../../src/domain/failure.ts';
 import { typed } from './terminal.ts';
-
-const here = import.meta.dirname;
 
 it.each([
   [[], 'no command given; guardsweep help lists them'],
@@ -89,29 +86,4 @@ describe('the exit status of a command', () => {
       status: 130,
     });
   });
-});
-
-it('what is typed reaches the command enqueue: one configuration', async () => {
-  const seen: [RunConfig, RunUi][] = [];
-  const enqueue = async (config: RunConfig, ui: RunUi): Promise<number> => {
-    seen.push([config, ui]);
-    return 0;
-  };
-  const guards = '--guard grpc://a --guard grpc://b --text-column x --text-column y';
-  const gates = '--fail-if flagged-rate=.1 --fail-if error-rate=0 --allow-errors';
-  await typed(`enqueue ${guards} ${gates} --no-reuse --json --quiet .`.split(' '), {
-    ...{ runs: { enqueue }, context: { env: { GUARD_URL: 'grpc://c' } } },
-  });
-  expect(seen).toMatchObject([
-    [
-      {
-        guards: ['grpc://a:8001', 'grpc://b:8001'],
-        sources: [{ path: here, textColumns: ['x', 'y'] }],
-        failIf: { flaggedRate: 0.1, errorRate: 0 },
-        allowErrors: true,
-        reuse: false,
-      },
-      { json: true, quiet: true },
-    ],
-  ]);
 });

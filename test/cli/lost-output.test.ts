@@ -32,12 +32,6 @@ async function summary(out: string): Promise<Summary> {
 }
 
 describe.runIf(process.platform === 'linux')('output that cannot be written', () => {
-  it('to stderr is dropped, and the run comes to its end', async () => {
-    const { path, out } = await corpus();
-    expect(await onFullDisk(['enqueue', path, '--out', out, '--no-report'], 2)).toBe(0);
-    expect(await summary(out)).toMatchObject({ status: 'finished', items: 2 });
-  });
-
   it('to stdout is a result that was lost: the run comes to its end, with status 4', async () => {
     const { path, out } = await corpus();
     expect(await onFullDisk(['enqueue', path, '--out', out, '--no-report'], 1)).toBe(4);

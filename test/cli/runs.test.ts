@@ -69,13 +69,9 @@ describe('runs', () => {
     expect([verified.status, verified.stdout]).toEqual([6, expect.stringMatching(kept)]);
     expect(verified.stdout).toContain('2 items = 2 verdicts + 0 errors; chain head ');
     for (const args of [
-      ['report', second],
       ['export', second, '--clean', 'clean.csv'],
       ['replay', second, '--policy', 'policy.yaml'],
-      ['diff', first, second],
-      ['resume', second],
       ['retry', second],
-      ['pause', second],
       ['runs', 'hold', second],
     ]) {
       await writeFile(join(cwd, 'policy.yaml'), 'thresholds: { default: { block: 0.5 } }\n');

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { format, resolveConfig } from 'prettier';
@@ -7,12 +7,26 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { absentText, flagHelp, flagSyntax } from '../../src/config/settings/describe.ts';
 import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
-import { allSettings } from '../config/settings/all-settings.ts';
 import { markdownList, withList } from '../config/settings/markdown-list.ts';
 import { output, runsWith } from './terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const never = new AbortController().signal;
+
+const ENTRIES = resolve(import.meta.dirname, '../../src/config/settings/entries');
+
+/** Every setting that an entry defines, by the name of its constant. */
+async function allSettings(): Promise<ReadonlyMap<string, Setting>> {
+  const settings = new Map<string, Setting>();
+  for (const file of await readdir(ENTRIES)) {
+    const exported = (await import(resolve(ENTRIES, file))) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(exported)) {
+      if (typeof value === 'object' && value !== null && 'kind' in value)
+        settings.set(name, value as Setting);
+    }
+  }
+  return settings;
+}
 
 function optionsOfCommands(): { command: string; option: string }[] {
   const context = { cwd: '/', env: {}, stdout: output(), stderr: output() };

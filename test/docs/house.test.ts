@@ -46,15 +46,3 @@ it('CONTRIBUTING lists the rooms in their order', () => {
   const [, list] = /in the order data flows:([^.]*)\./.exec(read('CONTRIBUTING.md'))!;
   expect(list!.split(',').map((name) => name.trim())).toEqual(ROOMS);
 });
-
-it('no folder has more than 20 files', () => {
-  const crowded: string[] = [];
-  const look = (path: string): void => {
-    const entries = readdirSync(join(root, path), { withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).length;
-    if (files > 20) crowded.push(`${path}: ${files}`);
-    for (const entry of entries) if (entry.isDirectory()) look(join(path, entry.name));
-  };
-  for (const path of ['src', 'workers', 'bench', 'training', 'web']) look(path);
-  expect(crowded).toEqual([]);
-});

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { LineWriter } from '../../src/terminal/line-writer.ts';
 
 function written(write: (writer: LineWriter) => void, columns?: number): string {
@@ -63,22 +63,4 @@ test('JSON keeps its value and prints plainly', () => {
 
 test('a line has a bound', () => {
   expect(written((writer) => writer.line('x'.repeat(1_000_000))).length).toBeLessThan(20_000);
-});
-
-describe('lines that are redrawn', () => {
-  const drawn = (columns: number, rows: number) => {
-    const writes: string[] = [];
-    const target = { write: (more: string) => writes.push(more), isTTY: true, columns, rows };
-    return { writes, target, writer: new LineWriter(target) };
-  };
-
-  it('fit the terminal, whatever is in them', () => {
-    const { writes, writer } = drawn(12, 2);
-    writer.redraw([
-      '\u001b12345678901234567890',
-      '\u{1f600}\u6f22\u5b57 \u6f22\u5b57 \u6f22\u5b57',
-      'no room',
-    ]);
-    expect(writes).toEqual(['\r\u001b[J\\x1b123456…\n\u{1f600}\u6f22\u5b57 \u6f22…']);
-  });
 });

@@ -35,15 +35,6 @@ describe('the files for TLS connections to guards', () => {
     expect(await read({})).toEqual({});
   });
 
-  it('are a mistake where no guard is reached over TLS', async () => {
-    const guards = ['embedded:', 'grpc://gpu-1:8001', 'http://gpu-1:9000'];
-    await expect(read({ guardCa: 'certificate.pem' }, guards)).rejects.toMatchObject({
-      kind: 'usage',
-      message: '--guard-ca: no guard is reached over TLS, such as grpcs://host:8001',
-    });
-    expect(await read({ guardCa: 'certificate.pem' }, [...guards, 'https://a.example'])).toHaveProperty('ca');
-  });
-
   it('name a certificate and its key, or neither', async () => {
     await expect(read({ guardCert: 'client.pem' })).rejects.toThrow(
       '--guard-cert: name its private key as well, with --guard-key',
