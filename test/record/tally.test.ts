@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
-import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
-import { DECODING_ERRORS } from '../../src/normalize/ffmpeg-process.ts';
 import { NO_RULING, rulingOn } from '../../src/record/tally.ts';
-import { counted, errorLine, outcomeLine } from './outcome-line.ts';
+import { counted, outcomeLine } from './outcome-line.ts';
 
 it('counts flags under unknown names by name up to a bound, and the others together', () => {
   const lines = Array.from({ length: 50 }, (_, item) => {
@@ -30,28 +28,6 @@ it('checks the decision on a generation that needs caution', () => {
   const line = outcomeLine({ stream, decision: 'review', decided_by: 'needs_caution' });
   expect(rulingOn(DEFAULT_POLICY, line)).toEqual(NO_RULING);
   expect(rulingOn(DEFAULT_POLICY, outcomeLine({ stream }))).toBeNull();
-});
-
-it('counts what has a remedy of its own by the reason, whatever the message', () => {
-  const source = { path: 'a.csv', row: null, line: null, sha256: null, bytes: 1, offset: null, length: null };
-  const failed = (error: OutcomeLine['error']): OutcomeLine => errorLine(error, { source });
-  const missing = { code: 'INTERNAL', retryable: true } as const;
-  const unnamed = { code: 'UNSUPPORTED_TYPE', retryable: false } as const;
-  const lines = [
-    failed({ ...missing, message: 'any', reason: 'ffmpeg_missing' }),
-    failed({ ...missing, message: DECODING_ERRORS.ffmpegMissing.message }),
-    failed({ ...unnamed, message: 'any', reason: 'no_text_column' }),
-    failed({ ...unnamed, message: 'any', reason: 'no_generation' }),
-    failed({ ...unnamed, message: 'any' }),
-  ];
-  expect(counted(lines)).toMatchObject({
-    without_ffmpeg: 1,
-    without_text_column: 1,
-    without_generation: 1,
-    unsupported_files: { csv: 1 },
-    by_error_code: { INTERNAL: 2, UNSUPPORTED_TYPE: 3 },
-    by_error_reason: { ffmpeg_missing: 1, no_text_column: 1, no_generation: 1 },
-  });
 });
 
 it('has every review and every block in a category or in none, apart from the flags of the guard', () => {

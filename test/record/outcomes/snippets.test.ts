@@ -93,12 +93,6 @@ it('is not recorded of another turn of a conversation in which a turn is restric
   expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([null, null, 'text 2']);
 });
 
-it('is not recorded in a run without content, whose table has no column for it', async () => {
-  const { dir } = await finishedRun([FORGED]);
-  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([null, null, null, null]);
-  expect(await readFile(join(dir, 'flagged.csv'), 'utf8')).not.toContain('snippet');
-});
-
 it('is damage where the outcome may hold none', async () => {
   const { dir, record } = await finishedRun([RESULT], { output: { includeContent: true } });
   const chain = await readChain(dir, { signal });

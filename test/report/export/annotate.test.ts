@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { jsonLines } from '../../helpers/run-directory.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
@@ -89,16 +88,6 @@ describe('annotated rows', () => {
     await expect(readFile(join(cwd, 'out-a.jsonl'))).rejects.toThrow('ENOENT');
     const other = await annotated(cwd, 'b.jsonl', lines, ['--annotate-key', 'guard']);
     expect(other.status).toBe(0);
-  });
-
-  it('leave out what cannot be read or has no place for it', async () => {
-    const cwd = await temporaryFolder();
-    const { status, text, result } = await annotated(cwd, 'a.jsonl', '"bare text"\n{"text":\n{"text":"a"}\n');
-    expect(status).toBe(5);
-    expect(result).toMatchObject({ rows: { kept: 1, rejected: 2 }, by_reason: { error: 1, no_object: 1 } });
-    expect(text.split('\n')).toHaveLength(2);
-    const rejected = await jsonLines<Row>(join(cwd, 'out-a.rejected.jsonl'));
-    expect(rejected.map(({ row }) => row)).toEqual([1, 2]);
   });
 
   it('hold the same values as before, and what the run found, for any record', async () => {
