@@ -1,41 +1,30 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Summary } from '../../src/record/summary/summary.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith } from '../helpers/cli.ts';
-import { jsonLines, onlyRun } from '../helpers/run-directory.ts';
+import { onlyRun } from '../helpers/run-directory.ts';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
-async function corpus(): Promise<{ path: string; out: string }> {
+it.runIf(process.platform === 'linux').each([
+  ['stderr', 2, 'is dropped', 0],
+  ['stdout', 1, 'is a result that was lost', 4],
+])('what cannot be written to %s (%i) %s: the run comes to its end, with status %i', async (...given) => {
+  const [, stream, , status] = given;
   const folder = await folderWith({ 'uploads/a.csv': 'id,text\n1,hello\n2,hello again\n' });
-  return { path: join(folder, 'uploads'), out: join(folder, 'runs') };
-}
-
-/** Runs a command with one of its outputs on a device that is always full. */
-async function onFullDisk(args: readonly string[], stream: 1 | 2): Promise<number | null> {
+  const out = join(folder, 'runs');
+  // A device that is always full.
   const full = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(full));
   const stdio: StdioOptions = ['ignore', 'ignore', 'ignore'];
   stdio[stream] = full;
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio });
+  const args = [MAIN, 'enqueue', join(folder, 'uploads'), '--out', out, '--no-report'];
+  const child = spawn(process.execPath, args, { stdio });
   await once(child, 'close');
-  return child.exitCode;
-}
-
-async function summary(out: string): Promise<Summary> {
-  return JSON.parse(await readFile(join(await onlyRun(out), 'summary.json'), 'utf8')) as Summary;
-}
-
-describe.runIf(process.platform === 'linux')('output that cannot be written', () => {
-  it('to stdout is a result that was lost: the run comes to its end, with status 4', async () => {
-    const { path, out } = await corpus();
-    expect(await onFullDisk(['enqueue', path, '--out', out, '--no-report'], 1)).toBe(4);
-    expect(await summary(out)).toMatchObject({ status: 'finished', items: 2 });
-    expect(await jsonLines(join(await onlyRun(out), 'verdicts.jsonl'))).toHaveLength(2);
-  });
+  expect(child.exitCode).toBe(status);
+  expect(await verifyRun(await onlyRun(out))).toMatchObject({ ok: true, verdicts: 2 });
 });

@@ -40,16 +40,7 @@ async function settings(words: readonly string[], job = ''): Promise<unknown> {
 describe('settings for files that match a glob', () => {
   it('are the flags behind --for, wherever the paths are', async () => {
     const before = ['--encoding', 'latin1', '--text-column', 'body'];
-    const german = [
-      '--for',
-      '*.de.csv',
-      '--text-column',
-      'Betreff',
-      '--text-column',
-      'Text',
-      '--header',
-      'yes',
-    ];
+    const german = '--for *.de.csv --text-column Betreff --text-column Text --header yes'.split(' ');
     const streams = ['--for', 'logs/**', '--encoding', 'utf-8', '--layout', 'text'];
     const expected = [
       'uploads',
