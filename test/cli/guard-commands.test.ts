@@ -8,13 +8,11 @@ import { output, typed } from './terminal.ts';
 /** Nothing listens there: port 1 is reserved and needs privileges. */
 const NOBODY = 'grpc://127.0.0.1:1';
 
-describe('fingerprint', () => {
-  it('prints the id and the artifacts', async () => {
-    const { status, stdout } = await typed(['fingerprint', '--guard', (await syntheticGuard()).address]);
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+ {2}model guard version \d+\nsha256:[0-9a-f]{64}\n/);
-    expect(stdout).toMatch(/\n {2}[0-9a-f]{64} {2}synthetic-/);
-  });
+it('fingerprint prints the id and the artifacts', async () => {
+  const { status, stdout } = await typed(['fingerprint', '--guard', (await syntheticGuard()).address]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^grpc:\/\/127\.0\.0\.1:\d+ {2}model guard version \d+\nsha256:[0-9a-f]{64}\n/);
+  expect(stdout).toMatch(/\n {2}[0-9a-f]{64} {2}synthetic-/);
 });
 
 it('guard serves until interrupted, and says where', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { format, resolveConfig } from 'prettier';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { JOB_SCHEMA } from '../../src/config/job-file/job-schema.ts';
 import { POLICY_SCHEMA } from '../../src/config/job-file/policy-file.ts';
 import { resolveRunConfig } from '../../src/config/resolve.ts';
@@ -52,18 +52,14 @@ const OF_GUARDS = [
   'written-policy',
 ] as const;
 
-describe('the schemas for editors', () => {
-  it('are those that files are checked against', async () => {
-    await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
-    await expect(await asJsonSchema(POLICY_SCHEMA)).toMatchFileSnapshot('../../jobs/policy.schema.json');
-  });
+it('the schemas for editors are those that files are checked against', async () => {
+  await expect(await asJsonSchema(JOB_SCHEMA)).toMatchFileSnapshot('../../jobs/job.schema.json');
+  await expect(await asJsonSchema(POLICY_SCHEMA)).toMatchFileSnapshot('../../jobs/policy.schema.json');
 });
 
-describe('the example jobs', () => {
-  it.each(OF_GUARDS)('for the guard %s resolves', async (name) => {
-    const paths = [`jobs/guards/${name}.yaml`];
-    const { config } = await resolveRunConfig({ paths, flags: {}, env: {}, cwd: root });
-    expect(config).toMatchObject({ name, guards: [expect.stringMatching(/^openai\+/)] });
-    expect(config.guardPolicy !== undefined).toBe(name === 'written-policy');
-  });
+it.each(OF_GUARDS)('the example jobs for the guard %s resolves', async (name) => {
+  const paths = [`jobs/guards/${name}.yaml`];
+  const { config } = await resolveRunConfig({ paths, flags: {}, env: {}, cwd: root });
+  expect(config).toMatchObject({ name, guards: [expect.stringMatching(/^openai\+/)] });
+  expect(config.guardPolicy !== undefined).toBe(name === 'written-policy');
 });

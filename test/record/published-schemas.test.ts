@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { format, resolveConfig } from 'prettier';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { z } from 'zod';
 import { MANIFEST } from '../../src/record/manifest/manifest.ts';
 import { OUTCOME } from '../../src/record/outcomes/outcome-schema.ts';
@@ -26,13 +26,14 @@ const SCHEMAS = {
 };
 
 // `npx vitest run test/record/published-schemas.test.ts -u` writes the files again.
-describe('the published schema of', () => {
-  it.each(Object.entries(SCHEMAS))('%s is the one that files are read with', async (name, schema) => {
+it.each(Object.entries(SCHEMAS))(
+  'the published schema of %s is the one that files are read with',
+  async (name, schema) => {
     const style = await resolveConfig(resolve(root, 'package.json'));
     const text = await format(JSON.stringify(schema), { ...style, parser: 'json' });
     await expect(text).toMatchFileSnapshot(`../../docs/schemas/${name}.schema.json`);
-  });
-});
+  },
+);
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time': true } });
 

@@ -1,7 +1,7 @@
 import { open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { setMarker } from '../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
@@ -30,21 +30,19 @@ beforeEach(async () => {
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('a run that is paused', () => {
-  it('from the start has nothing judged, and is interrupted when it is cancelled', async () => {
-    await setMarker(run.dir, 'paused');
-    let asked = 0;
-    const said: string[] = [];
-    const going = go(run, judge({ refuse: () => (asked++, null) }), {
-      say: (line) => {
-        said.push(line);
-        if (line === 'the run is paused') void setMarker(run.dir, 'cancelled');
-      },
-    });
-    await expect(going).rejects.toMatchObject({ kind: 'interrupted' });
-    expect(asked).toBe(0);
-    expect(said).toContain('the run is paused');
+it('a run that is paused from the start has nothing judged, and is interrupted when it is cancelled', async () => {
+  await setMarker(run.dir, 'paused');
+  let asked = 0;
+  const said: string[] = [];
+  const going = go(run, judge({ refuse: () => (asked++, null) }), {
+    say: (line) => {
+      said.push(line);
+      if (line === 'the run is paused') void setMarker(run.dir, 'cancelled');
+    },
   });
+  await expect(going).rejects.toMatchObject({ kind: 'interrupted' });
+  expect(asked).toBe(0);
+  expect(said).toContain('the run is paused');
 });
 
 it.each([

@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
@@ -85,54 +85,52 @@ const records = (index: number, count: number): string =>
     return `${JSON.stringify(record)}\n`;
   }).join('');
 
-describe('a run that is resumed over changed files', () => {
-  it('comes to its end, and judges nothing again that is committed, wherever it stopped and whatever changed', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(source, { minLength: 1, maxLength: 14 }),
-        fc.array(step, { minLength: 1, maxLength: 3 }),
-        fc.constantFrom(null, { limit: 30, sample: null, seed: null }, { limit: null, sample: 0.5, seed: 3 }),
-        async (sources, steps, trial) => {
-          const folder = await temporaryFolder();
-          const uploads = join(folder, 'uploads');
-          await mkdir(uploads);
-          const paths = sources.map(({ kind }, index) => {
-            const extension = kind === 'odd' ? 'zip' : kind;
-            return join(uploads, `${String(index).padStart(2, '0')}.${extension}`);
-          });
-          for (const [index, { kind, rows: count }] of sources.entries()) {
-            const zip = Buffer.from('504b0304140000000800', 'hex');
-            const content = { txt: `file ${index}`, odd: zip, csv: '', jsonl: records(index, count) }[kind];
-            await writeFile(paths[index]!, kind === 'csv' ? rows(`s${index}-`, 0, count) : content);
+it('a run that is resumed over changed files comes to its end, and judges nothing again that is committed, wherever it stopped and whatever changed', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(source, { minLength: 1, maxLength: 14 }),
+      fc.array(step, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(null, { limit: 30, sample: null, seed: null }, { limit: null, sample: 0.5, seed: 3 }),
+      async (sources, steps, trial) => {
+        const folder = await temporaryFolder();
+        const uploads = join(folder, 'uploads');
+        await mkdir(uploads);
+        const paths = sources.map(({ kind }, index) => {
+          const extension = kind === 'odd' ? 'zip' : kind;
+          return join(uploads, `${String(index).padStart(2, '0')}.${extension}`);
+        });
+        for (const [index, { kind, rows: count }] of sources.entries()) {
+          const zip = Buffer.from('504b0304140000000800', 'hex');
+          const content = { txt: `file ${index}`, odd: zip, csv: '', jsonl: records(index, count) }[kind];
+          await writeFile(paths[index]!, kind === 'csv' ? rows(`s${index}-`, 0, count) : content);
+        }
+        const run = await createdRun(folder, null, trial);
+        const kept = new Map<number, string>();
+        const keep = async (): Promise<void> => {
+          for (const line of await logged(run)) {
+            const text = JSON.stringify(line);
+            expect(kept.get(line.seq) ?? text).toBe(text);
+            kept.set(line.seq, text);
           }
-          const run = await createdRun(folder, null, trial);
-          const kept = new Map<number, string>();
-          const keep = async (): Promise<void> => {
-            for (const line of await logged(run)) {
-              const text = JSON.stringify(line);
-              expect(kept.get(line.seq) ?? text).toBe(text);
-              kept.set(line.seq, text);
-            }
-          };
-          for (const { answers, changed, how, plannedAhead } of steps) {
-            await go(run, judge({ answers })).catch(() => undefined);
-            await keep();
-            if ((await finishedSummary(run.dir)) === null) await cutPlan(run, plannedAhead);
-            for (const index of changed) {
-              const path = paths[index % paths.length]!;
-              if (how === 'delete') await rm(path, { force: true });
-              else await appendFile(path, 'late,one more\n');
-            }
-          }
-          const { summary } = await go(run, judge());
-          expect(summary.status).toBe('finished');
+        };
+        for (const { answers, changed, how, plannedAhead } of steps) {
+          await go(run, judge({ answers })).catch(() => undefined);
           await keep();
-          const lines = await outcomes(run.dir);
-          expect(lines.map((line) => JSON.stringify(line))).toEqual(lines.map(({ seq }) => kept.get(seq)));
-          expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-        },
-      ),
-      { seed: SEED, numRuns: rounds(25), examples: [FED_CHANGED] },
-    );
-  }, 120_000);
-});
+          if ((await finishedSummary(run.dir)) === null) await cutPlan(run, plannedAhead);
+          for (const index of changed) {
+            const path = paths[index % paths.length]!;
+            if (how === 'delete') await rm(path, { force: true });
+            else await appendFile(path, 'late,one more\n');
+          }
+        }
+        const { summary } = await go(run, judge());
+        expect(summary.status).toBe('finished');
+        await keep();
+        const lines = await outcomes(run.dir);
+        expect(lines.map((line) => JSON.stringify(line))).toEqual(lines.map(({ seq }) => kept.get(seq)));
+        expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+      },
+    ),
+    { seed: SEED, numRuns: rounds(25), examples: [FED_CHANGED] },
+  );
+}, 120_000);

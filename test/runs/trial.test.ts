@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Trial } from '../../src/config/run-config.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { readManifest } from '../../src/record/manifest/manifest.ts';
@@ -32,54 +32,48 @@ const FILES = {
   'd.csv': rows('d', 0, 25),
 };
 
-describe('a trial of the first records', () => {
-  it('judges these and reads no further, all items of a record together', async () => {
-    const run = await runOver(FILES, first(42));
-    const { summary } = await go(run, judge());
-    const lines = await outcomes(run.dir);
-    expect(places(lines)).toEqual([
-      ...Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`),
-      'b.jsonl 1',
-      'b.jsonl 1',
-      'b.jsonl 2',
-    ]);
-    const trial = { ...first(42), records_read: 42, records_not_selected: null };
-    expect(summary).toMatchObject({ status: 'finished', items: 43, trial, empty_sources: { count: 0 } });
-    expect(summaryLines(summary).slice(0, 2)).toEqual([
-      'Judged 43 of 43 items; 0 not judged',
-      'TRIAL: only the first 42 records (--limit 42); the rest of the corpus was not read',
-    ]);
-    expect(await readManifest(run.dir)).toMatchObject({ trial, sources: run.sources.length });
-    const [firstLine] = (await readFile(join(run.dir, 'source-hashes.jsonl'), 'utf8')).split('\n');
-    expect(firstLine).toBe('{"source":0,"sha256":null}');
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 43 });
-  });
+it('a trial of the first records judges these and reads no further, all items of a record together', async () => {
+  const run = await runOver(FILES, first(42));
+  const { summary } = await go(run, judge());
+  const lines = await outcomes(run.dir);
+  expect(places(lines)).toEqual([
+    ...Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`),
+    'b.jsonl 1',
+    'b.jsonl 1',
+    'b.jsonl 2',
+  ]);
+  const trial = { ...first(42), records_read: 42, records_not_selected: null };
+  expect(summary).toMatchObject({ status: 'finished', items: 43, trial, empty_sources: { count: 0 } });
+  expect(summaryLines(summary).slice(0, 2)).toEqual([
+    'Judged 43 of 43 items; 0 not judged',
+    'TRIAL: only the first 42 records (--limit 42); the rest of the corpus was not read',
+  ]);
+  expect(await readManifest(run.dir)).toMatchObject({ trial, sources: run.sources.length });
+  const [firstLine] = (await readFile(join(run.dir, 'source-hashes.jsonl'), 'utf8')).split('\n');
+  expect(firstLine).toBe('{"source":0,"sha256":null}');
+  expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 43 });
 });
 
-describe('a trial of a random share', () => {
-  it('takes whole records and whole files, the same ones for the same seed', async () => {
-    const run = await runOver(FILES, share(0.3));
-    const { summary } = await go(run, judge());
-    const judged = places(await outcomes(run.dir));
-    const chosen = new Set(judged).size;
-    expect(chosen).toBeGreaterThan(15);
-    expect(chosen).toBeLessThan(70);
-    expect(judged.some((place) => place.endsWith('.txt'))).toBe(true);
-    for (const place of judged.filter(
-      (of) => of.startsWith('b.jsonl') && Number(of.split(' ')[1]) % 2 === 1,
-    )) {
-      expect(judged.filter((other) => other === place)).toHaveLength(2);
-    }
-    expect(summary.trial).toEqual({ ...share(0.3), records_read: 125, records_not_selected: 125 - chosen });
-    expect(summaryLines(summary)[1]).toBe(
-      `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,
-    );
-    const again = await runOver(FILES, share(0.3));
-    await go(again, judge());
-    expect(places(await outcomes(again.dir))).toEqual(judged);
-    const other = await runOver(FILES, share(0.3, 1));
-    await go(other, judge());
-    expect(places(await outcomes(other.dir))).not.toEqual(judged);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-  });
+it('a trial of a random share takes whole records and whole files, the same ones for the same seed', async () => {
+  const run = await runOver(FILES, share(0.3));
+  const { summary } = await go(run, judge());
+  const judged = places(await outcomes(run.dir));
+  const chosen = new Set(judged).size;
+  expect(chosen).toBeGreaterThan(15);
+  expect(chosen).toBeLessThan(70);
+  expect(judged.some((place) => place.endsWith('.txt'))).toBe(true);
+  for (const place of judged.filter((of) => of.startsWith('b.jsonl') && Number(of.split(' ')[1]) % 2 === 1)) {
+    expect(judged.filter((other) => other === place)).toHaveLength(2);
+  }
+  expect(summary.trial).toEqual({ ...share(0.3), records_read: 125, records_not_selected: 125 - chosen });
+  expect(summaryLines(summary)[1]).toBe(
+    `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,
+  );
+  const again = await runOver(FILES, share(0.3));
+  await go(again, judge());
+  expect(places(await outcomes(again.dir))).toEqual(judged);
+  const other = await runOver(FILES, share(0.3, 1));
+  await go(other, judge());
+  expect(places(await outcomes(other.dir))).not.toEqual(judged);
+  expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

@@ -1,5 +1,5 @@
 import { unzipSync } from 'fflate';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { tablesOf } from './tables-of.ts';
@@ -37,19 +37,17 @@ async function bytesOf(lines: readonly OutcomeLine[]): Promise<Buffer> {
 
 const FLAGGED = outcomeLine({ decision: 'block', decided_by: 'flagged', flagged: true, score: 0.93 });
 
-describe('flagged.xlsx', () => {
-  it.each([
-    ['=HYPERLINK("http://a.test","x")', '=HYPERLINK("http://a.test","x")'],
-    ['<script>&amp;"', '<script>&amp;"'],
-    ['a\0b\x1b\u202e\ud800', 'a\\x00b\\x1b\\u{202e}\ufffd'],
-    ['_x003D_1', '_x005F_x003D_1'],
-    ['__proto__', '__proto__'],
-    ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
-  ])('has a hostile text as a text: %j', async (id, shown) => {
-    const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);
-    const [sheet] = sheetsIn(bytes);
-    expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
-    expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
-    expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
-  });
+it.each([
+  ['=HYPERLINK("http://a.test","x")', '=HYPERLINK("http://a.test","x")'],
+  ['<script>&amp;"', '<script>&amp;"'],
+  ['a\0b\x1b\u202e\ud800', 'a\\x00b\\x1b\\u{202e}\ufffd'],
+  ['_x003D_1', '_x005F_x003D_1'],
+  ['__proto__', '__proto__'],
+  ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
+])('flagged.xlsx has a hostile text as a text: %j', async (id, shown) => {
+  const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);
+  const [sheet] = sheetsIn(bytes);
+  expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
+  expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
+  expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
 });

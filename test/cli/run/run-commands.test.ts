@@ -1,6 +1,6 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { hasMarker } from '../../../src/runs/control/control-files.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { newRun } from '../../record/run-fixture.ts';
@@ -29,27 +29,25 @@ it.each([
   expect((await typed(['status', other])).status).not.toBe(0);
 });
 
-describe('a run', () => {
-  it('may be named by its name alone where the output folder holds it', async () => {
-    const { dir, record } = await newRun();
-    const name = record.run;
-    const cwd = await temporaryFolder();
-    const runs = join(cwd, 'runs');
-    await cp(dir, join(runs, name), { recursive: true });
-    const context = { cwd };
-    const given: string[] = [];
-    const note = async (runDir: string): Promise<number> => {
-      given.push(runDir);
-      return 0;
-    };
-    for (const command of ['resume', 'retry', 'verify']) {
-      await typed([command, name], { context, runs: { resume: note, retry: note, verify: note } });
-    }
-    expect(given).toEqual([1, 2, 3].map(() => join(runs, name)));
-    expect((await typed(['pause', name], { context })).status).toBe(0);
-    expect(await hasMarker(join(runs, name), 'paused')).toBe(true);
-    expect((await typed(['continue', name], { context })).status).toBe(0);
-    expect((await typed(['cancel', name], { context })).status).toBe(0);
-    expect((await typed(['status', name], { context })).stdout).toContain(`${name}: cancelled`);
-  });
+it('a run may be named by its name alone where the output folder holds it', async () => {
+  const { dir, record } = await newRun();
+  const name = record.run;
+  const cwd = await temporaryFolder();
+  const runs = join(cwd, 'runs');
+  await cp(dir, join(runs, name), { recursive: true });
+  const context = { cwd };
+  const given: string[] = [];
+  const note = async (runDir: string): Promise<number> => {
+    given.push(runDir);
+    return 0;
+  };
+  for (const command of ['resume', 'retry', 'verify']) {
+    await typed([command, name], { context, runs: { resume: note, retry: note, verify: note } });
+  }
+  expect(given).toEqual([1, 2, 3].map(() => join(runs, name)));
+  expect((await typed(['pause', name], { context })).status).toBe(0);
+  expect(await hasMarker(join(runs, name), 'paused')).toBe(true);
+  expect((await typed(['continue', name], { context })).status).toBe(0);
+  expect((await typed(['cancel', name], { context })).status).toBe(0);
+  expect((await typed(['status', name], { context })).stdout).toContain(`${name}: cancelled`);
 });

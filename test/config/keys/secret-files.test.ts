@@ -36,31 +36,29 @@ describe('a secret from a file', () => {
   });
 });
 
-describe('a file that holds no usable secret', () => {
-  it('ends every command with status 2, which names the variable, and quotes nothing', async () => {
-    const { folder, path } = await secretFile();
-    const open = join(folder, 'open');
-    await writeFile(open, SECRET);
-    await chmod(open, 0o644);
-    await writeFile(join(folder, 'large'), SECRET.repeat(1000), { mode: 0o600 });
-    const run = join(folder, 'run');
-    await mkdir(run);
-    await writeFile(join(run, 'run.json'), '{}');
-    await writeFile(join(run, 'secret'), SECRET, { mode: 0o600 });
-    const cases: [env: NodeJS.ProcessEnv, says: RegExp][] = [
-      [{ GUARD_API_KEY_FILE: path, GUARD_API_KEY: SECRET }, /GUARD_API_KEY is set as well/],
-      [{ GUARD_API_KEY_FILE: join(folder, 'none') }, /cannot be read \(ENOENT\)/],
-      [{ GUARD_API_KEY_FILE: folder }, /not an ordinary file/],
-      [{ GUARD_API_KEY_FILE: open }, /chmod 600/],
-      [{ GUARD_API_KEY_FILE: join(folder, 'large') }, /more than 16384 bytes/],
-      [{ GUARD_API_KEY_FILE: join(run, 'secret') }, /in the run directory/],
-    ];
-    for (const [env, says] of cases) {
-      const done = await typed(['status', '--out', folder], { context: { env } });
-      expect(done.status, done.stderr).toBe(2);
-      expect(done.stderr).toMatch(/^guardsweep: GUARD_API_KEY_FILE: /);
-      expect(done.stderr).toMatch(says);
-      expect(done.stdout + done.stderr).not.toContain(SECRET);
-    }
-  });
+it('a file that holds no usable secret ends every command with status 2, which names the variable, and quotes nothing', async () => {
+  const { folder, path } = await secretFile();
+  const open = join(folder, 'open');
+  await writeFile(open, SECRET);
+  await chmod(open, 0o644);
+  await writeFile(join(folder, 'large'), SECRET.repeat(1000), { mode: 0o600 });
+  const run = join(folder, 'run');
+  await mkdir(run);
+  await writeFile(join(run, 'run.json'), '{}');
+  await writeFile(join(run, 'secret'), SECRET, { mode: 0o600 });
+  const cases: [env: NodeJS.ProcessEnv, says: RegExp][] = [
+    [{ GUARD_API_KEY_FILE: path, GUARD_API_KEY: SECRET }, /GUARD_API_KEY is set as well/],
+    [{ GUARD_API_KEY_FILE: join(folder, 'none') }, /cannot be read \(ENOENT\)/],
+    [{ GUARD_API_KEY_FILE: folder }, /not an ordinary file/],
+    [{ GUARD_API_KEY_FILE: open }, /chmod 600/],
+    [{ GUARD_API_KEY_FILE: join(folder, 'large') }, /more than 16384 bytes/],
+    [{ GUARD_API_KEY_FILE: join(run, 'secret') }, /in the run directory/],
+  ];
+  for (const [env, says] of cases) {
+    const done = await typed(['status', '--out', folder], { context: { env } });
+    expect(done.status, done.stderr).toBe(2);
+    expect(done.stderr).toMatch(/^guardsweep: GUARD_API_KEY_FILE: /);
+    expect(done.stderr).toMatch(says);
+    expect(done.stdout + done.stderr).not.toContain(SECRET);
+  }
 });
