@@ -35,7 +35,7 @@ export const GRPC: Transport = {
 };
 
 /** Does not connect before `open`. `service`: the service definition, which tests replace. */
-export function connectGrpc(
+function connectGrpc(
   address: GuardAddress,
   credentials: Credentials,
   service?: ServiceDefinition,

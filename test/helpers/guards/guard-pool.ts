@@ -134,11 +134,11 @@ export function expectOnlyFailure(
   outcomes: readonly Outcome[],
   at: number,
   code: ItemCode,
-  attempts: number | null = 1,
+  attempts = 1,
 ): void {
   outcomes.forEach((outcome, index) => {
     if (index !== at) verdict(outcome);
-    else expect(failure(outcome)).toMatchObject({ error: { code }, ...(attempts !== null && { attempts }) });
+    else expect(failure(outcome)).toMatchObject({ error: { code }, attempts });
   });
 }
 

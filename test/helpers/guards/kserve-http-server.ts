@@ -47,7 +47,7 @@ interface Output {
 }
 
 /** What a script says of a request: nothing (an ordinary verdict), another reply, other outputs, or a lost connection. */
-export type HttpScripted =
+type HttpScripted =
   | void
   | {
       readonly status?: number;

@@ -69,8 +69,8 @@ export interface OpenAiServerOptions {
   readonly alternatives?: number;
   /** Whether it refuses what it does not know instead of leaving it out. */
   readonly isStrict?: boolean;
-  /** What `/v1/models` lists; null: there is no such path. Default: the model. */
-  readonly models?: readonly { readonly id: string; readonly root?: string }[] | null;
+  /** What `/v1/models` lists. Default: the model. */
+  readonly models?: readonly { readonly id: string; readonly root?: string }[];
   /** The dated model in replies; default: the model. May change. */
   readonly answeredBy?: () => string;
   readonly version?: () => string;
@@ -157,7 +157,7 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
       const path = message.url!;
       paths.push(path);
       const asked = family === 'moderations' ? '/v1/moderations' : '/v1/chat/completions';
-      if (message.method === 'GET' && path === '/v1/models' && options.models !== null) {
+      if (message.method === 'GET' && path === '/v1/models') {
         send(response, 200, { object: 'list', data: options.models ?? [{ id: model }] });
       } else if (message.method === 'GET' && path === '/version' && options.version !== undefined) {
         send(response, 200, { version: options.version() });

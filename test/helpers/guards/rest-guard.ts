@@ -24,9 +24,8 @@ export interface SeenModeration {
 
 /**
  * What a script says of a request: nothing (an ordinary verdict), a reply of its own (the ordinary one where it leaves
- * something out; a body that is not a string is sent as JSON), the ordinary reply on a connection that then ends without a
- * word of it, a body cut off in the middle, a body that comes drop by drop without end, bytes that are no reply, or a lost
- * connection.
+ * something out; a body that is not a string is sent as JSON), a body cut off in the middle, a body that comes drop by drop
+ * without end, or a lost connection.
  */
 export type RestScripted =
   | void
@@ -36,10 +35,8 @@ export type RestScripted =
       readonly contentType?: string;
       readonly body?: unknown;
     }
-  | 'hang up after'
   | 'cut off'
   | 'drip'
-  | 'garbage'
   | 'drop';
 
 export interface RestGuardOptions {
@@ -136,16 +133,10 @@ function answer(response: ServerResponse, scripted: RestScripted, score: number)
   const ordinary = { flagged, score, subcategory_flags: flagged ? { hate: true } : {}, latency_ms: 1.5 };
   if (scripted === 'drop') {
     response.destroy();
-  } else if (scripted === 'garbage') {
-    response.socket!.end('SSH-2.0-OpenSSH_9.6\r\n');
   } else if (scripted === 'drip') {
     response.writeHead(200, { 'content-type': 'application/json' });
     const timer = setInterval(() => response.write(' '), 10);
     response.once('close', () => clearInterval(timer));
-  } else if (scripted === 'hang up after') {
-    const { socket } = response;
-    send(response, 200, ordinary);
-    response.once('finish', () => socket!.end());
   } else if (scripted === 'cut off') {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
     response.write('{"flagged":', () => response.destroy());

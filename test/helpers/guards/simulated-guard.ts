@@ -8,15 +8,6 @@ export interface SimulatedGuardOptions {
   readonly serviceMs: () => number;
   /** Milliseconds on the way, there and back together. */
   readonly travelMs: number;
-  /** Requests that may wait for an instance; one more is turned away. */
-  readonly maxWaiting?: number;
-}
-
-/** What happened in a span of time. */
-export interface Span {
-  /** Share of the time in which instances worked. */
-  readonly utilisation: number;
-  readonly overloads: number;
 }
 
 interface Arrival {
@@ -29,7 +20,6 @@ interface Arrival {
  */
 export class SimulatedGuard {
   now = 0;
-  instances: number;
   readonly #options: SimulatedGuardOptions;
   readonly #events: { readonly at: number; readonly run: () => void }[] = [];
   readonly #waiting: Arrival[] = [];
@@ -37,20 +27,16 @@ export class SimulatedGuard {
   #busy = 0;
   #inFlight = 0;
   #workedMs = 0;
-  #overloads = 0;
-  #pausedUntil = 0;
 
   constructor(options: SimulatedGuardOptions) {
     this.#options = options;
-    this.instances = options.instances;
   }
 
-  /** Lets the client work under the policy for so long. */
-  run(policy: ConcurrencyPolicy, ms: number): Span {
+  /** Lets the client work under the policy for so long. Returns the share of the time in which instances worked. */
+  run(policy: ConcurrencyPolicy, ms: number): number {
     this.#policy = policy;
     const begunAt = this.now;
     const workedMs = this.#workedMs;
-    const overloads = this.#overloads;
     const until = begunAt + ms;
     this.#send();
     for (;;) {
@@ -62,15 +48,11 @@ export class SimulatedGuard {
       this.#send();
     }
     this.now = until;
-    return {
-      utilisation: (this.#workedMs - workedMs) / (ms * this.instances),
-      overloads: this.#overloads - overloads,
-    };
+    return (this.#workedMs - workedMs) / (ms * this.#options.instances);
   }
 
   #send(): void {
     const { rows, travelMs } = this.#options;
-    if (this.now < this.#pausedUntil) return;
     while (this.#inFlight === 0 || this.#inFlight + rows <= this.#policy!.limit) {
       this.#inFlight += rows;
       const arrival = { sentAt: this.now };
@@ -79,16 +61,12 @@ export class SimulatedGuard {
   }
 
   #arrive(arrival: Arrival): void {
-    if (this.#busy >= this.instances && this.#waiting.length >= (this.#options.maxWaiting ?? Infinity)) {
-      this.#after(this.#options.travelMs / 2, () => this.#turnedAway());
-      return;
-    }
     this.#waiting.push(arrival);
     this.#work();
   }
 
   #work(): void {
-    while (this.#busy < this.instances && this.#waiting.length > 0) {
+    while (this.#busy < this.#options.instances && this.#waiting.length > 0) {
       const { sentAt } = this.#waiting.shift()!;
       const ms = this.#options.serviceMs();
       this.#busy++;
@@ -105,15 +83,6 @@ export class SimulatedGuard {
     const { rows } = this.#options;
     this.#inFlight -= rows;
     this.#policy!.completed({ rows, latencyMs: this.now - sentAt, supplied: true });
-  }
-
-  #turnedAway(): void {
-    this.#inFlight -= this.#options.rows;
-    this.#overloads++;
-    if (this.now < this.#pausedUntil) return;
-    this.#policy!.overloaded();
-    this.#pausedUntil = this.now + 50;
-    this.#after(50, () => {});
   }
 
   #after(ms: number, run: () => void): void {
