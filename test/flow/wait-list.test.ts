@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { WaitList, type TurnTaken } from '../../src/flow/wait-list.ts';
 
 describe('WaitList', () => {
-  /** Permits of which each waiter needs a number, as the owners of the list have them. */
+  /** Waiters need different numbers of permits, as with the owners of the list. */
   it('loses no wakeup, keeps the order and gives an aborted waiter no turn, whatever happens', async () => {
     const step = fc.oneof(
       {

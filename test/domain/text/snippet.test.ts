@@ -13,7 +13,7 @@ const STREAM = {
   ...{ firstCautionSeq: null, firstFlaggedSeq: null, shareAtCaution: null, shareAtFlag: null },
 };
 
-it('is a short text as it is, on one line', () => {
+it('is a short text, unchanged but for line breaks', () => {
   expect(createSnippet(prompt('hello'), judged(null))).toBe('hello');
   expect(createSnippet(prompt('  one\r\n\ttwo\u2028\u00a0three \n'), judged(null))).toBe('one two three');
   expect(createSnippet(prompt('\n\t '), judged(null))).toBe(null);

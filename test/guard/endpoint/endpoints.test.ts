@@ -1,6 +1,5 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import type { WireModelConfig } from '../../../src/guard/tensors/protocol.ts';
 import { freePort } from '../../helpers/free-port.ts';
 import {
   closeAfterEach,
@@ -17,19 +16,22 @@ import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.t
 
 closeAfterEach();
 
-const without = (config: WireModelConfig, name: string): WireModelConfig => ({
-  ...config,
-  input: config.input.filter((input) => input.name !== name),
-  output: config.output.filter((output) => output.name !== name),
-});
-const missing = (name: string): ScriptedGuardOptions => ({ config: (config) => without(config, name) });
-const failing = (code: status): ScriptedGuardOptions => ({ configError: () => ({ code, details: 'no' }) });
+const withoutMessages: ScriptedGuardOptions = {
+  config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'MESSAGES') }),
+};
+const withoutScore: ScriptedGuardOptions = {
+  config: (config) => ({ ...config, output: config.output.filter(({ name }) => name !== 'SCORE') }),
+};
+const unknownModel: ScriptedGuardOptions = {
+  configError: () => ({ code: status.NOT_FOUND, details: 'no' }),
+};
 const noVersion: ScriptedGuardOptions = {
   onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }),
 };
 const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
-  ['a missing input', missing('MESSAGES'), /MESSAGES/],
-  ['an unknown model', failing(status.NOT_FOUND), /no model guard/],
+  ['a missing input', withoutMessages, /MESSAGES/],
+  ['a missing output', withoutScore, /SCORE/],
+  ['an unknown model', unknownModel, /no model guard/],
   ['no version', noVersion, /no artifact hashes/],
 ];
 test.each(rows)('a wrong setting is a failure at once: %s', async (_, options, says) => {
@@ -71,7 +73,7 @@ test('the token of an endpoint is sent as a bearer token (C-505)', async () => {
   expect(server.seen[0]!.authorization).toBe('Bearer secret');
 });
 
-test('a pool that does not wait for guards is there before any is ready, and requests wait for one', async () => {
+test('a pool that does not wait for guards starts before any is ready, and requests wait for one', async () => {
   const port = await freePort();
   const address = `grpc://127.0.0.1:${port}`;
   const pool = await connect([{ address }], { maxWaitMs: null, waitsForGuards: false });

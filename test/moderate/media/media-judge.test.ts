@@ -111,7 +111,7 @@ describe('an image', () => {
     expect(await moderate(await media('a.gif', 'abc'), judge)).toEqual({ judgement: null, failure });
   });
 
-  it('whose frames different models judged is judged again, all of it, but not for ever', async () => {
+  it('whose frames different models judged is judged again, all of it, but not forever', async () => {
     let asked = 0;
     const judge = guard((letter) => {
       asked++;

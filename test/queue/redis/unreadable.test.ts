@@ -29,7 +29,7 @@ it('the first of malformed keys is named, and all are skipped', async () => {
   expect(said).toEqual([`${key} is malformed, or of another version; such keys are skipped`]);
 });
 
-it('a name with characters of a pattern stands for itself alone', async () => {
+it('a name with characters of a pattern matches only itself', async () => {
   const link = await linkForTest(await redisForTest());
   const [hostile, other] = [queueOn(link, 'result[s]?*'), queueOn(link, 'results-x')];
   await other.put(1, never);
