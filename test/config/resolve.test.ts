@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Flags } from '../../src/config/settings/given.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { resolved } from './workspace.ts';
 
@@ -121,22 +122,20 @@ describe('a run’s configuration', () => {
 
   it('lets every flag win over the job file, relative to where the user stands', async () => {
     const cwd = await folderWith(files);
-    const flags = {
-      ...{
-        name: 'from-flag',
-        out: 'elsewhere',
-        guard: ['grpcs://Flag'],
-        policy: 'other.yaml',
-        format: 'csv',
-      },
-      ...({
-        textColumn: ['title'],
-        idColumn: 'no',
-        encoding: 'utf-8',
-        layout: 'jsonl',
-        audit: 'final',
-      } as const),
-      ...{ maxWait: '30s', failIf: ['flagged-rate=0.2', 'hate=0.3'], frames: '64' },
+    const flags: Flags = {
+      name: 'from-flag',
+      out: 'elsewhere',
+      guard: ['grpcs://Flag'],
+      policy: 'other.yaml',
+      format: 'csv',
+      textColumn: ['title'],
+      idColumn: 'no',
+      encoding: 'utf-8',
+      layout: 'jsonl',
+      audit: 'final',
+      maxWait: '30s',
+      failIf: ['flagged-rate=0.2', 'hate=0.3'],
+      frames: '64',
     };
     const env = { GUARD_URL: 'grpc://env:8001' };
     const config = await resolved({ cwd, paths: ['jobs/job.yaml'], flags, env });

@@ -2,7 +2,7 @@ import type { RunUi } from '../context.ts';
 import { doneItems, progressLine, progressLines, type ProgressSnapshot } from './progress-lines.ts';
 
 /** Throughput over the last few seconds, from readings of a counter. */
-export class RateWindow {
+class RateWindow {
   readonly #windowMs: number;
   readonly #readings: { readonly atMs: number; readonly count: number }[] = [];
 

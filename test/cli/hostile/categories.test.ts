@@ -8,7 +8,7 @@ import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
 import { closeAfterEach, openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
-import { expectOnlyOurLines, HOSTILE } from './output.ts';
+import { expectNothingForged, HOSTILE } from './output.ts';
 
 closeAfterEach();
 
@@ -36,7 +36,7 @@ test('a category with a name that is none makes the reply invalid, and is shown 
   const { status, stdout, stderr, dir, summary } = await run(3, () => ({ hate: true, [HOSTILE]: true }));
   expect(status).toBe(5);
   expect(summary).toMatchObject({ by_error_code: { INVALID_REPLY: 3 }, by_category: {} });
-  expectOnlyOurLines(stdout, stderr);
+  expectNothingForged(stdout, stderr);
   expect(await readFile(join(dir, 'verdicts.jsonl'), 'utf8')).not.toContain('verified: 999');
 });
 
@@ -45,7 +45,7 @@ test('a flood of categories is capped and counted in every place', async () => {
     Object.fromEntries(Array.from({ length: 64 }, (_, at) => [`category ${request} ${at}`, true])),
   );
   expect(status).toBe(0);
-  expectOnlyOurLines(stdout, stderr);
+  expectNothingForged(stdout, stderr);
   expect(stdout.split('\n').length).toBeLessThan(40);
   expect(Object.keys(summary.by_category)).toHaveLength(MAX_FOREIGN_CATEGORIES + 1);
   expect(Object.values(summary.by_category).reduce((sum, count) => sum + count)).toBe(400 * 64);

@@ -8,7 +8,7 @@ import { folderWith, guardsweep } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { startScriptedGuard } from '../../helpers/guards/scripted-guard.ts';
 import { typed } from '../terminal.ts';
-import { expectOnlyOurLines, FORGED, HOSTILE } from './output.ts';
+import { expectNothingForged, FORGED, HOSTILE } from './output.ts';
 
 /** A guard whose model and artifacts have names that a terminal acts on. */
 async function guardWith(artifacts: Readonly<Record<string, string>>, version: string): Promise<string> {
@@ -41,7 +41,7 @@ test('artifacts and versions with hostile names are shown on their own lines', a
   ]) {
     const { stdout, stderr } = await typed(command, { runs: runCommands });
     expect(stdout + stderr).not.toBe('');
-    expectOnlyOurLines(stdout, stderr);
+    expectNothingForged(stdout, stderr);
   }
   const json = await typed(['fingerprint', '--guard', guard, '--json']);
   expect(json.stdout).toMatch(/^[\x20-\x7e\n]+$/);
@@ -51,7 +51,7 @@ test('artifacts and versions with hostile names are shown on their own lines', a
     ),
   ).toContain(name);
   const verified = await typed(['verify', await onlyRun(out)], { runs: runCommands });
-  expectOnlyOurLines(verified.stdout, verified.stderr);
+  expectNothingForged(verified.stdout, verified.stderr);
 });
 
 test('what a library says of a foreign header is not printed', async () => {

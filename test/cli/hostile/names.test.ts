@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
 import { typed } from '../terminal.ts';
-import { expectOnlyOurLines, HOSTILE } from './output.ts';
+import { expectNothingForged, HOSTILE } from './output.ts';
 
 async function enqueued(args: readonly string[]) {
   const { address } = await syntheticGuard();
@@ -32,7 +32,7 @@ test('a run over hostile names prints lines of its own, and so do status, verify
   const out = join(folder, '..', 'runs');
   const run = await enqueued([folder, '--out', out]);
   expect(run.stdout).toContain('Judged ');
-  expectOnlyOurLines(run.stdout, run.stderr);
+  expectNothingForged(run.stdout, run.stderr);
   const dir = await onlyRun(out);
   for (const command of [
     ['verify', dir],
@@ -42,7 +42,7 @@ test('a run over hostile names prints lines of its own, and so do status, verify
     ['retry', dir],
   ]) {
     const { stdout, stderr } = await typed(command, { runs: runCommands });
-    expectOnlyOurLines(stdout, stderr);
+    expectNothingForged(stdout, stderr);
   }
 });
 
@@ -70,7 +70,7 @@ test('arguments and settings are shown on one line', async () => {
   for (const command of commands) {
     const { status, stdout, stderr } = await typed(command, { runs: runCommands, context: { cwd: folder } });
     expect([command, status]).not.toEqual([command, 0]);
-    expectOnlyOurLines(stdout, stderr);
+    expectNothingForged(stdout, stderr);
   }
 });
 
@@ -79,7 +79,7 @@ test('the last line for a folder with control characters is escaped, and JSON gi
   await mkdir(folder);
   await writeFile(join(folder, 'a.csv'), 'text\nhello\n');
   const { stdout, stderr } = await enqueued([folder, '--out', join(folder, 'runs'), '--json']);
-  expectOnlyOurLines(stderr);
+  expectNothingForged(stderr);
   expect(stdout).toMatch(/^[\x20-\x7e]+\n$/);
   const { dir } = JSON.parse(stdout) as { dir: string };
   expect(JSON.parse(await readFile(join(dir, 'run.json'), 'utf8'))).toMatchObject({ schema: 1 });

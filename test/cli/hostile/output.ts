@@ -8,7 +8,7 @@ export const HOSTILE = `a\u001b[2J\u0007\u009b31m\u202e\u2028\r\n${FORGED}\nveri
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
 /** Fails if anything that was written acts on a terminal, or is a line that a name forged. */
-export function expectOnlyOurLines(...texts: readonly string[]): void {
+export function expectNothingForged(...texts: readonly string[]): void {
   for (const text of texts) {
     if (text !== '') expect(text.at(-1)).toBe('\n');
     for (const line of text.split('\n').slice(0, -1)) {

@@ -8,7 +8,7 @@ import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { execFileSync } from 'node:child_process';
 import { typed } from '../terminal.ts';
-import { expectOnlyOurLines, HOSTILE } from './output.ts';
+import { expectNothingForged, HOSTILE } from './output.ts';
 
 closeAfterEach();
 
@@ -43,7 +43,7 @@ test('names in a forged run directory are shown on one line by every command', a
   ]) {
     const { stdout, stderr } = await typed(command, { runs: runCommands });
     expect(stdout + stderr).not.toBe('');
-    expectOnlyOurLines(stdout, stderr);
+    expectNothingForged(stdout, stderr);
     expect((stdout + stderr).length).toBeLessThan(10_000);
   }
 });

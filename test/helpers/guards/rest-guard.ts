@@ -39,7 +39,7 @@ export type RestScripted =
   | 'drip'
   | 'drop';
 
-export interface RestGuardOptions {
+interface RestGuardOptions {
   /** 0 for a free port. */
   readonly port?: number;
   readonly script?: (request: SeenModeration) => RestScripted | Promise<RestScripted>;
