@@ -3,7 +3,11 @@ import { defineConfig } from 'vitest/config';
 import { STATE_FOLDER } from './test/helpers/setup/state-folder.ts';
 
 /** These measure the memory of their process, or put other modules in place of ours. */
-const ISOLATED = ['test/ingest/items/read-source.test.ts', 'test/runs/retention/purge.test.ts'];
+const ISOLATED = [
+  'test/ingest/items/read-source.test.ts',
+  'test/record/verify/unreadable.test.ts',
+  'test/runs/retention/purge.test.ts',
+];
 /** Suites of their own: see package.json. */
 const SUITES = ['e2e', 'e2e-fleet', 'browser', 'faults', 'adversarial', 'fuzz', 'bench', 'training'].map(
   (suite) => `test/${suite}/**`,

@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RunRecord } from '../../../src/config/run-config.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
@@ -81,6 +83,18 @@ async function change(path: string, by: (text: string) => string): Promise<void>
   await writeFile(path, by(text));
 }
 
+/** Lines without their checks; where each names the one before, it still does. */
+function withoutChecks(text: string): string {
+  let prev = '';
+  return text.replaceAll(/.+/g, (line) => {
+    const value = JSON.parse(line) as Record<string, unknown>;
+    delete value['check'];
+    const bare = JSON.stringify('prev' in value ? { ...value, prev } : value);
+    prev = createHash('sha256').update(bare).digest('hex');
+    return bare;
+  });
+}
+
 const otherDigit = (name: string) => (text: string) =>
   text.replace(new RegExp(`("${name}":"?)(.)`), (_, key: string, digit: string) => {
     return `${key}${digit === '1' ? '2' : '1'}`;
@@ -117,7 +131,14 @@ describe('a damaged verdict log', () => {
   const NEWEST = 'log/0002-commits.jsonl';
   const PLAN = 'plan.jsonl';
   it.each<[string, string, (text: string) => string, RegExp]>([
+    ['lines without checks', NEWEST, withoutChecks, /^log\/0002-commits.jsonl line 1 does not follow/],
     ['another head in its newest claim', NEWEST, otherDigit('head'), /^log\/0002-commits.jsonl line 1 does/],
+    [
+      'another position in its newest claim',
+      NEWEST,
+      otherDigit('lines'),
+      /^log\/0002-commits.jsonl line 1 does/,
+    ],
     ['a plan whose last shard is damaged', PLAN, damagedLine(-1), /commits shard 5, which is not planned$/],
     ['a plan with a damaged line before others', PLAN, damagedLine(3), /^plan.jsonl line 4 is damaged/],
   ])('with %s is not continued', async (_, file, by, expected) => {
@@ -158,5 +179,57 @@ describe('a damaged verdict log', () => {
     await log.close();
     await rm(join(run.dir, name), { recursive: true });
     expect(await refusal(run)).toBe('log/0001-commits.jsonl is missing');
+  });
+
+  it.each(['0001', '0002'])('is not continued when the commits of epoch %s are gone', async (epoch) => {
+    // As sinks do it: the plan was opened by the first epoch only.
+    const run = await committed();
+    await rm(join(run.dir, 'log', `${epoch}-commits.jsonl`));
+    expect(await refusal(run)).toBe(`log/${epoch}-commits.jsonl is missing`);
+  });
+});
+
+it('says once that checking a large log takes long, and stops between two ranges', async () => {
+  const run = await committed();
+  const stop = new AbortController();
+  const said: string[] = [];
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const read = vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
+      vi.advanceTimersByTime(10_000);
+      stop.abort();
+      return Buffer.alloc(0);
+    });
+    await expect(
+      claim(run, { signal: stop.signal, report: (line) => said.push(line) }),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+    expect(read).toHaveBeenCalledTimes(1);
+    read.mockRestore();
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(said).toEqual([expect.stringContaining('Checking the committed outcomes')]);
+});
+
+describe('who was overtaken says so, whatever it made of what the later one wrote:', () => {
+  const overtake = (run: Run): void =>
+    void vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
+      await (await claim(run)).close();
+      throw new Failure('internal', 'what another one writes does not fit');
+    });
+
+  it('of a claim', async () => {
+    const run = await committed();
+    overtake(run);
+    await expect(claim(run)).rejects.toMatchObject({ kind: 'superseded' });
+  });
+
+  it('of an end', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    await work(run.dir, log, results());
+    overtake(run);
+    await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'superseded' });
+    await log.close();
   });
 });

@@ -5,12 +5,41 @@ import { describe, expect, it } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { finishedRun, claim, resultOf, shardOf, signal, finishPass } from '../run-fixture.ts';
+import { readManifestJson, reseal } from '../reseal.ts';
 
 const run = () => finishedRun([resultOf(shardOf(0, [0, 1]))]);
 
 const FINALS = /^(verdicts|errors|flagged|summary|manifest|source-hashes)/;
 
 describe('the closing line', () => {
+  it('lets a head that was noted elsewhere tell a record from one that was made anew', async () => {
+    const { dir, head } = await run();
+    const hashes = await readFile(join(dir, 'source-hashes.jsonl'), 'utf8');
+    await writeFile(
+      join(dir, 'source-hashes.jsonl'),
+      hashes.replace(/"sha256":[^}]*/, `"sha256":"${'f'.repeat(64)}"`),
+    );
+    const forged = await reseal(dir);
+    // The directory alone cannot show it: everything in it fits.
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, head: forged });
+    expect(await verifyRun(dir, { head })).toEqual({
+      ok: false,
+      problem: `the chain head is ${forged}, not the expected one`,
+    });
+  });
+
+  it('holds hashes that can be checked with a JSON parser and SHA-256', async () => {
+    const { dir, head } = await run();
+    const manifest = await readManifestJson(dir);
+    const lines = (await readFile(join(dir, 'log', '0001-commits.jsonl'), 'utf8')).trimEnd().split('\n');
+    const closing = JSON.parse(lines.at(-1)!) as { files: string };
+    const list = (entries: readonly object[]): string =>
+      hashOf(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+    expect(hashOf(lines.at(-1)!)).toBe(head);
+    const others = ['log/0001-commits.jsonl', 'summary.json'];
+    expect(closing.files).toBe(list(manifest.files.filter(({ path }) => !others.includes(path))));
+  });
+
   it('is missed in a record that ends in a commit', async () => {
     const { dir } = await run();
     const path = join(dir, 'log', '0001-commits.jsonl');
@@ -48,6 +77,20 @@ describe('the closing line', () => {
     expect(said).toEqual([]);
     expect(chain_head).not.toBe(head);
     expect(await verifyRun(dir, { head: chain_head })).toMatchObject({ ok: true, head: chain_head });
+  });
+
+  it('that is damaged stops verify and a new writer', async () => {
+    const { dir, record } = await run();
+    const path = join(dir, 'log', '0001-commits.jsonl');
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace('"closes":1', '"closes":2'));
+    expect(await verifyRun(dir)).toMatchObject({
+      ok: false,
+      problem: 'log/0001-commits.jsonl line 4 does not follow from the line before it',
+    });
+    await expect(claim({ dir, record })).rejects.toThrow(
+      'line 4 does not follow from the line before it; restore',
+    );
   });
 
   it('of an earlier pass stays in the chain, and verify says so', async () => {
