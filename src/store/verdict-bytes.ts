@@ -12,6 +12,14 @@ const NUMBER_BYTES = 4;
 const CATEGORIES_BYTES = 2;
 const MAX_LATENCY = 2 ** 32 - 1;
 
+const INDEX: ReadonlyMap<string, number> = new Map(CATEGORY_KEYS.map((key, index) => [key, index]));
+const ALL_CATEGORIES = 2 ** CATEGORY_KEYS.length - 1;
+/** Categories that bits cannot tell. */
+const OTHERS = ALL_CATEGORIES + 1;
+
+/** A verdict is encoded here first. Its longest short form: four numbers, and the scores. */
+const short = Buffer.alloc(HEAD_BYTES + 2 * CATEGORIES_BYTES + NUMBER_BYTES * (4 + CATEGORY_KEYS.length));
+
 const DIGITS = 7;
 /** Powers of ten that are exact. */
 const POWERS = Array.from({ length: 23 }, (_, places) => 10 ** places);
@@ -31,42 +39,43 @@ const JSON_FORM = 1 << 7;
  * judged if that is less, `worst_at` if there is one, and the categories' scores. Null for a verdict from before 1970.
  */
 export function encodeVerdict(origin: number, judgement: Judgement): Buffer | null {
-  const time = Date.parse(judgement.moderatedAt);
+  const time = timeOf(judgement.moderatedAt);
   if (!(time >= 0)) return null;
   const { score, coverage, subcategoryScores: scores, subcategoryFlags: flags } = judgement;
   const { judged, total, worst_at: worstAt } = coverage;
-  const scored = CATEGORY_KEYS.filter((key) => scores?.[key] !== undefined);
-  const flagged = CATEGORY_KEYS.filter((key) => flags?.includes(key));
-  const numbers = [score, total];
-  if (judged !== total) numbers.push(judged);
-  if (worstAt !== null) numbers.push(worstAt);
-  for (const key of scored) numbers.push(scores![key]!);
-  const decimals = numbers.map(shortDecimal);
-  const isShort =
-    !decimals.includes(NaN) &&
-    (scores === null || Object.keys(scores).length === scored.length) &&
-    (flags === null || flags.join() === flagged.join());
-  const text = isShort ? '' : JSON.stringify({ ...judgement, attempts: 0, cacheUsage: null });
-  const categories = (scores ? CATEGORIES_BYTES : 0) + (flags ? CATEGORIES_BYTES : 0);
-  const bodyBytes = isShort ? categories + NUMBER_BYTES * decimals.length : Buffer.byteLength(text);
-  const bytes = Buffer.allocUnsafe(HEAD_BYTES + bodyBytes);
-  bytes.writeUIntBE(origin, 0, ORIGIN_BYTES);
-  bytes.writeUIntLE(time, ORIGIN_BYTES, TIME_BYTES);
-  bytes.writeUInt32LE(Math.min(Math.round(Math.max(judgement.latencyMs, 0) * 100), MAX_LATENCY), LATENCY_AT);
-  bytes[MARKS_AT] =
+  const marks =
     COVERAGE_UNITS.indexOf(coverage.unit) |
     (judgement.flagged ? FLAGGED : 0) |
     (judged === total ? 0 : PARTIAL) |
     (worstAt === null ? 0 : WORST_AT) |
     (scores ? SCORES : 0) |
-    (flags ? FLAGS : 0) |
-    (isShort ? 0 : JSON_FORM);
+    (flags ? FLAGS : 0);
+  const scored = scores && scoredBits(scores);
+  const flagged = flags && flaggedBits(flags);
   let at = HEAD_BYTES;
-  if (isShort) {
-    if (scores) at = bytes.writeUInt16LE(bitsOf(scored), at);
-    if (flags) at = bytes.writeUInt16LE(bitsOf(flagged), at);
-    for (const decimal of decimals) at = bytes.writeUInt32LE(decimal, at);
-  } else bytes.write(text, at);
+  if (scored !== null) at = short.writeUInt16LE(scored & ALL_CATEGORIES, at);
+  if (flagged !== null) at = short.writeUInt16LE(flagged & ALL_CATEGORIES, at);
+  let isShort = scored !== OTHERS && flagged !== OTHERS;
+  const put = (number: number): void => {
+    const decimal = shortDecimal(number);
+    if (decimal < 0) isShort = false;
+    else at = short.writeUInt32LE(decimal, at);
+  };
+  put(score);
+  put(total);
+  if (judged !== total) put(judged);
+  if (worstAt !== null) put(worstAt);
+  if (scores) for (const key of CATEGORY_KEYS) if (scores[key] !== undefined) put(scores[key]);
+  const bytes = isShort
+    ? Buffer.from(short.subarray(0, at))
+    : Buffer.concat([
+        short.subarray(0, HEAD_BYTES),
+        Buffer.from(JSON.stringify({ ...judgement, attempts: 0, cacheUsage: null })),
+      ]);
+  bytes.writeUIntBE(origin, 0, ORIGIN_BYTES);
+  bytes.writeUIntLE(time, ORIGIN_BYTES, TIME_BYTES);
+  bytes.writeUInt32LE(Math.min(Math.round(Math.max(judgement.latencyMs, 0) * 100), MAX_LATENCY), LATENCY_AT);
+  bytes[MARKS_AT] = marks | (isShort ? 0 : JSON_FORM);
   return bytes;
 }
 
@@ -84,25 +93,29 @@ export function decodeVerdict(
   let at = HEAD_BYTES;
   if (marks & JSON_FORM)
     return { ...(JSON.parse(bytes.toString('utf8', at)) as Judgement), fingerprint, endpoint };
-  const keys = (): readonly CategoryKey[] => {
-    const bits = bytes.readUInt16LE((at += CATEGORIES_BYTES) - CATEGORIES_BYTES);
-    return CATEGORY_KEYS.filter((_, index) => bits & (1 << index));
-  };
+  const bitsFound = (): number => bytes.readUInt16LE((at += CATEGORIES_BYTES) - CATEGORIES_BYTES);
   const number = (): number => {
     const decimal = bytes.readUInt32LE((at += NUMBER_BYTES) - NUMBER_BYTES);
     return (decimal >>> 8) / POWERS[decimal & 0xff]!;
   };
-  const scored = marks & SCORES ? keys() : null;
-  const subcategoryFlags = marks & FLAGS ? keys() : null;
+  const scored = marks & SCORES ? bitsFound() : null;
+  const flagged = marks & FLAGS ? bitsFound() : null;
   const score = number();
   const total = number();
   const judged = marks & PARTIAL ? number() : total;
   const worstAt = marks & WORST_AT ? number() : null;
+  const subcategoryScores: Partial<Record<CategoryKey, number>> = {};
+  const subcategoryFlags: CategoryKey[] = [];
+  for (let index = 0; index < CATEGORY_KEYS.length; index++) {
+    const key = CATEGORY_KEYS[index]!;
+    if (scored !== null && scored & (1 << index)) subcategoryScores[key] = number();
+    if (flagged !== null && flagged & (1 << index)) subcategoryFlags.push(key);
+  }
   return {
     score,
     flagged: (marks & FLAGGED) > 0,
-    subcategoryScores: scored && Object.fromEntries(scored.map((key) => [key, number()])),
-    subcategoryFlags,
+    subcategoryScores: scored === null ? null : subcategoryScores,
+    subcategoryFlags: flagged === null ? null : subcategoryFlags,
     fingerprint,
     endpoint,
     latencyMs: bytes.readUInt32LE(LATENCY_AT) / 100,
@@ -116,24 +129,49 @@ export function decodeVerdict(
 
 /**
  * Scores are recorded with seven digits: as a number without a point they fit into three bytes, and the places behind the
- * point into the fourth. Dividing gives the same number again. NaN for any other number.
+ * point into the fourth. Dividing gives the same number again. -1 for any other number.
  */
 function shortDecimal(number: number): number {
   for (let places = number < 1 ? DIGITS : 0; places < POWERS.length; places++) {
     const digits = Math.round(number * POWERS[places]!);
     if (digits >= 0 && digits < 2 ** 24 && digits / POWERS[places]! === number) return digits * 256 + places;
   }
-  return NaN;
+  return -1;
 }
 
-/** Verdicts of one reply have one time, and are looked for together. */
-let last = { ms: 0, iso: new Date(0).toISOString() };
+/** Verdicts of one reply have one time, and are stored and looked for together. */
+let lastFound = { ms: 0, iso: new Date(0).toISOString() };
+let lastStored = lastFound;
 
 function isoTime(ms: number): string {
-  if (ms !== last.ms) last = { ms, iso: new Date(ms).toISOString() };
-  return last.iso;
+  if (ms !== lastFound.ms) lastFound = { ms, iso: new Date(ms).toISOString() };
+  return lastFound.iso;
 }
 
-function bitsOf(keys: readonly CategoryKey[]): number {
-  return keys.reduce((bits, key) => bits | (1 << CATEGORY_KEYS.indexOf(key)), 0);
+/** NaN for what is not a time. */
+function timeOf(iso: string): number {
+  if (iso !== lastStored.iso) lastStored = { ms: Date.parse(iso), iso };
+  return lastStored.ms;
+}
+
+/** The categories with a score as bits; OTHERS when one is not ours. */
+function scoredBits(scores: NonNullable<Judgement['subcategoryScores']>): number {
+  let bits = 0;
+  for (const key in scores) {
+    const index = INDEX.get(key);
+    if (index === undefined || scores[CATEGORY_KEYS[index]!] === undefined) return OTHERS;
+    bits |= 1 << index;
+  }
+  return bits;
+}
+
+/** Flags as bits; OTHERS unless they are ours, each once, in the order of the taxonomy. */
+function flaggedBits(flags: readonly string[]): number {
+  let bits = 0;
+  for (const key of flags) {
+    const index = INDEX.get(key);
+    if (index === undefined || bits >= 1 << index) return OTHERS;
+    bits |= 1 << index;
+  }
+  return bits;
 }
