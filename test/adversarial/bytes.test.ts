@@ -77,7 +77,6 @@ const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
   'the transforms of an AVIF': (input) => withoutTransforms(input),
   'a container of audio': (input) => isAudioContainer(input),
   base64: (input) => decodeBase64(Buffer.from(input.toString('base64'))),
-  'what is no base64': (input) => decodeBase64(input),
   'a tensor of strings': (input) => decodeBytes(input),
   'a reply': (input) =>
     decodeReply(
@@ -98,7 +97,6 @@ const PARSERS: Readonly<Record<string, (input: Buffer) => unknown>> = {
     responseOf(tensorMessage('BYTES', input)),
   ],
   'UTF-8': decoded(null),
-  'UTF-16': decoded('utf-16le'),
   'Windows-1252': decoded('windows-1252'),
   'a file that may be in an encoding': (input) => isInFolderEncoding(input, 'shift_jis'),
 };

@@ -33,14 +33,6 @@ async function observed(): Promise<Observed> {
   };
 }
 
-it('normalizes an image without loading a decoder of its own', async () => {
-  const { folder, image, env, loaded } = await observed();
-  const { status } = await guardsweep(['normalize', image, '--out', join(folder, 'out')], { env });
-  expect(status).toBe(0);
-  expect((await readFile(join(folder, 'out', 'photo.jpg.png'))).subarray(1, 4).toString()).toBe('PNG');
-  expect(await loaded()).toEqual(['none']);
-});
-
 it('judges an image with the embedded guard without loading a decoder of its own', async () => {
   const { folder, image, env, loaded } = await observed();
   const { status } = await guardsweep(['enqueue', image, '--out', join(folder, 'runs')], { env });

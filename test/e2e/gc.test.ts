@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { typed } from '../cli/terminal.ts';
-import { folderWith, guardsweep, printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
+import { printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
@@ -41,18 +41,6 @@ it('gc keeps the verdicts of the runs that are there, and none of damaged record
   await rm(store, { recursive: true });
   expect(await gc()).toMatchObject({ before: { verdicts: 0 }, after: { verdicts: 0 } });
   expect((await readdir(store)).length).toBe(2);
-});
-
-it('gc says what it did, and names the flag for a folder that is not there', async () => {
-  const cwd = await folderWith({ 'a.txt': 'hello' });
-  const missing = await guardsweep(['gc'], { cwd });
-  expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining('--out')]);
-  await guardsweep(['enqueue', 'a.txt', '--quiet', '--no-report'], { cwd });
-  const { status, stdout } = await guardsweep(['gc'], { cwd });
-  expect([status, stdout]).toEqual([
-    0,
-    expect.stringMatching(/^Removed 0 verdicts; 1 kept\nSize: .* MiB now\n/),
-  ]);
 });
 
 it('a damaged store is built again from the runs, which is said once', async () => {

@@ -46,10 +46,7 @@ test.each(SERVED)(
     const { status, stdout } = await guardsweep(['resume', dir]);
     expect(stdout).toContain('Judged 601 of 601 items');
     expect(stdout).toContain('those verdicts have no fingerprint');
-    expect(stdout.includes('are 0 or 1: its server gives no probabilities')).toBe(family === 'policy');
     expect(status).toBe(0);
-    const report = await readFile(join(dir, 'report.html'), 'utf8');
-    expect(report.includes('openai, binary scores')).toBe(family === 'policy');
     const lines = await outcomes(dir);
     expect(lines).toHaveLength(601);
     expect(lines.every((line) => line.status === 'ok' && line.endpoint === server.address)).toBe(true);
@@ -102,28 +99,4 @@ test('a model that declares something else in the middle of a run is the headlin
   expect(stdout).toContain('Judged 2,001 of 2,001 items');
   expect(stdout.split('\n').slice(0, 3).join('\n')).toContain('ATTENTION: 2 different models judged');
   expect(status).toBe(0);
-});
-
-test('doctor checks a model that follows a policy by that policy', async () => {
-  const server = await openAiServer({ family: 'policy', model: 'openai/gpt-oss-safeguard-20b' });
-  const args = ['doctor', '--guard', server.address];
-  expect((await guardsweep(args)).stdout).toContain('a model of the family policy needs --guard-policy');
-  const checked = await guardsweep([...args, '--guard-policy', 'jobs/guards/forum-policy.md']);
-  expect(checked.stdout).toMatch(/guard openai\+http:\S+: ready, declared:/);
-});
-
-test('says what a guard declares, and that nothing proves it', async () => {
-  const server = await openAiServer({ ...LLAMA, version: () => '0.11.2' });
-  const { status, stdout } = await guardsweep(['fingerprint', '--guard', server.address]);
-  expect(status).toBe(0);
-  expect(stdout).toContain(`model ${LLAMA.model}`);
-  expect(stdout).toContain('as it declares, which nothing proves');
-  expect(stdout).toMatch(/^declared:[0-9a-f]{64}$/m);
-  expect(stdout).toContain('server-version  0.11.2');
-  const gated = ['--expect-fingerprint', `sha256:${'a'.repeat(64)}`];
-  const refused = await guardsweep(['enqueue', 'README.md', '--guard', server.address, ...gated]);
-  expect(refused).toMatchObject({
-    status: 2,
-    stderr: expect.stringContaining('reports no fingerprint') as string,
-  });
 });

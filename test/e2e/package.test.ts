@@ -7,7 +7,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
 const run = promisify(execFile);
 
 /** No variable of npm, which would make the command line believe that it was started through a script. */
@@ -65,19 +64,17 @@ describe('the packed package', () => {
   it('has what it needs at run time, and nothing of the workshop', async () => {
     const packed = join(folder, 'node_modules', 'guardsweep');
     const files = (await readdir(packed, { recursive: true })).sort();
-    expect((await readdir(packed)).sort()).toEqual(
-      expect.arrayContaining('LICENSE README.md dist docs jobs package.json proto src'.split(' ')),
-    );
     expect(files).toEqual(
       expect.arrayContaining([
+        'LICENSE',
+        'dist/report-runtime/report.js',
+        'dist/web/index.html',
         'src/guard-server/weights/lite.bin',
         'src/guard-server/weights/image/LICENSES',
         'proto/grpc_service.proto',
         'jobs/job.schema.json',
       ]),
     );
-    expect(files).toContain('dist/report-runtime/report.js');
-    expect(files).toEqual(expect.arrayContaining(['dist/web/index.html', 'dist/web/LICENSES.md']));
     const unwanted = /(^|\/)(test|bench|training|node_modules)\/|\.map$|\.tsbuildinfo$|(?<!\.d)\.ts$/;
     expect(files.filter((file) => unwanted.test(file))).toEqual([]);
   });
@@ -125,34 +122,5 @@ describe('the packed package', () => {
       inside: 'ERR_PACKAGE_PATH_NOT_EXPORTED',
     });
     expect(stderr).toBe('');
-  });
-
-  it('has types, under the strictest settings', { timeout: 120_000 }, async () => {
-    const program = `
-      import { Failure, readRun, startRun, verdicts, type OutcomeLine, type Summary } from 'guardsweep';
-      const { dir, summary, exitStatus } = await startRun({ paths: ['a.csv'], flags: { limit: 5 } });
-      const flagged: number = summary.by_decision.block + exitStatus;
-      const lines: OutcomeLine[] = [];
-      for await (const line of verdicts(dir)) if (line.error?.retryable === true) lines.push(line);
-      const again: Summary | null = (await readRun(dir)).summary;
-      // @ts-expect-error paths are a list
-      void startRun({ paths: 'a.csv' }).catch((error: unknown) => error instanceof Failure && error.kind);
-      // @ts-expect-error a count is a number
-      const text: string = summary.items;
-      export { again, flagged, lines, text };
-    `;
-    await writeFile(join(folder, 'program.ts'), program);
-    await mkdir(join(folder, 'node_modules', '@types'), { recursive: true });
-    await symlink(
-      join(ROOT, 'node_modules', '@types', 'node'),
-      join(folder, 'node_modules', '@types', 'node'),
-    ).catch(() => undefined);
-    const strict =
-      '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --skipLibCheck false'.split(' ');
-    const modules = ['--module', 'nodenext', '--target', 'es2023', '--types', 'node', '--noEmit'];
-    const { stdout } = await run(process.execPath, [TSC, ...strict, ...modules, 'program.ts'], {
-      cwd: folder,
-    }).catch((error: unknown) => error as { stdout: string });
-    expect(stdout).toBe('');
   });
 });

@@ -5,28 +5,16 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { folderWith, Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
-import { onlyRun, outcomes } from '../helpers/run-directory.ts';
+import { onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/synthetic-guard.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 
 /** A gateway in a process of its own. */
-async function served(
-  guard: string,
-  env: NodeJS.ProcessEnv = {},
-  { cwd, more = [] }: { cwd?: string; more?: readonly string[] } = {},
-) {
-  const cli = new Cli(['serve', '--guard', guard, '--port', '0', ...more], { env, ...(cwd && { cwd }) });
-  const [origin, token] = await new Promise<[string, string]>((resolve, reject) => {
-    const look = (): void => {
-      // Two lines, which may come apart.
-      const [, at, secret] = /listening on (\S+)\n[^]*#token=(\S+)\n/.exec(cli.stdout) ?? [];
-      if (at !== undefined && secret !== undefined) resolve([at, secret]);
-    };
-    cli.child.stdout!.on('data', look);
-    cli.child.once('exit', () => reject(new Error(cli.stderr)));
-  });
-  return { cli, origin, token };
+async function served(guard: string, env: NodeJS.ProcessEnv = {}) {
+  const cli = new Cli(['serve', '--guard', guard, '--port', '0'], { env });
+  const origin = await until(async () => /listening on (\S+)\n/.exec(cli.stdout)?.[1], 'the gateway');
+  return { cli, origin };
 }
 
 /** Runs curl, and returns the status and the JSON of its reply. */

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest';
 import { folderWith, guardsweep, type Finished } from '../helpers/cli.ts';
-import { redisForTest } from '../helpers/redis/redis.ts';
-import { newRun } from '../record/run-fixture.ts';
 
 const NO_REDIS = ['--redis', 'redis://127.0.0.1:1'];
 const NO_GUARD = 'grpc://127.0.0.1:1';
@@ -37,28 +35,4 @@ it('a command waits at its start as long as it is told, then ends with status 4'
   for (const [at, { status, stderr }] of ended.entries()) {
     expect([status, stderr]).toEqual([4, expect.stringMatching(WAITS[at]![0])]);
   }
-});
-
-it('a start that takes long says what it waits for, and how long at most', async () => {
-  const cwd = await jobFolder('1h');
-  const redis = await redisForTest();
-  const { dir } = await newRun();
-  const forRedis =
-    'guardsweep: waiting for Redis at redis://127.0.0.1:1 (--redis), up to 4 s: it does not answer\n';
-  const forGuard = `guardsweep: waiting for a guard, up to 4 s: ${NO_GUARD}: no connection\n`;
-  const cases: [args: string[], notice: string | null][] = [
-    [['enqueue', 'hello.txt', '--guard', NO_GUARD], forGuard],
-    [['enqueue', 'hello.txt', '--guard', NO_GUARD, '--quiet'], null],
-    [['worker', '--redis', redis.url, '--guard', NO_GUARD], forGuard],
-    [['resume', dir, '--trust-run', ...NO_REDIS], forRedis],
-    [['sink', ...NO_REDIS], forRedis],
-  ];
-  await Promise.all(
-    cases.map(async ([args, notice]) => {
-      const { status, stderr } = await guardsweep([...args, '--start-wait', '4s'], { cwd });
-      expect(status, stderr).toBe(4);
-      if (notice === null) expect(stderr).not.toContain('waiting for');
-      else expect(stderr.split(notice), stderr).toHaveLength(2);
-    }),
-  );
 });

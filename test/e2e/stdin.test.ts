@@ -64,23 +64,4 @@ describe('enqueue -', () => {
     expect({ status, signal }).toEqual({ status: 130, signal: null });
     expect(await readdir(out)).toEqual([]);
   });
-
-  it('leaves nothing of rows that cannot be judged as asked for', async () => {
-    const out = join(await temporaryFolder(), 'runs');
-    const cli = enqueue(['--out', out, '--text-column', 'subject'], HEADER + rows(3));
-    cli.child.stdin!.end();
-    const { status, stderr } = await cli.finished();
-    expect([status, stderr]).toEqual([2, expect.stringContaining('no column "subject"')]);
-    expect(await readdir(out)).toEqual([]);
-  });
-
-  it('is refused twice, and where nothing reads stdin', async () => {
-    const twice = await guardsweep(['enqueue', '-', '-']);
-    expect([twice.status, twice.stderr]).toEqual([2, expect.stringContaining('named twice')]);
-    const preflight = await guardsweep(['preflight', '-']);
-    expect([preflight.status, preflight.stderr]).toEqual([
-      2,
-      expect.stringContaining('only enqueue reads rows'),
-    ]);
-  });
 });

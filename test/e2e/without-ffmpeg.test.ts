@@ -28,28 +28,3 @@ it('says what to install when ffmpeg is missing, judges the rest, and the clips 
     expect.stringMatching(/^Judged 2 of 2 items; 0 not judged$/m),
   ]);
 });
-
-it('says before the run how many clips will not be judged, decodes none of them, and ends with what nobody knows', async () => {
-  const cwd = await folderWith({
-    ...{ 'corpus/a.mp3': CLIP, 'corpus/b.mp3': CLIP, 'corpus/c.mp3': CLIP },
-    'corpus/note.md': 'A note.',
-  });
-  // There is no ffmpeg to decode them with.
-  const done = await guardsweep(ENQUEUE.slice(0, -1), { cwd, env: { PATH: join(cwd, 'nothing') } });
-  expect(done.status).toBe(5);
-  expect(done.stderr).toContain(
-    'this guard has no audio probe: 3 clips without a transcript will not be judged',
-  );
-  expect(done.stdout).toMatch(/^Judged 1 of 4 items; 3 not judged$/m);
-  expect(await jsonLines(join(printedRun(done), 'errors.jsonl'))).toMatchObject(
-    Array(3).fill({ modality: 'audio', error: { code: 'PROBE_NOT_LOADED', retryable: false } }),
-  );
-  const files = 'among them 3 whole files whose content nobody knows';
-  expect(done.stdout.split('\n').slice(-4)).toEqual([
-    `3 not judged, ${files}: not-judged.csv says why, and what would help`,
-    expect.stringMatching(/^Open next: report\.html/),
-    printedRun(done),
-    '',
-  ]);
-  expect(await readFile(join(printedRun(done), 'report.html'), 'utf8')).toContain(files);
-});

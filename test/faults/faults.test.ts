@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
@@ -16,10 +16,6 @@ const CORPUS_SEED = 20_000;
 
 /** By the clock of one machine; timers and files take their time. */
 const CLOCK_SLACK_MS = 20;
-
-const table: string[][] = [];
-
-afterAll(() => console.log(table.map((row) => row.join(' | ')).join('\n')));
 
 it.each(seeds())('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
   console.log(`storm of FAULTS_SEED=${seed}`);
@@ -46,7 +42,6 @@ it.each(seeds())('a run survives the storm of FAULTS_SEED=%i', async (seed) => {
     const link = await linkForTest(trial.redis);
     const name = trial.dir.split('/').at(-1)!;
     await settled(async () => (await link.redis.keys('*')).every((key) => !key.includes(name)));
-    addRow(seed, trial);
   } catch (error) {
     throw new Error(`seed ${seed}: see ${await trial.keepEvidence()}`, { cause: error });
   } finally {
@@ -92,26 +87,4 @@ function untrueFingerprints({ lines, judged }: Trial): unknown[] {
     );
   };
   return lines.filter((line) => line.status === 'ok' && !isTrue(line)).slice(0, 5);
-}
-
-function addRow(seed: number, { lines, seconds, kills, damage, judged, deathsOfItems }: Trial): void {
-  const rows = [...judged.values()].flatMap((contents) => [...contents.values()]);
-  const row = {
-    seed,
-    items: lines.length,
-    seconds: Math.round(seconds),
-    'kills (feeder/worker/sink/guard)': `${kills.feeder}/${kills.worker}/${kills.sink}/${kills.guard}`,
-    'deaths of items': deathsOfItems,
-    'Redis paused': damage.redisPauses,
-    'restarted with data': damage.redisRestarts,
-    'without data': damage.redisLosses,
-    cuts: damage.cuts,
-    'guard faults': damage.guardFaults,
-    'judgements an item': (rows.reduce((sum, list) => sum + list.length, 0) / lines.length).toFixed(2),
-    versions: new Set(lines.flatMap(({ fingerprint }) => fingerprint ?? [])).size,
-    INTERNAL: lines.filter(({ error }) => error?.code === 'INTERNAL').length,
-    verify: 'clean',
-  };
-  if (table.length === 0) table.push(Object.keys(row));
-  table.push(Object.values(row).map(String));
 }

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cli, Finished } from '../helpers/cli.ts';
 
-export type Role = 'feeder' | 'worker' | 'sink' | 'guard';
-
-export interface PartOptions {
-  readonly role: Role;
+interface PartOptions {
   readonly name: string;
   readonly start: () => Promise<Cli>;
   /** How long it stays away after a death, in milliseconds. */
@@ -15,12 +12,7 @@ export interface PartOptions {
 
 /** One process of the fleet, started again whenever it was killed. */
 export class Part {
-  readonly role: Role;
   readonly name: string;
-  /** By the storm. */
-  kills = 0;
-  /** By something else: an item. */
-  deaths = 0;
   readonly #options: PartOptions;
   readonly #lives: Cli[] = [];
   #killed = false;
@@ -28,7 +20,6 @@ export class Part {
 
   constructor(options: PartOptions) {
     this.#options = options;
-    this.role = options.role;
     this.name = options.name;
   }
 
@@ -48,7 +39,6 @@ export class Part {
       if (finished.signal !== 'SIGKILL') {
         throw new Error(`${this.name} ended with status ${String(finished.status)}\n${finished.stderr}`);
       }
-      if (!this.#killed) this.deaths++;
       await delay(this.#options.awayMs());
       if (this.#ended) return finished;
     }
@@ -56,7 +46,6 @@ export class Part {
 
   kill(): void {
     this.#killed = true;
-    this.kills++;
     this.#lives.at(-1)?.kill('SIGKILL');
   }
 

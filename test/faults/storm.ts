@@ -13,15 +13,6 @@ export interface Targets {
   readonly proxies: readonly RedisProxy[];
 }
 
-/** What was done to the fleet. */
-export interface Damage {
-  redisPauses: number;
-  redisRestarts: number;
-  redisLosses: number;
-  cuts: number;
-  guardFaults: number;
-}
-
 type Strike = () => Promise<boolean>;
 
 const REST_MS = [600, 1400] as const;
@@ -30,7 +21,6 @@ const REST_MS = [600, 1400] as const;
  * About every second one fault, chosen by a seeded generator. Faults that last go on beside the next ones.
  */
 export class Storm {
-  readonly damage: Damage = { redisPauses: 0, redisRestarts: 0, redisLosses: 0, cuts: 0, guardFaults: 0 };
   /** One line a fault, with the second of the storm. */
   readonly log: string[] = [];
   readonly #targets: Targets;
@@ -65,15 +55,15 @@ export class Storm {
     const forMs = this.#between(500, 3000);
     const ofGuard = (name: string, faults: readonly ScriptedFault[]): readonly [string, Strike] => [
       `guard ${guards.indexOf(guard)} ${name}`,
-      () => this.#strikeGuard(guard, faults),
+      () => guard.setFaults(faults),
     ];
     const faults: readonly (readonly [weight: number, fault: readonly [string, Strike]])[] = [
       [8, [`kill ${part.name}`, async () => part.isUp && (part.kill(), true)]],
       [1, ['pause Redis', async () => this.#pauseRedis(this.#between(1000, 5000))]],
-      [1, ['restart Redis with its data', async () => this.#restartRedis('redisRestarts')]],
-      [1, ['restart Redis without its data', async () => this.#restartRedis('redisLosses')]],
-      [1, [`reset worker ${proxies.indexOf(proxy)}`, async () => this.#cut(() => proxy.reset())]],
-      [1, [`silence worker ${proxies.indexOf(proxy)}`, async () => this.#cut(() => proxy.silence())]],
+      [1, ['restart Redis with its data', async () => this.#restartRedis({ losesData: false })]],
+      [1, ['restart Redis without its data', async () => this.#restartRedis({ losesData: true })]],
+      [1, [`reset worker ${proxies.indexOf(proxy)}`, async () => (proxy.reset(), true)]],
+      [1, [`silence worker ${proxies.indexOf(proxy)}`, async () => (proxy.silence(), true)]],
       [1, ofGuard('refuses', [{ kind: 'down', forMs }])],
       [1, ofGuard('goes away', [{ kind: 'down', how: 'closed', forMs }])],
       [1, ofGuard('is overloaded', [{ kind: 'overload', rate: 0.7, forMs }])],
@@ -85,43 +75,30 @@ export class Storm {
     return (faults.find(([weight]) => (at -= weight) < 0) ?? faults[0]!)[1];
   }
 
-  #cut(cut: () => void): boolean {
-    cut();
-    this.damage.cuts++;
-    return true;
-  }
-
-  async #strikeGuard(guard: GuardProcess, faults: readonly ScriptedFault[]): Promise<boolean> {
-    if (!(await guard.setFaults(faults))) return false;
-    this.damage.guardFaults++;
-    return true;
-  }
-
   #pauseRedis(forMs: number): boolean {
     const { redis } = this.#targets;
-    return this.#hitRedis('redisPauses', async () => {
+    return this.#hitRedis(async () => {
       process.kill(redis.pid, 'SIGSTOP');
       await delay(forMs);
       process.kill(redis.pid, 'SIGCONT');
     });
   }
 
-  #restartRedis(kind: 'redisRestarts' | 'redisLosses'): boolean {
+  #restartRedis({ losesData }: { readonly losesData: boolean }): boolean {
     const { redis } = this.#targets;
     const awayMs = this.#between(100, 2000);
-    return this.#hitRedis(kind, async () => {
+    return this.#hitRedis(async () => {
       await redis.kill();
-      if (kind === 'redisLosses') await redis.loseData();
+      if (losesData) await redis.loseData();
       await delay(awayMs);
       await redis.boot();
     });
   }
 
   /** One thing at a time happens to Redis. */
-  #hitRedis(kind: 'redisPauses' | 'redisRestarts' | 'redisLosses', hit: () => Promise<void>): boolean {
+  #hitRedis(hit: () => Promise<void>): boolean {
     if (this.#redisIsHit) return false;
     this.#redisIsHit = true;
-    this.damage[kind]++;
     const lasting = hit().finally(() => {
       this.#redisIsHit = false;
       this.#lasting.delete(lasting);

@@ -11,9 +11,9 @@ import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 import { DEADLY_MARK } from './corpus.ts';
 import { keepEvidence } from './evidence.ts';
 import { GuardProcess, type Judged } from './guard-process.ts';
-import { Part, type Role } from './part.ts';
+import { Part } from './part.ts';
 import { RedisProxy } from './redis-proxy.ts';
-import { Storm, type Damage } from './storm.ts';
+import { Storm } from './storm.ts';
 
 const WORKERS = 3;
 const GUARDS = 2;
@@ -25,16 +25,11 @@ const PRELOAD = fileURLToPath(new URL('preload/die-of-deadly-text.mjs', import.m
 
 /** What became of a run in a storm. */
 export interface Trial {
-  readonly seconds: number;
   readonly dir: string;
   readonly status: number | null;
   readonly lines: readonly OutcomeLine[];
   /** What each guard judged, by its address, then by `content_sha256`. */
   readonly judged: ReadonlyMap<string, ReadonlyMap<string, readonly Judged[]>>;
-  readonly kills: Readonly<Record<Role, number>>;
-  /** Workers that died of an item. */
-  readonly deathsOfItems: number;
-  readonly damage: Damage;
   readonly redis: TestRedis;
   /** Keeps what tells why something did not hold; gives the folder. */
   readonly keepEvidence: () => Promise<string>;
@@ -58,11 +53,9 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   const fleet = new Fleet({ redis, out, guards: guards.map(({ address }) => address) });
 
   const awayMs = (): number => Math.round(next() * AWAY_MS);
-  const part = (role: Role, name: string, start: () => Promise<Cli>): Part =>
-    new Part({ role, name, start, awayMs });
+  const part = (name: string, start: () => Promise<Cli>): Part => new Part({ name, start, awayMs });
   const env = { NODE_OPTIONS: `--import ${PRELOAD}`, FAULTS_DEADLY_MARK: DEADLY_MARK };
   const feeder = new Part({
-    role: 'feeder',
     name: 'feeder',
     start: async () => {
       const run = await onlyRun(out).catch(() => null);
@@ -72,11 +65,11 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
     isDone: ({ status }) => status === 0 || status === 5,
   });
   const others = [
-    ...guards.map((guard, index) => part('guard', `guard-${index}`, async () => guard.start())),
+    ...guards.map((guard, index) => part(`guard-${index}`, async () => guard.start())),
     ...proxies.map(({ url }, index) =>
-      part('worker', `worker-${index}`, async () => fleet.worker({ redisUrl: url, env })),
+      part(`worker-${index}`, async () => fleet.worker({ redisUrl: url, env })),
     ),
-    part('sink', 'sink', async () => fleet.sink()),
+    part('sink', async () => fleet.sink()),
   ];
   const parts = [feeder, ...others];
   const storm = new Storm({ parts, guards, redis, proxies }, next);
@@ -87,7 +80,6 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
     for (const one of parts) one.end();
   };
 
-  const begunAt = performance.now();
   const over = new AbortController();
   const lives = others.map((other) => other.live());
   try {
@@ -99,22 +91,15 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
     });
     late.catch(() => {});
     const { status } = await Promise.race([fed, late, ...lives.map(never)]);
-    const seconds = (performance.now() - begunAt) / 1000;
     over.abort();
     await raging;
-    const kills = { feeder: 0, worker: 0, sink: 0, guard: 0 };
-    for (const { role, kills: count } of parts) kills[role] += count;
     return {
-      seconds,
       dir,
       status,
       lines: await outcomes(dir),
       judged: new Map(
         await Promise.all(guards.map(async (guard) => [guard.address, await guard.judged()] as const)),
       ),
-      kills,
-      deathsOfItems: others.reduce((sum, { deaths }) => sum + deaths, 0),
-      damage: storm.damage,
       redis,
       keepEvidence: evidence,
       end,

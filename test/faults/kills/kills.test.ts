@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { Cli, type Finished, guardsweep, temporaryFolder } from '../../helpers/cli.ts';
 import { random } from '../../helpers/corpus.ts';
@@ -15,11 +15,6 @@ const CORPUS_SEED = 7;
 const LIVES = 8;
 /** Deaths by the clock strike within this time of a start: it includes loading the program. */
 const MAX_LIFE_MS = 3000;
-
-const table: string[][] = [
-  ['seed', 'deaths at an operation', 'torn writes', 'deaths by the clock', 'items', 'verify'],
-];
-afterAll(() => console.log(table.map((row) => row.join(' | ')).join('\n')));
 
 interface Undisturbed {
   readonly lines: readonly object[];
@@ -61,7 +56,6 @@ it.each(seeds())(
     await writeCorpus(corpus, CORPUS_SEED);
     const expected = await (judgedOnce ??= judgeUndisturbed(corpus));
     const out = join(folder, 'runs');
-    const deaths = { operation: 0, torn: 0, clock: 0 };
 
     /** Lets the run live once, with a death ahead of it. */
     const live = async (): Promise<Finished> => {
@@ -71,19 +65,15 @@ it.each(seeds())(
         const cli = new Cli([...args, '--quiet']);
         await Promise.race([delay(next() * MAX_LIFE_MS), cli.finished()]);
         cli.kill('SIGKILL');
-        const finished = await cli.finished();
-        if (finished.signal !== null) deaths.clock++;
-        return finished;
+        return cli.finished();
       }
       const how = (['before', 'torn', 'after'] as const)[Math.floor(next() * 3)]!;
       // The first operations, which begin an epoch, are as likely to be struck as the many that follow.
       const at =
         next() < 0.5 ? 1 + Math.floor(next() * 30) : 1 + Math.floor((next() * expected.operations) / 3);
-      const finished = await guardsweep([...args, '--quiet'], {
+      return guardsweep([...args, '--quiet'], {
         env: { NODE_OPTIONS: `--import ${PRELOAD}`, DIE_AT: String(at), DIE_HOW: how },
       });
-      if (finished.signal !== null) deaths[how === 'torn' ? 'torn' : 'operation']++;
-      return finished;
     };
 
     for (let life = 0; life < LIVES; life++) {
@@ -103,8 +93,5 @@ it.each(seeds())(
     const dir = await onlyRun(out);
     expect(differences(comparable(await outcomes(dir)), expected.lines)).toEqual([]);
     expect(await verifyRun(dir, {})).toMatchObject({ ok: true, items: expected.lines.length });
-    table.push(
-      [seed, deaths.operation, deaths.torn, deaths.clock, expected.lines.length, 'clean'].map(String),
-    );
   },
 );
