@@ -1,13 +1,12 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Item } from '../../../src/domain/item.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isFields } from '../../../src/formats/record.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
-import { corpus, readItems } from '../../ingest/read-items.ts';
+import { asked, corpus, readItems } from '../../ingest/read-items.ts';
 import { childrenNamed } from '../../normalize/audio/processes.ts';
 import { batchesOf, rowsOf, valuesOf } from './read-rows.ts';
 
@@ -23,29 +22,19 @@ const TEXTS = `select i as id, case when i % 7 = 0 then null else
   repeat(md5(i::varchar) || ' word ', 1 + (i % 5)::int) end as text, 'label ' || (i % 3) as label
   from range(3000) r(i)`;
 
-describe('text columns as DuckDB writes them', () => {
-  test.each([
-    ['snappy', ''],
-    ['zstd', ''],
-    ['zstd', ', compression_level 19'],
-    ['gzip', ''],
-    ['brotli', ''],
-    ['lz4_raw', ''],
-    ['uncompressed', ''],
-    ['zstd', ", parquet_version 'v2'"],
-  ])('are read from %s%s', async (codec, more) => {
+test.each(["'snappy'", "'zstd'", "'gzip'", "'brotli'", "'lz4_raw'", "'zstd', parquet_version 'v2'"])(
+  'text columns are read from %s',
+  async (codec) => {
     const path = join(folder, 'texts.parquet');
-    await duckdb(
-      `copy (${TEXTS}) to '${path}' (format parquet, codec '${codec}', row_group_size 2048${more})`,
-    );
+    await duckdb(`copy (${TEXTS}) to '${path}' (format parquet, codec ${codec}, row_group_size 2048)`);
     const { records, problem } = await rowsOf(path, { wanted: ['id'] });
     expect(problem).toBeNull();
     expect(valuesOf(records)).toEqual(
       (await duckdb(`select id::int as id, text, label from (${TEXTS})`)).map((row) => ({ ...row })),
     );
     expect(records.map(({ row, line }) => [row, line])).toEqual(records.map((_, index) => [index + 1, null]));
-  });
-});
+  },
+);
 
 test('the old LZ4 codec is named as what is to be changed', async () => {
   const path = join(folder, 'lz4.parquet');
@@ -73,15 +62,13 @@ test('nested columns are read as JSON would hold them, and found by path', async
     case when i % 3 = 0 then [] when i % 3 = 1 then null else [['x'], null, []] end as lists
     from range(6) r(i)) to '${path}' (format parquet)`);
   const { records } = await rowsOf(path);
+  const asks = { role: 'assistant', content: null };
   expect(valuesOf(records)).toEqual(
     Array.from({ length: 6 }, (_, i) => ({
-      messages: [
-        { role: 'user', content: `question ${i}` },
-        { role: 'assistant', content: null },
-      ],
+      messages: [{ role: 'user', content: `question ${i}` }, asks],
       data: { text: `nested ${i}`, tags: ['a', 'b'], n: i },
       names: { one: `value ${i}`, two: null },
-      lists: i % 3 === 0 ? [] : i % 3 === 1 ? null : [['x'], null, []],
+      lists: [[], null, [['x'], null, []]][i % 3],
     })),
   );
   const { content } = records[2]!;
@@ -89,8 +76,6 @@ test('nested columns are read as JSON would hold them, and found by path', async
   expect(content.get('data.text')).toBe('nested 2');
   expect(content.get('DATA.Tags')).toEqual(['a', 'b']);
   expect(content.get('messages.content')).toEqual(['question 2', null]);
-  expect(content.get('data.absent')).toBeUndefined();
-  expect(content.positionOf('data.text')).toBe(1);
 });
 
 test('typed columns are read where they are wanted, and not otherwise', async () => {
@@ -139,13 +124,10 @@ async function replaceIn(path: string, text: string, by: Buffer): Promise<void> 
 
 const CAFE = Buffer.from('caf\u00e9 au lait', 'latin1');
 
-test.each([
-  ['in pages', 'dictionary_size_limit 1'],
-  ['in a dictionary', 'dictionary_size_limit 1000'],
-])('a text that is not UTF-8 %s ends the file, and its column is named', async (_, form) => {
+test('a text that is not UTF-8 ends the file, and its column is named', async () => {
   const path = join(folder, 'latin.parquet');
   await duckdb(`copy (select i as id, 'fine ' || i as label, case when i = 5000 then 'cafX au lait' else 'text ' || (i % 7) end as body
-    from range(9000) r(i)) to '${path}' (format parquet, codec uncompressed, row_group_size 2048, ${form})`);
+    from range(9000) r(i)) to '${path}' (format parquet, codec uncompressed, row_group_size 2048)`);
   await replaceIn(path, 'cafX au lait', CAFE);
   const items = await readItems([corpus(path, { textColumns: ['body'] })]);
   const rest = items.pop();
@@ -154,7 +136,7 @@ test.each([
     message: 'the Parquet file has text that is not UTF-8, in "body"',
   });
   expect(items.length).toBeGreaterThanOrEqual(4096);
-  expect(items.map(textOfItem)).toEqual(items.map((_item, i) => `text ${i % 7}`));
+  expect(items.map(asked)).toEqual(items.map((_item, i) => `text ${i % 7}`));
 });
 
 test('bytes that are not text are an error of their row, and nothing in a column that is not judged', async () => {
@@ -164,19 +146,14 @@ test('bytes that are not text are an error of their row, and nothing in a column
     to '${path}' (format parquet, codec uncompressed, dictionary_size_limit 1)`);
   await replaceIn(path, 'cafX', CAFE.subarray(0, 4));
   const items = await readItems([corpus(path)]);
-  expect(items.map((item) => item.settled?.error?.code ?? textOfItem(item))).toEqual([
-    'text 0',
-    'UNSUPPORTED_TYPE',
-    'text 2',
-  ]);
+  expect(items.map(asked)).toEqual(['text 0', 'UNSUPPORTED_TYPE', 'text 2']);
 });
 
 test('an image in a column of bytes is judged as an image', async () => {
   const path = join(folder, 'image.parquet');
   const png = (await drawn(16, 16).png().toBuffer()).toString('hex');
-  await duckdb(
-    `copy (select {'bytes': from_hex('${png}'), 'path': null} as image) to '${path}' (format parquet)`,
-  );
+  const row = `select {'bytes': from_hex('${png}'), 'path': null} as image`;
+  await duckdb(`copy (${row}) to '${path}' (format parquet)`);
   const [item] = await readItems([corpus(path)]);
   expect([item?.settled, item?.request?.modality]).toEqual([null, 'image']);
 });
@@ -208,18 +185,17 @@ test('rows before a damage are read', async () => {
   expect(valuesOf(records)).toEqual(records.map((_, i) => ({ text: `text number ${i}Q` })));
 });
 
-test.each([100, 200_000])('the open file is read, of %d rows, whatever its name is by now', async (rows) => {
+test('the open file is read, whatever its name is by now', async () => {
   const path = join(folder, 'swapped.parquet');
-  await duckdb(
-    `copy (select 'opened ' || md5(i::varchar) as text from range(${rows}) r(i)) to '${path}' (format parquet)`,
-  );
+  const rows = "select 'opened ' || md5(i::varchar) as text from range(100000) r(i)";
+  await duckdb(`copy (${rows}) to '${path}' (format parquet)`);
   const opened = async (): Promise<void> => {
     await rm(path);
     await duckdb(`copy (select 'other' as text) to '${path}' (format parquet)`);
   };
   const { records } = await rowsOf(path, { opened, recordBytes: 1000 });
   for (const { text } of valuesOf(records)) expect(text).toMatch(/^opened /);
-  expect(records).toHaveLength(rows);
+  expect(records).toHaveLength(100_000);
 });
 
 test('an abort ends the process that reads', async () => {
@@ -236,17 +212,11 @@ test('an abort ends the process that reads', async () => {
 
 test('what a few bytes expand to is bounded, even in rows too large to be judged', async () => {
   const path = join(folder, 'bomb.parquet');
-  await duckdb(
-    `copy (select repeat('long ', 180000) as text from range(4000) r(i)) to '${path}' (format parquet)`,
-  );
-  const { size } = await stat(path);
-  expect(size).toBeLessThan(200_000);
+  const rows = "select repeat('long ', 180000) as text from range(4000) r(i)";
+  await duckdb(`copy (${rows}) to '${path}' (format parquet)`);
+  expect((await stat(path)).size).toBeLessThan(200_000);
   const { records, problem } = await rowsOf(path, { recordBytes: 1000 });
   expect(problem?.error.code).toBe('ITEM_TOO_LARGE');
   expect(records.length).toBeGreaterThan(1000);
   expect(records.length).toBeLessThan(1700);
 });
-
-function textOfItem({ request }: Item): string | null {
-  return request?.requestType === 'prompt' && request.modality === 'text' ? request.text : null;
-}
