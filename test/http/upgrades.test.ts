@@ -73,12 +73,6 @@ describe('a WebSocket handshake', () => {
     expect(reply).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [^]*connection: close[^]*\r\n\r\n.+\n$`));
     expect(upgraded).toEqual([]);
   });
-
-  it('is an ordinary request where nobody takes it', async () => {
-    const { port } = await started({ upgrade: undefined! });
-    const reply = await text(send({ port, headers: { ...websocket, connection: 'upgrade, close' } }));
-    expect(reply).toMatch(/^HTTP\/1\.1 200 /);
-  });
 });
 
 it('a request that offers another protocol is an ordinary one', async () => {
