@@ -94,27 +94,6 @@ describe('the media of an item', () => {
     expect((await asking.ask(0, 'thumbnail', { revealed: 'yes' })).status).toBe(400);
   });
 
-  test('are asked for and given up in any number, and then there is a turn for the next one', async () => {
-    const pictures = Array.from({ length: 12 }, (_, at) =>
-      drawn(900 + at, 900)
-        .png()
-        .toBuffer(),
-    );
-    const files = (await Promise.all(pictures)).map((picture, at) => [`${at + 10}.png`, picture] as const);
-    const { run, asking } = await askAbout(Object.fromEntries(files));
-    const { origin, token } = asking.served;
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const asked = run.lines.map(({ seq }) =>
-      fetch(origin + asking.path(seq, 'thumbnail'), { method: 'POST', headers, body: '{}', signal }),
-    );
-    expect((await asked[0]!).status).toBe(200);
-    leaving.abort();
-    await Promise.allSettled(asked);
-    expect((await asking.ask(11, 'thumbnail')).status).toBe(200);
-  });
-
   test('are the frame that decided', async () => {
     const folder = await temporaryFolder();
     const frames = await Promise.all(['red', 'lime', 'blue'].map((colour) => solid(colour).png().toBuffer()));

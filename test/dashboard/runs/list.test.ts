@@ -2,15 +2,9 @@ import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
-import { Failure } from '../../../src/domain/failure.ts';
 import { purgeRun } from '../../../src/runs/retention/purge-run.ts';
-import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
-import {
-  openUnready,
-  serveDashboard,
-  startDashboard,
-  type ServedDashboard,
-} from '../../helpers/dashboard.ts';
+import { folderWith } from '../../helpers/cli.ts';
+import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
 import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { rawRequest } from '../raw-request.ts';
@@ -59,21 +53,6 @@ it('lists hundreds of runs, finished or not, and one bad directory is its own pr
   expect(state('not-json')).toEqual(['unreadable', 'its run.json cannot be read']);
   for (const name of others.slice(1)) expect(state(name!)[0]).toBe('unreadable');
   expect(served.said).toEqual([]);
-});
-
-it('answers 304 to those who have the same list or run already, and again once it has changed', async () => {
-  const { out, dir } = await finishedRun();
-  const { origin, cookie } = await serveDashboard({ out });
-  const ask = (path: string, etag: string): Promise<Response> =>
-    fetch(origin + path, { headers: { cookie, 'if-none-match': etag } });
-  const tagOf = async (path: string): Promise<string> => (await ask(path, '')).headers.get('etag')!;
-  const [list, detail] = ['/api/runs', `/api/runs/${basename(dir)}`];
-  const tag = await tagOf(list);
-  expect((await ask(detail, await tagOf(detail))).status).toBe(304);
-  const same = await ask(list, tag);
-  expect([same.status, await same.text()]).toEqual([304, '']);
-  await cp((await newRun()).dir, join(out, 'begun'), { recursive: true });
-  expect((await ask(list, tag)).status).toBe(200);
 });
 
 it('shows a purged run as such, with its counts', async () => {
@@ -157,25 +136,4 @@ it('changes nothing in a run that others can write in', async () => {
     const response = await served.fetch(`/api/runs/${run}/actions/${action}`, { method: 'POST', body: {} });
     expect([action, response.status]).toEqual([action, 403]);
   }
-});
-
-it('lists a run among more other folders than runs that are listed, and those that become runs', async () => {
-  const { out, dir } = await finishedRun();
-  await Promise.all(Array.from({ length: 1100 }, (_, at) => mkdir(join(out, `other-${at}`))));
-  const served = await serveDashboard({ out });
-  const names = async (): Promise<string[]> => (await listed(served)).map(({ run }) => run);
-  expect(await names()).toEqual([basename(dir)]);
-  await cp(dir, join(out, 'other-1'), { recursive: true });
-  expect((await served.fetch('/api/runs/other-1')).status).toBe(200);
-  expect(await names()).toEqual(['other-1', basename(dir)]);
-});
-
-it('an embedded guard that dies ends the server', async () => {
-  const died = new AbortController();
-  const served = await startDashboard({
-    out: await temporaryFolder(),
-    openGuards: async (signal, say) => ({ ...(await openUnready([])(signal, say)), died: died.signal }),
-  });
-  died.abort(new Failure('internal', 'the embedded guard died'));
-  await expect(served.close()).rejects.toThrow('the embedded guard died');
 });
