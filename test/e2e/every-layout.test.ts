@@ -33,7 +33,9 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
     'ok MALFORMED_ROW ok INVALID_ENCODING MALFORMED_ROW EMPTY_CONTENT MALFORMED_ROW ok',
   ],
   ['a/wide-header.csv', `id,comment,approve,reject\n1,${text('one')}\n2,${text('two')}\n`, 'ok ok'],
+  ['a/trailing.csv', `id,comment\r\n1,${text('one')},\r\n2,${text('two')},,\r\n`, 'ok ok'],
   ['a/newline.json', `[{"text":"${text('one')}"},{"text":"${text('two\n')}"}]`, 'ok MALFORMED_ROW'],
+  ['a/good.tsv', `id\tbody\n1\t${text('tsv')}\n`, 'ok'],
   ['a/semicolon.csv', `\ufeffid;comment\r\n1;${text('semicolon')}\r\n2;"${text('a;b')}"\r\n`, 'ok ok'],
   [
     'a/unclosed.csv',
@@ -70,6 +72,7 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
     'ok ok INVALID_ROLE INVALID_CONVERSATION INVALID_CONVERSATION EMPTY_CONTENT',
   ],
   ['c/sharegpt.jsonl', jsonl({ conversations: [{ from: 'human', value: text('h') }] }), 'ok'],
+  ['c/pairs.json', JSON.stringify([[['user', text('p')]], [['user', text('q')]]]), 'ok ok'],
   [
     'd/pairs.jsonl',
     jsonl(
@@ -85,6 +88,7 @@ const FILES: readonly (readonly [path: string, content: string | Buffer, outcome
     'ok',
   ],
   ['e/note.txt', text('a note'), 'ok'],
+  ['e/note.md', `# ${text('a heading')}\n`, 'ok'],
   ['e/empty.txt', '', 'EMPTY_CONTENT'],
   ['e/utf16.txt', Buffer.from(`\ufeff${text('utf-16')}`, 'utf16le'), 'ok'],
   ['e/picture.txt', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'CORRUPT_MEDIA'],
@@ -133,6 +137,16 @@ describe('a corpus of every layout and every kind of bad row', () => {
     );
     expect(await verifyRun(run, {})).toMatchObject({ ok: true, items: lines.length });
 
+    await expectNoContent(done);
+  });
+
+  it('shows no content either when a table has no header', async () => {
+    const row = (at: number): string =>
+      `${text('a sentence that somebody wrote')} ${at},${text('another of theirs')}\n`;
+    const folder = await folderWith({ 'bare.csv': [1, 2, 3].map(row).join('') });
+    const done = await guardsweep(['enqueue', 'bare.csv'], { cwd: folder });
+    expect(done.status).toBe(0);
+    expect(done.stdout).toContain('Judged as text by what they hold: 1, 2 in bare.csv');
     await expectNoContent(done);
   });
 

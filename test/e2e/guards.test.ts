@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { blackHole } from '../helpers/black-hole.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
+import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/synthetic-guard.ts';
@@ -79,6 +80,34 @@ describe('a run against guards that fail', () => {
   });
 });
 
+describe('an address that answers no attempt to connect', () => {
+  /** Milliseconds from the last output of a command to its end. */
+  async function lingering(args: readonly string[], status: number): Promise<number> {
+    const command = new Cli(args);
+    let lastAt = performance.now();
+    for (const stream of [command.child.stdout!, command.child.stderr!]) {
+      stream.on('data', () => (lastAt = performance.now()));
+    }
+    const done = await command.finished();
+    expect(done.status, done.stderr).toBe(status);
+    return performance.now() - lastAt;
+  }
+
+  it('keeps neither a command nor a run, alone or beside a good guard', async () => {
+    const away = ['--guard', `grpc://127.0.0.1:${await blackHole()}`];
+    const good = ['--guard', (await syntheticGuard()).address];
+    const { path, out } = await comments(10);
+    const enqueue = ['enqueue', path, '--out', out, ...away];
+    const took = await Promise.all([
+      lingering(['fingerprint', ...away], 4),
+      lingering(['doctor', ...away], 4),
+      lingering([...enqueue, '--start-wait', '1s'], 4),
+      lingering([...enqueue, ...good], 0),
+    ]);
+    expect(Math.max(...took)).toBeLessThan(15_000);
+  });
+});
+
 it.runIf(process.platform === 'linux')('a crash leaves nothing of the memory in a core file', async () => {
   const folder = await temporaryFolder();
   const marker = `marker-${randomUUID()}`;
@@ -99,5 +128,19 @@ it.runIf(process.platform === 'linux')('a crash leaves nothing of the memory in 
   // Where the system writes cores to the working directory.
   for (const name of await readdir(folder)) {
     expect((await readFile(join(folder, name))).includes(marker), name).toBe(false);
+  }
+});
+
+it('fills all category scores of every item with embedded:all-scores, and says so in the record', async () => {
+  const { path, out } = await comments(3);
+  for (const guard of ['embedded:', 'embedded:all-scores']) {
+    const done = await guardsweep(['enqueue', path, '--out', out, '--guard', guard]);
+    expect(done.status).toBe(0);
+    const lines = await outcomes(printedRun(done));
+    for (const line of lines) {
+      expect(line).toMatchObject({ endpoint: guard, flagged: false, reused_from: null });
+      const scores = line.subcategory_scores;
+      expect(scores === null ? 0 : Object.keys(scores).length).toBe(guard === 'embedded:' ? 0 : 13);
+    }
   }
 });
