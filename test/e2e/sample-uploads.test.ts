@@ -9,28 +9,27 @@ import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What became of the items of each kind of file with the demonstration guard. */
-function list(lines: readonly OutcomeLine[]): string {
+/** A row for each kind of file: what became of its items with the demonstration guard. */
+function table(lines: readonly OutcomeLine[]): string {
   const kindOf = ({ source }: OutcomeLine) => /(?:\.tar)?\.\w+$/.exec(source.path)![0];
-  const kinds = [...new Set(lines.map(kindOf))].sort();
-  const counted = (chosen: readonly OutcomeLine[]): string =>
-    kinds
-      .map((kind) => [kind, chosen.filter((line) => kindOf(line) === kind)] as const)
-      .filter(([, items]) => items.length > 0)
-      .map(([kind, items]) => {
-        const codes = [...new Set(items.flatMap(({ error }) => error?.code ?? []))];
-        return `\`${kind}\` ${items.length}${codes.map((code) => ` \`${code}\``).join('')}`;
-      })
-      .join(', ');
-  const judged = lines.filter(({ error }) => error === null);
+  const rows = [...new Set(lines.map(kindOf))].sort().map((kind) => {
+    const items = lines.filter((line) => kindOf(line) === kind);
+    const judged = items.filter(({ error }) => error === null);
+    const flagged = judged.filter(({ decision }) => decision !== 'allow');
+    const codes = items.flatMap(({ error }) => (error === null ? [] : [`\`${error.code}\``]));
+    const reasons = [...new Set(codes)].map(
+      (code) => `${codes.filter((one) => one === code).length} ${code}`,
+    );
+    return `| \`${kind}\` | ${items.length} | ${judged.length} | ${flagged.length} | ${reasons.join(', ')} |`;
+  });
   return [
-    `- Judged: ${counted(judged)}.`,
-    `- Flagged: ${counted(judged.filter(({ decision }) => decision !== 'allow'))}.`,
-    `- Not judged: ${counted(lines.filter(({ error }) => error !== null))}.`,
+    '| Kind | Items | Judged | Flagged | Not judged |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
   ].join('\n');
 }
 
-// `npx vitest run --config test/e2e/vitest.config.ts test/e2e/sample-uploads.test.ts -u` writes the list again.
+// `npx vitest run --config test/e2e/vitest.config.ts test/e2e/sample-uploads.test.ts -u` writes the table again.
 test('one of each kind of file is judged by one command, as the documentation tells', async () => {
   const cwd = await temporaryFolder();
   await cp(resolve(root, 'jobs/sample-uploads'), join(cwd, 'uploads'), { recursive: true });
@@ -47,6 +46,6 @@ test('one of each kind of file is judged by one command, as the documentation te
 
   const page = await readFile(resolve(root, 'docs/job-files.md'), 'utf8');
   const style = await resolveConfig(resolve(root, 'package.json'));
-  const derived = await format(withList(page, 'kinds', list(lines)), { ...style, parser: 'markdown' });
+  const derived = await format(withList(page, 'kinds', table(lines)), { ...style, parser: 'markdown' });
   await expect(derived).toMatchFileSnapshot('../../docs/job-files.md');
 });
