@@ -69,6 +69,18 @@ it('a guard that dies in mid request: 503 when it does not come back, verdicts a
   expect((await send(`${origin}/readyz`)).status).toBe(200);
 });
 
+it('a guard that comes back in time answers what it left undone', async () => {
+  const { script, holds } = gated();
+  const dying = await guard({ script });
+  const pool = await connect([dying], { maxWaitMs: null });
+  const { origin } = await serve(pool, { guardGraceMs: 30_000 });
+  const held = sendText(origin, 'held');
+  await holds(1);
+  dying.kill();
+  await guard({ port: dying.port });
+  expect((await held).status).toBe(200);
+});
+
 it('a client that goes away takes its request from the guard, and its place', async () => {
   const { script, holds } = gated();
   const held = await guard({ script });

@@ -35,3 +35,10 @@ it('the description has every route, every error code, and schemas that replies 
     expect(ajv.validate(document.components.schemas[name]!, body), ajv.errorsText()).toBe(true);
   }
 });
+
+it('a server that needs a token says so', async () => {
+  const { origin } = await serve(await connect([await guard()]), { token: 'secret' });
+  const headers = { authorization: 'Bearer secret' };
+  const document = (await send(`${origin}/openapi.json`, { headers })).body as Document;
+  expect(document.security).toEqual([{ bearer: [] }]);
+});

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { piecesOf } from '../../src/gateway/streams/relayed-stream.ts';
@@ -54,6 +55,25 @@ describe('a moderation stream through the gateway', () => {
     expect(await stream.ended).toBe('OK');
   });
 
+  it('is answered with the latest verdict by a guard that waits for more text', async () => {
+    const slow = await guard({
+      streams: (stream, message) => {
+        if (message.endOfStream || stream.messages.length % 3 === 0 || isProbe(stream))
+          ordinary(stream, message);
+      },
+    });
+    const { origin } = await serve(await connect([slow]));
+    const stream = new WebSocketStreamClient(origin);
+    stream.send(first);
+    await stream.replied(1);
+    stream.send({ seq: 1, chunk: 'two ' });
+    stream.send({ seq: 2, chunk: 'three ' });
+    await stream.replied(3);
+    expect(stream.verdicts.map(({ processedUntilSeq }) => processedUntilSeq)).toEqual([-1, 2, 2]);
+    stream.send({ seq: 3, endOfStream: true });
+    await stream.judged(3);
+  });
+
   it('ends at the guard when the client goes away, and is counted while it is open', async () => {
     const server = await guard({ streams: ordinary });
     const { origin } = await serve(await connect([server]));
@@ -67,11 +87,56 @@ describe('a moderation stream through the gateway', () => {
     expect(await metric(origin, 'guardsweep_moderation_stream_verdicts_total')).toMatch(/ 1$/);
   });
 
+  it('ends with UNAVAILABLE, in words, when the gateway shuts down', async () => {
+    const gateway = await serve(await connect([await guard({ streams: ordinary })]));
+    const stream = new WebSocketStreamClient(gateway.origin);
+    stream.send(first);
+    await stream.judged(0);
+    const closed = gateway.close(new AbortController().signal);
+    expect(await stream.ended).toBe('UNAVAILABLE');
+    expect(stream.text).toBe('the server is shutting down');
+    await closed;
+  });
+
   it('ends with UNIMPLEMENTED where no guard takes streams', async () => {
     const { origin } = await serve(await connect([await guard(), await restGuard()]));
     const stream = new WebSocketStreamClient(origin);
     stream.send(first);
     expect(await stream.ended).toBe('UNIMPLEMENTED');
+  });
+
+  it('may be one of 64 per guard, and again after an overload', async () => {
+    let isOverloaded = false;
+    const server = await guard({
+      streams: (stream, message) => {
+        if (isOverloaded) stream.fail('RESOURCE_EXHAUSTED', 'too many streams');
+        else ordinary(stream, message);
+      },
+    });
+    const { origin } = await serve(await connect([server]));
+    const judged = async (): Promise<WebSocketStreamClient | null> => {
+      const stream = new WebSocketStreamClient(origin);
+      stream.send(first);
+      const code = await Promise.race([stream.judged(0).then(() => null), stream.ended]);
+      if (code === null) return stream;
+      expect(code).toBe('RESOURCE_EXHAUSTED');
+      return null;
+    };
+    const open = await Promise.all(Array.from({ length: 64 }, judged));
+    expect(open).not.toContain(null);
+    expect(await judged()).toBeNull();
+    isOverloaded = true;
+    for (const stream of open) stream!.send({ seq: 1, chunk: 'two' });
+    for (const stream of open) expect(await stream!.ended).toBe('RESOURCE_EXHAUSTED');
+    expect(await judged()).toBeNull();
+    isOverloaded = false;
+    const again: WebSocketStreamClient[] = [];
+    while (again.length < 64) {
+      const stream = await judged();
+      if (stream === null) await sleep(50);
+      else again.push(stream);
+    }
+    for (const stream of again) stream.leave();
   });
 
   it('may have long chunks, which reach the guard in pieces', async () => {

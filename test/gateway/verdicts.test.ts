@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it, onTestFinished } from 'vitest';
-import { startGuardServer } from '../../src/guard-server/server.ts';
-import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
+import { expect, it } from 'vitest';
 import {
   closeAfterEach,
   connect,
@@ -12,7 +10,7 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { pcmFile } from '../helpers/wav.ts';
-import { codeOf, sendFile, sendText, serve } from './serve.ts';
+import { sendFile, sendText, serve } from './serve.ts';
 
 closeAfterEach();
 
@@ -82,29 +80,10 @@ it('says with a header when only a part was judged', async () => {
   expect(long.headers.get('guardsweep-coverage')).toBe('300/301 seconds');
 });
 
-it('each failure of the contract keeps its name, has its status, and costs no other request (C-702, C-703, C-706, C-707)', async () => {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
-  const { origin } = await serve(await connect([server]));
-  const failures: readonly (readonly [code: ContractCode, status: number])[] = [
-    ['MISSING_PAYLOAD', 422],
-    ['INVALID_CONVERSATION', 422],
-    ['INVALID_ROLE', 422],
-    ['EMPTY_CONTENT', 422],
-    ['UNSUPPORTED_AUDIO_TYPE', 415],
-    ['SEQUENCE_OVERFLOW', 422],
-  ];
-  for (const [code, status] of failures) {
-    server.synthetic!.setFaults([{ kind: 'refuse', containing: 'zebrafinch', code }]);
-    const [good, bad, fine] = await Promise.all(
-      ['good', 'zebrafinch', 'fine'].map((text) => sendText(origin, text)),
-    );
-    expect(codeOf(bad!)).toBe(`${status} ${code}`);
-    expect(JSON.stringify(bad!.body)).not.toContain('zebrafinch');
-    expect([good!.status, fine!.status]).toEqual([200, 200]);
-  }
+it('answers with the request id of the client, or one of its own', async () => {
+  const { origin } = await serve(await connect([await guard()]));
+  const given = await sendText(origin, 'text', { 'x-request-id': 'job-7:42' });
+  expect(given.headers.get('x-request-id')).toBe('job-7:42');
+  const odd = await sendText(origin, 'text', { 'x-request-id': 'two words' });
+  expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
 });

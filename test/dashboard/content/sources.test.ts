@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../helpers/cli.ts';
+import { jsonLines } from '../../helpers/run-directory.ts';
 import { Asking } from './asking.ts';
 import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 
@@ -128,6 +129,15 @@ describe('the sources of a run', () => {
 });
 
 describe('requests for content', () => {
+  test('may come many at once, and each is logged', async () => {
+    const { asking, run } = await smallCorpus();
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => asking.content(index % 3)));
+    expect(answers.map(({ kind }) => kind)).toEqual(new Array(20).fill('text'));
+    const reveals = await jsonLines(join(run.dir, 'review', 'reveals.jsonl'));
+    expect(reveals).toHaveLength(20);
+    expect(await readFile(join(run.dir, 'review', 'reveals.jsonl'), 'utf8')).not.toContain('alert');
+  });
+
   test('end when the client goes away, and leave the server as it was', async () => {
     const { asking } = await smallCorpus();
     const { origin, cookie, pageKey, said } = asking.served;

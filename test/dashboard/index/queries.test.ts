@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ITEM_FILTER, ITEM_QUERY, ITEM_SORTS, type ItemFilter } from '../../../src/dashboard/api/items.ts';
 import type { RunIndex } from '../../../src/dashboard/index/run-index.ts';
 import { ITEM_CODES } from '../../../src/domain/item-error.ts';
-import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import { type Decision, DECISIONS, type OutcomeLine } from '../../../src/domain/outcome.ts';
+import { type DecidedItem, decisionKey } from '../../../src/record/reviews/review.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { MODALITIES } from '../../../src/domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
@@ -14,11 +16,17 @@ import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
-const DIMENSIONS = 'decisions categories modalities corpora errorCodes score search'.split(
-  ' ',
-) as Dimension[];
+const DIMENSIONS = [
+  'decisions',
+  'categories',
+  'modalities',
+  'corpora',
+  'errorCodes',
+  'review',
+  'score',
+] as const;
 
-type Dimension = 'decisions' | 'categories' | 'modalities' | 'corpora' | 'errorCodes' | 'score' | 'search';
+type Dimension = (typeof DIMENSIONS)[number] | 'search';
 
 /** The keys by which the category filter finds an item. */
 function categoriesOf({ decision, subcategory_flags }: OutcomeLine): string[] {
@@ -35,9 +43,27 @@ const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\u
 /** The same as the index, in plain JavaScript. */
 class Model {
   readonly lines: readonly OutcomeLine[];
+  /** What people decided on a content, each on a decision of a run. */
+  readonly reviews = new Map<string, { readonly decision: Decision; readonly on: Decision | null }[]>();
 
   constructor(lines: readonly OutcomeLine[]) {
     this.lines = lines;
+  }
+
+  decide(item: DecidedItem, on: Decision | null, decision: Decision): void {
+    const key = decisionKey(item);
+    this.reviews.set(key, [...(this.reviews.get(key) ?? []), { decision, on }]);
+  }
+
+  reviewOf(line: OutcomeLine): string {
+    const made = this.reviews.get(decisionKey(line));
+    if (made === undefined) return 'open';
+    const { decision } = made.at(-1)!;
+    const severest = [decision, ...made.map(({ on }) => on)].map((each) =>
+      DECISIONS.indexOf(each ?? 'allow'),
+    );
+    if (severityOf(line) > Math.max(...severest)) return 'reopened';
+    return decision === line.decision ? 'agreed' : 'overturned';
   }
 
   holds(line: OutcomeLine, filter: ItemFilter, dimension: Dimension): boolean {
@@ -56,6 +82,9 @@ class Model {
         return any(filter.corpora, corpusOf(line));
       case 'errorCodes':
         return any<string | undefined>(filter.errorCodes, line.error?.code);
+      case 'review':
+        if (filter.review === 'open') return ['open', 'reopened'].includes(this.reviewOf(line));
+        return filter.review === 'any' || filter.review === this.reviewOf(line);
       case 'score':
         return (
           (filter.minScore === null || (line.score !== null && line.score >= filter.minScore)) &&
@@ -69,7 +98,7 @@ class Model {
   }
 
   found(filter: ItemFilter, except: Dimension | null = null): OutcomeLine[] {
-    const by = DIMENSIONS.filter((dimension) => dimension !== except);
+    const by = [...DIMENSIONS, 'search' as const].filter((dimension) => dimension !== except);
     return this.lines.filter((line) => by.every((dimension) => this.holds(line, filter, dimension)));
   }
 
@@ -77,8 +106,12 @@ class Model {
     const key = (line: OutcomeLine): number[] => {
       const score = line.score ?? null;
       switch (sort) {
-        // Nothing has been reviewed.
         case 'open':
+          return [
+            this.holds(line, { ...filter, review: 'open' }, 'review') ? 0 : 1,
+            -severityOf(line),
+            score === null ? 1 : -score,
+          ];
         case 'severity':
           return [-severityOf(line), score === null ? 1 : -score];
         case 'uncertainty':
@@ -95,6 +128,16 @@ class Model {
       .map((line) => [...key(line), line.seq])
       .sort((a, b) => a.map((value, index) => value - b[index]!).find((difference) => difference !== 0) ?? 0)
       .map((keys) => keys.at(-1)!);
+  }
+
+  counts(
+    filter: ItemFilter,
+    except: Dimension,
+    names: readonly string[],
+    of: (line: OutcomeLine) => string[],
+  ) {
+    const found = this.found(filter, except).flatMap(of);
+    return Object.fromEntries(names.map((name) => [name, found.filter((each) => each === name).length]));
   }
 }
 
@@ -118,9 +161,22 @@ const FILTER = fc
       minScore: share,
       maxScore: share,
       search: fc.oneof(
-        fc.constantFrom('', '', 'comment-1', 'FILE3', "'; drop", '\ud83d', '\u0000', '%', '$1', '\\'),
+        fc.constantFrom(
+          '',
+          '',
+          'comment-1',
+          'FILE3',
+          "'; drop",
+          'половина',
+          '\ud83d',
+          '\u0000',
+          '%',
+          '$1',
+          '\\',
+        ),
         fc.constantFrom(...ODD_TEXTS.map((text) => text.slice(0, 12))),
       ),
+      review: fc.constantFrom(...(['any', 'open', 'reopened', 'agreed', 'overturned'] as const)),
     },
     { requiredKeys: [] },
   )
@@ -142,29 +198,34 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
       expect(page.total).toBe(expected.length);
       const facets = await index.facets(filter, signal);
       expect(facets.total).toBe(expected.length);
-      const counts = (
-        except: Dimension,
-        names: readonly string[],
-        of: (line: OutcomeLine) => readonly (string | null | undefined)[],
-      ): Record<string, number> => {
-        const found = model.found(filter, except).flatMap(of);
-        return Object.fromEntries(names.map((name) => [name, found.filter((one) => one === name).length]));
-      };
-      const some = (all: Record<string, number>) =>
-        Object.fromEntries(Object.entries(all).filter(([, items]) => items > 0));
       const decisions = ['allow', 'review', 'block', 'error'];
-      const categories = [...CATEGORY_KEYS, 'other', 'none'];
-      const corpora = facets.corpora.map(({ corpus, items }) => [corpus, items] as const);
-      expect({ ...facets, corpora: Object.fromEntries(corpora) }).toMatchObject({
-        decisions: counts('decisions', decisions, ({ decision }) => [decision ?? 'error']),
-        categories: counts('categories', categories, categoriesOf),
-        modalities: counts('modalities', MODALITIES, ({ modality }) => [modality]),
-      });
-      expect(facets.error_codes).toEqual(
-        some(counts('errorCodes', ITEM_CODES, ({ error }) => [error?.code])),
+      expect(facets.decisions).toEqual(
+        model.counts(filter, 'decisions', decisions, ({ decision }) => [decision ?? 'error']),
       );
-      expect(Object.fromEntries(corpora)).toEqual(
-        some(counts('corpora', ['uploads', 'Chats', "o'brien"], (line) => [corpusOf(line)])),
+      expect(facets.categories).toEqual(
+        model.counts(filter, 'categories', [...CATEGORY_KEYS, 'other', 'none'], categoriesOf),
+      );
+      expect(facets.modalities).toEqual(
+        model.counts(filter, 'modalities', MODALITIES, ({ modality }) =>
+          modality === null ? [] : [modality],
+        ),
+      );
+      expect(facets.reviews).toEqual(
+        model.counts(filter, 'review', ['open', 'reopened', 'agreed', 'overturned'], (line) => [
+          model.reviewOf(line),
+        ]),
+      );
+      const codes = model.counts(filter, 'errorCodes', ITEM_CODES, ({ error }) =>
+        error ? [error.code] : [],
+      );
+      expect(facets.error_codes).toEqual(
+        Object.fromEntries(Object.entries(codes).filter(([, items]) => items > 0)),
+      );
+      const corpora = model.counts(filter, 'corpora', ['uploads', 'Chats', "o'brien"], (line) => [
+        corpusOf(line),
+      ]);
+      expect(Object.fromEntries(facets.corpora.map(({ corpus, items }) => [corpus, items]))).toEqual(
+        Object.fromEntries(Object.entries(corpora).filter(([, items]) => items > 0)),
       );
       const bins = new Array<number>(50).fill(0);
       for (const { score } of model.found(filter, 'score')) {
@@ -177,6 +238,21 @@ async function compare(index: RunIndex, model: Model): Promise<void> {
 }
 
 it(`finds, sorts and counts what plain lists would (SEED=${SEED})`, async () => {
-  const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY).map((line) => ({ ...line, run: RUN }));
-  await compare(await indexed(lines), new Model(lines));
+  // Some contents are there several times, and some items have none.
+  const contentOf = (seq: number): string | null =>
+    seq % 4 === 0 ? null : hash('sha256', String(seq % 150));
+  const lines = randomOutcomes(400, random(SEED), DEFAULT_POLICY).map((line) => ({
+    ...{ ...line, run: RUN, content_sha256: contentOf(line.seq) },
+  }));
+  const index = await indexed(lines);
+  const model = new Model(lines);
+  for (const line of lines.slice(0, 80)) {
+    const decision = DECISIONS[line.seq % 3]!;
+    // In every other run, the model said something else.
+    const other = { run: 'other', decision: DECISIONS[line.seq % 2]! };
+    const reviewed = line.seq % 3 === 0 ? line : { ...line, ...other };
+    await index.reviews.add(index.runDir, reviewed, { decision, categories: null, note: '' });
+    model.decide(reviewed, reviewed.decision, decision);
+  }
+  await compare(index, model);
 });

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { appendFile, chmod, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ITEM_QUERY } from '../../../src/dashboard/api/items.ts';
@@ -58,6 +59,19 @@ describe('the index of a finished run', () => {
     await writeFile(path, text);
     expect(await total(indexes, dir)).toBe(6);
   });
+
+  it('leaves nothing behind', async () => {
+    const { dir } = await smallRun();
+    vi.stubEnv('TMPDIR', await temporaryFolder());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const indexes = new RunIndexes();
+    await total(indexes, dir);
+    const [folder] = await readdir(tmpdir());
+    expect((await stat(join(tmpdir(), folder!))).mode & 0o777).toBe(0o700);
+    await indexes.close();
+    expect(await readdir(tmpdir())).toEqual([]);
+    await expect(total(indexes, dir)).rejects.toThrow('the dashboard ends');
+  });
 });
 
 describe('the stored index of a run', () => {
@@ -92,7 +106,7 @@ describe('the stored index of a run', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
   });
 
-  it('is made again when it is damaged, or was made from other files', async () => {
+  it('is made again when it is damaged', async () => {
     const { dir } = await smallRun();
     await isBuiltAgain(dir);
     const [name] = await storedIn(dir);
@@ -102,8 +116,15 @@ describe('the stored index of a run', () => {
     await writeFile(path, bytes);
     expect(await isBuiltAgain(dir)).toBe(true);
     expect(await storedIn(dir)).toHaveLength(1);
+    expect(await isBuiltAgain(dir)).toBe(false);
+  });
+
+  it('is made again when it was made from other files', async () => {
+    const { dir } = await smallRun();
+    await isBuiltAgain(dir);
+    const [name] = await storedIn(dir);
     const older = name!.replace(/[0-9a-f]{64}/, '0'.repeat(64));
-    await rename(path, join(dir, 'review', older));
+    await rename(join(dir, 'review', name!), join(dir, 'review', older));
     expect(await isBuiltAgain(dir)).toBe(true);
     expect(await storedIn(dir)).toHaveLength(1);
     expect(await storedIn(dir)).not.toEqual([older]);
@@ -119,6 +140,18 @@ describe('the stored index of a run', () => {
     await chmod(dir, 0o770);
     expect(await isBuiltAgain(dir)).toBe(true);
   });
+});
+
+it('the least recently used index is closed, but not while it is in use', async () => {
+  const [first, ...others] = await Promise.all([3, 4, 5, 6].map((count) => smallRun(count)));
+  const indexes = opened();
+  const before = await indexes.use(first!.dir, signal, async (index) => {
+    for (const { dir } of others) await total(indexes, dir);
+    expect((await index.page(ALL, signal)).total).toBe(3);
+    return index;
+  });
+  await expect(before.page(ALL, signal)).rejects.toThrow();
+  expect(await indexOf(indexes, first!.dir)).not.toBe(before);
 });
 
 it('a run that is not finished, or is judged again, has none', async () => {

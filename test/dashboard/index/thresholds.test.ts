@@ -1,5 +1,10 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { readPolicyFile } from '../../../src/config/job-file/policy-file.ts';
 import {
   THRESHOLD_QUERY,
   type ThresholdEffect,
@@ -107,5 +112,43 @@ describe('other thresholds', () => {
     await expect(index.thresholds(query, signal)).rejects.toThrow('no verdict has the category openai/hate');
     const unnamed = { thresholds: { 'no category': { review: 0.1, block: null } } };
     expect(THRESHOLD_QUERY.safeParse(unnamed).success).toBe(false);
+  });
+
+  it('mean what a policy file with them means', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'guardsweep-policy-'));
+    const path = join(folder, 'policy.yaml');
+    const given = fc
+      .uniqueArray(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 4 })
+      .chain((keys) => fc.tuple(...keys.map((key) => fc.tuple(fc.constant(key), level, level))));
+    await fc.assert(
+      fc.asyncProperty(given, async (all) => {
+        const thresholds = Object.fromEntries(all.map(([key, review, block]) => [key, { review, block }]));
+        const written = all.flatMap(([key, review, block]) =>
+          review === null && block === null
+            ? []
+            : [[key, { ...(review !== null && { review }), ...(block !== null && { block }) }] as const],
+        );
+        const file = written.length === 0 ? {} : { thresholds: Object.fromEntries(written) };
+        await writeFile(path, stringify(file));
+        const read = await readPolicyFile(path, { value: path, place: '--policy' }).catch(() => null);
+        // A file in which nothing would be reviewed is refused.
+        if (read !== null) expect(withThresholds(DEFAULT_POLICY, thresholds)).toEqual(read);
+      }),
+      { seed: SEED, numRuns: rounds(40) },
+    );
+    await rm(folder, { recursive: true });
+  });
+
+  it('are shown beside how scores are spread', async () => {
+    const lines = randomOutcomes(250, random(SEED), DEFAULT_POLICY);
+    const index = await indexed(lines);
+    const bins = (scores: readonly number[]): number[] => {
+      const counts = new Array<number>(100).fill(0);
+      for (const score of scores) counts[Math.min(99, Math.floor(score * 100))]!++;
+      return counts;
+    };
+    const { score, categories } = await index.scores(signal);
+    expect(score).toEqual(bins(lines.flatMap((line) => line.score ?? [])));
+    expect(categories.hate).toEqual(bins(lines.flatMap((line) => line.subcategory_scores?.hate ?? [])));
   });
 });

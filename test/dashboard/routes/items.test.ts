@@ -74,6 +74,11 @@ describe('the review list', () => {
     for (const [seq, text] of ODD_TEXTS.entries()) expect(odd.get(seq)).toBe(text.slice(0, 500));
     expect(page.rows.find(({ seq }) => seq === RESTRICTED)).toMatchObject({ restricted: true });
 
+    const found = await post<ItemPage>('/items', { filter: { search: "'; drop table" } });
+    expect(found.rows.map(({ seq }) => seq)).toEqual([0]);
+    const facets = await post<Facets>('/facets', { decisions: ['error'] });
+    expect([facets.total, facets.decisions.error, facets.error_codes['TIMEOUT']]).toEqual([1, 1, 1]);
+
     const none = await post<ThresholdEffect>('/thresholds', { thresholds: {} });
     expect(none.changes).toEqual([]);
     const all = await post<ThresholdEffect>('/thresholds', {
@@ -93,11 +98,21 @@ describe('the review list', () => {
       ['/facets', { search: 'x'.repeat(201) }],
       ['/thresholds', { thresholds: { score: { review: 0, block: 1 } } }],
       ['/thresholds', { thresholds: { hate: { review: 2, block: null } } }],
-      ['/items/0/reviews', { decision: 'delete' }],
-      ['/items/0/reviews', { decision: 'allow', by: 'somebody else' }],
     ] as const) {
       const { status } = await fetch(`/api/runs/${run}${path}`, { method: 'POST', body });
       expect([path, body, status]).toEqual([path, body, 400]);
+    }
+  });
+
+  it('has no run but those of its folder, and no item that is not there', async () => {
+    const server = await served();
+    const { run } = server;
+    for (const path of ['/api/runs/none/items/0', '/api/runs/..%2f..%2fetc/items/0']) {
+      expect((await server.fetch(path)).status).toBe(404);
+    }
+    await answered(server, '/items/0');
+    for (const seq of ['999', '-1', '1e3', '0x1', '9'.repeat(16), '%00']) {
+      expect((await server.fetch(`/api/runs/${run}/items/${seq}`)).status).toBe(404);
     }
   });
 
@@ -195,10 +210,15 @@ describe('reviews', () => {
     await answered(server, '/items/0/reviews', { method: 'POST', body: { decision: 'allow' } });
     const tasks = await answered<object[]>(server, '/labels/label-studio.json', { method: 'POST' });
     expect(tasks).toHaveLength(2);
+    const chosen = { decision: ['block'], categories: ['hate'] };
+    const results = Object.entries(chosen).map(([from_name, choices]) => ({
+      ...{ from_name, to_name: 'item', type: 'choices', value: { choices } },
+    }));
+    const note = { from_name: 'note', to_name: 'item', type: 'textarea', value: { text: ['why'] } };
     expect(tasks[1]).toMatchObject({
       data: { item: 'corpus.csv row 4', text: '', seq: 3, path: 'corpus.csv', row: 4 },
-      predictions: [{ score: 0.93 }],
-      annotations: [{ result: [{ value: { choices: ['block'] } }, {}, { value: { text: ['why'] } }] }],
+      predictions: [{ score: 0.93, result: results }],
+      annotations: [{ result: [...results, note] }],
     });
     expect(JSON.stringify(tasks)).not.toContain('text 3');
     expect((await fetch(`/api/runs/${run}/labels/label-studio.json`)).status).toBe(404);
@@ -213,7 +233,27 @@ describe('reviews', () => {
     const { saved, left } = await post(asked);
     expect(saved).toMatchObject([0, 3].map((seq) => ({ seq, number: 1, decision: 'allow', note: 'alike' })));
     expect(left).toEqual([1, RESTRICTED]);
+    // What fails after others were saved ends the answer; asked for again, it is told.
+    const unknown = { seq: 999, decision: 'allow', after: 0 };
+    expect(await post([{ seq: 4, decision: 'review', after: 0 }, unknown])).toMatchObject({
+      saved: [{ seq: 4 }],
+      left: [],
+    });
+    const body = { items: [unknown] };
+    expect((await server.fetch(`/api/runs/${server.run}/reviews`, { method: 'POST', body })).status).toBe(
+      404,
+    );
     const undone = saved.map(({ seq, number }) => ({ seq, decision: null, after: number }));
     expect((await post(undone)).saved).toMatchObject([{ decision: null }, { decision: null }]);
+  });
+
+  it('are refused for what is no item and no decision', async () => {
+    const { fetch, run } = await served();
+    const post = async (seq: number, body: object): Promise<number> =>
+      (await fetch(`/api/runs/${run}/items/${seq}/reviews`, { method: 'POST', body })).status;
+    expect(await post(999, { decision: 'allow' })).toBe(404);
+    expect(await post(0, { decision: 'delete' })).toBe(400);
+    expect(await post(0, { decision: 'allow', note: 'x'.repeat(2001) })).toBe(400);
+    expect(await post(0, { decision: 'allow', by: 'somebody else' })).toBe(400);
   });
 });
