@@ -74,7 +74,7 @@ export class HeldRun {
     this.#options = options;
     const { run, openStore } = options;
     this.#plan = new PlanTail(join(run.dir, RUN_FILES.plan));
-    this.#backlog = new RunBacklog(this.#plan, () => performance.now());
+    this.#backlog = new RunBacklog(this.#plan);
     this.#kept = new KeptVerdicts(run, openStore);
     this.#recordSha256 = recordSha256(run.record);
   }

@@ -14,30 +14,27 @@ export interface Backlog {
 /** Measures the backlog of a run that a sink holds. Ages begin anew when another sink takes the run up. */
 export class RunBacklog {
   readonly #plan: PlanTail;
-  /** In milliseconds. */
-  readonly #now: () => number;
   /** All shards below are committed. */
   #firstOpen = 0;
   /** When the plan was seen to have grown to a number of shards, ascending; without those that are committed. */
   readonly #grown: { readonly shards: number; readonly at: number }[] = [];
   #committedAt: number;
 
-  constructor(plan: PlanTail, now: () => number) {
+  constructor(plan: PlanTail) {
     this.#plan = plan;
-    this.#now = now;
-    this.#committedAt = now();
+    this.#committedAt = performance.now();
   }
 
   /** A shard was committed just now. */
   committed(): void {
-    this.#committedAt = this.#now();
+    this.#committedAt = performance.now();
   }
 
   /** The backlog now, by what is committed. Failure('internal') when the plan is damaged. */
   async measure(log: Pick<ChainTail, 'isCommitted' | 'counts'>, signal: AbortSignal): Promise<Backlog> {
     await this.#plan.poll(signal);
     const { shards, pass, passItems } = this.#plan.state;
-    const now = this.#now();
+    const now = performance.now();
     if (shards > (this.#grown.at(-1)?.shards ?? this.#firstOpen)) this.#grown.push({ shards, at: now });
     while (this.#firstOpen < shards && log.isCommitted(this.#firstOpen)) this.#firstOpen++;
     while (this.#grown[0] !== undefined && this.#grown[0].shards <= this.#firstOpen) this.#grown.shift();
