@@ -1,12 +1,19 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, writeFile, rename } from 'node:fs/promises';
+import { createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, onTestFinished } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
+import { resumeCommand } from '../../../src/cli/run/resume-command.ts';
+import { temporaryFolder, folderWith, guardsweep } from '../../helpers/cli.ts';
 import { onlyRun } from '../../helpers/run-directory.ts';
 import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
 import { typed } from '../terminal.ts';
-import { expectNothingForged, HOSTILE } from './output.ts';
+import { startScriptedGuard } from '../../helpers/guards/scripted-guard.ts';
+import { closeAfterEach, restGuard } from '../../helpers/guards/guard-pool.ts';
+import { expectNothingForged, HOSTILE, FORGED } from './output.ts';
 
 async function enqueued(args: readonly string[]) {
   const { address } = await syntheticGuard();
@@ -86,4 +93,111 @@ test('the last line for a folder with control characters is escaped, and JSON gi
   const stopped = await typed(['status', dir, '--json']);
   expect(stopped.stdout).toMatch(/^[\x20-\x7e]+\n$/);
   expect(JSON.parse(stopped.stdout)).toMatchObject([{ dir, state: 'finished' }]);
+});
+
+/** A guard whose model and artifacts have names that a terminal acts on. */
+async function guardWith(artifacts: Readonly<Record<string, string>>, version: string): Promise<string> {
+  const guard = await startScriptedGuard({
+    onVersion: () => ({
+      reply: (ordinary) => ({
+        ...ordinary,
+        model_version: version,
+        raw_output_contents: [encodeStrings([JSON.stringify(artifacts)])],
+      }),
+    }),
+    script: () => ({ reply: (ordinary) => ({ ...ordinary, model_version: version }) }),
+  });
+  onTestFinished(() => guard.kill());
+  return guard.address;
+}
+
+const SHA256 = 'a'.repeat(64);
+
+test('artifacts and versions with hostile names are shown on their own lines', async () => {
+  const name = HOSTILE.replaceAll(/[\r\n]/g, '\u2029');
+  const guard = await guardWith({ [name]: SHA256, [`\u001b]0;${FORGED}\u0007`]: SHA256 }, HOSTILE);
+  const folder = await folderWith({ 'a.csv': 'text\nhello\n' });
+  const out = join(folder, 'runs');
+  for (const command of [
+    ['fingerprint', '--guard', guard],
+    ['doctor', '--guard', guard, '--out', out],
+    ['enqueue', join(folder, 'a.csv'), '--out', out, '--guard', guard],
+    ['enqueue', folder, '--out', out, '--guard', guard, '--expect-fingerprint', `sha256:${SHA256}`],
+  ]) {
+    const { stdout, stderr } = await typed(command, { runs: runCommands });
+    expect(stdout + stderr).not.toBe('');
+    expectNothingForged(stdout, stderr);
+  }
+  const json = await typed(['fingerprint', '--guard', guard, '--json']);
+  expect(json.stdout).toMatch(/^[\x20-\x7e\n]+$/);
+  expect(
+    Object.keys(
+      (JSON.parse(json.stdout) as [{ fingerprint: { artifacts: object } }])[0].fingerprint.artifacts,
+    ),
+  ).toContain(name);
+  const verified = await typed(['verify', await onlyRun(out)], { runs: runCommands });
+  expectNothingForged(verified.stdout, verified.stderr);
+});
+
+test('what a library says of a foreign header is not printed', async () => {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/grpc', 'x-name': `\u009b31m${FORGED}` });
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { status, stdout, stderr } = await guardsweep(['fingerprint', '--guard', `grpc://127.0.0.1:${port}`]);
+  expect(status).toBe(4);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^guardsweep: [^\n]*\n$/);
+  expect(stderr).not.toContain('Judged');
+});
+
+closeAfterEach();
+
+/** A finished run, whose record somebody then wrote names into. */
+async function forgedRun(change: (record: Record<string, unknown>) => object): Promise<string> {
+  const guard = await restGuard();
+  const folder = await folderWith({ 'a.csv': 'text\nhello\n' });
+  const out = join(folder, 'runs');
+  await typed(['enqueue', join(folder, 'a.csv'), '--out', out, '--guard', guard.address], {
+    runs: runCommands,
+  });
+  const dir = await onlyRun(out);
+  const path = join(dir, 'run.json');
+  const record = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  await writeFile(path, JSON.stringify(change(record)));
+  return dir;
+}
+
+test('names in a forged run directory are shown on one line by every command', async () => {
+  const skipped = Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`${HOSTILE}${at}`, at]));
+  const dir = await forgedRun((record) => ({ ...record, run: HOSTILE, created_at: HOSTILE, skipped }));
+  const renamed = join(dir, '..', `20261121T020000Z-${HOSTILE}`);
+  await rename(dir, renamed);
+  for (const command of [
+    ['verify', renamed],
+    ['status', renamed],
+    ['status', '--out', join(renamed, '..')],
+    ['resume', renamed],
+    ['retry', renamed],
+    ['pause', renamed],
+    ['cancel', renamed],
+  ]) {
+    const { stdout, stderr } = await typed(command, { runs: runCommands });
+    expect(stdout + stderr).not.toBe('');
+    expectNothingForged(stdout, stderr);
+    expect((stdout + stderr).length).toBeLessThan(10_000);
+  }
+});
+
+test('the command that resumes a run can be typed as it is shown', async () => {
+  const folder = join(await temporaryFolder(), `it's ${HOSTILE}\u009b\u{e0041}\\x`);
+  await mkdir(folder);
+  const shown = resumeCommand(folder, { cwd: import.meta.dirname, env: {} });
+  expect(shown).toMatch(/^[\x20-\x7e]+$/);
+  const word = shown.slice('guardsweep resume '.length);
+  expect(execFileSync('bash', ['-c', `printf %s ${word}`], { encoding: 'utf8' })).toBe(folder);
 });

@@ -1,9 +1,69 @@
-import { writeFile } from 'node:fs/promises';
+import { setMaxListeners } from 'node:events';
+import { mkdir, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { resolveRunConfig } from '../../../src/config/resolve.ts';
+import type { Flags } from '../../../src/config/settings/given.ts';
+import type { OutcomeLine } from '../../../src/domain/outcome.ts';
+import type { Execution } from '../../../src/guard-server/contract/model.ts';
+import { startGuardServer } from '../../../src/guard-server/server.ts';
+import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
+import type { GuardSession } from '../../../src/guard/pool/guard-session.ts';
+import type { RunResult } from '../../../src/runs/run-end.ts';
+import { startRun, type JudgeRunOptions } from '../../../src/runs/start-run.ts';
+import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { outcomes, comparable } from '../../helpers/run-directory.ts';
 import { startRestGuard } from '../../helpers/guards/rest-guard.ts';
-import { comparable } from '../../helpers/run-directory.ts';
-import { sessionWith, site, type Site } from './rescans.ts';
+
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+
+interface Scan extends RunResult {
+  readonly lines: readonly OutcomeLine[];
+  /** What the guard was asked for. */
+  readonly taken: readonly string[];
+}
+
+type Site = Awaited<ReturnType<typeof site>>;
+
+/** A folder of uploads that is scanned again and again, by one guard and into one output folder. */
+async function site() {
+  const judged: string[] = [];
+  const synthetic = {
+    serviceTime: 'zero',
+    observe: ({ requests }: Execution): void => {
+      for (const { strings } of requests) judged.push(...(strings.get('TEXT') ?? []).map(String));
+    },
+  } as const;
+  const server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
+  onTestFinished(() => server.close());
+  const folder = await temporaryFolder();
+  const uploads = join(folder, 'uploads');
+  await mkdir(uploads);
+  /** Scans the uploads and checks the record. */
+  const scan = async (flags: Flags = {}, options: Partial<JudgeRunOptions> = {}): Promise<Scan> => {
+    const given = { guard: ['grpc://gpu-1:8001'], ...flags };
+    const { config } = await resolveRunConfig({ paths: ['uploads'], cwd: folder, env: {}, flags: given });
+    const result = await startRun(config, {
+      ...{ keyFile: null, drain: never, stop: never, signingKey: null, report: () => undefined },
+      guards: async () => () => sessionWith(server.address),
+      ...options,
+    });
+    expect(await verifyRun(result.run.dir, {})).toMatchObject({ ok: true });
+    return { ...result, lines: await outcomes(result.run.dir), taken: judged.splice(0).sort() };
+  };
+  return { folder, uploads, server, scan };
+}
+
+/** Guards that a run is judged by, without the checks of a command's start. */
+async function sessionWith(address: string): Promise<GuardSession> {
+  const options = { expectFingerprint: null, maxWaitMs: 20_000 };
+  const pool = await connectGuards([{ name: address, address }], options, never);
+  return { pool, died: never, close: () => pool.close() };
+}
 
 const rows = (...texts: readonly string[]): string =>
   `id,text\n${texts.map((text, row) => `r${row},${text}\n`).join('')}`;
@@ -50,9 +110,9 @@ describe('a second run', () => {
   });
 
   it('reuses no verdict of another model than the one that it expects', async () => {
-    const { guard, scan } = await siteWith('one');
+    const { server, scan } = await siteWith('one');
     await scan();
-    const { id } = guard.server.synthetic!.swapVersion();
+    const { id } = server.synthetic!.swapVersion();
     await scan();
     const third = await scan({ expectFingerprint: id });
     expect(third.taken).toEqual([]);
@@ -66,12 +126,12 @@ describe('a second run', () => {
     ['after they were confirmed', 3, { reused: 1, models: 2 }],
   ])('of a guard whose model changes %s reuses what the model of that time has judged', async (...given) => {
     const [, when, { reused, models }] = given;
-    const { uploads, guard, scan } = await siteWith('one');
+    const { uploads, server, scan } = await siteWith('one');
     const first = await scan();
     await writeFile(join(uploads, 'a.csv'), rows('one', 'new'));
-    const { synthetic } = guard.server;
+    const { synthetic } = server;
     const changing = async () => {
-      const session = await sessionWith(guard.server.address);
+      const session = await sessionWith(server.address);
       const { pool } = session;
       let readings = 0;
       const readModels = pool.readModels.bind(pool);
@@ -108,4 +168,48 @@ describe('a second run', () => {
     await scan();
     expect((await scan({}, { guards })).summary).toMatchObject({ reused: 0 });
   });
+});
+
+const COUNT = 40;
+
+async function siteWithRows(): Promise<Site> {
+  const made = await site();
+  const rows = Array.from({ length: COUNT }, (_, row) => `r${row},marker number ${row}\n`);
+  await writeFile(join(made.uploads, 'a.csv'), `id,text\n${rows.join('')}again,marker number 0\n`);
+  await writeFile(join(made.folder, 'half.yaml'), 'thresholds: { default: { review: 0.3, block: 0.6 } }\n');
+  return made;
+}
+
+const HALF = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3, block: 0.6 } } };
+const WITH = { includeContent: true, policy: 'half.yaml' };
+
+/** Every line to review or block, unless it is restricted, holds its text, and no other does. */
+function expectSnippets({ lines, summary }: Scan): void {
+  expect(lines).toHaveLength(COUNT + 1);
+  expect(summary.by_decision.allow * summary.by_decision.review * summary.by_decision.block).toBeGreaterThan(
+    0,
+  );
+  for (const line of lines) {
+    const isHeld = line.decision !== 'allow' && findRestriction(HALF, line) === null;
+    expect([line.seq, line.snippet]).toEqual([line.seq, isHeld ? `marker number ${line.seq % COUNT}` : null]);
+  }
+}
+
+it('outcomes hold a piece of what is to review or block, judged and reused', async () => {
+  const { scan, folder } = await siteWithRows();
+  const plain = await scan({ policy: 'half.yaml' });
+  expect(plain.lines.map(({ snippet }) => snippet)).toEqual(Array(COUNT + 1).fill(null));
+  expect(await readFile(join(plain.run.dir, 'flagged.csv'), 'utf8')).not.toContain('marker');
+
+  const again = await scan(WITH);
+  expect(again.summary).toMatchObject({ reused: COUNT + 1 });
+  expectSnippets(again);
+  const fresh = await scan({ ...WITH, store: join(folder, 'other') });
+  expect(fresh.summary).toMatchObject({ reused: 0 });
+  expectSnippets(fresh);
+  const table = await readFile(join(fresh.run.dir, 'flagged.csv'), 'utf8');
+  for (const { snippet } of fresh.lines) if (snippet !== null) expect(table).toContain(`,${snippet},`);
+
+  const without = await scan({ policy: 'half.yaml' });
+  expect(without.lines.every(({ snippet }) => snippet === null)).toBe(true);
 });

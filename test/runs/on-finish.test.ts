@@ -1,10 +1,11 @@
 import { createSecretKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
-import { parseOnFinish, webhookSecretFor } from '../../../src/config/values/webhook.ts';
-import { postWebhook } from '../../../src/runs/finish/webhook.ts';
-import { webhook, WEBHOOK_SECRET as SECRET } from '../../helpers/webhook.ts';
+import { expect, it, describe } from 'vitest';
+import { parseOnFinish, webhookSecretFor } from '../../src/config/values/webhook.ts';
+import { postWebhook } from '../../src/runs/finish/webhook.ts';
+import { runOnFinish } from '../../src/runs/finish/on-finish.ts';
+import { webhook, WEBHOOK_SECRET as SECRET } from '../helpers/webhook.ts';
 
 const NOW_MS = Date.parse('2026-11-21T02:00:00.000Z');
 const BODY = '{"run":"x"}';
@@ -21,7 +22,7 @@ it('a webhook that fails twice is told at the third try, and can check who signe
   expect(await post(url)).toEqual([1000, 2000]);
   expect(received).toHaveLength(3);
   const { headers, body } = received[2]!;
-  const page = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
   const example = /```js\n(.*?)```/s.exec(page)![1]!;
   const { verify } = (await import(`data:text/javascript,${encodeURIComponent(example)}`)) as {
     readonly verify: (header: string, body: string, secret: string, now: number) => boolean;
@@ -51,4 +52,34 @@ it('a webhook is on this machine or encrypted, and has a secret', () => {
   expect(() => parsed('https://me:word@example.org/')).toThrow(/would be logged/);
   expect(() => webhookSecretFor(['https://example.org/'], {})).toThrow(/GUARDSWEEP_WEBHOOK_SECRET/);
   expect(webhookSecretFor(['true'], {})).toBeNull();
+});
+
+const never = new AbortController().signal;
+const base = { cwd: '/', env: process.env, about: {}, input: '', signal: never };
+
+describe('the command of --on-finish', () => {
+  it('is ended when it takes too long', async () => {
+    const command = [process.execPath, '-e', 'setInterval(() => {}, 1000)'];
+    await expect(runOnFinish({ ...base, command, timeoutMs: 50 })).rejects.toMatchObject({
+      kind: 'service',
+      message: expect.stringContaining('was ended after 0.05 s') as string,
+    });
+  });
+
+  it('is run without a shell', async () => {
+    const told = runOnFinish({ ...base, command: ['echo ran; false'] });
+    await expect(told).rejects.toMatchObject({
+      message: 'echo ran; false cannot be started (ENOENT)',
+    });
+  });
+
+  it('cannot fill memory with what it says', async () => {
+    const command = [process.execPath, '-e', 'process.stderr.write("x".repeat(1e7), () => process.exit(7))'];
+    const failure = await runOnFinish({ ...base, command }).then(
+      () => null,
+      (error: Error) => error,
+    );
+    expect(failure?.message).toContain('ended with status 7');
+    expect((failure?.cause as string).length).toBe(4096);
+  });
 });
