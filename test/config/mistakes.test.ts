@@ -19,7 +19,7 @@ const JOB_MISTAKES: readonly (readonly [yaml: string, line: string])[] = [
   ['sources:\n  - path: b.csv\n', 'job.yaml:2:5: sources[0].path: no such file or folder: "b.csv"'],
   [
     `${SOURCES}schedule: { cron: 0 25 * * * }\n`,
-    'job.yaml:3:13: schedule.cron: "0 25 * * *" is not a cron expression: Constraint error, got value 25 expected range 0-23',
+    'job.yaml:3:13: schedule.cron: "0 25 * * *" is not a cron expression: Invalid value for hour: 25',
   ],
   [
     `${SOURCES}schedule: { cron: 0 2 * * * }\n`,

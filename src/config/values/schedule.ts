@@ -14,28 +14,17 @@ export interface Schedule {
   readonly keepMs: number | null;
 }
 
-const MIN_FIELDS = 5;
-const MAX_FIELDS = 6;
-
-/** `H` stands for another time in each process. */
-const RANDOM = /(?:^|[\s,])H/;
-
 /** Failure('usage') for a cron expression that the scheduler's library cannot read, or that never comes due. */
 export async function parseCron({ value, place }: WithOrigin<string>): Promise<string> {
-  const fields = value.trim().split(/\s+/).length;
-  if (fields < MIN_FIELDS || fields > MAX_FIELDS || RANDOM.test(value)) {
-    throw usageError(
-      place,
-      `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", found ${quoteForMessage(value)}`,
-    );
-  }
-  const { CronExpressionParser } = await import('cron-parser');
+  const { Cron } = await import('croner');
+  let next: Date | null;
   try {
-    CronExpressionParser.parse(value, { tz: 'UTC' }).next();
+    next = new Cron(value, { mode: '5-or-6-parts', timezone: 'UTC' }).nextRun();
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'not a cron expression';
+    const why = error instanceof Error ? error.message.replace('CronPattern: ', '') : 'it cannot be read';
     throw usageError(place, `${quoteForMessage(value)} is not a cron expression: ${why}`, error);
   }
+  if (next === null) throw usageError(place, `${quoteForMessage(value)} never comes due`);
   return value.trim();
 }
 

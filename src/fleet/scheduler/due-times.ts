@@ -1,4 +1,4 @@
-import { CronExpressionParser } from 'cron-parser';
+import { Cron } from 'croner';
 import type { Schedule } from '../../config/values/schedule.ts';
 
 /** The library takes 0.1 ms for each time: after a long absence only the last ones are looked at. */
@@ -6,11 +6,10 @@ const MAX_TIMES = 400;
 const LAST_HOUR_MS = 3_600_000;
 
 /**
- * When a schedule is due next after a time. A local time that the clock skips is due when it would have been
- * (02:30 becomes 03:30), and one that comes twice is due the first time.
+ * When a schedule is due next after a time. A time of day that the clock skips is due as soon as the clock was set, unless
+ * it is one of several a day; one that comes twice is due the first time.
  *
- * TRAP: only `next` of the library is right about that, and only from a time before the clock was set back or from a time
- * that was due; its `prev` skips the first case and repeats the second.
+ * TRAP: in Greenland the clock skips the hour before midnight, and the library leaves out a night that is due in it.
  */
 export function nextDue(schedule: Schedule, after: Date): Date {
   return timesAfter(schedule, after)();
@@ -29,7 +28,9 @@ export function dueTimes(schedule: Schedule, after: Date, until: Date): Date[] {
   return times;
 }
 
-function timesAfter({ cron, timezone }: Schedule, currentDate: Date): () => Date {
-  const times = CronExpressionParser.parse(cron, { currentDate, tz: timezone });
-  return () => times.next().toDate();
+function timesAfter({ cron, timezone }: Schedule, after: Date): () => Date {
+  const times = new Cron(cron, { mode: '5-or-6-parts', timezone });
+  let last = after;
+  // parseCron has refused what never comes due.
+  return () => (last = times.nextRun(last)!);
 }
