@@ -15,18 +15,10 @@ export const MODEL = makeFingerprint([['weights', 'a'.repeat(64)]])!;
 export function judgement(score: number, other: Partial<Judgement> = {}): Outcome {
   return {
     judgement: {
-      score,
-      flagged: score >= 0.5,
-      subcategoryScores: null,
-      subcategoryFlags: null,
-      fingerprint: MODEL.id,
-      endpoint: 'embedded:',
-      latencyMs: 1,
-      attempts: 1,
-      cacheUsage: null,
-      moderatedAt: '2026-01-01T00:00:00.000Z',
+      ...{ score, flagged: score >= 0.5, subcategoryScores: null, subcategoryFlags: null },
+      ...{ fingerprint: MODEL.id, endpoint: 'embedded:', latencyMs: 1, attempts: 1, cacheUsage: null },
+      ...{ moderatedAt: '2026-01-01T00:00:00.000Z', stream: null },
       coverage: { unit: 'chars', judged: 1, total: 1, worst_at: null },
-      stream: null,
       ...other,
     },
     failure: null,
@@ -62,9 +54,5 @@ export function textModerator(judge: Judge): Moderator {
   return new Moderator({ judge, normalizer: NO_MEDIA, folders: new CorpusFolders(new Map()) });
 }
 
-const NO_MEDIA: MediaNormalizer = {
-  image: () => Promise.reject(new Error('there are no media here')),
-  audio: () => Promise.reject(new Error('there are no media here')),
-  tracks: () => Promise.reject(new Error('there are no media here')),
-  video: () => Promise.reject(new Error('there are no media here')),
-};
+const refuse = () => Promise.reject(new Error('there are no media here'));
+const NO_MEDIA: MediaNormalizer = { image: refuse, audio: refuse, tracks: refuse, video: refuse };

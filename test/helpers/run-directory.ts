@@ -20,12 +20,7 @@ export function outcomes(runDir: string): Promise<OutcomeLine[]> {
 export function comparable(lines: readonly OutcomeLine[]): object[] {
   return lines.map((line) => ({
     ...line,
-    run: null,
-    moderated_at: null,
-    latency_ms: null,
-    attempts: null,
-    endpoint: null,
-    reused_from: null,
+    ...{ run: null, moderated_at: null, latency_ms: null, attempts: null, endpoint: null, reused_from: null },
     stream: line.stream && { ...line.stream, lag_chunks: null, lag_ms: null },
   }));
 }
@@ -44,9 +39,7 @@ export async function committedShards(runDir: string): Promise<number> {
   let shards = 0;
   for (const name of await readdir(log)) {
     if (!name.endsWith('-commits.jsonl')) continue;
-    shards += (await readFile(join(log, name), 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes('"shard"')).length;
+    shards += (await jsonLines<object>(join(log, name))).filter((line) => 'shard' in line).length;
   }
   return shards;
 }

@@ -7,8 +7,8 @@ import type { ClosingLine } from '../../src/record/log/chain-line.ts';
 
 const sha256 = (content: string | Buffer): string => createHash('sha256').update(content).digest('hex');
 
-export async function readManifestJson(dir: string): Promise<Manifest> {
-  return JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as Manifest;
+export async function readManifestJson(dir: string, name = 'manifest.json'): Promise<Manifest> {
+  return JSON.parse(await readFile(join(dir, name), 'utf8')) as Manifest;
 }
 
 /**
@@ -32,24 +32,16 @@ export async function reseal(
 
   const lines = (await readFile(join(dir, log), 'utf8')).trimEnd().split('\n');
   const old = JSON.parse(withoutCheck(lines.pop()!)!) as ClosingLine;
-  const closing = withCheck(
-    JSON.stringify({
-      ...old,
-      at: manifest.finished_at,
-      files: filesHash(await entries(), epoch),
-      prev: sha256(lines.at(-1)!),
-    }),
-  );
+  const files = filesHash(await entries(), epoch);
+  const changed = { ...old, at: manifest.finished_at, files, prev: sha256(lines.at(-1)!) };
+  const closing = withCheck(JSON.stringify(changed));
   await writeFile(join(dir, log), [...lines, closing, ''].join('\n'));
   const head = sha256(closing);
 
   const summary = await readFile(join(dir, 'summary.json'), 'utf8');
-  await writeFile(
-    join(dir, 'summary.json'),
-    summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`),
-  );
-  const content = { ...manifest, files: await entries(), chain_head: head };
-  const text = manifestText(content);
+  const resealed = summary.replace(/"chain_head": "[^"]*"/, `"chain_head": "${head}"`);
+  await writeFile(join(dir, 'summary.json'), resealed);
+  const text = manifestText({ ...manifest, files: await entries(), chain_head: head });
   await writeFile(join(dir, 'manifest.json'), text);
   await writeFile(join(dir, 'manifest.sha256'), `${sha256(text)}  manifest.json\n`);
   return head;

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NotedHead } from '../../src/record/head-file.ts';
+import { expect } from 'vitest';
 import type { RunConfig, RunRecord } from '../../src/config/run-config.ts';
 import { type Fingerprint, makeDeclaration, makeFingerprint } from '../../src/domain/fingerprint.ts';
 import { itemError, type ItemCode } from '../../src/domain/item-error.ts';
 import { wholeCoverage } from '../../src/domain/coverage.ts';
 import type { Item, Lane } from '../../src/domain/item.ts';
-import type { Outcome } from '../../src/domain/outcome.ts';
+import type { Judgement, Outcome } from '../../src/domain/outcome.ts';
 import { DEFAULT_POLICY, type Policy } from '../../src/domain/policy.ts';
 import type { TextRequest } from '../../src/domain/request.ts';
 import { itemsSha256 } from '../../src/domain/items-hash.ts';
@@ -19,6 +19,7 @@ import { finishRun, type FinishOptions } from '../../src/sink/final-files/finish
 import type { Summary } from '../../src/record/summary/summary.ts';
 import { claimLog, type ClaimOptions } from '../../src/sink/verdict-log/claim-log.ts';
 import type { LogWriter } from '../../src/sink/verdict-log/log-writer.ts';
+import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { promptItem } from '../helpers/items.ts';
 import { judgement } from '../helpers/moderation.ts';
@@ -40,7 +41,7 @@ export const DECLARED = makeDeclaration([
   ['model', 'llama-guard3:8b'],
 ])!;
 
-export interface RunOptions {
+interface RunOptions {
   readonly policy?: Policy;
   readonly formats?: RunConfig['output']['formats'];
   readonly output?: Partial<RunConfig['output']>;
@@ -54,7 +55,7 @@ export interface RunOptions {
 }
 
 /** Makes a run directory in a new temporary folder, as it is after creation. */
-export async function newRun(options: RunOptions = {}): Promise<{ dir: string; record: RunRecord }> {
+export async function newRun(options: RunOptions = {}): Promise<TestRun> {
   const folder = await temporaryFolder();
   const run = `20261121T020000Z-${options.name ?? 'test'}-ab12`;
   const dir = join(folder, run);
@@ -68,14 +69,9 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
     .map((source) => `${encodeLine(source)}\n`)
     .join('');
   const record: RunRecord = {
-    schema: 1,
-    run,
-    tool: { name: 'guardsweep', version: '0.0.0' },
-    created_at: '2026-11-21T02:00:00.000Z',
-    skipped: { 'system files': 1 },
-    fitted_headers: [],
-    sources_sha256: createHash('sha256').update(sources).digest('hex'),
-    skipped_sha256: createHash('sha256').update(SKIPPED).digest('hex'),
+    ...{ schema: 1, run, tool: { name: 'guardsweep', version: '0.0.0' } },
+    ...{ created_at: '2026-11-21T02:00:00.000Z', skipped: { 'system files': 1 }, fitted_headers: [] },
+    ...{ sources_sha256: hash('sha256', sources), skipped_sha256: hash('sha256', SKIPPED) },
     config: runConfig(
       folder,
       names.map((name) => corpusAt(join(folder, name), { given: name })),
@@ -87,16 +83,22 @@ export async function newRun(options: RunOptions = {}): Promise<{ dir: string; r
       },
     ),
   };
-  await writeFile(join(dir, 'run.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  await writeFile(join(dir, 'sources.jsonl'), sources, { mode: 0o600 });
-  await writeFile(join(dir, 'skipped.jsonl'), SKIPPED, { mode: 0o600 });
+  const files = {
+    'run.json': `${JSON.stringify(record)}\n`,
+    'sources.jsonl': sources,
+    'skipped.jsonl': SKIPPED,
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text, { mode: 0o600 });
   return { dir, record };
 }
 
-export function claim(
-  run: { dir: string; record: RunRecord },
-  options: Partial<ClaimOptions> = {},
-): Promise<LogWriter> {
+/** A run directory with its record. */
+export interface TestRun {
+  readonly dir: string;
+  readonly record: RunRecord;
+}
+
+export function claim(run: TestRun, options: Partial<ClaimOptions> = {}): Promise<LogWriter> {
   return claimLog(run.dir, run.record, { signal, report: () => undefined, ...options });
 }
 
@@ -126,37 +128,24 @@ export function planLine({ shard, pass, lane, items }: Shard): PlannedShard {
     else seqs.push([seq, seq]);
   }
   return {
-    shard,
-    pass,
-    lane,
-    seqs,
-    source: 0,
-    from: items[0]!.source.row,
-    to_source: 0,
-    to: items.at(-1)!.source.row,
-    items: items.length,
+    ...{ shard, pass, lane, seqs, items: items.length },
+    ...{ source: 0, from: items[0]!.source.row, to_source: 0, to: items.at(-1)!.source.row },
     payload_sha256: payloadSha256(items),
     items_sha256: itemsSha256(items),
   };
 }
 
-export interface VerdictOptions {
-  readonly flagged?: boolean;
-  readonly score?: number;
-  readonly fingerprint?: string | null;
-  readonly endpoint?: string;
-}
-
-export function verdict(item: Item, options: VerdictOptions = {}): Outcome {
-  const flagged = options.flagged ?? item.seq % 3 === 0;
-  return judgement(options.score ?? (flagged ? 0.93 : 0.07), {
+/** A verdict, flagged for every third item unless told otherwise. */
+export function verdict(item: Item, given: Partial<Judgement> = {}): Outcome {
+  const { flagged = item.seq % 3 === 0, score = flagged ? 0.93 : 0.07 } = given;
+  return judgement(score, {
     flagged,
     subcategoryScores: flagged ? { hate: 0.91, privacy: 0.02 } : null,
     subcategoryFlags: flagged ? ['hate'] : null,
-    fingerprint: options.fingerprint === undefined ? FINGERPRINT.id : options.fingerprint,
-    endpoint: options.endpoint ?? 'grpc://127.0.0.1:8001',
+    ...{ fingerprint: FINGERPRINT.id, endpoint: 'grpc://127.0.0.1:8001' },
     ...{ latencyMs: 19.2, moderatedAt: '2026-11-21T02:00:03.120Z' },
     coverage: wholeCoverage(item.request as TextRequest),
+    ...given,
   });
 }
 
@@ -164,10 +153,8 @@ export function failed(code: ItemCode): Outcome {
   return {
     judgement: null,
     failure: {
-      error: itemError(code, 'made by a test'),
-      attempts: 5,
-      endpoint: 'grpc://127.0.0.1:8001',
-      moderatedAt: '2026-11-21T02:00:04.000Z',
+      ...{ error: itemError(code, 'made by a test'), attempts: 5 },
+      ...{ endpoint: 'grpc://127.0.0.1:8001', moderatedAt: '2026-11-21T02:00:04.000Z' },
     },
   };
 }
@@ -202,9 +189,27 @@ export async function work(
   await Promise.all(order.map((index) => log.commit(results[index]!)));
 }
 
+/** Does the shards of one pass, finishes the run and closes the writer. */
+export async function finishWith(
+  log: LogWriter,
+  dir: string,
+  results: readonly ShardResult[],
+): Promise<void> {
+  await work(dir, log, results);
+  await finishRun(log, signal);
+  await log.close();
+}
+
+/** The problem that `verify` finds in a record. */
+export async function problemOf(dir: string, options: Parameters<typeof verifyRun>[1] = {}): Promise<string> {
+  const report = await verifyRun(dir, options);
+  expect(report).toEqual({ ok: false, problem: expect.any(String) as string });
+  return (report as { readonly problem: string }).problem;
+}
+
 /** Claims the log of a run, does the shards of one pass and finishes it; the writer is closed. */
 export async function finishPass(
-  run: { dir: string; record: RunRecord },
+  run: TestRun,
   results: readonly ShardResult[],
   options: FinishOptions = {},
 ): Promise<{ readonly head: string; readonly summary: Summary }> {
@@ -219,16 +224,7 @@ export async function finishPass(
 export async function finishedRun(
   results: readonly ShardResult[],
   options: RunOptions & FinishOptions = {},
-): Promise<{ dir: string; record: RunRecord; summary: Summary; head: string }> {
+): Promise<TestRun & { summary: Summary; head: string }> {
   const run = await newRun(options);
   return { ...run, ...(await finishPass(run, results, options)) };
 }
-
-/** A head as it is noted in a head file. */
-export const noted = (run: string, pass: number, head: string): NotedHead => ({
-  at: '2026-11-21T02:00:00.000Z',
-  run,
-  pass,
-  head,
-  manifest: 'a'.repeat(64),
-});

@@ -45,11 +45,30 @@ export function configTensors(list: readonly TensorRow[]) {
   }));
 }
 
+/** Tensors as the metadata of a model declares them. */
+export function metadataTensors(list: readonly TensorRow[], batched = true) {
+  return list.map(([name, datatype, dims]) => ({ name, datatype, shape: batched ? [-1, ...dims] : dims }));
+}
+
 /** The harmless text with which a client finds out whether a guard judges. */
 export const HARMLESS = 'The library opens at nine on weekdays.';
 
 /** An element of a tensor; null for a number that JSON does not have. */
 export type Value = number | boolean | string | null;
+
+/** An output of a reply with its elements. */
+export interface Output {
+  readonly name: string;
+  readonly datatype: string;
+  readonly shape: readonly number[];
+  readonly data: readonly Value[];
+}
+
+/** The output that answers a `version` request. */
+export function versionOutput(model: string, batched = true): Output {
+  const shape = batched ? [1, 1] : [1];
+  return { name: 'VERSION', datatype: 'BYTES', shape, data: [JSON.stringify(artifactsOf(model))] };
+}
 
 /** Artifact hashes, which the `version` request reports as JSON. */
 export function artifactsOf(model: string): Record<string, string> {
@@ -83,7 +102,7 @@ export function valuesOf(scores: readonly number[]): Readonly<Record<string, Val
 }
 
 /** Outputs of ordinary verdicts, with their elements. */
-export function verdictOutputs(scores: readonly number[], batched: boolean) {
+export function verdictOutputs(scores: readonly number[], batched: boolean): Output[] {
   const values = valuesOf(scores);
   return OUTPUTS.map(([name, datatype, dims]) => ({
     name,
@@ -91,6 +110,14 @@ export function verdictOutputs(scores: readonly number[], batched: boolean) {
     shape: batched ? [scores.length, ...dims] : dims,
     data: values[name]!,
   }));
+}
+
+/** Outputs, and apart from them their elements in raw form. */
+export function rawOutputs(outputs: readonly Output[]) {
+  return {
+    outputs: outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
+    raw_output_contents: outputs.map(({ datatype, data }) => rawOf(datatype, data)),
+  };
 }
 
 /** Elements in the raw form of the protocol. */

@@ -10,6 +10,14 @@ import {
 import type { ServerTls } from '../certificate.ts';
 import { freePort } from '../free-port.ts';
 
+/** A gRPC server of a fake guard. */
+export interface FakeGrpc {
+  readonly address: string;
+  readonly port: number;
+  /** Ends at once, as a killed server does: connections are cut. */
+  kill(): void;
+}
+
 export interface RpcError {
   readonly code: status;
   readonly details: string;
@@ -27,36 +35,28 @@ export class ScriptedError extends Error {
 
 /** Answers unary calls; errors that no script made are INTERNAL. */
 export function unary<Q, R>(handle: (call: ServerUnaryCall<Q, R>) => R | Promise<R>): UntypedHandleCall {
-  const handler = (call: ServerUnaryCall<Q, R>, respond: sendUnaryData<R>): void => {
-    Promise.resolve()
-      .then(() => handle(call))
-      .then(
-        (reply) => respond(null, reply),
-        (error: unknown) =>
-          respond(
-            error instanceof ScriptedError
-              ? error.status
-              : { code: status.INTERNAL, details: (error as Error).stack ?? '' },
-          ),
-      );
+  return (call: ServerUnaryCall<Q, R>, respond: sendUnaryData<R>): void => {
+    const fail = (error: unknown): void => {
+      const unforeseen = { code: status.INTERNAL, details: (error as Error).stack ?? '' };
+      respond(error instanceof ScriptedError ? error.status : unforeseen);
+    };
+    void Promise.resolve(call)
+      .then(handle)
+      .then((reply) => respond(null, reply), fail);
   };
-  return handler;
 }
 
 /** Serves a gRPC service on loopback, on a port where it can be started again unless one is given. */
 export async function serveGrpc(
   service: ServiceDefinition,
   handlers: Readonly<Record<string, UntypedHandleCall>>,
-  {
-    port,
-    tls,
-    maxMessageBytes = -1,
-  }: {
+  options: {
     readonly port?: number | undefined;
-    readonly tls?: ServerTls | undefined;
-    readonly maxMessageBytes?: number | undefined;
+    readonly tls?: ServerTls;
+    readonly maxMessageBytes?: number;
   },
-): Promise<{ readonly address: string; readonly port: number; kill(): void }> {
+): Promise<FakeGrpc> {
+  const { port, tls, maxMessageBytes = -1 } = options;
   const server = new Server({
     'grpc.max_receive_message_length': maxMessageBytes,
     'grpc.max_send_message_length': -1,

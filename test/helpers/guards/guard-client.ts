@@ -1,5 +1,4 @@
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import type { ServiceDefinition } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
 import type {
   InferResponse,
   WireModelConfig,
@@ -48,27 +47,14 @@ export function flags(name: string, values: readonly boolean[]): TestTensor {
 
 /** MESSAGES of one conversation: [1, turns, 2]. */
 export function messages(turns: readonly (readonly [string, string])[]): TestTensor {
-  return {
-    name: 'MESSAGES',
-    datatype: 'BYTES',
-    shape: [1, turns.length, 2],
-    raw: encodeStrings(turns.flat()),
-  };
+  const shape = [1, turns.length, 2];
+  return { name: 'MESSAGES', datatype: 'BYTES', shape, raw: encodeStrings(turns.flat()) };
 }
 
 /** Inputs of a `prompt` request for texts. */
 export function promptInputs(texts: readonly string[]): TestTensor[] {
-  return [
-    column(
-      'REQUEST_TYPE',
-      texts.map(() => 'prompt'),
-    ),
-    column(
-      'MODALITY',
-      texts.map(() => 'text'),
-    ),
-    column('TEXT', texts),
-  ];
+  const each = (value: string): string[] => texts.map(() => value);
+  return [column('REQUEST_TYPE', each('prompt')), column('MODALITY', each('text')), column('TEXT', texts)];
 }
 
 export interface CallOptions {

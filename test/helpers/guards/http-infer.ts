@@ -2,33 +2,18 @@ import type { TestTensor } from './guard-client.ts';
 
 /** The bodies of inference requests and replies over HTTP, for tests that look at the wire itself. */
 
-export interface HttpBody {
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
-
-/** JSON, and behind it the binary data of inputs. */
-export function withBinary(json: object, binary: readonly Buffer[]): HttpBody {
-  const text = Buffer.from(JSON.stringify(json));
-  return {
-    headers: {
-      'content-type': 'application/octet-stream',
-      'inference-header-content-length': String(text.length),
-    },
-    body: Buffer.concat([text, ...binary]),
-  };
-}
-
 /** A request with raw contents, and the other members of its JSON. */
-export function binaryBody(tensors: readonly TestTensor[], rest: object = {}): HttpBody {
+export function binaryBody(tensors: readonly TestTensor[], rest: object = {}) {
   const inputs = tensors.map(({ raw, ...tensor }) => ({
     ...tensor,
     parameters: { binary_data_size: raw.length },
   }));
-  return withBinary(
-    { ...rest, inputs },
-    tensors.map(({ raw }) => raw),
-  );
+  const text = Buffer.from(JSON.stringify({ ...rest, inputs }));
+  const headers = {
+    'content-type': 'application/octet-stream',
+    'inference-header-content-length': String(text.length),
+  };
+  return { headers, body: Buffer.concat([text, ...tensors.map(({ raw }) => raw)]) };
 }
 
 export interface HttpReply {

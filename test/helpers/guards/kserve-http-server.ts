@@ -1,49 +1,39 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerTls } from '../certificate.ts';
 import {
-  artifactsOf,
   configTensors,
   contentsOf,
   HARMLESS,
   INPUTS,
+  metadataTensors,
+  type Output,
   OUTPUTS,
-  rawOf,
+  rawOutputs,
   scoreOf,
   stringsOf,
-  type Value,
   verdictOutputs,
+  versionOutput,
 } from './fake-contract.ts';
-import { send, serveHttp } from './fake-http.ts';
+import { type FakeHttp, send, serveHttp } from './fake-http.ts';
 
 /**
  * A KServe v2 server over HTTP that shares no code with the guard client or the embedded guard. As `triton` it has the
  * binary tensor data extension and a model configuration, and says with 400 that it is not ready. As `mlserver` it has
  * neither, like Seldon MLServer 1.3.5: a body that is not JSON is 422, a model that it does not know 404.
  */
-export interface KserveHttpServer {
+interface KserveHttpServer extends FakeHttp {
   readonly address: string;
-  readonly port: number;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenInference[];
   /** Method and path of every request. */
   readonly paths: string[];
-  readonly connections: () => number;
-  /** Ends at once: connections are cut. */
-  kill(): void;
 }
 
-export interface SeenInference {
+interface SeenInference {
   /** Contents of the rows. */
   readonly contents: readonly string[];
   readonly headers: IncomingHttpHeaders;
   readonly shapes: Readonly<Record<string, readonly number[]>>;
-}
-
-interface Output {
-  readonly name: string;
-  readonly datatype: string;
-  readonly shape: readonly number[];
-  readonly data: readonly Value[];
 }
 
 /** What a script says of a request: nothing (an ordinary verdict), another reply, other outputs, or a lost connection. */
@@ -90,13 +80,11 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
   const seen: SeenInference[] = [];
   const paths: string[] = [];
 
-  const tensors = (list: typeof INPUTS) =>
-    list.map(([name, datatype, dims]) => ({ name, datatype, shape: [-1, ...dims] }));
   const documents: Record<string, unknown> = {
     '/v2/health/ready': '',
     '/v2/models/guard/ready': '',
     '/v2': { name: form, extensions: isTriton ? ['classification', 'binary_tensor_data'] : [] },
-    '/v2/models/guard': { name: 'guard', inputs: tensors(INPUTS), outputs: tensors(OUTPUTS) },
+    '/v2/models/guard': { name: 'guard', inputs: metadataTensors(INPUTS), outputs: metadataTensors(OUTPUTS) },
     ...(isTriton && {
       '/v2/models/guard/config': {
         name: 'guard',
@@ -111,8 +99,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
   const infer = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
     const jsonLength = message.headers['inference-header-content-length'];
     if (!isTriton && (jsonLength !== undefined || message.headers['content-type'] !== 'application/json')) {
-      send(response, 422, { detail: [{ type: 'json_invalid' }] });
-      return;
+      return send(response, 422, { detail: [{ type: 'json_invalid' }] });
     }
     const end = jsonLength === undefined ? body.length : Number(jsonLength);
     const { id = '', inputs, parameters } = JSON.parse(body.toString('utf8', 0, end)) as Body;
@@ -127,8 +114,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
     if (at !== body.length) throw new Error('sizes of binary data');
     const binary = parameters?.binary_data_output === true;
     if (strings['REQUEST_TYPE']![0] === 'version') {
-      reply(response, id, [{ name: 'VERSION', datatype: 'BYTES', shape: [1, 1], data: [VERSION] }], binary);
-      return;
+      return reply(response, id, [versionOutput('model')], binary);
     }
     const contents = contentsOf(strings);
     const shapes = Object.fromEntries(inputs.map(({ name, shape }) => [name, shape]));
@@ -149,8 +135,7 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
       paths.push(`${message.method} ${message.url}`);
       const path = message.url!.startsWith(`${base}/`) ? message.url!.slice(base.length) : '';
       if (message.method === 'POST' && path === '/v2/models/guard/infer') {
-        await infer(message, body, response);
-        return;
+        return infer(message, body, response);
       }
       const other = options.get?.(path);
       if (other) send(response, other.status, other.body ?? '');
@@ -162,26 +147,20 @@ export async function startKserveHttpServer(options: KserveHttpOptions = {}): Pr
   return { ...server, address: `kserve+${tls ? 'https' : 'http'}://${server.host}${base}`, seen, paths };
 }
 
-const VERSION = JSON.stringify(artifactsOf('model'));
-
 /** JSON of protobuf messages writes an int64 as a string. */
 function withStringDims(list: typeof INPUTS) {
   return configTensors(list).map((tensor) => ({ ...tensor, dims: tensor.dims.map(String) }));
 }
 
 function reply(response: ServerResponse, id: string, outputs: readonly Output[], binary: boolean): void {
-  if (!binary) {
-    send(response, 200, { id, model_name: 'guard', model_version: '1', outputs });
-    return;
-  }
-  const raw = outputs.map(({ datatype, data }) => rawOf(datatype, data));
-  const described = outputs.map(({ data: _, ...output }, index) => ({
+  const head = { id, model_name: 'guard', model_version: '1' };
+  if (!binary) return send(response, 200, { ...head, outputs });
+  const { outputs: plain, raw_output_contents: raw } = rawOutputs(outputs);
+  const described = plain.map((output, index) => ({
     ...output,
     parameters: { binary_data_size: raw[index]!.length },
   }));
-  const json = Buffer.from(
-    JSON.stringify({ id, model_name: 'guard', model_version: '1', outputs: described }),
-  );
+  const json = Buffer.from(JSON.stringify({ ...head, outputs: described }));
   const headers = { 'inference-header-content-length': String(json.length) };
   send(response, 200, Buffer.concat([json, ...raw]), headers);
 }

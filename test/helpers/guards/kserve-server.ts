@@ -2,17 +2,19 @@ import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition, type ServerUnaryCall, type ServiceDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import {
-  artifactsOf,
   contentsOf,
   INPUTS,
+  metadataTensors,
+  type Output,
   OUTPUTS,
-  rawOf,
+  rawOutputs,
   scoreOf,
   stringsOf,
   type Value,
   verdictOutputs,
+  versionOutput,
 } from './fake-contract.ts';
-import { type RpcError, ScriptedError, serveGrpc, unary } from './fake-grpc.ts';
+import { type FakeGrpc, type RpcError, ScriptedError, serveGrpc, unary } from './fake-grpc.ts';
 
 /**
  * A KServe v2 server over gRPC that behaves like Seldon MLServer 1.3.5 and the KServe Python SDK 0.20, and shares no code
@@ -24,13 +26,9 @@ import { type RpcError, ScriptedError, serveGrpc, unary } from './fake-grpc.ts';
  * - ModelReady of an unknown model is an error: NOT_FOUND (SDK), or UNKNOWN with the class of the exception (MLServer);
  * - a message over 4 MiB, MLServer's default, is RESOURCE_EXHAUSTED.
  */
-export interface KserveServer {
-  readonly address: string;
-  readonly port: number;
+export interface KserveServer extends FakeGrpc {
   /** Contents of the rows of each judged request, in order of arrival. */
   readonly seen: (readonly string[])[];
-  /** Ends at once: connections are cut. */
-  kill(): void;
 }
 
 interface Tensor {
@@ -88,33 +86,20 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
     const error = options.metadataError?.() ?? null;
     if (error !== null) throw new ScriptedError(error);
     if (declared === 'nothing') return { inputs: [], outputs: [] };
-    const tensors = (list: typeof INPUTS): Tensor[] =>
-      list.map(([name, datatype, dims]) => ({ name, datatype, shape: batched ? [-1, ...dims] : dims }));
-    const plain = { inputs: tensors(INPUTS), outputs: tensors(OUTPUTS) };
+    const plain = { inputs: metadataTensors(INPUTS, batched), outputs: metadataTensors(OUTPUTS, batched) };
     return options.changeMetadata?.(plain) ?? plain;
   };
 
-  const verdicts = (contents: readonly string[]): Reply => {
-    const outputs = verdictOutputs(contents.map(scoreOf), batched);
-    return replyOf(
-      outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
-      outputs.map(({ data }) => data),
-    );
+  const replyOf = (outputs: readonly Output[]): Reply => {
+    const typed = outputs.map(({ data, ...output }) => ({
+      ...output,
+      contents: { [FIELDS[output.datatype]!]: data.map(asField) },
+    }));
+    return {
+      ...{ model_name: 'guard', model_version: '' },
+      ...(replies === 'raw' ? rawOutputs(outputs) : { outputs: typed, raw_output_contents: [] }),
+    };
   };
-
-  const replyOf = (outputs: readonly Tensor[], values: readonly (readonly Value[])[]): Reply => ({
-    model_name: 'guard',
-    model_version: '',
-    outputs:
-      replies === 'raw'
-        ? outputs
-        : outputs.map((output, index) => ({
-            ...output,
-            contents: { [FIELDS[output.datatype]!]: values[index]!.map(asField) },
-          })),
-    raw_output_contents:
-      replies === 'raw' ? outputs.map(({ datatype }, index) => rawOf(datatype, values[index]!)) : [],
-  });
 
   const infer = async ({ request }: ServerUnaryCall<InferRequest, Reply>): Promise<Reply> => {
     const { inputs, raw_input_contents: raw } = request;
@@ -123,17 +108,13 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
       if (datatype === 'BYTES') strings[name] = stringsOf(raw[index]!);
     }
     if (strings['REQUEST_TYPE']?.[0] === 'version') {
-      const shape = batched ? [1, 1] : [1];
-      return replyOf(
-        [{ name: 'VERSION', datatype: 'BYTES', shape }],
-        [[JSON.stringify(artifactsOf('model'))]],
-      );
+      return replyOf([versionOutput('model', batched)]);
     }
     const contents = contentsOf(strings);
     seen.push(contents);
     const scripted = await options.script?.(contents);
     if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
-    const ordinary = verdicts(contents);
+    const ordinary = replyOf(verdictOutputs(contents.map(scoreOf), batched));
     return scripted ? scripted.reply(ordinary) : ordinary;
   };
 

@@ -114,43 +114,34 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
     if (!isOwn) seen.push(request);
     try {
       const scripted = await options.script?.(request);
-      if (scripted === 'drop') {
-        response.destroy();
-        return;
-      }
+      if (scripted === 'drop') return void response.destroy();
       const refused =
         options.isStrict === true &&
         (body.response_format !== undefined || (body.top_logprobs ?? 0) > alternatives);
       if (refused) return void send(response, 400, { error: { message: 'unknown parameter', code: null } });
-      const scores = contents.map(
-        (one) => canaryScore(asCanary(one, body), options.canaries ?? 'right') ?? scored(one),
-      );
+      const canaries = options.canaries ?? 'right';
+      const scores = contents.map((one) => canaryScore(asCanary(one, body), canaries) ?? scored(one));
       const answeredBy = scripted?.answeredBy ?? options.answeredBy?.() ?? body.model;
-      const ordinary =
-        family === 'moderations'
-          ? moderation(scores, answeredBy)
-          : completion(
-              scripted?.text === undefined
-                ? answerTokens(family, scores[0]!, body)
-                : [{ text: scripted.text, odds: [[scripted.text, 1]] }],
-              {
-                answeredBy,
-                finish: scripted?.finish ?? 'stop',
-                hasLogprobs: body.logprobs === true && alternatives > 0,
-                promptTokens: promptTokensOf(
-                  options.ignoresArguments === true ? { ...body, chat_template_kwargs: {} } : body,
-                ),
-              },
-            );
+      const completed = () =>
+        completion(
+          scripted?.text === undefined ? answerTokens(family, scores[0]!, body) : sure(scripted.text),
+          {
+            finish: scripted?.finish ?? 'stop',
+            hasLogprobs: body.logprobs === true && alternatives > 0,
+            promptTokens: promptTokensOf(
+              options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body,
+            ),
+          },
+        );
+      const judged = family === 'moderations' ? moderation(scores) : completed();
+      const ordinary = { ...judged, model: answeredBy };
       send(response, scripted?.status ?? 200, scripted?.body ?? ordinary, scripted?.headers);
     } finally {
       inFlight--;
     }
   };
-  const scored = (content: string): number => {
-    if (content === HARMLESS) return 0.01;
-    return options.score?.(content) ?? scoreOf(content);
-  };
+  const scored = (content: string): number =>
+    content === HARMLESS ? 0.01 : (options.score?.(content) ?? scoreOf(content));
 
   const server = await serveHttp(
     async (message, body, response) => {
@@ -180,17 +171,14 @@ function contentsOf({ messages, input }: OpenAiBody): string[] {
 
 function textOf(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content;
-  const texts = content.flatMap((part) => part.text ?? []);
-  return texts.length > 0
-    ? texts.join(' ')
-    : content.map((part) => part.image_url?.url.split(',')[1] ?? '').join('');
+  const text = content.flatMap((part) => part.text ?? []).join(' ');
+  return text || content.map((part) => part.image_url?.url.split(',')[1] ?? '').join('');
 }
 
 function asCanary(content: string, { messages, input }: OpenAiBody): { text?: string; image?: string } {
   const of = messages === undefined ? input! : messages.at(-1)!.content;
-  const isImage =
-    typeof of !== 'string' && of.every((part) => typeof part !== 'string' && part.type === 'image_url');
-  return isImage ? { image: content } : { text: content };
+  const isImage = (part: string | Part): boolean => typeof part !== 'string' && part.type === 'image_url';
+  return typeof of !== 'string' && of.every(isImage) ? { image: content } : { text: content };
 }
 
 type Odds = readonly (readonly [text: string, share: number])[];
@@ -224,12 +212,10 @@ function answerTokens(
 ): ScriptedToken[] {
   const flagged = score >= 0.5;
   switch (family) {
-    case 'llama-guard':
-      return [
-        ...sure('\n\n'),
-        word('unsafe', 'safe', score),
-        ...(flagged ? sure('\n', 'S', '10', ',', 'S1') : []),
-      ];
+    case 'llama-guard': {
+      const hazards = flagged ? ['\n', 'S', '10', ',', 'S1'] : [];
+      return [...sure('\n\n'), word('unsafe', 'safe', score), ...sure(...hazards)];
+    }
     case 'qwen3guard':
       return [
         ...sure('Safety', ':'),
@@ -239,11 +225,9 @@ function answerTokens(
     case 'shieldgemma': {
       // Each policy is violated less than the one before.
       const guideline = String(kwargs?.guideline);
-      const at = ['Dangerous', 'Harassment', 'Hate', 'Sexually'].findIndex((name) =>
-        guideline.startsWith(`"${name}`),
-      );
-      const own = score / (Math.max(at, 0) + 1);
-      return [word('Yes', 'No', own), ...sure(', because')];
+      const policies = ['"Dangerous', '"Harassment', '"Hate', '"Sexually'];
+      const at = policies.findIndex((begin) => guideline.startsWith(begin));
+      return [word('Yes', 'No', score / (Math.max(at, 0) + 1)), ...sure(', because')];
     }
     case 'granite-guardian': {
       const config = kwargs?.guardian_config as {
@@ -270,12 +254,7 @@ function promptTokensOf({ messages, chat_template_kwargs: kwargs }: OpenAiBody):
 
 function completion(
   tokens: readonly ScriptedToken[],
-  {
-    answeredBy,
-    finish,
-    hasLogprobs,
-    promptTokens,
-  }: { answeredBy: string; finish: string; hasLogprobs: boolean; promptTokens: number },
+  of: { readonly finish: string; readonly hasLogprobs: boolean; readonly promptTokens: number },
 ): object {
   const logprob = (share: number): number => Math.log(Math.max(share, 1e-9));
   const content = tokens.map(({ text, odds }) => ({
@@ -285,20 +264,17 @@ function completion(
   }));
   const message = { role: 'assistant', content: tokens.map(({ text }) => text).join(''), refusal: null };
   return {
-    id: 'chatcmpl-1',
-    object: 'chat.completion',
-    model: answeredBy,
-    usage: { prompt_tokens: promptTokens },
-    choices: [{ index: 0, message, finish_reason: finish, logprobs: hasLogprobs ? { content } : null }],
+    ...{ id: 'chatcmpl-1', object: 'chat.completion', usage: { prompt_tokens: of.promptTokens } },
+    choices: [{ index: 0, message, finish_reason: of.finish, logprobs: of.hasLogprobs ? { content } : null }],
   };
 }
 
-function moderation(scores: readonly number[], answeredBy: string): object {
+function moderation(scores: readonly number[]): object {
   const results = scores.map((score) => ({
     flagged: score >= 0.5,
     categories: { hate: score >= 0.5, 'hate/threatening': false, violence: false },
     category_scores: { hate: score, 'hate/threatening': score / 2, violence: 0 },
     category_applied_input_types: { hate: ['text'], 'hate/threatening': ['text'], violence: [] },
   }));
-  return { id: 'modr-1', model: answeredBy, results };
+  return { id: 'modr-1', results };
 }

@@ -10,13 +10,15 @@ import {
   configTensors,
   contentsOf,
   INPUTS,
+  type Output,
   OUTPUTS,
-  rawOf,
+  rawOutputs,
   scoreOf,
   stringsOf,
   verdictOutputs,
+  versionOutput,
 } from './fake-contract.ts';
-import { type RpcError, ScriptedError, serveGrpc, unary } from './fake-grpc.ts';
+import { type FakeGrpc, type RpcError, ScriptedError, serveGrpc, unary } from './fake-grpc.ts';
 import { type ScriptedStream, type StreamScript, withStreams } from './scripted-streams.ts';
 
 /** One ModelInfer request as the scripted guard sees it. */
@@ -58,9 +60,7 @@ export interface ScriptedGuardOptions {
   readonly configError?: () => RpcError | null;
 }
 
-export interface ScriptedGuard {
-  readonly address: string;
-  readonly port: number;
+export interface ScriptedGuard extends FakeGrpc {
   /** Judged requests in order of arrival. */
   readonly seen: SeenRequest[];
   /** Built-in canaries that arrived; they are not among `seen`. */
@@ -73,8 +73,6 @@ export interface ScriptedGuard {
   /** Moderation streams in order of arrival. */
   readonly streams: ScriptedStream[];
   setStreams(script: StreamScript): void;
-  /** Ends at once, as a killed server does: connections are cut. */
-  kill(): void;
 }
 
 /** Id of the fingerprint a guard reports after `deploy(model, …)`. */
@@ -84,7 +82,8 @@ export function fingerprintIdOf(model: string): string {
 
 /** A real gRPC server with the guard's contract whose answers a test decides. */
 export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Promise<ScriptedGuard> {
-  const maxBatchSize = options.maxBatchSize ?? 64;
+  const { maxBatchSize = 64 } = options;
+  const isBatched = maxBatchSize > 0;
   const seen: SeenRequest[] = [];
   const judged = new Map<string, string[]>();
   let deployed = { model: 'model-a', version: '1' };
@@ -92,23 +91,11 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
   let canaries = 0;
   let inFlight = 0;
 
-  const replyOf = (
-    outputs: readonly { name: string; datatype: string; shape: readonly number[] }[],
-    raw: readonly Buffer[],
-  ): InferResponse => ({
-    model_name: 'guard',
-    model_version: deployed.version,
-    id: '',
-    outputs,
-    raw_output_contents: raw,
+  const replyOf = (outputs: readonly Output[]): InferResponse => ({
+    ...{ model_name: 'guard', model_version: deployed.version, id: '' },
+    ...rawOutputs(outputs),
   });
-  const ordinary = (scores: readonly number[]): InferResponse => {
-    const outputs = verdictOutputs(scores, maxBatchSize > 0);
-    return replyOf(
-      outputs.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
-      outputs.map(({ datatype, data }) => rawOf(datatype, data)),
-    );
-  };
+  const ordinary = (scores: readonly number[]) => replyOf(verdictOutputs(scores, isBatched));
 
   const infer = async (call: ServerUnaryCall<InferRequest, InferResponse>): Promise<InferResponse> => {
     const strings: Record<string, string[]> = {};
@@ -125,9 +112,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       readings++;
       const scripted = await options.onVersion?.();
       if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
-      const json = JSON.stringify(artifactsOf(deployed.model));
-      const shape = maxBatchSize > 0 ? [1, 1] : [1];
-      const reply = replyOf([{ name: 'VERSION', datatype: 'BYTES', shape }], [rawOf('BYTES', [json])]);
+      const reply = replyOf([versionOutput(deployed.model, isBatched)]);
       return scripted ? scripted.reply(reply) : reply;
     }
     const asCanary = { text: strings['TEXT']?.[0], image: strings['IMAGE']?.[0] };
@@ -154,9 +139,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
       const scripted = await options.script?.(request);
       if (scripted && 'code' in scripted) throw new ScriptedError(scripted);
       const contents = contentsOf(strings);
-      for (const content of contents) {
-        judged.set(content, [...(judged.get(content) ?? []), deployed.model]);
-      }
+      for (const content of contents) judged.set(content, [...(judged.get(content) ?? []), deployed.model]);
       const reply = ordinary(contents.map(scoreOf));
       return scripted ? scripted.reply(reply) : reply;
     } finally {
@@ -180,7 +163,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
   let streamScript = options.streams;
   const streaming = withStreams(
     loadService(),
-    maxBatchSize > 0,
+    isBatched,
     (stream, message) => {
       if (stream.messages.length === 1) streams.push(stream);
       streamScript!(stream, message);
@@ -212,11 +195,7 @@ export async function startScriptedGuard(options: ScriptedGuardOptions = {}): Pr
     readings: () => readings,
     judged,
     streams,
-    setStreams: (script) => {
-      streamScript = script;
-    },
-    deploy: (model, version) => {
-      deployed = { model, version };
-    },
+    setStreams: (script) => void (streamScript = script),
+    deploy: (model, version) => void (deployed = { model, version }),
   };
 }

@@ -12,24 +12,6 @@ import { statusOfCloseCode } from '../../../src/guard/tensors/stream/stream-stat
 import { message } from './moderation-streams.ts';
 import { settled } from '../settled.ts';
 
-/** A client of one moderation stream that sends whatever it is told to, over any transport. */
-export interface StreamClient {
-  readonly verdicts: readonly StreamVerdict[];
-  /** The status that the stream ended with: a gRPC status name, 'OK' without an error. */
-  readonly ended: Promise<string>;
-  /** The text of the error that ended the stream. */
-  readonly text: string;
-  send(request: Partial<StreamRequest>): void;
-  /** Sends a message that is not one. */
-  sendNonsense(): void;
-  /** Says that it sends nothing more, as its transport does. */
-  end(): void;
-  /** Disconnects. */
-  leave(): void;
-  /** Waits for a verdict that judges up to this seq. */
-  judged(seq: number): Promise<StreamVerdict>;
-}
-
 export interface StreamReply {
   readonly error_message: string;
   readonly infer_response: InferResponse & { readonly parameters: Readonly<Record<string, object>> };
@@ -67,10 +49,12 @@ export class StreamConnection {
   }
 }
 
-/** What every client of a stream keeps. */
-export abstract class RecordingClient implements StreamClient {
+/** A client of one moderation stream that sends whatever it is told to, over any transport. */
+export abstract class StreamClient {
   readonly verdicts: StreamVerdict[] = [];
+  /** The status that the stream ended with: a gRPC status name, 'OK' without an error. */
   readonly ended: Promise<string>;
+  /** The text of the error that ended the stream. */
   text = '';
   protected settle!: (status: string) => void;
   readonly #waiting: { readonly seq: number; readonly resolve: (verdict: StreamVerdict) => void }[] = [];
@@ -80,10 +64,14 @@ export abstract class RecordingClient implements StreamClient {
   }
 
   abstract send(request: Partial<StreamRequest>): void;
+  /** Sends a message that is not one. */
   abstract sendNonsense(): void;
+  /** Says that it sends nothing more, as its transport does. */
   abstract end(): void;
+  /** Disconnects. */
   abstract leave(): void;
 
+  /** Waits for a verdict that judges up to this seq. */
   judged(seq: number): Promise<StreamVerdict> {
     const found = this.verdicts.find(({ processedUntilSeq }) => processedUntilSeq >= seq);
     if (found !== undefined) return Promise.resolve(found);
@@ -105,7 +93,7 @@ export abstract class RecordingClient implements StreamClient {
   }
 }
 
-class GrpcStreamClient extends RecordingClient {
+class GrpcStreamClient extends StreamClient {
   readonly #call: ClientDuplexStream<object, StreamReply>;
 
   constructor(call: ClientDuplexStream<object, StreamReply>) {
@@ -142,7 +130,7 @@ class GrpcStreamClient extends RecordingClient {
 }
 
 /** A stream over a WebSocket to a server at `http://host:port`. Messages wait until it is open. */
-export class WebSocketStreamClient extends RecordingClient {
+export class WebSocketStreamClient extends StreamClient {
   readonly socket: WebSocket;
   readonly #opened: Promise<void>;
 

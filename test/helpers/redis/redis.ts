@@ -10,9 +10,9 @@ import { RedisLink } from '../../../src/queue/redis/link.ts';
 import type { FleetSeal } from '../../../src/queue/redis/sealing/fleet-seal.ts';
 import { freePort } from '../free-port.ts';
 import { settled } from '../settled.ts';
-import { redisBinary } from './redis-binary.ts';
+import { redisBinary } from './install-redis.ts';
 
-export interface RedisOptions {
+interface RedisOptions {
   /** Keep data over a restart; default no. */
   readonly persistent?: boolean;
   /** Further settings, as on redis-server's command line. */
@@ -53,22 +53,14 @@ export class TestRedis {
 
   /** Starts the server again, with the data it kept. */
   async boot(): Promise<void> {
-    const listen =
-      this.port > 0
-        ? ['--port', String(this.port)]
-        : ['--port', '0', '--unixsocket', `${this.folder}/redis.sock`];
-    const keep =
-      this.#options.persistent === true ? ['--appendonly', 'yes'] : ['--appendonly', 'no', '--save', ''];
+    const { persistent = false, settings = [] } = this.#options;
+    const socket = ['--unixsocket', `${this.folder}/redis.sock`];
     this.#child = spawn(
       redisBinary(),
       [
-        ...listen,
-        '--dir',
-        this.folder,
-        ...keep,
-        '--enable-debug-command',
-        'yes',
-        ...(this.#options.settings ?? []),
+        ...['--port', String(this.port), ...(this.port > 0 ? [] : socket), '--dir', this.folder],
+        ...(persistent ? ['--appendonly', 'yes'] : ['--appendonly', 'no', '--save', '']),
+        ...['--enable-debug-command', 'yes', ...settings],
       ],
       { stdio: 'ignore' },
     );

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
-import type { RunRecord } from '../../../src/config/run-config.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../../src/domain/failure.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
@@ -11,7 +10,18 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import { claim, newRun, openPlan, planLine, resultOf, shardOf, signal, work } from '../run-fixture.ts';
+import {
+  claim,
+  finishWith,
+  newRun,
+  openPlan,
+  planLine,
+  resultOf,
+  shardOf,
+  signal,
+  type TestRun,
+  work,
+} from '../run-fixture.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = seed();
@@ -21,13 +31,8 @@ const ITEMS = 2;
 const results = (): ShardResult[] =>
   Array.from({ length: SHARDS }, (_, shard) => resultOf(shardOf(shard, [2 * shard, 2 * shard + 1])));
 
-interface Run {
-  readonly dir: string;
-  readonly record: RunRecord;
-}
-
 /** A run whose shards were planned by the first epoch, and all committed, half of them by each of two. */
-async function committed(): Promise<Run> {
+async function committed(): Promise<TestRun> {
   const run = await newRun();
   const first = await claim(run);
   const plan = await openPlan(run.dir, first);
@@ -41,40 +46,28 @@ async function committed(): Promise<Run> {
   return run;
 }
 
-const REMEDY = 'restore it or start a new run: what was judged is reused from the store';
-
 /** The failure that a new writer meets. */
-async function refusal(run: Run): Promise<string> {
-  const failure = await claim(run).then(
-    () => null,
-    (error: unknown) => error,
-  );
+async function refusal(run: TestRun): Promise<string> {
+  const failure: unknown = await claim(run).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Failure);
-  const { kind, message } = failure as Failure;
-  expect(kind).toBe('internal');
-  expect(message.endsWith(`; ${REMEDY}`)).toBe(true);
-  return message.slice(0, -`; ${REMEDY}`.length);
+  expect(failure).toMatchObject({
+    kind: 'internal',
+    message: expect.stringMatching(
+      /; restore it or start a new run: what was judged is reused from the store$/,
+    ) as string,
+  });
+  return (failure as Failure).message.split('; restore it')[0]!;
 }
 
 /** Takes the run over, brings it to its end, and verifies it. Returns how many shards were still committed. */
-async function finished(run: Run): Promise<number> {
+async function finished(run: TestRun): Promise<number> {
   const log = await claim(run);
   const kept = results().filter(({ shard }) => log.isCommitted(shard.shard)).length;
-  await work(run.dir, log, results());
-  await finishRun(log, signal);
-  await log.close();
+  await finishWith(log, run.dir, results());
   const seqs = (await outcomes(run.dir)).map(({ seq }) => seq);
-  expect(seqs).toEqual(Array.from({ length: SHARDS * ITEMS }, (_, seq) => seq));
+  expect(seqs).toEqual([...Array(SHARDS * ITEMS).keys()]);
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   return kept;
-}
-
-async function flip(path: string, bit: number): Promise<{ byte: number; size: number }> {
-  const bytes = await readFile(path);
-  const byte = Math.floor(bit / 8) % bytes.length;
-  bytes[byte]! ^= 1 << (bit % 8);
-  await writeFile(path, bytes);
-  return { byte, size: bytes.length };
 }
 
 async function change(path: string, by: (text: string) => string): Promise<void> {
@@ -96,14 +89,11 @@ function withoutChecks(text: string): string {
 }
 
 const otherDigit = (name: string) => (text: string) =>
-  text.replace(new RegExp(`("${name}":"?)(.)`), (_, key: string, digit: string) => {
-    return `${key}${digit === '1' ? '2' : '1'}`;
-  });
+  text.replace(new RegExp(`(?<="${name}":"?).`), (digit) => (digit === '1' ? '2' : '1'));
 
 const damagedLine = (index: number) => (text: string) => {
-  const lines = text.trimEnd().split('\n');
-  const damaged = lines.at(index);
-  return lines.map((line) => (line === damaged ? `#${line}\n` : `${line}\n`)).join('');
+  const damaged = text.trimEnd().split('\n').at(index)!;
+  return text.replace(damaged, `#${damaged}`);
 };
 
 describe('a damaged verdict log', () => {
@@ -115,10 +105,10 @@ describe('a damaged verdict log', () => {
           const run = await committed();
           const path = join(run.dir, 'log', file);
           const sound = await readFile(path);
-          const { byte, size } = await flip(path, bit);
+          const byte = Math.floor(bit / 8) % sound.length;
           // A file that lacks its last newline is what a crash leaves.
-          const isTorn = file === '0002-commits.jsonl' && byte === size - 1;
-          if (isTorn) return;
+          if (file === '0002-commits.jsonl' && byte === sound.length - 1) return;
+          await writeFile(path, sound.with(byte, sound[byte]! ^ (1 << (bit % 8))));
           expect(await refusal(run)).toContain(`log/${file}`);
           await writeFile(path, sound);
           expect(await finished(run)).toBe(SHARDS);
@@ -194,25 +184,21 @@ it('says once that checking a large log takes long, and stops between two ranges
   const stop = new AbortController();
   const said: string[] = [];
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  try {
-    const read = vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
-      vi.advanceTimersByTime(10_000);
-      stop.abort();
-      return Buffer.alloc(0);
-    });
-    await expect(
-      claim(run, { signal: stop.signal, report: (line) => said.push(line) }),
-    ).rejects.toMatchObject({ name: 'AbortError' });
-    expect(read).toHaveBeenCalledTimes(1);
-    read.mockRestore();
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  const read = vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
+    vi.advanceTimersByTime(10_000);
+    stop.abort();
+    return Buffer.alloc(0);
+  });
+  onTestFinished(() => read.mockRestore());
+  const claiming = claim(run, { signal: stop.signal, report: (line) => said.push(line) });
+  await expect(claiming).rejects.toMatchObject({ name: 'AbortError' });
+  expect(read).toHaveBeenCalledTimes(1);
   expect(said).toEqual([expect.stringContaining('Checking the committed outcomes')]);
 });
 
 describe('who was overtaken says so, whatever it made of what the later one wrote:', () => {
-  const overtake = (run: Run): void =>
+  const overtake = (run: TestRun): void =>
     void vi.spyOn(RangeReader.prototype, 'read').mockImplementationOnce(async () => {
       await (await claim(run)).close();
       throw new Failure('internal', 'what another one writes does not fit');

@@ -4,7 +4,6 @@ import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import type { Item } from '../../../src/domain/item.ts';
 import type { Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
-import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { ItemRequest } from '../../../src/domain/request.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
@@ -14,6 +13,8 @@ import { LineFiles } from '../../../src/record/outcomes/line-files.ts';
 import { runTotals } from '../../../src/record/outcomes/run-totals.ts';
 import { shardCheck } from '../../../src/record/verify/shard-check.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { conversation, prompt, response } from '../../helpers/guards/guard-pool.ts';
+import { judgedItem } from '../../helpers/items.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { finishedRun, resultOf, shardOf, signal, verdict } from '../run-fixture.ts';
 
@@ -25,6 +26,8 @@ const flaggedAs =
     const { judgement } = verdict(item, { flagged: subcategoryFlags.length > 0 });
     return { judgement: { ...judgement!, subcategoryScores: null, subcategoryFlags }, failure: null };
   };
+
+const snippetsOf = async (dir: string) => (await outcomes(dir)).map(({ snippet }) => snippet);
 
 /** Items 0 to 2 are blocked, of which 1 and 2 are restricted; 3 is allowed. */
 const FLAGS = [['hate'], ['child_sexual_exploitation'], ['sexual_content'], []];
@@ -39,7 +42,7 @@ it('is taken along for what is to review or block and not restricted', async () 
     formats: ['jsonl', 'csv', 'parquet'],
     output: { includeContent: true },
   });
-  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual(['text 0', null, null, null]);
+  expect(await snippetsOf(dir)).toEqual(['text 0', null, null, null]);
   const flagged: object[] = parse(await readFile(join(dir, 'flagged.csv')), { bom: true, columns: true });
   expect(flagged).toMatchObject([{ seq: '0', snippet: 'text 0' }]);
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
@@ -47,36 +50,24 @@ it('is taken along for what is to review or block and not restricted', async () 
 
 it('is not recorded where the outcome may hold none, whatever a worker says', async () => {
   const { dir } = await finishedRun([FORGED], { output: { includeContent: true } });
-  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual(['forged', null, null, null]);
+  expect(await snippetsOf(dir)).toEqual(['forged', null, null, null]);
 });
 
 it('is not recorded of anything that a restricted content is a part of, in its shard', async () => {
   const bad = 'the restricted text';
+  const user = (content: string) => ['user', content] as const;
   const requests: ItemRequest[] = [
-    { requestType: 'prompt', modality: 'text', text: bad },
-    { requestType: 'response', modality: 'text', prompt: bad, response: 'a reply' },
-    { requestType: 'response', modality: 'text', prompt: null, response: bad },
-    {
-      ...{ requestType: 'multiturn', modality: 'text', turns: 2, conversation: null },
-      messages: [
-        ['user', bad],
-        ['user', 'a later turn'],
-      ],
-    },
-    { requestType: 'prompt', modality: 'text', text: 'something else' },
+    prompt(bad),
+    response(bad, 'a reply'),
+    response(null, bad),
+    conversation([user(bad), user('a later turn')]),
+    prompt('something else'),
   ];
-  const shard = shardOf(0, [0, 1, 2, 3, 4]);
-  const items = shard.items.map((item, at) => ({
-    ...item,
-    request: requests[at]!,
-    contentSha256: contentSha256(requests[at]!),
-  })) as Item[];
+  const items = requests.map((request, seq) => judgedItem(seq, request));
   const judge = flaggedAs((seq) => [seq === 0 ? 'child_sexual_exploitation' : 'hate']);
-  const result = withSnippets(resultOf({ ...shard, items }, judge), DEFAULT_POLICY);
+  const result = withSnippets(resultOf({ ...shardOf(0, []), items }, judge), DEFAULT_POLICY);
   const { dir } = await finishedRun([result], { output: { includeContent: true } });
-  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([
-    ...[null, null, null, null, 'something else'],
-  ]);
+  expect(await snippetsOf(dir)).toEqual([null, null, null, null, 'something else']);
 });
 
 it('is not recorded of another turn of a conversation in which a turn is restricted', async () => {
@@ -86,11 +77,9 @@ it('is not recorded of another turn of a conversation in which a turn is restric
     source: { ...item.source, row: item.seq < 2 ? 1 : 2 },
   }));
   const judge = flaggedAs((seq) => [seq === 1 ? 'child_sexual_exploitation' : 'hate']);
-  const result = resultOf({ ...shardOf(0, [0, 1, 2]), items: turns }, judge);
-  const { dir } = await finishedRun([withSnippets(result, DEFAULT_POLICY)], {
-    output: { includeContent: true },
-  });
-  expect((await outcomes(dir)).map(({ snippet }) => snippet)).toEqual([null, null, 'text 2']);
+  const result = withSnippets(resultOf({ ...shardOf(0, []), items: turns }, judge), DEFAULT_POLICY);
+  const { dir } = await finishedRun([result], { output: { includeContent: true } });
+  expect(await snippetsOf(dir)).toEqual([null, null, 'text 2']);
 });
 
 it('is damage where the outcome may hold none', async () => {
