@@ -1,4 +1,4 @@
-import { open, readFile, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -7,6 +7,7 @@ import { setMarker } from '../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../src/runs/control/feed-claim.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { PlanWriter } from '../../src/ingest/plan/plan-file.ts';
+import { fileHandles } from '../helpers/file-handles.ts';
 import { runOver, go, judge, rows } from './small-run.ts';
 
 /** A judge that lets something happen once, when it is asked for the first time. */
@@ -75,12 +76,7 @@ it.each([
   'a run that is resumed on a full disk waits for room, then ends in words, and leaves alone whoever feeds it: %s',
   async (_, full) => {
     const living = await FeedClaim.take(run.dir, { fleet: true });
-    const handle = await open(join(run.dir, 'run.json'));
-    await handle.close();
-    const handles = Object.getPrototypeOf(handle) as FileHandle;
-    vi.spyOn(handles, 'write').mockImplementation(() =>
-      Promise.reject(Object.assign(new Error('full'), full)),
-    );
+    vi.spyOn(await fileHandles(run.dir), 'write').mockRejectedValue(Object.assign(new Error('full'), full));
     const said: string[] = [];
     const going = go(run, judge(), { say: (line) => said.push(line) });
     await expect(going).rejects.toMatchObject({ kind: 'service' });

@@ -2,6 +2,8 @@ import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
+import type { Item } from '../../src/domain/item.ts';
+import type { Outcome } from '../../src/domain/outcome.ts';
 import { finishRun } from '../../src/sink/final-files/finish.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
@@ -13,6 +15,7 @@ import {
   failed,
   finishedRun,
   newRun,
+  problemOf,
   resultOf,
   shardOf,
   signal,
@@ -24,47 +27,28 @@ describe('finishing a run', () => {
   it('merges interleaved lanes into corpus order, with every count true', async () => {
     const text = shardOf(0, [0, 1, 4, 5]);
     const chat = shardOf(1, [2, 3, 6], { lane: 'chat' });
-    const more = {
-      ...shardOf(2, []),
-      items: [settledItem(7, 'MALFORMED_ROW'), settledItem(8, 'EMPTY_CONTENT')],
-    };
+    const settled = [settledItem(7, 'MALFORMED_ROW'), settledItem(8, 'EMPTY_CONTENT')];
+    const more = { ...shardOf(2, []), items: settled };
     const { dir, summary, head } = await finishedRun([resultOf(text), resultOf(chat), resultOf(more)]);
 
     const lines = await outcomes(dir);
     expect(lines.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
-    expect(lines[7]).toMatchObject({
-      status: 'error',
-      score: null,
-      attempts: 0,
-      error: { code: 'MALFORMED_ROW', retryable: false },
-    });
+    const error = { code: 'MALFORMED_ROW', retryable: false };
+    expect(lines[7]).toMatchObject({ status: 'error', score: null, attempts: 0, error });
     expect(lines[3]).toMatchObject({ decision: 'block', decided_by: 'flagged', fingerprint: FINGERPRINT.id });
     expect((await jsonLines(join(dir, 'errors.jsonl'))).length).toBe(2);
     expect(summary).toMatchObject({
-      status: 'finished',
-      items: 9,
-      verdicts: 7,
-      errors: 2,
-      flagged: 3,
-      by_decision: { allow: 4, review: 0, block: 3 },
-      by_category: { hate: 3 },
-      by_error_code: { MALFORMED_ROW: 1, EMPTY_CONTENT: 1 },
-      by_modality: { text: 9 },
+      ...{ status: 'finished', items: 9, verdicts: 7, errors: 2, flagged: 3, chain_head: head },
+      ...{ by_decision: { allow: 4, review: 0, block: 3 }, by_category: { hate: 3 } },
+      ...{ by_error_code: { MALFORMED_ROW: 1, EMPTY_CONTENT: 1 }, by_modality: { text: 9 } },
       guards: [
         { endpoint: 'grpc://127.0.0.1:8001', kind: 'triton', fingerprint: FINGERPRINT.id, verdicts: 7 },
       ],
-      chain_head: head,
     });
     expect(JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8'))).toEqual(summary);
     expect(await verifyRun(dir, { head })).toEqual({
-      ok: true,
-      run: summary.run,
-      pass: 1,
-      head,
-      items: 9,
-      verdicts: 7,
-      signature: 'none',
-      errors: 2,
+      ...{ ok: true, run: summary.run, pass: 1, head, signature: 'none' },
+      ...{ items: 9, verdicts: 7, errors: 2 },
     });
   });
 
@@ -97,13 +81,9 @@ describe('finishing a run', () => {
       'Judged 2 of 4 items; 2 not judged',
       expect.stringMatching(/^INCOMPLETE/),
     ]);
-    expect((await readdir(run.dir)).sort()).toEqual(
-      'log plan.jsonl run.json skipped.jsonl sources.jsonl'.split(' '),
-    );
-    expect(await verifyRun(run.dir)).toEqual({
-      ok: false,
-      problem: 'manifest.json is missing: the run was not finished',
-    });
+    const begun = ['log', 'plan.jsonl', 'run.json', 'skipped.jsonl', 'sources.jsonl'];
+    expect((await readdir(run.dir)).sort()).toEqual(begun);
+    expect(await problemOf(run.dir)).toBe('manifest.json is missing: the run was not finished');
 
     await log.commit(results[0]!);
     expect(await finishRun(log, signal)).toMatchObject({ status: 'finished', verdicts: 4 });
@@ -114,34 +94,28 @@ describe('finishing a run', () => {
   it('takes the outcome of the highest pass, and keeps the earlier manifest', async () => {
     const run = await newRun();
     const first = await claim(run);
-    const judge = (item: Parameters<typeof verdict>[0]) =>
-      item.seq % 2 === 0 ? failed('TIMEOUT') : verdict(item);
-    await work(run.dir, first, [
-      resultOf(shardOf(0, [0, 1, 2, 3]), judge),
-      resultOf(shardOf(1, [4, 5]), judge),
-    ]);
+    const without = (...seqs: number[]) => {
+      return (item: Item): Outcome => (seqs.includes(item.seq) ? failed('TIMEOUT') : verdict(item));
+    };
+    const shards = [shardOf(0, [0, 1, 2, 3]), shardOf(1, [4, 5])];
+    await work(
+      run.dir,
+      first,
+      shards.map((shard) => resultOf(shard, without(0, 2, 4))),
+    );
     expect(await finishRun(first, signal)).toMatchObject({ pass: 1, verdicts: 3, errors: 3 });
     await first.close();
     const before = await readFile(join(run.dir, 'manifest.json'));
 
     const second = await claim(run);
     await work(run.dir, second, [
-      resultOf(shardOf(2, [0, 2], { pass: 2 }), (item) =>
-        item.seq === 2 ? failed('TIMEOUT') : verdict(item),
-      ),
+      resultOf(shardOf(2, [0, 2], { pass: 2 }), without(2)),
       resultOf(shardOf(3, [4], { pass: 2 })),
     ]);
     expect(await finishRun(second, signal)).toMatchObject({ pass: 2, verdicts: 5, errors: 1 });
     await second.close();
-    const lines = await outcomes(run.dir);
-    expect(lines.map(({ seq, status }) => [seq, status])).toEqual([
-      [0, 'ok'],
-      [1, 'ok'],
-      [2, 'error'],
-      [3, 'ok'],
-      [4, 'ok'],
-      [5, 'ok'],
-    ]);
+    const ends = (await outcomes(run.dir)).map(({ seq, status }) => `${seq} ${status}`);
+    expect(ends).toEqual(['0 ok', '1 ok', '2 error', '3 ok', '4 ok', '5 ok']);
     expect(await readFile(join(run.dir, 'manifest.1.json'))).toEqual(before);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, pass: 2, verdicts: 5, errors: 1 });
 
@@ -161,13 +135,9 @@ describe('finishing a run', () => {
     const run = await newRun();
     const log = await claim(run);
     const whole = resultOf(shardOf(0, [0, 1]));
-    await expect(log.commit({ ...whole, outcomes: whole.outcomes.slice(1) })).rejects.toMatchObject({
-      kind: 'internal',
-    });
-    await expect(log.commit({ ...whole, outcomes: [null, null] })).rejects.toMatchObject({
-      kind: 'internal',
-    });
-    await expect(log.commit({ ...whole, fingerprints: [] })).rejects.toMatchObject({ kind: 'internal' });
+    const unfit = [{ outcomes: whole.outcomes.slice(1) }, { outcomes: [null, null] }, { fingerprints: [] }];
+    for (const change of unfit)
+      await expect(log.commit({ ...whole, ...change })).rejects.toMatchObject({ kind: 'internal' });
     await log.commit(whole);
     await log.close();
   });
@@ -178,20 +148,15 @@ it('tables for spreadsheets are split below the rows a spreadsheet takes, and fi
   const log = await claim(run);
   const shard = shardOf(0, [0, 1, 2, 3, 4]);
   await work(run.dir, log, [resultOf(shard, (item) => verdict(item, { flagged: true }))]);
-  const split = await finishRun(log, signal, {
-    flaggedBounds: { csvRows: 2, workbookRows: 2 },
-  });
+  const split = await finishRun(log, signal, { flaggedBounds: { csvRows: 2, workbookRows: 2 } });
   expect(split.files).toEqual(expect.arrayContaining(['flagged-3.csv', 'flagged.xlsx']));
   const rows = async (name: string) =>
     parse<object>(await readFile(join(run.dir, name)), { bom: true, columns: true }).length;
-  expect([await rows('flagged.csv'), await rows('flagged-2.csv'), await rows('flagged-3.csv')]).toEqual([
-    2, 2, 1,
-  ]);
+  const tables = ['flagged.csv', 'flagged-2.csv', 'flagged-3.csv'];
+  expect(await Promise.all(tables.map(rows))).toEqual([2, 2, 1]);
   await finishRun(log, signal);
   await log.close();
-  expect((await readdir(run.dir)).filter((name) => name.startsWith('flagged')).sort()).toEqual([
-    'flagged.csv',
-    'flagged.xlsx',
-  ]);
+  const left = (await readdir(run.dir)).filter((name) => name.startsWith('flagged'));
+  expect(left.sort()).toEqual(['flagged.csv', 'flagged.xlsx']);
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

@@ -28,12 +28,8 @@ it('writes verdicts.parquet with the same types whatever it holds, and verify re
   ).toEqual([
     {
       ...{ seq: 0, decision: 'block', score: 0.93, hate: 0.91, privacy: 0.02, violent_crimes: null },
-      ...{
-        category_flags: 'hate',
-        fingerprint: FINGERPRINT.id,
-        at: String(Date.parse('2026-11-21T02:00:03.120Z')),
-      },
-      ...{ error_code: null, error_retryable: null },
+      ...{ category_flags: 'hate', fingerprint: FINGERPRINT.id, error_code: null, error_retryable: null },
+      at: String(Date.parse('2026-11-21T02:00:03.120Z')),
     },
     expect.objectContaining({ seq: 1, decision: 'allow', hate: null, category_flags: null }),
     expect.objectContaining({
@@ -56,21 +52,16 @@ it('writes verdicts.parquet with the same types whatever it holds, and verify re
   expect(await verifyRun(empty.dir)).toMatchObject({ ok: true });
 });
 
-function flaggedFor(
-  item: Item,
-  flags: readonly CategoryKey[],
-  scores: Partial<Record<CategoryKey, number>> | null,
-): Outcome {
-  const { judgement } = verdict(item, { flagged: true });
-  return { judgement: { ...judgement!, subcategoryFlags: flags, subcategoryScores: scores }, failure: null };
-}
-
 it('lists what may show children in sexual contexts apart, and not among the flagged items', async () => {
+  const flaggedFor = (category: CategoryKey, more: Partial<Record<CategoryKey, number>> = {}) => {
+    const subcategoryScores = { [category]: 0.9, ...more };
+    return (item: Item) => verdict(item, { flagged: true, subcategoryFlags: [category], subcategoryScores });
+  };
   const kinds: readonly ((item: Item) => Outcome)[] = [
-    (item) => flaggedFor(item, ['child_sexual_exploitation'], { child_sexual_exploitation: 0.9 }),
-    (item) => flaggedFor(item, ['sexual_content'], { sexual_content: 0.9 }),
-    (item) => flaggedFor(item, ['sexual_content'], { sexual_content: 0.9, child_sexual_exploitation: 0.01 }),
-    (item) => flaggedFor(item, ['hate'], { hate: 0.9 }),
+    flaggedFor('child_sexual_exploitation'),
+    flaggedFor('sexual_content'),
+    flaggedFor('sexual_content', { child_sexual_exploitation: 0.01 }),
+    flaggedFor('hate'),
     (item) => verdict(item, { flagged: false }),
   ];
   const shard = shardOf(0, [0, 1, 2, 3, 4]);
@@ -80,10 +71,8 @@ it('lists what may show children in sexual contexts apart, and not among the fla
       '0,corpus.csv,1,1,corpus.csv#1,,,block,child_sexual_exploitation,\r\n' +
       '1,corpus.csv,2,2,corpus.csv#2,,,block,sexual_content,\r\n',
   );
-  const flagged: Record<string, string>[] = parse(await readFile(join(dir, 'flagged.csv')), {
-    bom: true,
-    columns: true,
-  });
+  const table = await readFile(join(dir, 'flagged.csv'));
+  const flagged = parse<Record<string, string>>(table, { bom: true, columns: true });
   expect(flagged.map(({ seq }) => seq)).toEqual(['2', '3']);
   expect(summary).toMatchObject({ restricted: 2, flagged: 4 });
   expect(summaryLines(summary).join('\n')).toContain('in sexual contexts: restricted.csv');
@@ -118,18 +107,14 @@ it('answers the requests of an OpenAI Batch file in its form, one line per reque
   const answered = await jsonLines<{ custom_id: string; response: { body: { results: object[] } } }>(
     join(run.dir, 'batch_output.jsonl'),
   );
-  expect(answered.map((line) => [line.custom_id, line.response.body.results.length])).toEqual([
-    ['one', 1],
-    ['several#3', 2],
-    ['chat', 1],
-  ]);
+  const results = answered.map((line) => `${line.custom_id}: ${line.response.body.results.length}`);
+  expect(results).toEqual(['one: 1', 'several#3: 2', 'chat: 1']);
   expect(answered[0]).toMatchObject({
     response: { status_code: 200, body: { results: [{ flagged: false, decision: 'allow', score: 0.1 }] } },
     error: null,
   });
-  expect(Object.keys((answered[0]!.response.body.results[0] as { categories: object }).categories)).toEqual(
-    CATEGORY_KEYS,
-  );
+  const [result] = answered[0]!.response.body.results as { categories: object }[];
+  expect(Object.keys(result!.categories)).toEqual(CATEGORY_KEYS);
   expect(await jsonLines(join(run.dir, 'batch_errors.jsonl'))).toMatchObject([
     { custom_id: 'parts', response: null, error: { code: 'UNSUPPORTED_TYPE' } },
     { custom_id: 'empty', response: null, error: { code: 'MISSING_PAYLOAD' } },

@@ -6,15 +6,8 @@ import { VerdictStore, type StoreOptions } from '../../src/store/verdict-store.t
 import type { JudgedVerdicts } from '../../src/store/verdicts.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 
-/** A place for a store, with what it says. */
-export interface KeptStore extends StoreOptions {
-  readonly dir: string;
-  readonly said: string[];
-  readonly open: () => Promise<VerdictStore>;
-}
-
-/** A place for a store that is removed when the test is over. `records` is what a damaged store is built from. */
-export async function keptStore(records: readonly JudgedVerdicts[] = []): Promise<KeptStore> {
+/** A place for a store, with what it says, that is removed when the test is over. `records` is what a damaged store is built from. */
+export async function keptStore(records: readonly JudgedVerdicts[] = []) {
   const dir = join(await temporaryFolder(), '.store');
   const said: string[] = [];
   const options: StoreOptions = {
@@ -42,18 +35,11 @@ export const JUDGED = { fingerprint: MODEL.id, judging: '{"frames":4}' };
 
 export function judgement(): Judgement {
   return {
-    score: Math.fround(0.93),
-    flagged: true,
-    subcategoryScores: { hate: Math.fround(0.9), privacy: 0.25 },
-    subcategoryFlags: ['hate', 'a category of its own'],
-    fingerprint: MODEL.id,
-    endpoint: 'grpc://guard:8001',
-    latencyMs: 12.34,
-    attempts: 2,
-    cacheUsage: [0, 1, 300, 70_000, -1, 0, 0, 0],
-    moderatedAt: '2026-11-21T02:14:07.031Z',
+    ...{ score: Math.fround(0.93), flagged: true, subcategoryFlags: ['hate', 'a category of its own'] },
+    ...{ subcategoryScores: { hate: Math.fround(0.9), privacy: 0.25 }, fingerprint: MODEL.id },
+    ...{ endpoint: 'grpc://guard:8001', latencyMs: 12.34, attempts: 2, stream: null },
+    ...{ cacheUsage: [0, 1, 300, 70_000, -1, 0, 0, 0], moderatedAt: '2026-11-21T02:14:07.031Z' },
     coverage: { unit: 'seconds', judged: 300, total: 1234.5, worst_at: 30 },
-    stream: null,
   };
 }
 
@@ -62,9 +48,7 @@ export const FOUND: Judgement = { ...judgement(), attempts: 0, cacheUsage: null 
 
 export function verdictsOf(run: string, contents: readonly string[]): JudgedVerdicts {
   return {
-    run,
-    judging: JUDGED.judging,
-    fingerprints: [MODEL],
+    ...{ run, judging: JUDGED.judging, fingerprints: [MODEL] },
     verdicts: contents.map((contentSha256) => ({ contentSha256, judgement: judgement() })),
   };
 }

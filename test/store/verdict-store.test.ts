@@ -34,28 +34,21 @@ it('finds a verdict as it was, whatever its scores and flags', async () => {
   const category = fc.constantFrom(...CATEGORY_KEYS, 'openai/violence', 'shieldgemma/hate');
   const score = fc.float({ min: 0, max: 1, noNaN: true }).map(roundScore);
   const number = fc.oneof(score, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.nat());
+  const date = fc.date({ min: new Date(0), max: new Date('9999'), noInvalidDate: true });
+  const unit = fc.constantFrom(...COVERAGE_UNITS);
   const verdicts = fc.record({
     score: number,
     flagged: fc.boolean(),
     subcategoryScores: fc.option(fc.dictionary(category, number)),
     subcategoryFlags: fc.option(fc.uniqueArray(fc.oneof(category, fc.string()))),
     latencyMs: fc.nat(10 ** 9).map((hundredths) => hundredths / 100),
-    moderatedAt: fc
-      .date({ min: new Date(0), max: new Date('9999'), noInvalidDate: true })
-      .map((date) => date.toISOString()),
-    coverage: fc.record({
-      unit: fc.constantFrom(...COVERAGE_UNITS),
-      judged: number,
-      total: number,
-      worst_at: fc.option(number),
-    }),
+    moderatedAt: date.map((each) => each.toISOString()),
+    coverage: fc.record({ unit, judged: number, total: number, worst_at: fc.option(number) }),
   });
   await fc.assert(
     fc.asyncProperty(verdicts, async (verdict) => {
-      await store.add({
-        ...verdictsOf('run-1', []),
-        verdicts: [{ contentSha256: content('a'), judgement: { ...judgement(), ...verdict } }],
-      });
+      const given = [{ contentSha256: content('a'), judgement: { ...judgement(), ...verdict } }];
+      await store.add({ ...verdictsOf('run-1', []), verdicts: given });
       const found = JSON.stringify(store.find(content('a'), [JUDGED])!.judgement);
       expect(JSON.parse(found)).toEqual(JSON.parse(JSON.stringify({ ...FOUND, ...verdict })));
     }),
@@ -144,15 +137,11 @@ it('trusts no store that another user made, and a copy of its own only as far as
   const path = join(copy, data, 'data.mdb');
   const root = openRoot<Buffer, Buffer>({ path, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' });
   const table = root.openDB<Buffer, Buffer>('verdicts', { encoding: 'binary', keyEncoding: 'binary' });
-  const [a, b] = [...table.getRange()].map(({ key, value }) => ({
-    key: Buffer.from(key),
-    value: Buffer.from(value),
-  }));
-  await table.put(a!.key, b!.value);
-  await table.put(
-    b!.key,
-    Buffer.concat([b!.value.subarray(0, 24), Buffer.from([0xc2]), b!.value.subarray(25)]),
-  );
+  const [[a], [b, value]] = [...table.getRange()].map((entry) => {
+    return [Buffer.from(entry.key), Buffer.from(entry.value)];
+  }) as [[Buffer], [Buffer, Buffer]];
+  await table.put(a, value);
+  await table.put(b, value.fill(0xc2, 24, 25));
   await root.close();
   const forger = await StoreUser.begin(join(copy, data));
   await forger!.noteClosed();

@@ -23,8 +23,7 @@ const flaggedAs =
   (flagsOf: (seq: number) => string[]) =>
   (item: Item): Outcome => {
     const subcategoryFlags = flagsOf(item.seq);
-    const { judgement } = verdict(item, { flagged: subcategoryFlags.length > 0 });
-    return { judgement: { ...judgement!, subcategoryScores: null, subcategoryFlags }, failure: null };
+    return verdict(item, { flagged: subcategoryFlags.length > 0, subcategoryScores: null, subcategoryFlags });
   };
 
 const snippetsOf = async (dir: string) => (await outcomes(dir)).map(({ snippet }) => snippet);

@@ -1,10 +1,11 @@
-import { open, readdir, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, type FileHandle } from 'node:fs/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
+import { fileHandles } from '../../helpers/file-handles.ts';
 import {
   claim,
+  finishWith,
   newRun,
   openPlan,
   planLine,
@@ -16,16 +17,7 @@ import {
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What all file handles inherit: the place to make the disk fail, in one method, for real files. */
-async function fileHandles(dir: string): Promise<FileHandle> {
-  const handle = await open(join(dir, 'run.json'));
-  await handle.close();
-  return Object.getPrototypeOf(handle) as FileHandle;
-}
-
-function noSpace(): Error {
-  return Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-}
+const noSpace = (): Error => Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
 
 type Write = (this: FileHandle, bytes: Buffer, ...rest: unknown[]) => Promise<{ bytesWritten: number }>;
 
@@ -55,25 +47,19 @@ describe('a full disk', () => {
     await failWrites(run.dir, times);
     await log.commit(results[1]!);
     vi.restoreAllMocks();
-    expect(said).toHaveLength(2);
-    expect(said[0]).toMatch(/^The disk is full: the verdict log cannot be written/);
-    expect(said[1]).toMatch(/disk space again/);
-    await work(run.dir, log, results);
-    await finishRun(log, signal);
-    await log.close();
+    const full = expect.stringMatching(/^The disk is full: the verdict log cannot be written/) as string;
+    expect(said).toEqual([full, expect.stringMatching(/disk space again/)]);
+    await finishWith(log, run.dir, results);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
   });
 
   it('when synchronising fails, writes the same bytes to the same place again', async () => {
     const run = await newRun();
     const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
-    const handles = await fileHandles(run.dir);
-    vi.spyOn(handles, 'datasync').mockRejectedValueOnce(noSpace());
+    vi.spyOn(await fileHandles(run.dir), 'datasync').mockRejectedValueOnce(noSpace());
     const results = [resultOf(shardOf(0, [0, 1]))];
     await log.commit(results[0]!);
-    await work(run.dir, log, results);
-    await finishRun(log, signal);
-    await log.close();
+    await finishWith(log, run.dir, results);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
   });
 
@@ -89,9 +75,7 @@ describe('a full disk', () => {
     await log.close();
     const next = await claim(run);
     expect([0, 1].map((shard) => next.isCommitted(shard))).toEqual([true, false]);
-    await work(run.dir, next, results);
-    await finishRun(next, signal);
-    await next.close();
+    await finishWith(next, run.dir, results);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
   });
 
@@ -117,9 +101,8 @@ describe('a full disk', () => {
     await failWrites(run.dir, Number.POSITIVE_INFINITY);
     await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'service' });
     vi.restoreAllMocks();
-    expect((await readdir(run.dir)).sort()).toEqual(
-      'log plan.jsonl run.json skipped.jsonl sources.jsonl'.split(' '),
-    );
+    const begun = ['log', 'plan.jsonl', 'run.json', 'skipped.jsonl', 'sources.jsonl'];
+    expect((await readdir(run.dir)).sort()).toEqual(begun);
     await failWrites(run.dir, 1);
     await finishRun(log, signal);
     await log.close();

@@ -2,6 +2,7 @@ import { appendFile, cp, readFile, readdir, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ShardResult } from '../../../src/domain/shard.ts';
 import { encodePlanLine } from '../../../src/ingest/plan/plan-line.ts';
 import { PlanWriter } from '../../../src/ingest/plan/plan-file.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
@@ -13,9 +14,11 @@ import { seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import {
   claim,
+  finishWith,
   newRun,
   openPlan,
   planLine,
+  problemOf,
   resultOf,
   shardOf,
   signal,
@@ -28,21 +31,13 @@ const SEED = seed();
 /** Shards of random sizes whose seqs run from 0. */
 const shardSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
 
-function shardsOf(sizes: readonly number[]) {
-  let seq = 0;
-  return sizes.map((size, shard) =>
-    shardOf(
-      shard,
-      Array.from({ length: size }, () => seq++),
-    ),
-  );
+function resultsOf(sizes: readonly number[]): ShardResult[] {
+  let next = 0;
+  const seqs = (size: number): number[] => Array.from({ length: size }, () => next++);
+  return sizes.map((size, shard) => resultOf(shardOf(shard, seqs(size))));
 }
 
-async function copyOf(dir: string): Promise<string> {
-  const copy = join(await temporaryFolder(), 'run');
-  await cp(dir, copy, { recursive: true });
-  return copy;
-}
+const seqsOf = async (dir: string): Promise<number[]> => (await outcomes(dir)).map(({ seq }) => seq);
 
 describe('the verdict log', () => {
   it('gives back what was committed, over any number of epochs and segments', async () => {
@@ -53,13 +48,12 @@ describe('the verdict log', () => {
         fc.integer({ min: 1, max: 4000 }),
         async (sizes, epochs, segmentBytes) => {
           const run = await newRun();
-          const results = shardsOf(sizes).map((shard) => resultOf(shard));
+          const results = resultsOf(sizes);
           for (let epoch = 0; epoch < epochs; epoch++) {
             const log = await claim(run, { segmentBytes });
             expect(log.epoch).toBe(epoch + 1);
-            await Promise.all(
-              results.filter((_, index) => index % epochs <= epoch).map((result) => log.commit(result)),
-            );
+            const due = results.filter((_, index) => index % epochs <= epoch);
+            await Promise.all(due.map((result) => log.commit(result)));
             await log.close();
           }
           const chain = await readChain(run.dir, { signal });
@@ -67,9 +61,8 @@ describe('the verdict log', () => {
           for (const { shard } of results) {
             const bytes = await ranges.read(chain.commits.get(shard.shard)!);
             const lines = bytes.toString().trimEnd().split('\n');
-            expect(lines.map((line) => (JSON.parse(line) as { seq: number }).seq)).toEqual(
-              shard.items.map(({ seq }) => seq),
-            );
+            const seqs = lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
+            expect(seqs).toEqual(shard.items.map(({ seq }) => seq));
           }
           await ranges.close();
           expect(chain.commits.shards).toBe(sizes.length);
@@ -83,7 +76,7 @@ describe('the verdict log', () => {
 
   it('torn off at any byte, is taken up again with nothing lost that was whole and nothing doubled', async () => {
     const run = await newRun();
-    const results = shardsOf([2, 1, 3]).map((shard) => resultOf(shard));
+    const results = resultsOf([2, 1, 3]);
     const log = await claim(run);
     for (const result of results) await log.commit(result);
     await log.close();
@@ -98,7 +91,8 @@ describe('the verdict log', () => {
       if (offset !== undefined) ends.push({ commit: at, segment: offset + length! });
     }
     const recovered = async (file: string, bytes: number, expected: number): Promise<void> => {
-      const dir = await copyOf(run.dir);
+      const dir = join(await temporaryFolder(), 'run');
+      await cp(run.dir, dir, { recursive: true });
       await truncate(join(dir, 'log', file), bytes);
       const next = await claim({ dir, record: run.record });
       const found = results.filter(({ shard }) => next.isCommitted(shard.shard)).length;
@@ -106,18 +100,15 @@ describe('the verdict log', () => {
       await work(dir, next, results);
       expect(await finishRun(next, signal)).toMatchObject({ status: 'finished', items: 6 });
       await next.close();
-      expect((await outcomes(dir)).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+      expect(await seqsOf(dir)).toEqual([0, 1, 2, 3, 4, 5]);
       expect(await verifyRun(dir)).toMatchObject({ ok: true });
     };
+    const places = [0, 1, commits.length - 1, ends[0]!.commit, ends[1]!.commit - 1];
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: commits.length - 1 }), (cut) =>
         recovered('0001-commits.jsonl', cut, ends.filter(({ commit }) => commit <= cut).length),
       ),
-      {
-        seed: SEED,
-        numRuns: rounds(10),
-        examples: [[0], [1], [commits.length - 1], [ends[0]!.commit], [ends[1]!.commit - 1]],
-      },
+      { seed: SEED, numRuns: rounds(10), examples: places.map((place) => [place]) },
     );
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: segment.length - 1 }), (cut) =>
@@ -147,10 +138,10 @@ describe('the verdict log', () => {
         const run = await newRun();
         const older = await claim(run);
         const acknowledged: number[] = [];
-        const commits = shardsOf(Array.from({ length: shards }, () => 1)).map(async (shard) => {
+        const commits = resultsOf(Array<number>(shards).fill(1)).map(async (result) => {
           await scheduler.schedule(Promise.resolve());
-          await older.commit(resultOf(shard)).then(
-            () => acknowledged.push(shard.shard),
+          await older.commit(result).then(
+            () => acknowledged.push(result.shard.shard),
             (error: unknown) => expect(error).toMatchObject({ kind: 'superseded' }),
           );
         });
@@ -181,7 +172,7 @@ describe('the verdict log', () => {
   it('holds for void what an overtaken writer appends, before and after the run is finished', async () => {
     const run = await newRun();
     const older = await claim(run);
-    const results = shardsOf([2, 2]).map((shard) => resultOf(shard));
+    const results = resultsOf([2, 2]);
     await older.commit(results[0]!);
     await older.close();
     const oldCommits = join(run.dir, 'log', '0001-commits.jsonl');
@@ -195,9 +186,7 @@ describe('the verdict log', () => {
     };
     await wakesUp();
     expect(newer.isCommitted(0)).toBe(true);
-    await work(run.dir, newer, results);
-    await finishRun(newer, signal);
-    await newer.close();
+    await finishWith(newer, run.dir, results);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
     await wakesUp();
     const late = { epoch: 1, ...planLine(results[1]!.shard) };
@@ -224,15 +213,13 @@ describe('the verdict log', () => {
     const mine = [shardOf(1, [2, 3]), shardOf(2, [4, 5], { lane: 'chat' })];
     await plan.append([planLine(mine[0]!)]);
     await sleeping.append([planLine(shardOf(2, [3])), planLine(shardOf(3, [5]))]);
-    await plan.append([
-      planLine(mine[1]!),
-      { closed: true, pass: 1, shards: 3, items: 6, items_by_source: [6] },
-    ]);
-    await sleeping.append([{ closed: true, pass: 1, shards: 4, items: 6, items_by_source: [6] }]);
+    const closed = { closed: true, pass: 1, items: 6, items_by_source: [6] } as const;
+    await plan.append([planLine(mine[1]!), { ...closed, shards: 3 }]);
+    await sleeping.append([{ ...closed, shards: 4 }]);
     await plan.close();
     for (const shard of mine) await newer.commit(resultOf(shard));
     expect(await finishRun(newer, signal)).toMatchObject({ status: 'finished', items: 6, verdicts: 6 });
-    expect((await outcomes(run.dir)).map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await seqsOf(run.dir)).toEqual([0, 1, 2, 3, 4, 5]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6 });
 
     await sleeping.append([planLine(shardOf(4, [6], { pass: 2 }))]);
@@ -240,10 +227,7 @@ describe('the verdict log', () => {
     await appendFile(join(run.dir, 'plan.jsonl'), '{"epoch":1,"sha');
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 6 });
     await appendFile(join(run.dir, 'plan.jsonl'), `\n${encodePlanLine({ opened: 3 })}\n`);
-    expect(await verifyRun(run.dir)).toEqual({
-      ok: false,
-      problem: 'plan.jsonl was continued after the run was finished',
-    });
+    expect(await problemOf(run.dir)).toBe('plan.jsonl was continued after the run was finished');
     await older.close();
     await newer.close();
   });
@@ -257,9 +241,7 @@ describe('the verdict log', () => {
     const third = await claim(run);
     expect(third.epoch).toBe(3);
     expect(third.isCommitted(0)).toBe(true);
-    await work(run.dir, third, [resultOf(shardOf(0, [0]))]);
-    await finishRun(third, signal);
-    await third.close();
+    await finishWith(third, run.dir, [resultOf(shardOf(0, [0]))]);
     expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
   });
 
