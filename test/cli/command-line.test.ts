@@ -2,30 +2,23 @@ import { describe, expect, it } from 'vitest';
 import type { RunUi } from '../../src/cli/context.ts';
 import { Failure, type FailureKind } from '../../src/domain/failure.ts';
 import { toolVersion } from '../../src/config/tool-version.ts';
-import { buildProgram } from '../../src/cli/program.ts';
-import { typed, output, runsWith } from './terminal.ts';
+import { testProgram, typed } from './terminal.ts';
 
 it.each([
-  [[], 'no command given; guardsweep help lists them'],
-  [['enqeue', 'x'], "unknown command 'enqeue'; did you mean enqueue?"],
-  [['enqueue', '.', '--polcy', 'x'], "unknown option '--polcy'; did you mean --policy?"],
+  ['', 'no command given; guardsweep help lists them'],
+  ['enqeue x', "unknown command 'enqeue'; did you mean enqueue?"],
+  ['enqueue . --polcy x', "unknown option '--polcy'; did you mean --policy?"],
+  ['enqueue . --max-wait soon', '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"'],
+  ['enqueue none', 'argument: no such file or folder: "none"'],
   [
-    ['enqueue', '.', '--max-wait', 'soon'],
-    '--max-wait: expected a duration such as 30s, 10m or 2h, found "soon"',
-  ],
-  [['enqueue', 'none'], 'argument: no such file or folder: "none"'],
-  [
-    ['resume', 'a', 'b'],
+    'resume a b',
     "too many arguments for 'resume'. Expected 1 argument but got 2; see: guardsweep help resume",
   ],
-  [
-    ['guard', '--host', '0.0.0.0'],
-    '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there',
-  ],
-  [['fingerprint', '--guard', 'ftp://x'], /^--guard: expected grpc:/],
-  [['enqueue', '.', '--rehash'], '--rehash was removed: reuse: false (--no-reuse) reads every file'],
-])('a command line that is wrong ends with 2 and one line: %j', async (argv, line) => {
-  const { status, stdout, stderr } = await typed(argv);
+  ['guard --host 0.0.0.0', '--host 0.0.0.0 can be reached from outside: set GUARD_TOKEN to listen there'],
+  ['fingerprint --guard ftp://x', /^--guard: expected grpc:/],
+  ['enqueue . --rehash', '--rehash was removed: reuse: false (--no-reuse) reads every file'],
+])('a command line that is wrong ends with 2 and one line: %j', async (words, line) => {
+  const { status, stdout, stderr } = await typed(words === '' ? [] : words.split(' '));
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toMatch(/^guardsweep: [^\n]+\n$/);
   expect(stderr.slice('guardsweep: '.length, -1)).toEqual(
@@ -50,28 +43,20 @@ describe('the exit status of a command', () => {
       throw new Failure(kind, 'first\nsecond \u001b[31mred');
     };
     const { status, stderr } = await typed(['retry', 'x'], { runs: { retry } });
-    expect({ status, stderr }).toEqual({
-      status: expected,
-      stderr: 'guardsweep: first\\x0asecond \\x1b[31mred\n',
-    });
+    expect([status, stderr]).toEqual([expected, 'guardsweep: first\\x0asecond \\x1b[31mred\n']);
   });
 
   it('after an unexpected error is 1, and nothing of its message is shown', async () => {
     const verify = async (): Promise<never> => {
-      throw new TypeError('quotes CONTENT\n    at CONTENT', {
-        cause: new SyntaxError('CONTENT at position 3'),
-      });
+      const cause = new SyntaxError('CONTENT at position 3');
+      throw new TypeError('quotes CONTENT\n    at CONTENT', { cause });
     };
+    const line = 'guardsweep: unexpected error (TypeError); GUARDSWEEP_DEBUG=1 shows where it happened\n';
     const quiet = await typed(['verify', 'x'], { runs: { verify } });
-    expect(quiet).toMatchObject({ status: 1, stdout: '' });
-    expect(quiet.stderr).toBe(
-      'guardsweep: unexpected error (TypeError); GUARDSWEEP_DEBUG=1 shows where it happened\n',
-    );
+    expect(quiet).toEqual({ status: 1, stdout: '', stderr: line });
 
-    const debug = await typed(['verify', 'x'], {
-      runs: { verify },
-      context: { env: { GUARDSWEEP_DEBUG: '1' } },
-    });
+    const context = { env: { GUARDSWEEP_DEBUG: '1' } };
+    const debug = await typed(['verify', 'x'], { runs: { verify }, context });
     expect(debug.stderr).toContain('caused by SyntaxError');
     expect(debug.stderr).toMatch(/ {4}at .*command-line\.test/);
     expect(debug.stderr).not.toContain('CONTENT');
@@ -84,25 +69,22 @@ describe('the exit status of a command', () => {
       throw new Error('not aborted');
     };
     const interrupts = { drain: interrupted, stop: interrupted };
-    expect(await typed(['resume', 'x'], { runs: { resume }, context: { interrupts } })).toMatchObject({
-      status: 130,
-    });
+    const { status } = await typed(['resume', 'x'], { runs: { resume }, context: { interrupts } });
+    expect(status).toBe(130);
   });
 });
 
 const COMMANDS = [
-  ...['enqueue', 'resume', 'retry', 'verify', 'export', 'report', 'replay', 'diff', 'status', 'pause'],
-  ...'continue cancel runs gc worker sink scheduler schedule preflight normalize guard serve'.split(' '),
-  ...['fingerprint', 'doctor', 'help'],
+  ...'enqueue resume retry verify export report replay diff status pause continue cancel runs gc'.split(' '),
+  ...'worker sink scheduler schedule preflight normalize guard serve fingerprint doctor help'.split(' '),
 ];
 
 describe('help', () => {
   it('lists the commands, the exit statuses and examples', async () => {
     const { status, stdout, stderr } = await typed(['--help']);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect([...stdout.matchAll(/^ {2}([a-z]+)(?: \[options\])?/gm)].map(([, name]) => name)).toEqual(
-      COMMANDS,
-    );
+    const listed = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[options\])?/gm)];
+    expect(listed.map(([, name]) => name)).toEqual(COMMANDS);
     expect(stdout).toContain('Exit status:');
     expect(stdout).toContain('Examples:');
   });
@@ -124,16 +106,7 @@ describe('help', () => {
   });
 });
 
-const never = new AbortController().signal;
-const context = {
-  ...{ cwd: '/', env: {}, stdout: output(), stderr: output() },
-  interrupts: { drain: never, stop: never },
-};
-const FLAGS = buildProgram(
-  context,
-  async () => runsWith({}),
-  () => undefined,
-).commands.flatMap(({ options }) => options);
+const FLAGS = testProgram().commands.flatMap(({ options }) => options);
 
 /** What npm gives to the script `enqueue`. */
 const npm = (kept: NodeJS.ProcessEnv, command = 'run'): NodeJS.ProcessEnv => ({

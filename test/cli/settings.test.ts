@@ -3,17 +3,15 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { format, resolveConfig } from 'prettier';
 import { describe, expect, it } from 'vitest';
-import { buildProgram } from '../../src/cli/program.ts';
 import { absentText, flagHelp, flagSyntax } from '../../src/config/settings/describe.ts';
 import { ENVIRONMENT } from '../../src/config/settings/entries/environment.ts';
 import type { Setting } from '../../src/config/settings/setting.ts';
 import { markdownList, withList } from '../config/settings/markdown-list.ts';
-import { output, runsWith } from './terminal.ts';
+import { testProgram } from './terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
-const never = new AbortController().signal;
 
-const ENTRIES = resolve(import.meta.dirname, '../../src/config/settings/entries');
+const ENTRIES = resolve(root, 'src/config/settings/entries');
 
 /** Every setting that an entry defines, by the name of its constant. */
 async function allSettings(): Promise<ReadonlyMap<string, Setting>> {
@@ -28,24 +26,13 @@ async function allSettings(): Promise<ReadonlyMap<string, Setting>> {
   return settings;
 }
 
-function optionsOfCommands(): { command: string; option: string }[] {
-  const context = { cwd: '/', env: {}, stdout: output(), stderr: output() };
-  const interrupts = { drain: never, stop: never };
-  const program = buildProgram(
-    { ...context, interrupts },
-    async () => runsWith({}),
-    () => {},
-  );
-  return optionsBelow(program, '');
-}
+const optionsOfCommands = () => optionsBelow(testProgram(), '');
 
 function optionsBelow({ commands }: Command, above: string): { command: string; option: string }[] {
   return commands.flatMap((command) => {
     const name = `${above}${command.name()}`;
-    const own = command.options.map(({ flags, description }) => ({
-      command: name,
-      option: `${flags}: ${description}`,
-    }));
+    const options = command.options.map(({ flags, description }) => `${flags}: ${description}`);
+    const own = options.map((option) => ({ command: name, option }));
     return [...own, ...optionsBelow(command, `${name} `)];
   });
 }
@@ -72,9 +59,8 @@ it('the documentation has the lists of flags and environment variables', async (
   const file = resolve(root, 'docs/settings.md');
   const text = await readFile(file, 'utf8');
   const flags = markdownList(await flagItems());
-  const variables = markdownList(
-    ENVIRONMENT.map(({ name, help }) => ({ name: `\`${name}\``, text: `${help}.` })),
-  );
+  const described = ENVIRONMENT.map(({ name, help }) => ({ name: `\`${name}\``, text: `${help}.` }));
+  const variables = markdownList(described);
   const filled = withList(withList(text, 'flags', flags), 'variables', variables);
   const style = await resolveConfig(resolve(root, 'package.json'));
   await expect(await format(filled, { ...style, parser: 'markdown' })).toMatchFileSnapshot(file);

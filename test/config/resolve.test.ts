@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Flags } from '../../src/config/settings/given.ts';
 import { folderWith } from '../helpers/cli.ts';
-import { resolved } from './workspace.ts';
+import { corpusAt } from '../helpers/run-config.ts';
+import { type Given, resolved } from './workspace.ts';
 
 const JOB = `
 name: from-job
@@ -44,40 +45,21 @@ describe('a run’s configuration', () => {
   it('needs nothing but a path', async () => {
     const cwd = await folderWith(files);
     expect(await resolved({ cwd })).toEqual({
-      name: 'a',
-      sources: [
-        {
-          path: join(cwd, 'a.csv'),
-          given: 'a.csv',
-          textColumns: null,
-          idColumn: null,
-          audit: 'final',
-          asStream: null,
-          encoding: null,
-          layout: null,
-          header: null,
-        },
-      ],
-      guards: ['embedded:'],
-      expectFingerprint: null,
+      ...{
+        name: 'a',
+        sources: [corpusAt(join(cwd, 'a.csv'))],
+        guards: ['embedded:'],
+        expectFingerprint: null,
+      },
       policy: { thresholds: null, allowFlagged: false, allowPartial: false },
       output: { dir: join(cwd, 'runs'), formats: ['jsonl', 'csv'], csvSeparator: ',', includeContent: false },
-      store: join(cwd, 'runs', '.store'),
-      reuse: true,
-      canaries: { from: 'built-in' },
-      trial: null,
+      ...{ store: join(cwd, 'runs', '.store'), reuse: true, canaries: { from: 'built-in' }, trial: null },
       failIf: { flaggedRate: null, blockedRate: null, errorRate: null, uncoveredRate: null, categories: {} },
-      allowErrors: false,
-      allowEmpty: false,
-      maxWaitMs: 600_000,
+      ...{ allowErrors: false, allowEmpty: false, maxWaitMs: 600_000 },
       judging: { frames: 8, longAudio: 'windows', videoInterval: 5, videoFrames: 64 },
       limits: {
-        itemBytes: 16_777_216,
-        mediaBytes: 209_715_200,
-        shardItems: 512,
-        shardBytes: 1_048_576,
-        mediaShardItems: 32,
-        mediaShardBytes: 67_108_864,
+        ...{ itemBytes: 16_777_216, shardItems: 512, shardBytes: 1_048_576 },
+        ...{ mediaBytes: 209_715_200, mediaShardItems: 32, mediaShardBytes: 67_108_864 },
         unpack: { depth: 3, parts: 10_000, bytes: 1024 ** 3, ratio: 200 },
       },
     });
@@ -90,52 +72,41 @@ describe('a run’s configuration', () => {
       name: 'from-job',
       sources: [
         {
-          path: join(cwd, 'jobs/data/a.csv'),
-          given: './data/a.csv',
-          textColumns: ['subject', 'body'],
-          idColumn: 'key',
-          audit: 'every-turn',
-          asStream: null,
-          encoding: 'windows-1252',
-          layout: 'csv',
+          ...{
+            path: join(cwd, 'jobs/data/a.csv'),
+            given: './data/a.csv',
+            audit: 'every-turn',
+            asStream: null,
+          },
+          ...{ textColumns: ['subject', 'body'], idColumn: 'key', encoding: 'windows-1252', layout: 'csv' },
         },
         { path: join(cwd, 'jobs/data'), textColumns: null, audit: 'final' },
       ],
       guards: ['grpc://job:9001', 'embedded:'],
       expectFingerprint: `sha256:${'ab'.repeat(32)}`,
       output: { dir: join(cwd, 'out'), formats: ['jsonl'], csvSeparator: ',', includeContent: false },
-      store: join(cwd, 'verdicts'),
-      reuse: false,
-      trial: { limit: null, sample: 0.025, seed: 7 },
+      ...{ store: join(cwd, 'verdicts'), reuse: false, trial: { limit: null, sample: 0.025, seed: 7 } },
       failIf: {
-        flaggedRate: 0.01,
-        blockedRate: null,
-        errorRate: 0.5,
-        uncoveredRate: 0.2,
+        ...{ flaggedRate: 0.01, blockedRate: null, errorRate: 0.5, uncoveredRate: 0.2 },
         categories: { hate: 0.1, privacy: 0 },
       },
-      allowErrors: true,
-      allowEmpty: true,
-      maxWaitMs: 5_400_000,
+      ...{ allowErrors: true, allowEmpty: true, maxWaitMs: 5_400_000 },
     });
   });
 
   it('lets every flag win over the job file, relative to where the user stands', async () => {
     const cwd = await folderWith(files);
+    const ofFiles = { idColumn: 'no', encoding: 'utf-8', layout: 'jsonl', audit: 'final' } as const;
     const flags: Flags = {
-      name: 'from-flag',
-      out: 'elsewhere',
-      guard: ['grpcs://Flag'],
-      policy: 'other.yaml',
-      format: 'csv',
-      textColumn: ['title'],
-      idColumn: 'no',
-      encoding: 'utf-8',
-      layout: 'jsonl',
-      audit: 'final',
-      maxWait: '30s',
-      failIf: ['flagged-rate=0.2', 'hate=0.3'],
-      frames: '64',
+      ...{
+        name: 'from-flag',
+        out: 'elsewhere',
+        guard: ['grpcs://Flag'],
+        policy: 'other.yaml',
+        format: 'csv',
+      },
+      ...{ maxWait: '30s', failIf: ['flagged-rate=0.2', 'hate=0.3'], frames: '64' },
+      ...{ textColumn: ['title'], ...ofFiles },
     };
     const env = { GUARD_URL: 'grpc://env:8001' };
     const config = await resolved({ cwd, paths: ['jobs/job.yaml'], flags, env });
@@ -148,13 +119,7 @@ describe('a run’s configuration', () => {
       maxWaitMs: 30_000,
       judging: { frames: 64, longAudio: 'truncate', videoInterval: 30, videoFrames: 9 },
     });
-    const ofFlags = {
-      textColumns: ['title'],
-      idColumn: 'no',
-      encoding: 'utf-8',
-      layout: 'jsonl',
-      audit: 'final',
-    };
+    const ofFlags = { textColumns: ['title'], ...ofFiles };
     expect(config.sources).toMatchObject([ofFlags, ofFlags]);
   });
 
@@ -162,14 +127,12 @@ describe('a run’s configuration', () => {
     const cwd = await folderWith({ ...files, 'bare.yml': 'sources: [{ path: a.csv }]\n' });
     const env = { GUARD_URL: 'grpc://one, grpc://two:9 ,grpcs://[::1]:8001/' };
     const fromEnv = ['grpc://one:8001', 'grpc://two:9', 'grpcs://[::1]:8001'];
-    expect((await resolved({ cwd, env })).guards).toEqual(fromEnv);
-    expect((await resolved({ cwd, env, paths: ['bare.yml'] })).guards).toEqual(fromEnv);
-    expect((await resolved({ cwd, env, paths: ['jobs/job.yaml'] })).guards).toEqual([
-      'grpc://job:9001',
-      'embedded:',
-    ]);
-    expect((await resolved({ cwd, env, flags: { guard: ['embedded:'] } })).guards).toEqual(['embedded:']);
-    expect((await resolved({ cwd, env: { GUARD_URL: ' ' } })).guards).toEqual(['embedded:']);
+    const guards = async (given: Partial<Given>) => (await resolved({ cwd, env, ...given })).guards;
+    expect(await guards({})).toEqual(fromEnv);
+    expect(await guards({ paths: ['bare.yml'] })).toEqual(fromEnv);
+    expect(await guards({ paths: ['jobs/job.yaml'] })).toEqual(['grpc://job:9001', 'embedded:']);
+    expect(await guards({ flags: { guard: ['embedded:'] } })).toEqual(['embedded:']);
+    expect(await guards({ env: { GUARD_URL: ' ' } })).toEqual(['embedded:']);
   });
 
   it.each([
@@ -193,14 +156,11 @@ describe('a run’s configuration', () => {
   });
 });
 
-describe('a policy', () => {
-  const policyFrom = async (text: string) => {
-    const cwd = await folderWith({ 'a.csv': '', 'p.yaml': text });
-    return (await resolved({ cwd, flags: { policy: 'p.yaml' } })).policy;
-  };
-
-  it('gives a category what it leaves open from default', async () => {
-    const { thresholds } = await policyFrom(files['jobs/policies/p.yaml']);
-    expect(thresholds).toEqual({ default: { review: 0.5, block: 0.8 }, hate: { review: 0.4, block: 0.8 } });
+it('a policy gives a category what it leaves open from default', async () => {
+  const { policy } = await resolved({
+    cwd: await folderWith(files),
+    flags: { policy: 'jobs/policies/p.yaml' },
   });
+  const hate = { review: 0.4, block: 0.8 };
+  expect(policy.thresholds).toEqual({ default: { review: 0.5, block: 0.8 }, hate });
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
@@ -9,7 +9,7 @@ import { readSecretFiles } from '../../../src/config/keys/secret-files.ts';
 import { SECRETS } from '../../../src/config/settings/entries/environment.ts';
 import { type Certificate, issueCertificate, makeCertificate } from '../../helpers/certificate.ts';
 import { typed } from '../../cli/terminal.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 
 let cwd: string;
 let authority: Certificate;
@@ -29,26 +29,23 @@ async function read(flags: Flags, guards = ['grpcs://gpu-1:8001']) {
 describe('the files for TLS connections to guards', () => {
   it('are named by flags, relative to the working directory', async () => {
     const flags = { guardCa: 'certificate.pem', guardCert: 'client.pem', guardKey: 'client.key' };
-    const expected = {
-      ca: authority.certificate.toString(),
-      cert: client.certificate.toString(),
-      key: client.key.toString(),
-    };
-    expect(await read(flags)).toEqual(expected);
-    expect(await read({ guardCa: 'certificate.pem' })).toEqual({ ca: expected.ca });
+    const ca = authority.certificate.toString();
+    const pair = { cert: client.certificate.toString(), key: client.key.toString() };
+    expect(await read(flags)).toEqual({ ca, ...pair });
+    expect(await read({ guardCa: 'certificate.pem' })).toEqual({ ca });
     expect(await read({})).toEqual({});
   });
 
   it('name a certificate and its key, or neither', async () => {
-    await expect(read({ guardCert: 'client.pem' })).rejects.toThrow(
-      '--guard-cert: name its private key as well, with --guard-key',
-    );
-    await expect(read({ guardKey: client.keyPath })).rejects.toThrow(
-      '--guard-key: name its certificate as well, with --guard-cert',
-    );
-    await expect(read({ guardCert: 'client.pem', guardKey: 'certificate.key' })).rejects.toThrow(
-      /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,
-    );
+    const mistakes: [flags: Flags, says: string | RegExp][] = [
+      [{ guardCert: 'client.pem' }, '--guard-cert: name its private key as well, with --guard-key'],
+      [{ guardKey: client.keyPath }, '--guard-key: name its certificate as well, with --guard-cert'],
+      [
+        { guardCert: 'client.pem', guardKey: 'certificate.key' },
+        /^--guard-key: .*certificate\.key is not the key of the certificate in .*client\.pem$/,
+      ],
+    ];
+    for (const [flags, says] of mistakes) await expect(read(flags)).rejects.toThrow(says);
   });
 
   it('must hold what they are named for; a key is never quoted', async () => {
@@ -79,11 +76,10 @@ describe('the files for TLS connections to guards', () => {
     const path = join(cwd, 'open.key');
     await writeFile(path, client.key);
     await chmod(path, 0o644);
-    await expect(read({ guardCert: 'client.pem', guardKey: 'open.key' })).rejects.toThrow(
-      /open to every user/,
-    );
+    const pair = { guardCert: 'client.pem', guardKey: 'open.key' };
+    await expect(read(pair)).rejects.toThrow(/open to every user/);
     await chmod(path, 0o440);
-    expect(await read({ guardCert: 'client.pem', guardKey: 'open.key' })).toHaveProperty('key');
+    expect(await read(pair)).toHaveProperty('key');
   });
 });
 
@@ -111,9 +107,8 @@ describe('a secret from a file', () => {
   it('is relative to the working directory, and may be for a group, as it is mounted for a user', async () => {
     const { folder, path } = await secretFile();
     await chmod(path, 0o440);
-    expect(await readSecretFiles({ GUARD_TOKEN_FILE: 'secret', GUARD_TOKEN: '' }, folder)).toEqual({
-      GUARD_TOKEN: SECRET,
-    });
+    const env = { GUARD_TOKEN_FILE: 'secret', GUARD_TOKEN: '' };
+    expect(await readSecretFiles(env, folder)).toEqual({ GUARD_TOKEN: SECRET });
   });
 });
 
@@ -122,11 +117,9 @@ it('a file that holds no usable secret ends every command with status 2, which n
   const open = join(folder, 'open');
   await writeFile(open, SECRET);
   await chmod(open, 0o644);
-  await writeFile(join(folder, 'large'), SECRET.repeat(1000), { mode: 0o600 });
   const run = join(folder, 'run');
-  await mkdir(run);
-  await writeFile(join(run, 'run.json'), '{}');
-  await writeFile(join(run, 'secret'), SECRET, { mode: 0o600 });
+  await writeFiles(folder, { large: SECRET.repeat(1000), 'run/run.json': '{}', 'run/secret': SECRET });
+  for (const name of ['large', 'run/secret']) await chmod(join(folder, name), 0o600);
   const cases: [env: NodeJS.ProcessEnv, says: RegExp][] = [
     [{ GUARD_API_KEY_FILE: path, GUARD_API_KEY: SECRET }, /GUARD_API_KEY is set as well/],
     [{ GUARD_API_KEY_FILE: join(folder, 'none') }, /cannot be read \(ENOENT\)/],

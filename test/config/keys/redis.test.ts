@@ -3,7 +3,7 @@ import { REDIS } from '../../../src/config/settings/entries/fleet.ts';
 import { valueOf } from '../../../src/config/settings/given.ts';
 import { parseRedisUrl } from '../../../src/config/values/redis-url.ts';
 import { readFleetKey } from '../../../src/config/keys/fleet-key.ts';
-import { Failure } from '../../../src/domain/failure.ts';
+import type { Failure } from '../../../src/domain/failure.ts';
 
 const of = (url: string) => parseRedisUrl({ value: url, place: '--redis' }, {});
 
@@ -12,32 +12,19 @@ describe('the address of Redis', () => {
     const redis = (flag: string | undefined, env: NodeJS.ProcessEnv) =>
       valueOf(REDIS, { flags: { redis: flag }, env, cwd: '/' });
     expect(await redis(undefined, {})).toBeNull();
-    expect(await redis(undefined, { REDIS_URL: 'redis://b' })).toMatchObject({
-      at: { host: 'b', port: 6379 },
-      place: 'REDIS_URL',
-      prefix: '{guardsweep}',
-    });
+    const ofEnvironment = { at: { host: 'b', port: 6379 }, place: 'REDIS_URL', prefix: '{guardsweep}' };
+    expect(await redis(undefined, { REDIS_URL: 'redis://b' })).toMatchObject(ofEnvironment);
     const env = { REDIS_URL: 'redis://b', REDIS_PREFIX: 'nightly' };
-    expect(await redis('redis://a:7000/2', env)).toMatchObject({
-      at: { host: 'a', port: 7000 },
-      database: 2,
-      place: '--redis',
-      prefix: '{nightly}',
-    });
+    const ofFlag = { at: { host: 'a', port: 7000 }, database: 2, place: '--redis', prefix: '{nightly}' };
+    expect(await redis('redis://a:7000/2', env)).toMatchObject(ofFlag);
   });
 
   it('may be encrypted, have a user, or be a socket', () => {
-    expect(of('rediss://user:p%40ss@queue.example:6380')).toMatchObject({
-      tls: true,
-      username: 'user',
-      password: 'p@ss',
-      shown: 'rediss://queue.example:6380',
-    });
+    const encrypted = { tls: true, username: 'user', password: 'p@ss', shown: 'rediss://queue.example:6380' };
+    expect(of('rediss://user:p%40ss@queue.example:6380')).toMatchObject(encrypted);
     expect(of('redis://[::1]:6379')).toMatchObject({ at: { host: '::1', port: 6379 } });
-    expect(of('unix:///run/redis/redis.sock?db=1')).toMatchObject({
-      at: { path: '/run/redis/redis.sock' },
-      database: 1,
-    });
+    const socket = { at: { path: '/run/redis/redis.sock' }, database: 1 };
+    expect(of('unix:///run/redis/redis.sock?db=1')).toMatchObject(socket);
   });
 
   it.each(['', 'http://a', 'redis://a/x', 'unix:///run/%zz.sock', `unix:///${'a'.repeat(120)}`])(
@@ -54,25 +41,20 @@ describe('the address of Redis', () => {
 });
 
 const KEY = 'a5'.repeat(32);
-const REMOTE = 'redis://queue-1:6379';
 
-async function keyOf(env: NodeJS.ProcessEnv, { url = REMOTE } = {}) {
-  const key = readFleetKey(parseRedisUrl({ value: url, place: '--redis' }, {}), env);
+async function keyOf(env: NodeJS.ProcessEnv, url: string) {
+  const key = readFleetKey(of(url), env);
   return key === null ? null : key.export().toString();
 }
 
-async function refusal(env: NodeJS.ProcessEnv, url = REMOTE): Promise<string> {
-  const error = await keyOf(env, { url }).then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(Failure);
-  expect((error as Failure).exitStatus).toBe(2);
+async function refusal(env: NodeJS.ProcessEnv, url: string): Promise<string> {
+  const error: unknown = await keyOf(env, url).catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ exitStatus: 2 });
   return (error as Failure).message;
 }
 
 it('a Redis on another machine needs a key, and is told what to do', async () => {
-  const message = await refusal({});
+  const message = await refusal({}, 'redis://queue-1:6379');
   expect(message).toContain('GUARDSWEEP_FLEET_KEY');
   expect(message).toContain('openssl rand -hex 32');
 });
@@ -80,8 +62,8 @@ it('a Redis on another machine needs a key, and is told what to do', async () =>
 it.each(['redis://localhost:6379', 'redis://127.0.0.1:6379', 'redis://[::1]:6379', 'unix:///run/redis.sock'])(
   '%s needs none',
   async (url) => {
-    expect(await keyOf({}, { url })).toBeNull();
-    expect(await keyOf({ GUARDSWEEP_FLEET_KEY: KEY }, { url })).toBe(KEY);
+    expect(await keyOf({}, url)).toBeNull();
+    expect(await keyOf({ GUARDSWEEP_FLEET_KEY: KEY }, url)).toBe(KEY);
   },
 );
 
