@@ -1,7 +1,6 @@
-import { readdir, writeFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkGpu } from '../../src/cli/doctor-checks.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { syntheticGuard } from '../helpers/synthetic-guard.ts';
@@ -20,12 +19,9 @@ it('fingerprint prints the id and the artifacts', async () => {
 it('guard serves until interrupted, and says where', async () => {
   const interrupt = new AbortController();
   const stdout = output();
-  const ended = typed(
-    ['guard', '--model', 'synthetic', '--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'],
-    {
-      context: { stdout, interrupts: { drain: interrupt.signal, stop: new AbortController().signal } },
-    },
-  );
+  const interrupts = { drain: interrupt.signal, stop: new AbortController().signal };
+  const ports = ['--grpc-port', '0', '--http-port', '0', '--metrics-port', '0'];
+  const ended = typed(['guard', '--model', 'synthetic', ...ports], { context: { stdout, interrupts } });
   await stdout.begun;
   const address = /grpc:\/\/\S+/.exec(stdout.text())![0];
   expect((await typed(['fingerprint', '--guard', address])).status).toBe(0);
@@ -49,10 +45,8 @@ describe('doctor', () => {
   it('says what is missing and what to do, and ends with 4', async () => {
     const out = await temporaryFolder();
     await writeFile(join(out, 'file'), '');
-    const { status, stdout, stderr } = await typed(
-      ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')],
-      { context: { env: { PATH: out } } },
-    );
+    const doctor = ['doctor', '--json', '--guard', NOBODY, '--out', join(out, 'file')];
+    const { status, stdout, stderr } = await typed(doctor, { context: { env: { PATH: out } } });
     expect({ status, stderr }).toEqual({ status: 4, stderr: 'guardsweep: 3 of 5 checks failed\n' });
     expect(JSON.parse(stdout)).toMatchObject([
       { what: 'node', ok: true },
@@ -68,8 +62,7 @@ const never = new AbortController().signal;
 
 /** A PATH with an `nvidia-smi` that runs a script, or without one. */
 async function pathWith(script: string | null): Promise<NodeJS.ProcessEnv> {
-  const folder = await mkdtemp(join(tmpdir(), 'guardsweep-gpu-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder();
   if (script !== null) await writeFile(join(folder, 'nvidia-smi'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return { PATH: folder };
 }

@@ -29,16 +29,8 @@ describe('runs', () => {
     expect(stdout).toMatch(new RegExp(`\n${damaged} +unreadable .*\n  its run.json cannot be read\n`));
     const listed = JSON.parse((await typed(['runs', 'list', '--json'], { context })).stdout) as object[];
     expect(listed).toHaveLength(3);
-    expect(listed).toContainEqual(
-      expect.objectContaining({
-        run: second,
-        state: 'finished',
-        items: 2,
-        flagged: 1,
-        held: null,
-        purged: null,
-      }),
-    );
+    const finished = { run: second, state: 'finished', items: 2, flagged: 1, held: null, purged: null };
+    expect(listed).toContainEqual(expect.objectContaining(finished));
     const shown = await typed(['runs', 'show', first], { context });
     expect(shown.stdout).toMatch(
       new RegExp(`^${first}: finished\n(?:  .*\n)*  items: 2; flagged: 1; not judged: 0\n`),
@@ -60,7 +52,7 @@ describe('runs', () => {
     expect(await readdir(join(out, second))).toEqual(whole);
     // Neither is a week old, and one cannot be purged.
     const weekly = await run('runs', 'purge', '--older-than', '1w');
-    expect(weekly).toMatchObject({ status: 1, stdout: expect.stringContaining('Purged 0 runs') as string });
+    expect([weekly.status, weekly.stdout]).toEqual([1, expect.stringContaining('Purged 0 runs')]);
     expect(weekly.stdout).toContain(`${damaged}: left as it is: it is damaged`);
     expect(await run('runs', 'purge', second)).toMatchObject({ status: 0 });
     expect(await readdir(join(out, second))).not.toContain('verdicts.jsonl');
@@ -69,13 +61,17 @@ describe('runs', () => {
     const verified = await run('verify', second);
     expect([verified.status, verified.stdout]).toEqual([6, expect.stringMatching(kept)]);
     expect(verified.stdout).toContain('2 items = 2 verdicts + 0 errors; chain head ');
+    await writeFile(join(cwd, 'policy.yaml'), 'thresholds: { default: { block: 0.5 } }\n');
     for (const args of [
-      ['export', second, '--clean', 'clean.csv'],
-      ['replay', second, '--policy', 'policy.yaml'],
-      ['retry', second],
-      ['runs', 'hold', second],
+      ...[
+        ['export', second, '--clean', 'clean.csv'],
+        ['replay', second, '--policy', 'policy.yaml'],
+      ],
+      ...[
+        ['retry', second],
+        ['runs', 'hold', second],
+      ],
     ]) {
-      await writeFile(join(cwd, 'policy.yaml'), 'thresholds: { default: { block: 0.5 } }\n');
       const { status, stderr } = await run(...args);
       expect([args[0], status, stderr]).toEqual([args[0], 6, expect.stringMatching(kept)]);
     }
@@ -95,12 +91,8 @@ it('a name is that of a run, the beginning of one, or latest; a path that exists
   expect(await shown('latest')).toBe(newest);
   expect(await shown(newest.slice(0, -1))).toBe(newest);
   await rename(out, join(cwd, 'elsewhere'));
-  const exported = await typed(
-    ['export', newest, '--clean', 'clean.csv', '--out', 'elsewhere', '--trust-run'],
-    {
-      context,
-    },
-  );
+  const clean = ['export', newest, '--clean', 'clean.csv', '--out', 'elsewhere', '--trust-run'];
+  const exported = await typed(clean, { context });
   expect([exported.status, exported.stdout]).toEqual([0, expect.stringContaining('clean.csv')]);
   await rename(join(cwd, 'elsewhere'), out);
   await cp(join(out, first), join(out, `${newest}-copy`), { recursive: true });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { RunConfig, FileSettings } from '../../src/config/run-config.ts';
 import { folderWith } from '../helpers/cli.ts';
@@ -16,10 +17,8 @@ async function resolveSources(words: readonly string[], job = ''): Promise<RunCo
     sources = config.sources;
     return 0;
   };
-  const { status, stderr } = await typed(['enqueue', '--quiet', ...words], {
-    runs: { enqueue },
-    context: { cwd },
-  });
+  const argv = ['enqueue', '--quiet', ...words];
+  const { status, stderr } = await typed(argv, { runs: { enqueue }, context: { cwd } });
   return status === 0 ? sources : stderr.trim();
 }
 
@@ -29,14 +28,11 @@ async function settings(words: readonly string[], job = ''): Promise<unknown> {
   if (typeof sources === 'string') return sources;
   return sources.map(({ given, for: all = [], ...own }) => [
     given,
-    ...all.map(({ files, ...each }) => [
-      files,
-      Object.fromEntries(
-        Object.entries(each).filter(([key, value]) => {
-          return JSON.stringify(value) !== JSON.stringify(own[key as keyof typeof own]);
-        }),
-      ),
-    ]),
+    ...all.map(({ files, ...each }) => {
+      const isOwn = (key: string) =>
+        isDeepStrictEqual(each[key as keyof typeof each], own[key as keyof typeof own]);
+      return [files, Object.fromEntries(Object.entries(each).filter(([key]) => !isOwn(key)))];
+    }),
   ]);
 }
 
@@ -120,9 +116,8 @@ function settingsFor(files: string, settings: Partial<FileSettings>): FileSettin
 }
 
 it('files are read by the last settings whose glob matches: a name in any folder, or a path', async () => {
-  const folder = await folderWith({
-    ...{ 'in/a.csv': table('a'), 'in/b.de.csv': table('b'), 'in/deep/.c.de.csv': table('c') },
-  });
+  const files = { 'in/a.csv': table('a'), 'in/b.de.csv': table('b'), 'in/deep/.c.de.csv': table('c') };
+  const folder = await folderWith(files);
   const source = corpus(join(folder, 'in'), {
     textColumns: ['id'],
     for: [

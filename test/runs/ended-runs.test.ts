@@ -35,12 +35,11 @@ it('a run that is paused from the start has nothing judged, and is interrupted w
   await setMarker(run.dir, 'paused');
   let asked = 0;
   const said: string[] = [];
-  const going = go(run, judge({ refuse: () => (asked++, null) }), {
-    say: (line) => {
-      said.push(line);
-      if (line === 'the run is paused') void setMarker(run.dir, 'cancelled');
-    },
-  });
+  const say = (line: string): void => {
+    said.push(line);
+    if (line === 'the run is paused') void setMarker(run.dir, 'cancelled');
+  };
+  const going = go(run, judge({ refuse: () => (asked++, null) }), { say });
   await expect(going).rejects.toMatchObject({ kind: 'interrupted' });
   expect(asked).toBe(0);
   expect(said).toContain('the run is paused');
@@ -52,10 +51,8 @@ it.each([
 ])(
   'a run whose files are taken away while it is worked on ends in words when %s',
   async (_, happens, words) => {
-    await expect(go(run, judgeThat(happens))).rejects.toMatchObject({
-      kind: 'service',
-      message: expect.stringContaining(words) as string,
-    });
+    const message = expect.stringContaining(words) as string;
+    await expect(go(run, judgeThat(happens))).rejects.toMatchObject({ kind: 'service', message });
   },
 );
 

@@ -37,9 +37,7 @@ it('a webhook that fails twice is told at the third try, and can check who signe
 
 it('a webhook that never accepts is given up after five tries', async () => {
   const { url, received } = await webhook([503]);
-  await expect(post(url)).rejects.toMatchObject({
-    message: expect.stringMatching(/status 503, 5 times/) as string,
-  });
+  await expect(post(url)).rejects.toThrow(/status 503, 5 times/);
   expect(received).toHaveLength(5);
   await expect(post(url, AbortSignal.abort())).rejects.toMatchObject({ name: 'AbortError' });
 });
@@ -60,26 +58,20 @@ const base = { cwd: '/', env: process.env, about: {}, input: '', signal: never }
 describe('the command of --on-finish', () => {
   it('is ended when it takes too long', async () => {
     const command = [process.execPath, '-e', 'setInterval(() => {}, 1000)'];
-    await expect(runOnFinish({ ...base, command, timeoutMs: 50 })).rejects.toMatchObject({
-      kind: 'service',
-      message: expect.stringContaining('was ended after 0.05 s') as string,
-    });
+    const message = expect.stringContaining('was ended after 0.05 s') as string;
+    const told = runOnFinish({ ...base, command, timeoutMs: 50 });
+    await expect(told).rejects.toMatchObject({ kind: 'service', message });
   });
 
   it('is run without a shell', async () => {
     const told = runOnFinish({ ...base, command: ['echo ran; false'] });
-    await expect(told).rejects.toMatchObject({
-      message: 'echo ran; false cannot be started (ENOENT)',
-    });
+    await expect(told).rejects.toThrow('echo ran; false cannot be started (ENOENT)');
   });
 
   it('cannot fill memory with what it says', async () => {
     const command = [process.execPath, '-e', 'process.stderr.write("x".repeat(1e7), () => process.exit(7))'];
-    const failure = await runOnFinish({ ...base, command }).then(
-      () => null,
-      (error: Error) => error,
-    );
-    expect(failure?.message).toContain('ended with status 7');
-    expect((failure?.cause as string).length).toBe(4096);
+    const failure = await runOnFinish({ ...base, command }).catch((error: unknown) => error as Error);
+    expect(failure).toMatchObject({ message: expect.stringContaining('ended with status 7') as string });
+    expect((failure!.cause as string).length).toBe(4096);
   });
 });

@@ -14,13 +14,11 @@ import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
 
-/** Every outcome that the segments of the log hold. */
-async function logged(run: Run): Promise<OutcomeLine[]> {
+/** Every line of the files of the log with such names. */
+async function linesOf<T>(run: Run, names: RegExp): Promise<T[]> {
   const log = join(run.dir, 'log');
-  const names = (await readdir(log)).filter((name) => /-\d{6}\.jsonl$/.test(name));
-  const texts = await Promise.all(names.map((name) => readFile(join(log, name), 'utf8')));
-  const lines = texts.flatMap((text) => text.split('\n').filter((line) => line !== ''));
-  return lines.map((line) => JSON.parse(line) as OutcomeLine);
+  const files = (await readdir(log)).filter((name) => names.test(name));
+  return (await Promise.all(files.map((name) => jsonLines<T>(join(log, name))))).flat();
 }
 
 /**
@@ -30,13 +28,8 @@ async function logged(run: Run): Promise<OutcomeLine[]> {
 async function cutPlan(run: Run, ahead: number): Promise<void> {
   const path = join(run.dir, 'plan.jsonl');
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  const committed = new Set<number>();
-  for (const name of await readdir(join(run.dir, 'log'))) {
-    if (!name.endsWith('-commits.jsonl')) continue;
-    for (const line of await jsonLines<{ shard?: number }>(join(run.dir, 'log', name))) {
-      if (line.shard !== undefined) committed.add(line.shard);
-    }
-  }
+  const commits = await linesOf<{ shard?: number }>(run, /-commits\.jsonl$/);
+  const committed = new Set(commits.map(({ shard }) => shard ?? null));
   const shards = lines.map((line) => {
     const { shard, changed } = JSON.parse(line) as { shard?: number; changed?: number };
     return shard ?? changed;
@@ -65,14 +58,12 @@ const step = fc.record({
 type Generated<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A shard is committed that was fed with changed items, before any item is judged. */
+const FED_STEP = { answers: 0, plannedAhead: 2, how: 'append' } as const;
 const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[], null] = [
+  [{ kind: 'jsonl', rows: 1 } as const, { kind: 'csv', rows: 35 } as const],
   [
-    { kind: 'jsonl', rows: 1 },
-    { kind: 'csv', rows: 35 },
-  ],
-  [
-    { answers: 0, changed: [0], plannedAhead: 2, how: 'append' },
-    { answers: 0, changed: [], plannedAhead: 0, how: 'append' },
+    { ...FED_STEP, changed: [0] },
+    { ...FED_STEP, changed: [], plannedAhead: 0 },
   ],
   null,
 ];
@@ -107,7 +98,7 @@ it('a run that is resumed over changed files comes to its end, and judges nothin
         const run = await createdRun(folder, null, trial);
         const kept = new Map<number, string>();
         const keep = async (): Promise<void> => {
-          for (const line of await logged(run)) {
+          for (const line of await linesOf<OutcomeLine>(run, /-\d{6}\.jsonl$/)) {
             const text = JSON.stringify(line);
             expect(kept.get(line.seq) ?? text).toBe(text);
             kept.set(line.seq, text);

@@ -7,14 +7,10 @@ import { readManifest } from '../../src/record/manifest/manifest.ts';
 import { summaryLines } from '../../src/record/summary/summary-text.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { go, judge, rows, runOver as runOverFiles } from './small-run.ts';
+import { go, judge, rows, runOver } from './small-run.ts';
 
 const first = (limit: number): Trial => ({ limit, sample: null, seed: null });
 const share = (sample: number, by = 0): Trial => ({ limit: null, sample, seed: by });
-
-/** A run over these files. */
-const runOver = async (files: Readonly<Record<string, string>>, trial: Trial | null) =>
-  (await runOverFiles(files, null, trial)).run;
 
 /** What was judged: paths with rows. */
 const places = (lines: readonly OutcomeLine[]): string[] =>
@@ -33,15 +29,11 @@ const FILES = {
 };
 
 it('a trial of the first records judges these and reads no further, all items of a record together', async () => {
-  const run = await runOver(FILES, first(42));
+  const { run } = await runOver(FILES, null, first(42));
   const { summary } = await go(run, judge());
   const lines = await outcomes(run.dir);
-  expect(places(lines)).toEqual([
-    ...Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`),
-    'b.jsonl 1',
-    'b.jsonl 1',
-    'b.jsonl 2',
-  ]);
+  const table = Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`);
+  expect(places(lines)).toEqual([...table, 'b.jsonl 1', 'b.jsonl 1', 'b.jsonl 2']);
   const trial = { ...first(42), records_read: 42, records_not_selected: null };
   expect(summary).toMatchObject({ status: 'finished', items: 43, trial, empty_sources: { count: 0 } });
   expect(summaryLines(summary).slice(0, 2)).toEqual([
@@ -55,7 +47,7 @@ it('a trial of the first records judges these and reads no further, all items of
 });
 
 it('a trial of a random share takes whole records and whole files, the same ones for the same seed', async () => {
-  const run = await runOver(FILES, share(0.3));
+  const { run } = await runOver(FILES, null, share(0.3));
   const { summary } = await go(run, judge());
   const judged = places(await outcomes(run.dir));
   const chosen = new Set(judged).size;
@@ -69,11 +61,12 @@ it('a trial of a random share takes whole records and whole files, the same ones
   expect(summaryLines(summary)[1]).toBe(
     `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,
   );
-  const again = await runOver(FILES, share(0.3));
-  await go(again, judge());
-  expect(places(await outcomes(again.dir))).toEqual(judged);
-  const other = await runOver(FILES, share(0.3, 1));
-  await go(other, judge());
-  expect(places(await outcomes(other.dir))).not.toEqual(judged);
+  const judgedBy = async (trial: Trial): Promise<string[]> => {
+    const again = await runOver(FILES, null, trial);
+    await go(again.run, judge());
+    return places(await outcomes(again.run.dir));
+  };
+  expect(await judgedBy(share(0.3))).toEqual(judged);
+  expect(await judgedBy(share(0.3, 1))).not.toEqual(judged);
   expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
 });

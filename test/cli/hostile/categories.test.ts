@@ -1,10 +1,10 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { MAX_FOREIGN_CATEGORIES } from '../../../src/domain/taxonomy.ts';
 import type { Summary } from '../../../src/record/summary/summary.ts';
-import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { closeAfterEach, openAiServer, restGuard } from '../../helpers/guards/guard-pool.ts';
 import { onlyRun, outcomes } from '../../helpers/run-directory.ts';
 import { typed } from '../terminal.ts';
@@ -14,19 +14,21 @@ closeAfterEach();
 
 /** A run over so many texts, whose guard flags what it likes; `flags` is asked with the number of the request. */
 async function run(items: number, flags: (request: number) => Record<string, boolean>) {
-  const server = await restGuard({
-    script: ({ harmless, number }) =>
-      harmless
-        ? undefined
-        : {
-            body: { flagged: true, score: 0.9, latency_ms: 1, subcategory_flags: flags(number) },
-          },
+  const bodyOf = (number: number) => ({
+    ...{ flagged: true, score: 0.9, latency_ms: 1, subcategory_flags: flags(number) },
   });
-  const folder = await temporaryFolder();
-  const file = join(folder, 'a.csv');
-  await writeFile(file, `text\n${Array.from({ length: items }, (_, at) => `text ${at}\n`).join('')}`);
+  const { address } = await restGuard({
+    script: ({ harmless, number }) => (harmless ? undefined : { body: bodyOf(number) }),
+  });
+  return runBy(address, items);
+}
+
+async function runBy(guard: string, items: number, flags: readonly string[] = []) {
+  const rows = Array.from({ length: items }, (_, at) => `text ${at}\n`);
+  const folder = await folderWith({ 'a.csv': `text\n${rows.join('')}` });
   const out = join(folder, 'runs');
-  const done = await typed(['enqueue', file, '--out', out, '--guard', server.address], { runs: runCommands });
+  const enqueue = ['enqueue', join(folder, 'a.csv'), '--out', out, '--guard', guard, ...flags];
+  const done = await typed(enqueue, { runs: runCommands });
   const dir = await onlyRun(out);
   const summary = JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8')) as Summary;
   return { ...done, dir, summary };
@@ -73,13 +75,7 @@ async function moderated(names: (item: number) => string[]) {
       return { body: { id: 'x', model: body.model, results } };
     },
   });
-  const folder = await folderWith({ 'a.csv': 'text\ntext 0\ntext 1\ntext 2\n' });
-  const enqueue = ['enqueue', 'a.csv', '--out', 'runs', '--canaries', 'off'];
-  const args = [...enqueue, '--guard', server.address];
-  const done = await typed(args, { runs: runCommands, context: { cwd: folder } });
-  const dir = await onlyRun(join(folder, 'runs'));
-  const summary = JSON.parse(await readFile(join(dir, 'summary.json'), 'utf8')) as Summary;
-  return { ...done, dir, summary };
+  return runBy(server.address, 3, ['--canaries', 'off']);
 }
 
 test('moderations with more categories in all than tables have columns make a whole run', async () => {
