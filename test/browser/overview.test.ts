@@ -10,7 +10,7 @@ import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { screenshot } from '../helpers/browser/screenshot.ts';
 import { Cli } from '../helpers/cli.ts';
 import { embeddedRun, serveDashboard } from '../helpers/dashboard.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../jobs/sample');
 

@@ -7,7 +7,7 @@ import { openDashboard } from '../helpers/browser/open-dashboard.ts';
 import { Cli, temporaryFolder } from '../helpers/cli.ts';
 import { serveDashboard } from '../helpers/dashboard.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 const browser = useBrowser();
 

@@ -1,13 +1,10 @@
-import { copyFile, mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 import { until } from '../helpers/run-directory.ts';
-
-const BOOTSTRAP = fileURLToPath(new URL('../../src/cli/bootstrap.mjs', import.meta.url));
 
 /** Stands in for npm: notes its arguments and environment. */
 const NPM = `#!/usr/bin/env node
@@ -40,16 +37,12 @@ const lockOf = (integrity: string): string =>
 
 /** A fresh checkout with nothing in it but the bootstrap. */
 async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => BootstrapProcess }> {
-  const root = await temporaryFolder();
-  await mkdir(join(root, 'src/cli'), { recursive: true });
-  await mkdir(join(root, 'bin'));
-  await writeFile(join(root, 'src/bundle.mjs'), PROGRAMS);
-  await copyFile(BOOTSTRAP, join(root, 'src/cli/bootstrap.mjs'));
-  await mkdir(join(root, 'web'));
-  await writeFile(join(root, 'web/build.mjs'), PAGES);
-  await writeFile(join(root, 'package.json'), '{"type":"commonjs"}');
-  await writeFile(join(root, 'package-lock.json'), lockOf('sha512-old'));
-  await writeFile(join(root, 'bin/npm'), NPM, { mode: 0o755 });
+  const root = await folderWith({
+    ...{ 'src/bundle.mjs': PROGRAMS, 'web/build.mjs': PAGES, 'bin/npm': NPM },
+    ...{ 'package.json': '{"type":"commonjs"}', 'package-lock.json': lockOf('sha512-old') },
+    'src/cli/bootstrap.mjs': await readFile(new URL('../../src/cli/bootstrap.mjs', import.meta.url)),
+  });
+  await chmod(join(root, 'bin/npm'), 0o755);
   return { root, start: (env = {}) => new BootstrapProcess(root, env) };
 }
 
@@ -109,17 +102,11 @@ it('installs again when the lock names another version, however old it is', asyn
 
 it('installs without the scripts of packages, and shows them no secret', async () => {
   const { root, start } = await checkout();
-  const secrets = {
-    GUARD_API_KEY: 'k',
-    GUARD_API_KEY__HOST: 'k',
-    GUARD_TOKEN: 't',
-    REDIS_URL: 'redis://:p@h',
-  };
+  const keys = { GUARD_API_KEY: 'k', GUARD_API_KEY__HOST: 'k' };
+  const secrets = { ...keys, GUARD_TOKEN: 't', REDIS_URL: 'redis://:p@h' };
   expect((await start({ ...secrets, KEPT: 'yes' }).done()).stdout).toBe('ran\n');
-  const npm = JSON.parse(await readFile(join(root, 'npm.json'), 'utf8')) as {
-    args: string[];
-    env: NodeJS.ProcessEnv;
-  };
+  type Called = { readonly args: string[]; readonly env: NodeJS.ProcessEnv };
+  const npm = JSON.parse(await readFile(join(root, 'npm.json'), 'utf8')) as Called;
   expect(npm.args).toEqual(expect.arrayContaining(['ci', '--ignore-scripts']));
   expect(npm.env).toMatchObject({ KEPT: 'yes' });
   for (const name of Object.keys(secrets)) expect(npm.env).not.toHaveProperty(name);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkGpu } from '../../src/cli/doctor-checks.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { output, typed } from './terminal.ts';
 
 /** Nothing listens there: port 1 is reserved and needs privileges. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { folderWith, printedRun } from '../helpers/cli.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { typed } from './terminal.ts';
 
 /** The permissions of files and folders, in octal. */

@@ -62,18 +62,10 @@ describe('runs', () => {
     expect([verified.status, verified.stdout]).toEqual([6, expect.stringMatching(kept)]);
     expect(verified.stdout).toContain('2 items = 2 verdicts + 0 errors; chain head ');
     await writeFile(join(cwd, 'policy.yaml'), 'thresholds: { default: { block: 0.5 } }\n');
-    for (const args of [
-      ...[
-        ['export', second, '--clean', 'clean.csv'],
-        ['replay', second, '--policy', 'policy.yaml'],
-      ],
-      ...[
-        ['retry', second],
-        ['runs', 'hold', second],
-      ],
-    ]) {
-      const { status, stderr } = await run(...args);
-      expect([args[0], status, stderr]).toEqual([args[0], 6, expect.stringMatching(kept)]);
+    const analysis = [`export ${second} --clean clean.csv`, `replay ${second} --policy policy.yaml`];
+    for (const words of [...analysis, `retry ${second}`, `runs hold ${second}`]) {
+      const { status, stderr } = await run(...words.split(' '));
+      expect([words, status, stderr]).toEqual([words, 6, expect.stringMatching(kept)]);
     }
     expect((await run('status', second)).stdout).toContain(`${second}: purged\n`);
     expect((await run('runs', 'list')).stdout).toMatch(new RegExp(`${second} +purged .* 2 +1 +0 `));

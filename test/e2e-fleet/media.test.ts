@@ -9,7 +9,7 @@ import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
 import { ObjectStore } from '../helpers/object-store.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 interface Setup {
   readonly fleet: Fleet;

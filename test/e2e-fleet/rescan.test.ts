@@ -11,7 +11,7 @@ import { writeComments } from '../helpers/corpus.ts';
 import { expectStatus, Fleet } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { comparable, outcomes } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 interface Scan {
   readonly summary: Summary;

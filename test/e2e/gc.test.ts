@@ -5,7 +5,7 @@ import { runCommands } from '../../src/cli/run/run-commands.ts';
 import { typed } from '../cli/terminal.ts';
 import { printedRun, temporaryFolder, writeFiles } from '../helpers/cli.ts';
 import { outcomes } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 /** A folder in which texts are judged, by commands in this process. */
 async function judging() {

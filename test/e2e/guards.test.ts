@@ -11,7 +11,7 @@ import { verifyRun } from '../../src/record/verify/verify.ts';
 import { Cli, guardsweep, printedRun, temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 async function comments(rows: number): Promise<{ path: string; out: string }> {
   const folder = await temporaryFolder();

@@ -8,7 +8,7 @@ import { random, seed } from '../helpers/corpus.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { writeMixedCorpus, type MixedCorpus } from '../helpers/mixed-corpus.ts';
 import { committedShards, comparable, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 /** By path below the corpus, and row: what became of an item. */
 function told(lines: readonly OutcomeLine[]): Map<string, OutcomeLine> {

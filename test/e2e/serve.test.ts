@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { folderWith, Cli, guardsweep, temporaryFolder } from '../helpers/cli.ts';
 import { debianProgram } from '../helpers/setup/debian-program.ts';
 import { onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-import { syntheticGuard } from '../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 
 const fixture = (path: string): string => fileURLToPath(new URL(`../fixtures/${path}`, import.meta.url));
 

@@ -67,7 +67,7 @@ export async function runInStorm(corpus: string, seed: number): Promise<Trial> {
   const others = [
     ...guards.map((guard, index) => part(`guard-${index}`, async () => guard.start())),
     ...proxies.map(({ url }, index) =>
-      part(`worker-${index}`, async () => fleet.worker({ redisUrl: url, env })),
+      part(`worker-${index}`, async () => fleet.worker({ env: { ...env, REDIS_URL: url } })),
     ),
     part('sink', async () => fleet.sink()),
   ];

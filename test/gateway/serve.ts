@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/gateway/gateway.ts';
 import type { GuardPool } from '../../src/guard/pool/pool.ts';
-import { DEFAULT_JUDGING } from '../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
 
 /** A gateway on a free port in front of a pool, closed when the test is over. What a test does not say is ordinary. */
 export async function serve(pool: GuardPool, options: Partial<GatewayOptions> = {}): Promise<Gateway> {

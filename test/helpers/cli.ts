@@ -63,11 +63,10 @@ export class Cli {
 }
 
 /** What was written to stderr, with the message in place of each whole line of a log in JSON. */
-export const messagesIn = (log: string): string =>
-  log.replaceAll(
-    /^\{"time":.*\}\n/gm,
-    (line) => `guardsweep: ${(JSON.parse(line) as { message: string }).message}\n`,
-  );
+export const messagesIn = (log: string): string => {
+  const messageOf = (line: string): string => (JSON.parse(line) as { message: string }).message;
+  return log.replaceAll(/^\{"time":.*\}\n/gm, (line) => `guardsweep: ${messageOf(line)}\n`);
+};
 
 export function guardsweep(
   args: readonly string[],

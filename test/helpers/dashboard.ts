@@ -8,7 +8,7 @@ import { serve } from '../../src/dashboard/serve.ts';
 import type { GuardEndpoint } from '../../src/guard/protocol/address.ts';
 import type { OpenGuards } from '../../src/guard/pool/guard-session.ts';
 import { connectGuards } from '../../src/guard/pool/connect-guards.ts';
-import { DEFAULT_JUDGING } from './judging.ts';
+import { DEFAULT_JUDGING } from './run-config.ts';
 
 export interface ServedDashboard {
   /** `http://127.0.0.1:43210`. */
@@ -49,17 +49,9 @@ export async function serveDashboard(options: ServedOptions): Promise<ServedDash
 }
 
 /** The real server of `guardsweep serve` over a folder of runs. It has no guard unless given. The caller closes it. */
-export async function startDashboard({
-  out,
-  roots = [out],
-  redis = null,
-  env = process.env,
-  token = null,
-  port = 0,
-  releaseToken = null,
-  openGuards,
-  sessionLifetimeMs,
-}: ServedOptions): Promise<ServedDashboard> {
+export async function startDashboard(options: ServedOptions): Promise<ServedDashboard> {
+  const { out, roots = [out], redis = null, env = process.env, sessionLifetimeMs } = options;
+  const { token = null, port = 0, releaseToken = null, openGuards = openUnready([]) } = options;
   const lines: string[] = [];
   const said: string[] = [];
   const drain = new AbortController();
@@ -71,7 +63,7 @@ export async function startDashboard({
     {
       ...{ host: '127.0.0.1', port, token, judging: DEFAULT_JUDGING },
       ...{ maxConcurrency: 16, timeoutMs: 30_000, say },
-      openGuards: openGuards ?? openUnready([]),
+      openGuards,
       dashboard: {
         ...{ out, roots, env, redis, releaseToken },
         ...(sessionLifetimeMs === undefined ? {} : { sessionLifetimeMs }),
@@ -144,7 +136,7 @@ export async function embeddedRun(
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
 /** Guards that need not be ready, as `serve` opens them. */
-export function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
+function openUnready(endpoints: readonly GuardEndpoint[]): OpenGuards {
   return async (signal, say) => {
     const options = { expectFingerprint: null, maxWaitMs: null, waitsForGuards: false, say };
     const pool = await connectGuards(endpoints, options, signal);
@@ -158,15 +150,11 @@ export async function listOnce(
   isWanted: (list: RunList) => boolean,
 ): Promise<RunList> {
   let list: RunList | null = null;
-  await expect
-    .poll(
-      async () => {
-        list = (await (await fetch('/api/runs')).json()) as RunList;
-        return isWanted(list) || list;
-      },
-      { timeout: 60_000, interval: 200 },
-    )
-    .toBe(true);
+  const look = async (): Promise<unknown> => {
+    list = (await (await fetch('/api/runs')).json()) as RunList;
+    return isWanted(list) || list;
+  };
+  await expect.poll(look, { timeout: 60_000, interval: 200 }).toBe(true);
   return list!;
 }
 

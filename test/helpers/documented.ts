@@ -36,13 +36,8 @@ export async function documentedFolder(parent: string): Promise<string> {
   const folder = await mkdtemp(join(parent, 'documented-'));
   await cp(join(ROOT, 'jobs'), join(folder, 'jobs'), { recursive: true });
   await mkdir(join(folder, 'uploads'));
-  const comments = [
-    'id,author,text',
-    '1,ann,have a nice day',
-    '2,bob,I will kill you',
-    '3,cy,see you tomorrow',
-  ];
-  await writeFile(join(folder, 'uploads/comments.csv'), `${comments.join('\n')}\n`);
+  const comments = 'id,author,text\n1,ann,have a nice day\n2,bob,I will kill you\n3,cy,see you tomorrow\n';
+  await writeFile(join(folder, 'uploads/comments.csv'), comments);
   await mkdir(join(folder, 'runs'));
   await cp(join(ROOT, 'docs/images/report.png'), join(folder, 'photo.png'));
   const rows = ['a harmless line', 'another one', 'I will kill you'].map((text) => JSON.stringify({ text }));

@@ -26,18 +26,11 @@ export class Fleet {
     this.#options = options;
   }
 
-  worker(
-    options: {
-      readonly redisUrl?: string;
-      readonly args?: readonly string[];
-      readonly env?: NodeJS.ProcessEnv;
-    } = {},
-  ): Cli {
+  worker(options: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {}): Cli {
     const { guards, lock = '2s' } = this.#options;
     const named = guards.flatMap((guard) => ['--guard', guard]);
-    return new Cli(['worker', ...named, '--lock', lock, ...(options.args ?? [])], {
-      env: { ...this.#env, ...options.env, ...(options.redisUrl ? { REDIS_URL: options.redisUrl } : {}) },
-    });
+    const args = ['worker', ...named, '--lock', lock, ...(options.args ?? [])];
+    return new Cli(args, { env: { ...this.#env, ...options.env } });
   }
 
   sink(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Cli {

@@ -1,5 +1,5 @@
 import type { Judging } from '../../src/config/run-config.ts';
-import { DEFAULT_JUDGING } from './judging.ts';
+import { DEFAULT_JUDGING } from './run-config.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { Shard, ShardResult } from '../../src/domain/shard.ts';
 import type { Judgement, Outcome } from '../../src/domain/outcome.ts';

@@ -1,7 +1,20 @@
 import { basename } from 'node:path';
-import { DEFAULT_LIMITS, NO_GATES, type RunConfig, type SourceConfig } from '../../src/config/run-config.ts';
+import {
+  DEFAULT_LIMITS,
+  type Judging,
+  NO_GATES,
+  type RunConfig,
+  type SourceConfig,
+} from '../../src/config/run-config.ts';
 import { DEFAULT_POLICY } from '../../src/domain/policy.ts';
-import { DEFAULT_JUDGING } from './judging.ts';
+
+/** How items are judged where no setting says otherwise. */
+export const DEFAULT_JUDGING: Judging = {
+  frames: 8,
+  longAudio: 'windows',
+  videoInterval: 5,
+  videoFrames: 64,
+};
 
 /** A corpus that is recognised as it is found. */
 export function corpusAt(path: string, more: Partial<SourceConfig> = {}): SourceConfig {

@@ -3,7 +3,7 @@ import type { Item } from '../../src/domain/item.ts';
 import { SHARDS_PER_CANARIES } from '../../src/moderate/moderator.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import { knownItem, promptItem, settledItem } from '../helpers/items.ts';
-import { DEFAULT_JUDGING } from '../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../helpers/run-config.ts';
 import { MODEL, judgement, moderateShard, textModerator } from '../helpers/moderation.ts';
 
 /** A judge whose score is the number the text holds. */

@@ -14,7 +14,7 @@ import { folderWith } from '../../helpers/cli.ts';
 import { serveDashboard } from '../../helpers/dashboard.ts';
 import { NEVER } from '../../helpers/judged-run.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
-import { syntheticGuard } from '../../helpers/synthetic-guard.ts';
+import { syntheticGuard } from '../../helpers/guards/shared-guard.ts';
 import { rounds } from '../../helpers/rounds.ts';
 
 const TEXTS = ['I will kill you', 'two', 'I will kill you', 'three', 'I will kill you', 'two', 'four'];

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import type { Priority } from '../../../src/config/run-config.ts';
 import type { Shard } from '../../../src/domain/shard.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';

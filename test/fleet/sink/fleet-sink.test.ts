@@ -3,7 +3,7 @@ import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { recordSha256 } from '../../../src/config/run-config.ts';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { shardQueue, sinkQueue } from '../../../src/fleet/redis/fleet-queues.ts';
 import { sweepRun } from '../../../src/fleet/redis/sweep-run.ts';
 import { FleetRuns } from '../../../src/fleet/redis/fleet-runs.ts';

@@ -4,7 +4,7 @@ import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { ShardModerator, type DeliveredShard } from '../../../src/fleet/worker/shard-moderator.ts';
 import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { promptItem } from '../../helpers/items.ts';
 import { judgement, textModerator } from '../../helpers/moderation.ts';
 

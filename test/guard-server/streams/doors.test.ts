@@ -9,7 +9,7 @@ import type { ScriptedFault } from '../../../src/guard-server/synthetic/faults.t
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
 import { startGateway } from '../../../src/gateway/gateway.ts';
 import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { settled } from '../../helpers/settled.ts';
 import {
   type StreamClient,

@@ -23,19 +23,15 @@ import { startScriptedGuard } from './scripted-guard.ts';
 
 const open: (() => unknown)[] = [];
 
-/** Like `closeAfterEach`, for tests that run at the same time: closes when all of them have ended. */
-export function closeAfterAll(): void {
-  afterAll(async () => {
-    for (const close of open.splice(0).reverse()) await close();
-  });
+async function closeAll(): Promise<void> {
+  for (const close of open.splice(0).reverse()) await close();
 }
 
 /** Ends, after each test of the file that calls this, what the test opened with the functions below. */
-export function closeAfterEach(): void {
-  afterEach(async () => {
-    for (const close of open.splice(0).reverse()) await close();
-  });
-}
+export const closeAfterEach = (): void => afterEach(closeAll);
+
+/** The same for tests that run at the same time: closes when all of them have ended. */
+export const closeAfterAll = (): void => afterAll(closeAll);
 
 /** `start`, whose servers end when the tests say above. */
 function ending<Options extends unknown[], Server extends { kill(): unknown }>(

@@ -25,6 +25,10 @@ export async function guardForTest(options: Partial<GuardServerOptions> = {}): P
   return started;
 }
 
+/** The server alone, for one test. */
+export const syntheticGuard = async (synthetic: GuardServerOptions['synthetic'] = {}): Promise<GuardServer> =>
+  (await guardForTest({ synthetic })).server;
+
 async function start(options: Partial<GuardServerOptions>) {
   const synthetic = { serviceTime: 'zero', ...options.synthetic } as const;
   const server = await startGuardServer({ model: 'synthetic', grpcPort: 0, ...options, synthetic });

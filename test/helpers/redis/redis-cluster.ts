@@ -13,11 +13,8 @@ export async function ownAllSlots(port: number, others: readonly number[] = []):
     for (const other of others) await node.call('CLUSTER', 'MEET', '127.0.0.1', String(other));
     // In pieces, as a server before 7.0 wants it too.
     for (let from = 0; from < SLOTS; from += 1024) {
-      await node.call(
-        'CLUSTER',
-        'ADDSLOTS',
-        ...Array.from({ length: 1024 }, (_, slot) => String(from + slot)),
-      );
+      const slots = Array.from({ length: 1024 }, (_, slot) => String(from + slot));
+      await node.call('CLUSTER', 'ADDSLOTS', ...slots);
     }
   } finally {
     node.disconnect();

@@ -5,7 +5,7 @@ import { submittedTurns, type ItemRequest, type Turn } from '../../../src/domain
 import type { Moderator } from '../../../src/moderate/moderator.ts';
 import { conversation, prompt as prompted, response as answer } from '../../helpers/guards/guard-pool.ts';
 import { judgedItem } from '../../helpers/items.ts';
-import { DEFAULT_JUDGING } from '../../helpers/judging.ts';
+import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
 import { moderateShard, textModerator } from '../../helpers/moderation.ts';
 import { SmallGuard } from '../../helpers/guards/small-guard.ts';
 

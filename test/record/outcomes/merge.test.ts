@@ -57,17 +57,10 @@ function check(lines: readonly OutcomeLine[], plans: ReadonlyMap<number, Plan>):
   expect(lines.map(({ seq }) => seq)).toEqual([...plans.keys()]);
   for (const { seq, score: value, decision, fingerprint, reused_from, error } of lines) {
     const it = plans.get(seq)!;
-    const reused = it.kind === 'reused';
-    expect({ value, decision, fingerprint, reused_from, error: error?.code ?? null }).toEqual(
-      isError(it)
-        ? { value: null, decision: null, fingerprint: null, reused_from: null, error: it.code }
-        : {
-            value: it.score,
-            decision: it.score >= 0.5 ? 'block' : 'allow',
-            fingerprint: reused ? MODEL.id : FINGERPRINT.id,
-            reused_from: reused ? 'an-earlier-run' : null,
-            error: null,
-          },
+    const decided = it.score >= 0.5 ? 'block' : 'allow';
+    const [model, from] = it.kind === 'reused' ? [MODEL.id, 'an-earlier-run'] : [FINGERPRINT.id, null];
+    expect([value, decision, fingerprint, reused_from, error?.code ?? null]).toEqual(
+      isError(it) ? [null, null, null, null, it.code] : [it.score, decided, model, from, null],
     );
   }
 }
@@ -83,10 +76,7 @@ it('outcomes are in corpus order and add up, whatever the lanes, passes, errors 
         const plans = new Map(items.entries());
         const first = shardsOf(plans, { size, pass: 1, first: 0 });
         const last = left % first.length;
-        const order = first
-          .map((_, index) => index)
-          .filter((index) => index !== last)
-          .reverse();
+        const order = [...first.keys()].filter((index) => index !== last).reverse();
         const log = await claim(run);
         await work(run.dir, log, first, order);
         const missing = new Set(first[last]!.shard.items.map(({ seq }) => seq));
@@ -111,9 +101,8 @@ it('outcomes are in corpus order and add up, whatever the lanes, passes, errors 
         await next.close();
         const lines = await outcomes(run.dir);
         check(lines, plans);
-        expect(await jsonLines(join(run.dir, 'errors.jsonl'))).toEqual(
-          lines.filter(({ status }) => status === 'error'),
-        );
+        const failedLines = lines.filter(({ status }) => status === 'error');
+        expect(await jsonLines(join(run.dir, 'errors.jsonl'))).toEqual(failedLines);
         expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: items.length });
       },
     ),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { failed, newRun, resultOf, shardOf, verdict, finishPass } from '../run-fixture.ts';
 
@@ -13,12 +14,12 @@ const sha256 = (text: string | Buffer): string => createHash('sha256').update(te
 async function retriedRun(): Promise<{ dir: string; head: string }> {
   const run = await newRun({ sources: ['a.csv', 'b.csv'] });
   await writeFile(join(run.dir, '..', 'a.csv'), '');
-  await finishPass(run, [
-    resultOf(shardOf(0, [0, 1], { path: 'a.csv' }), (item) =>
-      item.seq === 0 ? failed('TIMEOUT') : verdict(item),
-    ),
-    resultOf(shardOf(1, [2], { path: 'b.csv' })),
-  ]);
+  const judge = (item: Item) => (item.seq === 0 ? failed('TIMEOUT') : verdict(item));
+  const shards = [shardOf(0, [0, 1], { path: 'a.csv' }), shardOf(1, [2], { path: 'b.csv' })];
+  await finishPass(
+    run,
+    shards.map((shard) => resultOf(shard, judge)),
+  );
   const { head } = await finishPass(run, [resultOf(shardOf(2, [0], { pass: 2, path: 'a.csv' }))]);
   return { dir: run.dir, head };
 }
@@ -39,9 +40,7 @@ function* changes(value: Json, path = ''): Generator<{ path: string; changed: Js
     for (const [index, part] of value.entries()) {
       const others = value.toSpliced(index, 1);
       yield { path: `${path}[${index}] left out`, changed: others };
-      if (index > 0) {
-        yield { path: `${path}[${index}] first`, changed: [part, ...others] };
-      }
+      if (index > 0) yield { path: `${path}[${index}] first`, changed: [part, ...others] };
       for (const { path: at, changed } of changes(part, `${path}[${index}]`)) {
         yield { path: at, changed: value.with(index, changed) };
       }
@@ -71,14 +70,14 @@ async function unnoticed(
   put: (text: string) => Promise<void>,
 ): Promise<string[]> {
   const paths: string[] = [];
+  const named = file === 'summary.json' ? /summary\.json/ : /\.(json|csv|xlsx|parquet)/;
   let tried = 0;
   for (const { path, changed } of changes(JSON.parse(await readFile(join(dir, file), 'utf8')) as Json)) {
     tried++;
     await put(`${JSON.stringify(changed, null, 2)}\n`);
     const report = await verifyRun(dir, { head });
     if (report.ok) paths.push(path);
-    else
-      expect(report.problem).toMatch(file === 'summary.json' ? /summary\.json/ : /\.(json|csv|xlsx|parquet)/);
+    else expect(report.problem).toMatch(named);
   }
   expect(tried).toBeGreaterThan(50);
   return paths;
