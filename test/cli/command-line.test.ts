@@ -21,9 +21,8 @@ it.each([
   const { status, stdout, stderr } = await typed(words === '' ? [] : words.split(' '));
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
   expect(stderr).toMatch(/^guardsweep: [^\n]+\n$/);
-  expect(stderr.slice('guardsweep: '.length, -1)).toEqual(
-    typeof line === 'string' ? line : expect.stringMatching(line),
-  );
+  const said = stderr.slice('guardsweep: '.length, -1);
+  expect(said).toEqual(typeof line === 'string' ? line : expect.stringMatching(line));
 });
 
 describe('the exit status of a command', () => {

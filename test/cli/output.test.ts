@@ -65,9 +65,8 @@ it('guardsweep normalize writes PNG and WAV, names files that have no normal for
   copyFileSync(join(FIXTURES, 'images/palette.png'), join(folder, 'palette.png'));
   copyFileSync(join(FIXTURES, 'audio/plain.wav'), join(folder, 'clip.wav'));
   const files = ['palette.png', 'page.jpg', 'gone.png', 'linked.wav', 'clip.wav'];
-  const { status, stdout, stderr } = await guardsweep(['normalize', ...files, '--out', out], {
-    cwd: folder,
-  });
+  const normalize = ['normalize', ...files, '--out', out];
+  const { status, stdout, stderr } = await guardsweep(normalize, { cwd: folder });
   expect(status).toBe(1);
   expect(stdout.split('\n').map((line) => line.split(' -> ')[0])).toEqual(['palette.png', 'clip.wav', '']);
   expect(stderr.split('\n')).toEqual([

@@ -29,28 +29,20 @@ export class Fleet {
   worker(options: { readonly args?: readonly string[]; readonly env?: NodeJS.ProcessEnv } = {}): Cli {
     const { guards, lock = '2s' } = this.#options;
     const named = guards.flatMap((guard) => ['--guard', guard]);
-    const args = ['worker', ...named, '--lock', lock, ...(options.args ?? [])];
-    return new Cli(args, { env: { ...this.#env, ...options.env } });
+    return this.#start(['worker', ...named, '--lock', lock, ...(options.args ?? [])], options.env);
   }
 
-  sink(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Cli {
-    return new Cli(['sink', '--root', this.#options.out, ...args], { env: { ...this.#env, ...env } });
-  }
+  readonly sink = (args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Cli =>
+    this.#start(['sink', '--root', this.#options.out, ...args], env);
+  readonly scheduler = (folder: string, args: readonly string[] = []): Cli =>
+    this.#start(['scheduler', folder, ...args]);
+  readonly enqueue = (path: string, args: readonly string[] = []): Cli =>
+    this.#start(['enqueue', path, '--out', this.#options.out, ...args]);
+  readonly resume = (run: string, args: readonly string[] = []): Cli => this.#start(['resume', run, ...args]);
+  readonly retry = (run: string, args: readonly string[] = []): Cli => this.#start(['retry', run, ...args]);
 
-  scheduler(folder: string, args: readonly string[] = []): Cli {
-    return new Cli(['scheduler', folder, ...args], { env: this.#env });
-  }
-
-  enqueue(path: string, args: readonly string[] = []): Cli {
-    return new Cli(['enqueue', path, '--out', this.#options.out, ...args], { env: this.#env });
-  }
-
-  resume(run: string, args: readonly string[] = []): Cli {
-    return new Cli(['resume', run, ...args], { env: this.#env });
-  }
-
-  retry(run: string, args: readonly string[] = []): Cli {
-    return new Cli(['retry', run, ...args], { env: this.#env });
+  #start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Cli {
+    return new Cli(args, { env: { ...this.#env, ...env } });
   }
 
   /** What `status` says of a run now: the command, in this process. */

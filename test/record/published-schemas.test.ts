@@ -39,15 +39,11 @@ const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time':
 
 it('the files of a run have the form that their schema says, and nothing else has', async () => {
   const run = await mixedRun();
-  const lines = [
-    ['verdicts.jsonl', 'outcome-line'],
-    ['errors.jsonl', 'outcome-line'],
-  ] as const;
-  for (const [file, name] of lines) {
-    const isValid = ajv.compile(SCHEMAS[name]);
+  const isLine = ajv.compile(SCHEMAS['outcome-line']);
+  for (const file of ['verdicts.jsonl', 'errors.jsonl']) {
     const all = await jsonLines(join(run, file));
     expect(all.length).toBeGreaterThan(1);
-    for (const line of all) expect([isValid(line), isValid.errors]).toEqual([true, null]);
+    for (const line of all) expect([isLine(line), isLine.errors]).toEqual([true, null]);
   }
   for (const name of ['summary', 'manifest'] as const) {
     const isValid = ajv.compile(SCHEMAS[name]);
@@ -72,14 +68,9 @@ async function mixedRun(): Promise<string> {
   await writeFile(join(folder, 'a.jsonl'), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   await writeFile(join(folder, 'streams.jsonl'), '{"prompt":"How?","chunks":["I will ","kill you"]}\n');
   await writeFile(join(folder, 'odd.bin'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 1, 2, 3, 0]));
-  const job = `
-output: { dir: runs }
-sources:
-  - { path: a.jsonl, audit: every-turn }
-  - { path: streams.jsonl, asStream: true }
-  - { path: odd.bin }
-failIf: { errorRate: 1 }
-`;
+  const sources =
+    '{ path: a.jsonl, audit: every-turn }, { path: streams.jsonl, asStream: true }, { path: odd.bin }';
+  const job = `output: { dir: runs }\nsources: [${sources}]\nfailIf: { errorRate: 1 }\n`;
   await writeFile(join(folder, 'job.yaml'), job);
   const done = await guardsweep(['enqueue', 'job.yaml', '--guard', 'embedded:'], { cwd: folder });
   // Some items are errors.

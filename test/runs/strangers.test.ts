@@ -17,28 +17,29 @@ async function interrupted(): Promise<{ dir: string; victim: string; folder: str
 }
 
 describe('a link in a run directory', () => {
-  it.each(['plan.jsonl', 'log/0002-000001.jsonl', 'log/0002-commits.jsonl', 'control/feed-0002.json'])(
-    'named %s is not written through',
-    async (name) => {
-      const { dir, victim, run } = await interrupted();
-      await rename(join(dir, name), join(dir, '..', 'aside')).catch(() => undefined);
-      await symlink(victim, join(dir, name));
-      await go(run, judge()).catch(() => undefined);
-      expect(await readFile(victim, 'utf8')).toBe('precious\n');
-    },
-  );
+  const APPENDED = [
+    'plan.jsonl',
+    'log/0002-000001.jsonl',
+    'log/0002-commits.jsonl',
+    'control/feed-0002.json',
+  ];
+  it.each(APPENDED)('named %s is not written through', async (name) => {
+    const { dir, victim, run } = await interrupted();
+    await rename(join(dir, name), join(dir, '..', 'aside')).catch(() => undefined);
+    await symlink(victim, join(dir, name));
+    await go(run, judge()).catch(() => undefined);
+    expect(await readFile(victim, 'utf8')).toBe('precious\n');
+  });
 
-  it.each(['verdicts.jsonl', 'errors.jsonl', 'summary.json', 'manifest.json', 'manifest.sha256'])(
-    'named like the temporary file of %s is replaced',
-    async (name) => {
-      const { dir, victim, run } = await interrupted();
-      await symlink(victim, join(dir, `.0002-${name}.tmp`));
-      if (name !== 'manifest.json') await symlink(victim, join(dir, name));
-      expect((await go(run, judge())).summary.status).toBe('finished');
-      expect(await readFile(victim, 'utf8')).toBe('precious\n');
-      expect(await verifyRun(dir)).toMatchObject({ ok: true });
-    },
-  );
+  const FINAL = ['verdicts.jsonl', 'errors.jsonl', 'summary.json', 'manifest.json', 'manifest.sha256'];
+  it.each(FINAL)('named like the temporary file of %s is replaced', async (name) => {
+    const { dir, victim, run } = await interrupted();
+    await symlink(victim, join(dir, `.0002-${name}.tmp`));
+    if (name !== 'manifest.json') await symlink(victim, join(dir, name));
+    expect((await go(run, judge())).summary.status).toBe('finished');
+    expect(await readFile(victim, 'utf8')).toBe('precious\n');
+    expect(await verifyRun(dir)).toMatchObject({ ok: true });
+  });
 
   it.each(['log', 'control'])('named %s leads nowhere', async (name) => {
     const { dir, folder, run } = await interrupted();

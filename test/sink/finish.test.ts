@@ -63,10 +63,10 @@ describe('finishing a run', () => {
       item.seq === 0 ? verdict(item) : failed('SOURCE_CHANGED'),
     );
     const { dir } = await finishedRun([result], { sources });
-    expect(await jsonLines(join(dir, 'source-hashes.jsonl'))).toEqual([
-      { source: 0, sha256 },
-      { source: 1, sha256: null },
-    ]);
+    const hashes = await jsonLines<{ source: number; sha256: string | null }>(
+      join(dir, 'source-hashes.jsonl'),
+    );
+    expect(hashes.map((line) => `${line.source} ${line.sha256}`)).toEqual([`0 ${sha256}`, '1 null']);
     expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 2 });
   });
 
@@ -77,10 +77,8 @@ describe('finishing a run', () => {
     await work(run.dir, log, results, [1]);
     const summary = await finishRun(log, signal);
     expect(summary).toMatchObject({ status: 'incomplete', items: 4, verdicts: 2, errors: 0 });
-    expect(summaryLines(summary).slice(0, 2)).toEqual([
-      'Judged 2 of 4 items; 2 not judged',
-      expect.stringMatching(/^INCOMPLETE/),
-    ]);
+    const [judged, status] = summaryLines(summary);
+    expect([judged, status?.slice(0, 10)]).toEqual(['Judged 2 of 4 items; 2 not judged', 'INCOMPLETE']);
     const begun = ['log', 'plan.jsonl', 'run.json', 'skipped.jsonl', 'sources.jsonl'];
     expect((await readdir(run.dir)).sort()).toEqual(begun);
     expect(await problemOf(run.dir)).toBe('manifest.json is missing: the run was not finished');
@@ -98,11 +96,8 @@ describe('finishing a run', () => {
       return (item: Item): Outcome => (seqs.includes(item.seq) ? failed('TIMEOUT') : verdict(item));
     };
     const shards = [shardOf(0, [0, 1, 2, 3]), shardOf(1, [4, 5])];
-    await work(
-      run.dir,
-      first,
-      shards.map((shard) => resultOf(shard, without(0, 2, 4))),
-    );
+    const results = shards.map((shard) => resultOf(shard, without(0, 2, 4)));
+    await work(run.dir, first, results);
     expect(await finishRun(first, signal)).toMatchObject({ pass: 1, verdicts: 3, errors: 3 });
     await first.close();
     const before = await readFile(join(run.dir, 'manifest.json'));

@@ -71,10 +71,9 @@ it('stores no verdict of an unknown model, and none of a generation', async () =
   const { open } = await keptStore();
   const store = await open();
   const others = [{ fingerprint: null }, { stream: {} as never }];
-  const verdicts = others.map((other, at) => ({
-    contentSha256: content(at),
-    judgement: { ...judgement(), ...other },
-  }));
+  const verdicts = others.map((other, at) => {
+    return { contentSha256: content(at), judgement: { ...judgement(), ...other } };
+  });
   await store.add({ ...verdictsOf('run-1', []), verdicts });
   for (const at of others.keys()) expect(store.find(content(at), [JUDGED])).toBeNull();
   await store.close();

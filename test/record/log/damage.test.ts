@@ -50,12 +50,8 @@ async function committed(): Promise<TestRun> {
 async function refusal(run: TestRun): Promise<string> {
   const failure: unknown = await claim(run).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Failure);
-  expect(failure).toMatchObject({
-    kind: 'internal',
-    message: expect.stringMatching(
-      /; restore it or start a new run: what was judged is reused from the store$/,
-    ) as string,
-  });
+  const remedy = /; restore it or start a new run: what was judged is reused from the store$/;
+  expect(failure).toMatchObject({ kind: 'internal', message: expect.stringMatching(remedy) as string });
   return (failure as Failure).message.split('; restore it')[0]!;
 }
 
@@ -162,19 +158,15 @@ describe('a damaged verdict log', () => {
     expect(await refusal(run)).toMatch(/^log\/0002-commits\.jsonl line \d+ does not follow/);
   });
 
-  it.each(['log', 'log/0001-commits.jsonl'])('is not begun anew when %s is gone', async (name) => {
-    const run = await newRun();
-    const log = await claim(run);
-    await work(run.dir, log, results());
-    await log.close();
-    await rm(join(run.dir, name), { recursive: true });
-    expect(await refusal(run)).toBe('log/0001-commits.jsonl is missing');
-  });
-
-  it.each(['0001', '0002'])('is not continued when the commits of epoch %s are gone', async (epoch) => {
+  it.each([
+    ['log', '0001'],
+    ['log/0001-commits.jsonl log/0002-commits.jsonl', '0001'],
+    ['log/0001-commits.jsonl', '0001'],
+    ['log/0002-commits.jsonl', '0002'],
+  ])('is neither continued nor begun anew when %s is gone', async (names, epoch) => {
     // As sinks do it: the plan was opened by the first epoch only.
     const run = await committed();
-    await rm(join(run.dir, 'log', `${epoch}-commits.jsonl`));
+    for (const name of names.split(' ')) await rm(join(run.dir, name), { recursive: true });
     expect(await refusal(run)).toBe(`log/${epoch}-commits.jsonl is missing`);
   });
 });

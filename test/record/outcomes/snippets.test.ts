@@ -26,6 +26,8 @@ const flaggedAs =
     return verdict(item, { flagged: subcategoryFlags.length > 0, subcategoryScores: null, subcategoryFlags });
   };
 
+const WITH_CONTENT = { output: { includeContent: true } };
+
 const snippetsOf = async (dir: string) => (await outcomes(dir)).map(({ snippet }) => snippet);
 
 /** Items 0 to 2 are blocked, of which 1 and 2 are restricted; 3 is allowed. */
@@ -37,10 +39,8 @@ const FORGED = { ...RESULT, snippets: Array.from({ length: 4 }, () => ({ text: '
 
 it('is taken along for what is to review or block and not restricted', async () => {
   expect(withSnippets(RESULT, DEFAULT_POLICY).snippets).toMatchObject([{ text: 'text 0' }, null, null, null]);
-  const { dir } = await finishedRun([withSnippets(RESULT, DEFAULT_POLICY)], {
-    formats: ['jsonl', 'csv', 'parquet'],
-    output: { includeContent: true },
-  });
+  const formats = ['jsonl', 'csv', 'parquet'] as const;
+  const { dir } = await finishedRun([withSnippets(RESULT, DEFAULT_POLICY)], { ...WITH_CONTENT, formats });
   expect(await snippetsOf(dir)).toEqual(['text 0', null, null, null]);
   const flagged: object[] = parse(await readFile(join(dir, 'flagged.csv')), { bom: true, columns: true });
   expect(flagged).toMatchObject([{ seq: '0', snippet: 'text 0' }]);
@@ -48,7 +48,7 @@ it('is taken along for what is to review or block and not restricted', async () 
 });
 
 it('is not recorded where the outcome may hold none, whatever a worker says', async () => {
-  const { dir } = await finishedRun([FORGED], { output: { includeContent: true } });
+  const { dir } = await finishedRun([FORGED], WITH_CONTENT);
   expect(await snippetsOf(dir)).toEqual(['forged', null, null, null]);
 });
 
@@ -65,24 +65,22 @@ it('is not recorded of anything that a restricted content is a part of, in its s
   const items = requests.map((request, seq) => judgedItem(seq, request));
   const judge = flaggedAs((seq) => [seq === 0 ? 'child_sexual_exploitation' : 'hate']);
   const result = withSnippets(resultOf({ ...shardOf(0, []), items }, judge), DEFAULT_POLICY);
-  const { dir } = await finishedRun([result], { output: { includeContent: true } });
+  const { dir } = await finishedRun([result], WITH_CONTENT);
   expect(await snippetsOf(dir)).toEqual([null, null, null, null, 'something else']);
 });
 
 it('is not recorded of another turn of a conversation in which a turn is restricted', async () => {
-  const turns = shardOf(0, [0, 1, 2]).items.map((item) => ({
-    ...item,
-    turn: item.seq + 1,
-    source: { ...item.source, row: item.seq < 2 ? 1 : 2 },
-  }));
+  const turns = shardOf(0, [0, 1, 2]).items.map((item) => {
+    return { ...item, turn: item.seq + 1, source: { ...item.source, row: item.seq < 2 ? 1 : 2 } };
+  });
   const judge = flaggedAs((seq) => [seq === 1 ? 'child_sexual_exploitation' : 'hate']);
   const result = withSnippets(resultOf({ ...shardOf(0, []), items: turns }, judge), DEFAULT_POLICY);
-  const { dir } = await finishedRun([result], { output: { includeContent: true } });
+  const { dir } = await finishedRun([result], WITH_CONTENT);
   expect(await snippetsOf(dir)).toEqual([null, null, 'text 2']);
 });
 
 it('is damage where the outcome may hold none', async () => {
-  const { dir, record } = await finishedRun([RESULT], { output: { includeContent: true } });
+  const { dir, record } = await finishedRun([RESULT], WITH_CONTENT);
   const chain = await readChain(dir, { signal });
   const plan = await outlinePlan(join(dir, 'plan.jsonl'), chain.commits, { signal });
   const lines = await LineFiles.begin(async () => ({ write: async () => undefined }));
@@ -101,13 +99,9 @@ it('is damage where the outcome may hold none', async () => {
     return runTotals({ runDir: dir, record: of, chain, plan, signal, check: planting }, lines);
   };
   await read(0, true);
-  for (const [seq, includeContent] of [
-    [0, false],
-    [1, true],
-    [3, true],
-  ] as const) {
-    await expect(read(seq, includeContent)).rejects.toThrow(
-      `the outcome of item ${seq} holds content that it must not hold`,
-    );
+  for (const seq of [0, 1, 3]) {
+    const includeContent = seq > 0;
+    const problem = `the outcome of item ${seq} holds content that it must not hold`;
+    await expect(read(seq, includeContent)).rejects.toThrow(problem);
   }
 });

@@ -42,16 +42,10 @@ describe('the closing line', () => {
     const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
     const bytes = `${lines.slice(0, -1).join('\n')}\n`;
     await writeFile(path, bytes);
+    const entry = { path: 'log/0001-commits.jsonl', bytes: bytes.length, sha256: hash('sha256', bytes) };
     const text = (await readFile(join(dir, 'manifest.json'), 'utf8'))
       .replace(/"chain_head": ".*"/, `"chain_head": "${hash('sha256', lines.at(-2)!)}"`)
-      .replace(
-        /\{"path":"log\/0001-commits.jsonl",.*\}/,
-        JSON.stringify({
-          path: 'log/0001-commits.jsonl',
-          bytes: bytes.length,
-          sha256: hash('sha256', bytes),
-        }),
-      );
+      .replace(/\{"path":"log\/0001-commits.jsonl",.*\}/, JSON.stringify(entry));
     await writeFile(join(dir, 'manifest.json'), text);
     await writeFile(join(dir, 'manifest.sha256'), `${hash('sha256', text)}  manifest.json\n`);
     expect(await problemOf(dir)).toBe(
