@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Database } from '../../src/analysis/database.ts';
 import type { Policy } from '../../src/domain/policy.ts';
@@ -7,6 +8,7 @@ import type { Summary } from '../../src/record/summary/summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { judgedRun, NEVER, wordsOf, type Verdict } from '../helpers/judged-run.ts';
+import { isDiskFull } from '../../src/files/disk-full.ts';
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
   calm: {
@@ -75,4 +77,15 @@ it('the scores of other taxonomies are decided on, tabled and counted under thei
     ),
   );
   expect(types.flat()).toEqual([0.01, 0.7, 0.3, 0, null]);
+});
+
+const { signal } = new AbortController();
+
+it('a full disk is told as the system tells it', async () => {
+  const folder = join(await temporaryFolder(), 'spilled');
+  const filling = Database.spillingTo(folder, (database) =>
+    database.load(`COPY (SELECT range FROM range(100000)) TO '/dev/full' (FORMAT csv)`, [], signal),
+  );
+  expect(isDiskFull(await filling.catch((error: unknown) => error))).toBe(true);
+  expect(existsSync(folder)).toBe(false);
 });

@@ -1,12 +1,20 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
-import type { CsvSeparator } from '../../../src/config/run-config.ts';
-import type { Outcome } from '../../../src/domain/outcome.ts';
+import { unzipSync } from 'fflate';
+import type { CsvSeparator, RunConfig } from '../../../src/config/run-config.ts';
+import type { Outcome, OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { finishedRun, resultOf, shardOf, verdict } from '../../record/run-fixture.ts';
+import { notJudgedInBrief } from '../../../src/domain/words/not-judged.ts';
+import { finishedSummary } from '../../../src/record/summary/finished-summary.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { corpusAt, runConfig } from '../../helpers/run-config.ts';
+import { createdFrom, go, judge, type Run } from '../../runs/small-run.ts';
+import { outcomeLine } from '../../record/outcome-line.ts';
+import { tablesOf } from './tables-of.ts';
 
 type Row = Record<string, string>;
 
@@ -59,4 +67,108 @@ it('flagged.csv is in order of severity, and says in words what was flagged and 
   const without = rows.filter((row) => row['flagged_categories'] === 'No category');
   expect(summary.decisions_without_category).toEqual({ allow: 0, review: without.length, block: 0 });
   expect(await verifyRun(dir)).toMatchObject({ ok: true });
+});
+
+const PSD = Buffer.from('8BPS\0\x01\0\0\0\0\0\0\0\x03', 'latin1');
+
+async function runOver(
+  files: Readonly<Record<string, string | Buffer>>,
+  refuse: Parameters<typeof judge>[0] = {},
+  output: Partial<RunConfig['output']> = {},
+): Promise<Run> {
+  const folder = await temporaryFolder();
+  const uploads = join(folder, 'uploads');
+  await mkdir(uploads);
+  for (const [name, content] of Object.entries(files)) await writeFile(join(uploads, name), content);
+  const config = runConfig(join(folder, 'runs'), [corpusAt(uploads)]);
+  const run = await createdFrom({ ...config, output: { ...config.output, ...output } });
+  await go(run, judge(refuse));
+  return run;
+}
+
+const account = async ({ dir }: Run): Promise<string[][]> =>
+  parse(await readFile(join(dir, 'not-judged.csv')), { bom: true });
+
+it('not-judged.csv says by cause and kind of file what was not judged, and what would help', async () => {
+  const run = await runOver(
+    {
+      'a.csv': 'id,text\n1,fine\n2,late\n3,late\n4,\n',
+      'b.jsonl': '{"text":"fine"}\n{"text":"late"}\n{"text"',
+      'c.PSD': PSD,
+      'd.psd': Buffer.concat([PSD, PSD]),
+      'e.xyz': Buffer.from([0, 1, 2, 3, 0xff, 0xfe, 0]),
+      'f.txt': '',
+    },
+    { refuse: (request) => (JSON.stringify(request).includes('late') ? 'TIMEOUT' : null) },
+    { formats: ['jsonl'] },
+  );
+  const [head, ...rows] = await account(run);
+  expect(head).toEqual(
+    'code reason kind_of_file items whole_files bytes_of_whole_files what_would_help'.split(' '),
+  );
+  const late =
+    'the guard did not answer, or a file was not decoded, in time; judge it again with guardsweep retry';
+  expect(rows).toEqual([
+    ['TIMEOUT', '', 'csv', '2', '0', '', late],
+    ['UNSUPPORTED_TYPE', 'file_type', 'psd', '2', '2', '42', 'convert it to PNG'],
+    ['EMPTY_CONTENT', '', 'csv', '1', '0', '', expect.stringContaining('blank text or an empty file')],
+    ['EMPTY_CONTENT', '', 'txt', '1', '1', '0', expect.stringContaining('blank text or an empty file')],
+    ['MALFORMED_ROW', '', 'jsonl', '1', '0', '', expect.stringContaining('correct it at the line')],
+    ['TIMEOUT', '', 'jsonl', '1', '0', '', late],
+    ['UNSUPPORTED_TYPE', 'file_type', 'xyz', '1', '1', '7', expect.stringContaining('leave it out')],
+  ]);
+  const summary = (await finishedSummary(run.dir))!;
+  const items = rows.reduce((sum, row) => sum + Number(row[3]), 0);
+  const files = rows.reduce((sum, row) => sum + Number(row[4]), 0);
+  expect(summary).toMatchObject({ errors: items, whole_files_not_judged: files });
+  expect(summary.rows['not-judged.csv']).toBe(rows.length);
+  expect(notJudgedInBrief(summary)).toBe('9 not judged, among them 4 whole files whose content nobody knows');
+});
+
+interface Sheet {
+  readonly xml: string;
+  /** Cells by address, such as `A1`: texts and numbers. */
+  readonly cells: ReadonlyMap<string, string | number>;
+}
+
+function unescaped(xml: string): string {
+  return xml
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}
+
+function sheetsIn(bytes: Uint8Array): Sheet[] {
+  const files = unzipSync(bytes);
+  return [1, 2].map((sheet) => {
+    const xml = new TextDecoder().decode(files[`xl/worksheets/sheet${sheet}.xml`]);
+    const cells = new Map<string, string | number>();
+    for (const [, address, text, value] of xml.matchAll(
+      /<c r="([A-Z]+\d+)"[^>]*>(?:<is><t[^>]*>([^<]*)<\/t><\/is>|<v>([^<]*)<\/v>)<\/c>/g,
+    ))
+      cells.set(address!, text === undefined ? Number(value) : unescaped(text));
+    return { xml, cells };
+  });
+}
+
+async function bytesOf(lines: readonly OutcomeLine[]): Promise<Buffer> {
+  return (await tablesOf(lines, { output: { includeContent: true } })).get('flagged.xlsx')!;
+}
+
+const FLAGGED = outcomeLine({ decision: 'block', decided_by: 'flagged', flagged: true, score: 0.93 });
+
+it.each([
+  ['=HYPERLINK("http://a.test","x")', '=HYPERLINK("http://a.test","x")'],
+  ['<script>&amp;"', '<script>&amp;"'],
+  ['a\0b\x1b\u202e\ud800', 'a\\x00b\\x1b\\u{202e}\ufffd'],
+  ['_x003D_1', '_x005F_x003D_1'],
+  ['__proto__', '__proto__'],
+  ['x'.repeat(40_000), `${'x'.repeat(1000)}…`],
+])('flagged.xlsx has a hostile text as a text: %j', async (id, shown) => {
+  const bytes = await bytesOf([{ ...FLAGGED, id, source: { ...FLAGGED.source, path: id }, snippet: id }]);
+  const [sheet] = sheetsIn(bytes);
+  expect([...sheet!.cells.values()].filter((value) => value === shown)).toHaveLength(3);
+  expect(sheet!.xml).not.toMatch(/<f>|hyperlink/);
+  expect(Object.keys(unzipSync(bytes)).filter((name) => /external|drawing\d/.test(name))).toEqual([]);
 });

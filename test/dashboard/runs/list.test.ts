@@ -1,10 +1,11 @@
 import { chmod, cp, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { tmpdir } from 'node:os';
+import { expect, it, afterAll, beforeAll } from 'vitest';
 import type { RunDetail, RunRow } from '../../../src/dashboard/api/runs.ts';
 import { purgeRun } from '../../../src/runs/retention/purge-run.ts';
 import { folderWith } from '../../helpers/cli.ts';
-import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts';
+import { serveDashboard, type ServedDashboard, startDashboard } from '../../helpers/dashboard.ts';
 import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
 import { newRun } from '../../record/run-fixture.ts';
 import { rawRequest } from '../raw-request.ts';
@@ -135,5 +136,44 @@ it('changes nothing in a run that others can write in', async () => {
   for (const action of ['pause', 'continue', 'cancel']) {
     const response = await served.fetch(`/api/runs/${run}/actions/${action}`, { method: 'POST', body: {} });
     expect([action, response.status]).toEqual([action, 403]);
+  }
+});
+
+let served: ServedDashboard;
+beforeAll(async () => {
+  served = await startDashboard({ out: join(tmpdir(), 'guardsweep-no-such-folder'), roots: [tmpdir()] });
+});
+afterAll(() => served.close());
+
+it('every path of a page gets the page, without a session and without anything from elsewhere', async () => {
+  const index = await (await fetch(served.origin)).text();
+  for (const path of ['/', '/login', '/runs/20261121T020000Z-nightly-ab12', '/runs/x/items/5']) {
+    const response = await fetch(served.origin + path);
+    expect([response.status, await response.text()]).toEqual([200, index]);
+    const header = (name: string): string | null => response.headers.get(name);
+    expect(header('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; media-src blob:; " +
+        "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(header('x-content-type-options')).toBe('nosniff');
+    expect(header('referrer-policy')).toBe('no-referrer');
+    expect(header('cross-origin-opener-policy')).toBe('same-origin');
+    expect(header('cache-control')).toBe('no-cache');
+  }
+});
+
+it('files of the pages are compressed and kept for ever; no other file can be asked for', async () => {
+  const index = await (await fetch(served.origin)).text();
+  const [script] = /\/assets\/[\w.-]+\.js/.exec(index)!;
+  const { origin } = served;
+  const plain = await fetch(origin + script, { headers: { 'accept-encoding': 'identity' } });
+  expect(plain.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  const gzipped = await fetch(origin + script, { headers: { 'accept-encoding': 'gzip' } });
+  expect(gzipped.headers.get('content-encoding')).toBe('gzip');
+  expect(await gzipped.text()).toBe(await plain.text());
+  const names = '..%2findex.html ../index.html %00 none.js ..%2f..%2fpackage.json __proto__'.split(' ');
+  for (const name of names) {
+    const { short } = await rawRequest(origin, ['GET', `/assets/${name}`], {});
+    expect(short, name).toMatch(/^40[14]/);
   }
 });

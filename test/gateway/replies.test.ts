@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   closeAfterEach,
   connect,
@@ -10,7 +11,10 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { pcmFile } from '../helpers/wav.ts';
-import { sendFile, sendText, serve } from './serve.ts';
+import { sendFile, sendText, serve, codeOf, send } from './serve.ts';
+import { startGuardServer } from '../../src/guard-server/server.ts';
+import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
+import { STATUS } from '../../src/gateway/api/errors.ts';
 
 closeAfterEach();
 
@@ -86,4 +90,72 @@ it('answers with the request id of the client, or one of its own', async () => {
   expect(given.headers.get('x-request-id')).toBe('job-7:42');
   const odd = await sendText(origin, 'text', { 'x-request-id': 'two words' });
   expect(odd.headers.get('x-request-id')).toMatch(/^[\da-f-]{36}$/);
+});
+
+closeAfterEach();
+
+it('each failure of the contract keeps its name, has its status, and costs no other request (C-702, C-703, C-706, C-707)', async () => {
+  const server = await startGuardServer({
+    model: 'synthetic',
+    grpcPort: 0,
+    synthetic: { serviceTime: 'zero' },
+  });
+  onTestFinished(() => server.close());
+  const { origin } = await serve(await connect([server]));
+  const failures: readonly (readonly [code: ContractCode, status: number])[] = [
+    ['MISSING_PAYLOAD', 422],
+    ['INVALID_CONVERSATION', 422],
+    ['INVALID_ROLE', 422],
+    ['EMPTY_CONTENT', 422],
+    ['UNSUPPORTED_AUDIO_TYPE', 415],
+    ['SEQUENCE_OVERFLOW', 422],
+  ];
+  for (const [code, status] of failures) {
+    server.synthetic!.setFaults([{ kind: 'refuse', containing: 'zebrafinch', code }]);
+    const [good, bad, fine] = await Promise.all(
+      ['good', 'zebrafinch', 'fine'].map((text) => sendText(origin, text)),
+    );
+    expect(codeOf(bad!)).toBe(`${status} ${code}`);
+    expect(JSON.stringify(bad!.body)).not.toContain('zebrafinch');
+    expect([good!.status, fine!.status]).toEqual([200, 200]);
+  }
+});
+
+closeAfterEach();
+
+interface Document {
+  readonly openapi: string;
+  readonly security: readonly object[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+it('the description has every route, every error code, and schemas that replies follow (C-104, C-404)', async () => {
+  const { origin } = await serve(await connect([await guard()]));
+  const document = (await send(`${origin}/openapi.json`)).body as Document;
+  expect(document).toMatchObject({ openapi: '3.1.1', security: [{}, { bearer: [] }] });
+  for (const [path, operations] of Object.entries(document.paths)) {
+    const [method] = Object.keys(operations);
+    expect((await fetch(`${origin}${path}`, { method: 'OPTIONS' })).headers.get('allow')).toContain(
+      method!.toUpperCase(),
+    );
+  }
+  for (const [code, status] of Object.entries(STATUS)) {
+    expect(JSON.stringify(document)).toContain(`${code} ${status}`);
+  }
+  const ajv = new Ajv2020({ strict: false });
+  for (const [text, name] of [
+    ['hello', 'Verdict'],
+    [' ', 'Error'],
+  ] as const) {
+    const { body } = await sendText(origin, text);
+    expect(ajv.validate(document.components.schemas[name]!, body), ajv.errorsText()).toBe(true);
+  }
+});
+
+it('a server that needs a token says so', async () => {
+  const { origin } = await serve(await connect([await guard()]), { token: 'secret' });
+  const headers = { authorization: 'Bearer secret' };
+  const document = (await send(`${origin}/openapi.json`, { headers })).body as Document;
+  expect(document.security).toEqual([{ bearer: [] }]);
 });

@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { spawnSync } from 'node:child_process';
 import ts from 'typescript';
-import { expect, it } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { METRICS } from '../../src/metrics/metric-table.ts';
+import { debianProgram } from '../helpers/setup/debian-program.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MANIFESTS = 'docs/operations/kubernetes.yaml';
@@ -94,4 +98,44 @@ it('secrets reach our processes as files, which are not for every user', () => {
     }
   }
   expect(ours).toBe(3);
+});
+
+const OPERATIONS = join(import.meta.dirname, '../../docs/operations');
+const ALERTS = join(OPERATIONS, 'alerts.yaml');
+
+function promtool(...args: string[]): { status: number | null; said: string } {
+  const program = debianProgram(['promtool'], { versionFlag: '--version', package: 'prometheus' });
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  return { status, said: stdout + stderr };
+}
+
+it('Prometheus takes the alerts', () => {
+  expect(promtool('check', 'rules', ALERTS)).toMatchObject({ status: 0 });
+});
+
+test.each(['alerts.yaml', 'dashboard.json', 'kubernetes.yaml'])(
+  '%s names metrics of the table only',
+  (name) => {
+    const known = Object.entries(METRICS).flatMap(([metric, { type }]) =>
+      type === 'histogram' ? ['bucket', 'sum', 'count'].map((part) => `${metric}_${part}`) : [metric],
+    );
+    const text = readFileSync(join(OPERATIONS, name), 'utf8');
+    const named = new Set(text.match(/guardsweep_\w+/g));
+    expect(named.size).toBeGreaterThan(0);
+    expect([...named].filter((metric) => !known.includes(metric))).toEqual([]);
+  },
+);
+
+const UNITS = fileURLToPath(new URL('../../docs/operations/systemd/', import.meta.url));
+
+it.each(readdirSync(UNITS))('systemd finds nothing wrong with %s', async (name) => {
+  const analyze = debianProgram(['systemd-analyze'], { versionFlag: '--version', package: 'systemd' });
+  // The program of a unit has to exist, and a timer needs its service.
+  const folder = await temporaryFolder();
+  for (const other of readdirSync(UNITS)) {
+    const text = readFileSync(join(UNITS, other), 'utf8');
+    writeFileSync(join(folder, other), text.replace('/usr/bin/node', process.execPath));
+  }
+  const { status, stdout, stderr } = spawnSync(analyze, ['verify', join(folder, name)], { encoding: 'utf8' });
+  expect({ status, said: stdout + stderr }).toEqual({ status: 0, said: '' });
 });
