@@ -11,7 +11,7 @@ import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
 import { scoredRun, type Told } from '../report/scored-run.ts';
 import { writeVerdictTable } from './verdict-table.ts';
-import { rounds } from '../helpers/rounds.ts';
+import { rounds } from '../helpers/corpus.ts';
 
 const OLD: readonly Told[] = [
   { text: 'same', score: 0.1 },

@@ -14,7 +14,7 @@ import { decide, withThresholds, type Policy } from '../../src/domain/policy.ts'
 import type { CategoryKey, CategoryName } from '../../src/domain/taxonomy.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
-import { rounds } from '../helpers/rounds.ts';
+import { rounds } from '../helpers/corpus.ts';
 
 /** The run's policy reviews from 0.5 on and blocks from 0.8 on. */
 const ROWS = [

@@ -36,39 +36,39 @@ const lockOf = (integrity: string): string =>
   });
 
 /** A fresh checkout with nothing in it but the bootstrap. */
-async function checkout(): Promise<{ root: string; start: (env?: NodeJS.ProcessEnv) => BootstrapProcess }> {
+async function checkout(): Promise<{
+  root: string;
+  start: (env?: NodeJS.ProcessEnv) => ReturnType<typeof begin>;
+}> {
   const root = await folderWith({
     ...{ 'src/bundle.mjs': PROGRAMS, 'web/build.mjs': PAGES, 'bin/npm': NPM },
     ...{ 'package.json': '{"type":"commonjs"}', 'package-lock.json': lockOf('sha512-old') },
     'src/cli/bootstrap.mjs': await readFile(new URL('../../src/cli/bootstrap.mjs', import.meta.url)),
   });
   await chmod(join(root, 'bin/npm'), 0o755);
-  return { root, start: (env = {}) => new BootstrapProcess(root, env) };
+  return { root, start: (env = {}) => begin(root, env) };
 }
 
-class BootstrapProcess {
-  stdout = '';
-  stderr = '';
-  readonly #closed: Promise<unknown>;
+interface Output {
+  stdout: string;
+  stderr: string;
+}
 
-  constructor(root: string, env: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [join(root, 'src/cli/bootstrap.mjs'), 'cli', 'x'], {
-      env: { PATH: `${join(root, 'bin')}:${process.env.PATH}`, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
-    this.#closed = once(child, 'close');
-    onTestFinished(async () => {
-      child.kill('SIGKILL');
-      await this.#closed;
-    });
-  }
-
-  async done(): Promise<this> {
-    await this.#closed;
-    return this;
-  }
+/** Starts the bootstrap of a checkout. `output` is what it has said so far, `done` all of it when it has ended. */
+function begin(root: string, env: NodeJS.ProcessEnv): { output: Output; done: () => Promise<Output> } {
+  const child = spawn(process.execPath, [join(root, 'src/cli/bootstrap.mjs'), 'cli', 'x'], {
+    env: { PATH: `${join(root, 'bin')}:${process.env.PATH}`, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const closed = once(child, 'close');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  return { output, done: async () => (await closed, output) };
 }
 
 it('bundles the programs and builds the pages, and does neither again', async () => {
@@ -117,8 +117,8 @@ it('waits, with a word, for a lock that a living or a foreign process holds', as
   const lock = join(root, '.setup.lock');
   await writeFile(lock, 'elsewhere 1');
   const started = start();
-  await until(async () => started.stderr.includes('waiting for another process'), 'a word');
-  expect(started.stdout).toBe('');
+  await until(async () => started.output.stderr.includes('waiting for another process'), 'a word');
+  expect(started.output.stdout).toBe('');
   await rm(lock);
   expect((await started.done()).stdout).toBe('ran\n');
 });

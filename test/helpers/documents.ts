@@ -4,9 +4,9 @@ export type Files = Readonly<Record<string, string | Uint8Array>>;
 
 /** A ZIP archive of the files, in this order; of level 0, it has their bytes as they are. */
 export function zipOf(files: Files, level: 0 | 6 = 6): Buffer {
-  const entries = Object.entries(files).map(
-    ([name, content]) => [name, typeof content === 'string' ? strToU8(content) : content] as const,
-  );
+  const bytesOf = (content: string | Uint8Array) =>
+    typeof content === 'string' ? strToU8(content) : content;
+  const entries = Object.entries(files).map(([name, content]) => [name, bytesOf(content)] as const);
   return Buffer.from(zipSync(Object.fromEntries(entries), { level }));
 }
 

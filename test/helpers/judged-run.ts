@@ -18,12 +18,11 @@ export const NEVER = new AbortController().signal;
 export type Verdict = Pick<Judgement, 'score' | 'flagged' | 'subcategoryScores' | 'subcategoryFlags'>;
 
 /** Flagged for one category, with this score. */
-export const flaggedFor = (category: CategoryKey, score = 0.9): Verdict => ({
-  ...{ score, flagged: true, subcategoryScores: { [category]: score }, subcategoryFlags: [category] },
-});
-export const ALLOWED: Verdict = {
-  ...{ score: 0.1, flagged: false, subcategoryScores: null, subcategoryFlags: null },
+export const flaggedFor = (category: CategoryKey, score = 0.9): Verdict => {
+  return { score, flagged: true, subcategoryScores: { [category]: score }, subcategoryFlags: [category] };
 };
+const NO_CATEGORIES = { subcategoryScores: null, subcategoryFlags: null };
+export const ALLOWED: Verdict = { score: 0.1, flagged: false, ...NO_CATEGORIES };
 export const HATEFUL = flaggedFor('hate');
 export const RESTRICTED = flaggedFor('child_sexual_exploitation', 0.95);
 
@@ -77,16 +76,10 @@ const byWords = (request: GuardRequest): Verdict => {
 export async function judgedRun(
   folder: string,
   path: string,
-  {
-    verdictOn = byWords,
-    maxBytes = Infinity,
-    source = {},
-    policy = DEFAULT_POLICY,
-    formats = ['jsonl'],
-    title = 'test',
-    own = true,
-  }: JudgedRunOptions = {},
+  options: JudgedRunOptions = {},
 ): Promise<JudgedRun> {
+  const { verdictOn = byWords, maxBytes = Infinity, source = {}, policy = DEFAULT_POLICY } = options;
+  const { formats = ['jsonl'], title = 'test', own = true } = options;
   const out = join(folder, 'runs');
   const config = runConfig(out, [corpusAt(path, { given: path, ...source })], { name: title, policy });
   const output = { ...config.output, formats };

@@ -50,9 +50,8 @@ export function moderateShard(
 }
 
 /** Moderates where no media are. */
-export function textModerator(judge: Judge): Moderator {
-  return new Moderator({ judge, normalizer: NO_MEDIA, folders: new CorpusFolders(new Map()) });
-}
+export const textModerator = (judge: Judge): Moderator =>
+  new Moderator({ judge, normalizer: NO_MEDIA, folders: new CorpusFolders(new Map()) });
 
 const refuse = () => Promise.reject(new Error('there are no media here'));
 const NO_MEDIA: MediaNormalizer = { image: refuse, audio: refuse, tracks: refuse, video: refuse };

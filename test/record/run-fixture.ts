@@ -103,9 +103,10 @@ export function claim(run: TestRun, options: Partial<ClaimOptions> = {}): Promis
 }
 
 export function openPlan(dir: string, log: LogWriter): Promise<PlanWriter> {
+  const { epoch, diskFull } = log;
   return PlanWriter.open(join(dir, 'plan.jsonl'), {
-    epoch: log.epoch,
-    diskFull: log.diskFull,
+    epoch,
+    diskFull,
     assertCurrent: () => log.assertCurrent(),
   });
 }

@@ -7,10 +7,9 @@ import type { Run } from '../../src/runs/create-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
-import { seed } from '../helpers/corpus.ts';
+import { rounds, seed } from '../helpers/corpus.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
-import { rounds } from '../helpers/rounds.ts';
 
 const SEED = seed();
 

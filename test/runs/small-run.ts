@@ -45,9 +45,8 @@ export function judge(
 /** A run that was created from a configuration, with the key of its user or none. */
 export async function createdFrom(config: RunConfig, key: Buffer | null = null): Promise<Run> {
   const { sources, ...skips } = await expandSources(config.sources, never);
-  return createRun(config, sources, {
-    ...{ now: new Date(), toolVersion: '0.0.0', ...skips, fittedHeaders: [], key },
-  });
+  const about = { now: new Date(), toolVersion: '0.0.0', fittedHeaders: [], key };
+  return createRun(config, sources, { ...about, ...skips });
 }
 
 /** A new run over the folder `uploads` below `folder`, in shards of ten items; `asStream` and `trial` as configured. */
@@ -57,9 +56,8 @@ export function createdRun(
   trial: Trial | null = null,
 ): Promise<Run> {
   const limits = { ...DEFAULT_LIMITS, shardItems: 10 };
-  return createdFrom(
-    runConfig(join(folder, 'runs'), [corpusAt(join(folder, 'uploads'), { asStream })], { trial, limits }),
-  );
+  const uploads = corpusAt(join(folder, 'uploads'), { asStream });
+  return createdFrom(runConfig(join(folder, 'runs'), [uploads], { trial, limits }));
 }
 
 /** The same over these files. */
@@ -80,18 +78,13 @@ export async function go(
   by: Judge | Failure,
   options: Partial<ContinueOptions> = {},
 ): Promise<Continued> {
-  return continueRun(await openRun(run.dir, never), {
-    retry: false,
-    connect: async () => {
-      if (by instanceof Failure) throw by;
-      return { ...by, readModels: async () => [...by.fingerprints.keys()] };
-    },
-    drain: never,
-    stop: never,
-    say: () => undefined,
-    watch: () => undefined,
-    ...options,
-  });
+  const connect: ContinueOptions['connect'] = async () => {
+    if (by instanceof Failure) throw by;
+    return { ...by, readModels: async () => [...by.fingerprints.keys()] };
+  };
+  const ignore = (): undefined => undefined;
+  const quiet = { retry: false, connect, drain: never, stop: never, say: ignore, watch: ignore };
+  return continueRun(await openRun(run.dir, never), { ...quiet, ...options });
 }
 
 /** A table with the columns id and text. */

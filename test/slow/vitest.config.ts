@@ -8,7 +8,7 @@ const root = new URL('../..', import.meta.url).pathname;
 /** Files of `npm test` that try more random inputs here. */
 const random = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts'))
-  .filter((name) => readFileSync(join(root, 'test', name), 'utf8').includes('helpers/rounds.ts'))
+  .filter((name) => readFileSync(join(root, 'test', name), 'utf8').includes('numRuns: rounds('))
   .map((name) => `test/${name}`);
 
 /** What is not part of the program: benches and training. And every round of tests with random inputs. */

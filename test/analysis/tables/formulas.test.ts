@@ -7,7 +7,7 @@ import type { CsvSeparator } from '../../../src/config/run-config.ts';
 import { inertText } from '../../../src/analysis/tables/formulas.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { tablesOf } from './tables-of.ts';
-import { rounds } from '../../helpers/rounds.ts';
+import { rounds } from '../../helpers/corpus.ts';
 
 const LINE = outcomeLine();
 const SEED = randomInt(2 ** 31);

@@ -9,10 +9,9 @@ import { type DecidedItem, decisionKey } from '../../../src/record/reviews/revie
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { MODALITIES } from '../../../src/domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
-import { random } from '../../helpers/corpus.ts';
+import { random, rounds } from '../../helpers/corpus.ts';
 import { indexed, RUN, signal } from './indexed.ts';
 import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
-import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 

@@ -15,10 +15,9 @@ import { DEFAULT_POLICY, withThresholds, type Policy } from '../../../src/domain
 import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { replayDecision } from '../../../src/record/outcomes/outcome-line.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
-import { random } from '../../helpers/corpus.ts';
+import { random, rounds } from '../../helpers/corpus.ts';
 import { indexed, signal } from './indexed.ts';
 import { randomOutcomes } from './outcomes.ts';
-import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 

@@ -17,7 +17,7 @@ import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts
 import { NEVER, type JudgedRun, judgedRun } from '../../helpers/judged-run.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import { syntheticGuard } from '../../helpers/guards/shared-guard.ts';
-import { rounds } from '../../helpers/rounds.ts';
+import { rounds } from '../../helpers/corpus.ts';
 import { countReviews } from '../../../src/analysis/reviewed-items.ts';
 import { encodeLine } from '../../../src/files/checked-line.ts';
 import { readRecord } from '../../../src/record/read-record.ts';

@@ -27,22 +27,17 @@ export const OUTPUTS: readonly TensorRow[] = [
   ['CACHE_USAGE', 'INT32', [8]],
 ];
 
-const CONFIG_TYPES: Readonly<Record<string, string>> = {
-  BYTES: 'TYPE_STRING',
-  BOOL: 'TYPE_BOOL',
-  FP32: 'TYPE_FP32',
-  INT32: 'TYPE_INT32',
-};
-
 /** Tensors as Triton's model configuration declares them. */
 export function configTensors(list: readonly TensorRow[]) {
-  return list.map(([name, datatype, dims]) => ({
-    name,
-    data_type: CONFIG_TYPES[datatype]!,
-    dims,
-    optional: true,
-    allow_ragged_batch: false,
-  }));
+  return list.map(([name, datatype, dims]) => {
+    return {
+      name,
+      data_type: `TYPE_${datatype === 'BYTES' ? 'STRING' : datatype}`,
+      dims,
+      optional: true,
+      allow_ragged_batch: false,
+    };
+  });
 }
 
 /** Tensors as the metadata of a model declares them. */
@@ -104,12 +99,9 @@ export function valuesOf(scores: readonly number[]): Readonly<Record<string, Val
 /** Outputs of ordinary verdicts, with their elements. */
 export function verdictOutputs(scores: readonly number[], batched: boolean): Output[] {
   const values = valuesOf(scores);
-  return OUTPUTS.map(([name, datatype, dims]) => ({
-    name,
-    datatype,
-    shape: batched ? [scores.length, ...dims] : dims,
-    data: values[name]!,
-  }));
+  return OUTPUTS.map(([name, datatype, dims]) => {
+    return { name, datatype, shape: batched ? [scores.length, ...dims] : dims, data: values[name]! };
+  });
 }
 
 /** Outputs, and apart from them their elements in raw form. */

@@ -4,10 +4,9 @@ import type { TestTensor } from './guard-client.ts';
 
 /** A request with raw contents, and the other members of its JSON. */
 export function binaryBody(tensors: readonly TestTensor[], rest: object = {}) {
-  const inputs = tensors.map(({ raw, ...tensor }) => ({
-    ...tensor,
-    parameters: { binary_data_size: raw.length },
-  }));
+  const inputs = tensors.map(({ raw, ...tensor }) => {
+    return { ...tensor, parameters: { binary_data_size: raw.length } };
+  });
   const text = Buffer.from(JSON.stringify({ ...rest, inputs }));
   const headers = {
     'content-type': 'application/octet-stream',

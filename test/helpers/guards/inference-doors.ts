@@ -21,24 +21,20 @@ export interface InferenceDoor {
 /** Opens a door to a server that listens on both ports. */
 export function openDoor(name: DoorName, server: GuardServer): InferenceDoor {
   if (name === 'gRPC') return openGrpc(server);
+  const url = `${server.httpAddress!}/v2/models/guard/infer`;
   const post = async (init: RequestInit): Promise<DoorReply> => {
-    const reply = await replyOf(
-      await fetch(`${server.httpAddress!}/v2/models/guard/infer`, { method: 'POST', ...init }),
-    );
-    const outputs = Object.fromEntries(
-      (reply.json!.outputs ?? []).map(({ name: of, data }) => [of, data!.map(asSent)]),
-    );
-    return { outputs, error: reply.json!.error ?? null };
+    const { outputs = [], error = null } = (await replyOf(await fetch(url, { method: 'POST', ...init })))
+      .json!;
+    return {
+      outputs: Object.fromEntries(outputs.map(({ name: of, data }) => [of, data!.map(asSent)])),
+      error,
+    };
   };
-  return {
-    infer: (tensors) =>
-      post(
-        name === 'HTTP with JSON'
-          ? { body: JSON.stringify({ id: 'q7', inputs: tensors.map(inJson) }) }
-          : binaryBody(tensors, { id: 'q7' }),
-      ),
-    close: () => {},
-  };
+  const bodyOf = (tensors: readonly TestTensor[]): RequestInit =>
+    name === 'HTTP with JSON'
+      ? { body: JSON.stringify({ id: 'q7', inputs: tensors.map(inJson) }) }
+      : binaryBody(tensors, { id: 'q7' });
+  return { infer: (tensors) => post(bodyOf(tensors)), close: () => {} };
 }
 
 function openGrpc(server: GuardServer): InferenceDoor {
@@ -53,9 +49,7 @@ function openGrpc(server: GuardServer): InferenceDoor {
         return { outputs: {}, error: (error as { details: string }).details };
       }
     },
-    close: () => {
-      client.close();
-    },
+    close: () => client.close(),
   };
 }
 

@@ -156,10 +156,9 @@ function reply(response: ServerResponse, id: string, outputs: readonly Output[],
   const head = { id, model_name: 'guard', model_version: '1' };
   if (!binary) return send(response, 200, { ...head, outputs });
   const { outputs: plain, raw_output_contents: raw } = rawOutputs(outputs);
-  const described = plain.map((output, index) => ({
-    ...output,
-    parameters: { binary_data_size: raw[index]!.length },
-  }));
+  const described = plain.map((output, index) => {
+    return { ...output, parameters: { binary_data_size: raw[index]!.length } };
+  });
   const json = Buffer.from(JSON.stringify({ ...head, outputs: described }));
   const headers = { 'inference-header-content-length': String(json.length) };
   send(response, 200, Buffer.concat([json, ...raw]), headers);

@@ -91,10 +91,9 @@ export async function startKserveServer(options: KserveServerOptions = {}): Prom
   };
 
   const replyOf = (outputs: readonly Output[]): Reply => {
-    const typed = outputs.map(({ data, ...output }) => ({
-      ...output,
-      contents: { [FIELDS[output.datatype]!]: data.map(asField) },
-    }));
+    const typed = outputs.map(({ data, ...output }) => {
+      return { ...output, contents: { [FIELDS[output.datatype]!]: data.map(asField) } };
+    });
     return {
       ...{ model_name: 'guard', model_version: '' },
       ...(replies === 'raw' ? rawOutputs(outputs) : { outputs: typed, raw_output_contents: [] }),

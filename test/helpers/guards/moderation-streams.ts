@@ -7,23 +7,11 @@ import { ModelRepository } from '../../../src/guard-server/service/model-reposit
 import type { ModerationStream } from '../../../src/http/streams/moderation-stream.ts';
 import { ModerationStreams } from '../../../src/http/streams/moderation-streams.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/streams/stream-limits.ts';
-import type {
-  SyntheticModel,
-  SyntheticOptions,
-} from '../../../src/guard-server/synthetic/synthetic-model.ts';
+import type { SyntheticOptions } from '../../../src/guard-server/synthetic/synthetic-model.ts';
 import type { StreamRequest, StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
 
 /** The moderation streams of a server with the synthetic model, without a transport. */
-export interface TestStreams {
-  readonly streams: ModerationStreams;
-  readonly model: SyntheticModel;
-  readonly lifecycle: ModelLifecycle;
-}
-
-export async function startStreams(
-  limits: Partial<StreamLimits> = {},
-  synthetic: SyntheticOptions = {},
-): Promise<TestStreams> {
+export async function startStreams(limits: Partial<StreamLimits> = {}, synthetic: SyntheticOptions = {}) {
   const serving = { maxBatchSize: 64, instances: 1, maxQueueSize: synthetic.maxQueueSize ?? 1024 };
   const statistics = new ModelStatistics();
   const options = { serviceTime: 'zero', ...synthetic } as const;
@@ -37,11 +25,8 @@ export async function startStreams(
     serving,
     isDown: () => started.model.isDown(),
   });
-  const judging = new WindowJudging({
-    service,
-    contextTokens: synthetic.contextTokens ?? 8192,
-    maxQueueSize: serving.maxQueueSize,
-  });
+  const { contextTokens = 8192 } = synthetic;
+  const judging = new WindowJudging({ service, contextTokens, maxQueueSize: serving.maxQueueSize });
   const streams = new ModerationStreams(judging, { ...STREAM_LIMITS, ...limits });
   return { streams, model: started.model, lifecycle };
 }

@@ -122,15 +122,14 @@ export async function startOpenAiServer(options: OpenAiServerOptions): Promise<O
       const canaries = options.canaries ?? 'right';
       const scores = contents.map((one) => canaryScore(asCanary(one, body), canaries) ?? scored(one));
       const answeredBy = scripted?.answeredBy ?? options.answeredBy?.() ?? body.model;
+      const known = options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body;
       const completed = () =>
         completion(
           scripted?.text === undefined ? answerTokens(family, scores[0]!, body) : sure(scripted.text),
           {
             finish: scripted?.finish ?? 'stop',
             hasLogprobs: body.logprobs === true && alternatives > 0,
-            promptTokens: promptTokensOf(
-              options.ignoresArguments ? { ...body, chat_template_kwargs: {} } : body,
-            ),
+            promptTokens: promptTokensOf(known),
           },
         );
       const judged = family === 'moderations' ? moderation(scores) : completed();

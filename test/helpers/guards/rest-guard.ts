@@ -50,7 +50,7 @@ interface RestGuardOptions {
   readonly path?: string;
 }
 
-export interface RestGuard extends FakeHttp {
+interface RestGuard extends FakeHttp {
   readonly address: string;
   /** Judged requests in order of arrival, without the harmless ones. */
   readonly seen: SeenModeration[];
@@ -71,19 +71,14 @@ export async function startRestGuard(options: RestGuardOptions = {}): Promise<Re
   const moderate = async (message: IncomingMessage, body: Buffer, response: ServerResponse) => {
     const modality = message.url!.slice(`${path}/v1/moderations/`.length);
     const known = ['text', 'image', 'audio'].includes(modality);
-    if (message.method !== 'POST' || !known || !message.url!.startsWith(`${path}/v1/moderations/`)) {
-      send(response, 404, { error: { code: 'NOT_FOUND', message: 'no such path' } });
-      return;
-    }
+    if (message.method !== 'POST' || !known || !message.url!.startsWith(`${path}/v1/moderations/`))
+      return send(response, 404, { error: { code: 'NOT_FOUND', message: 'no such path' } });
     const file = modality === 'text' ? null : fileOf(body, message.headers['content-type'] ?? '');
     const content = file?.bytes.toString('base64') ?? (JSON.parse(body.toString()) as { text: string }).text;
     const asCanary = file === null ? { text: content } : { image: content };
     const asked = canaryScore(asCanary, options.canaries?.() ?? 'right');
     if (asked !== null) canaries++;
-    if (asked !== null && file === null) {
-      answer(response, undefined, asked);
-      return;
-    }
+    if (asked !== null && file === null) return answer(response, undefined, asked);
     const request: SeenModeration = {
       modality,
       content,

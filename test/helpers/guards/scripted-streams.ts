@@ -149,9 +149,7 @@ export async function startSocketServer(options: SocketServerOptions = {}): Prom
     address: `ws://127.0.0.1:${port}`,
     streams,
     authorizations,
-    setScript: (next) => {
-      script = next;
-    },
+    setScript: (next) => void (script = next),
     kill: async () => {
       for (const client of server.clients) client.terminate();
       http.closeAllConnections();

@@ -10,10 +10,6 @@ export interface SimulatedGuardOptions {
   readonly travelMs: number;
 }
 
-interface Arrival {
-  readonly sentAt: number;
-}
-
 /**
  * A guard on a clock of its own, and a client with no end of requests that sends whatever a concurrency policy allows.
  * Answers come in the order of their times; nothing here waits for real.
@@ -22,7 +18,8 @@ export class SimulatedGuard {
   now = 0;
   readonly #options: SimulatedGuardOptions;
   readonly #events: { readonly at: number; readonly run: () => void }[] = [];
-  readonly #waiting: Arrival[] = [];
+  /** When the requests were sent that no instance works on yet. */
+  readonly #waiting: number[] = [];
   #policy: ConcurrencyPolicy | null = null;
   #busy = 0;
   #inFlight = 0;
@@ -55,19 +52,17 @@ export class SimulatedGuard {
     const { rows, travelMs } = this.#options;
     while (this.#inFlight === 0 || this.#inFlight + rows <= this.#policy!.limit) {
       this.#inFlight += rows;
-      const arrival = { sentAt: this.now };
-      this.#after(travelMs / 2, () => this.#arrive(arrival));
+      const sentAt = this.now;
+      this.#after(travelMs / 2, () => {
+        this.#waiting.push(sentAt);
+        this.#work();
+      });
     }
-  }
-
-  #arrive(arrival: Arrival): void {
-    this.#waiting.push(arrival);
-    this.#work();
   }
 
   #work(): void {
     while (this.#busy < this.#options.instances && this.#waiting.length > 0) {
-      const { sentAt } = this.#waiting.shift()!;
+      const sentAt = this.#waiting.shift()!;
       const ms = this.#options.serviceMs();
       this.#busy++;
       this.#after(ms, () => {
@@ -87,13 +82,6 @@ export class SimulatedGuard {
 
   #after(ms: number, run: () => void): void {
     const at = this.now + ms;
-    let low = 0;
-    let high = this.#events.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#events[middle]!.at <= at) low = middle + 1;
-      else high = middle;
-    }
-    this.#events.splice(low, 0, { at, run });
+    this.#events.splice(this.#events.findLastIndex((event) => event.at <= at) + 1, 0, { at, run });
   }
 }

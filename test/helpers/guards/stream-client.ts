@@ -23,21 +23,16 @@ export class StreamConnection {
   readonly #method = loadService()['ModelStreamInfer']!;
 
   constructor(address: string) {
-    this.#client = new Client(address.replace(/^grpc:\/\//, ''), credentials.createInsecure(), {
-      'grpc.use_local_subchannel_pool': 1,
-    });
+    const options = { 'grpc.use_local_subchannel_pool': 1 };
+    this.#client = new Client(address.replace(/^grpc:\/\//, ''), credentials.createInsecure(), options);
   }
 
   call(token?: string): ClientDuplexStream<object, StreamReply> {
     const { path, requestSerialize, responseDeserialize } = this.#method;
     const metadata = new Metadata();
     if (token !== undefined) metadata.set('authorization', `Bearer ${token}`);
-    return this.#client.makeBidiStreamRequest(
-      path,
-      requestSerialize,
-      responseDeserialize as (bytes: Buffer) => StreamReply,
-      metadata,
-    );
+    const deserialize = responseDeserialize as (bytes: Buffer) => StreamReply;
+    return this.#client.makeBidiStreamRequest(path, requestSerialize, deserialize, metadata);
   }
 
   open(token?: string): StreamClient {

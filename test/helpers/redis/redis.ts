@@ -107,11 +107,8 @@ export async function linkForTest(
   said: string[] = [],
   seal: FleetSeal | null = null,
 ): Promise<RedisLink> {
-  const link = await RedisLink.open(redis.address, {
-    seal,
-    say: (line) => said.push(line),
-    signal: new AbortController().signal,
-  });
+  const options = { seal, say: (line: string) => said.push(line), signal: new AbortController().signal };
+  const link = await RedisLink.open(redis.address, options);
   onTestFinished(() => link.close());
   return link;
 }

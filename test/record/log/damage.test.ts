@@ -8,7 +8,7 @@ import type { ShardResult } from '../../../src/domain/shard.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { RangeReader } from '../../../src/record/log/committed-range.ts';
-import { seed } from '../../helpers/corpus.ts';
+import { rounds, seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import {
   claim,
@@ -22,7 +22,6 @@ import {
   type TestRun,
   work,
 } from '../run-fixture.ts';
-import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = seed();
 const SHARDS = 6;

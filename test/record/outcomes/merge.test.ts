@@ -7,12 +7,11 @@ import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import type { ShardResult } from '../../../src/domain/shard.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
-import { seed } from '../../helpers/corpus.ts';
+import { rounds, seed } from '../../helpers/corpus.ts';
 import { knownItem, promptItem, settledItem } from '../../helpers/items.ts';
 import { MODEL } from '../../helpers/moderation.ts';
 import { jsonLines, outcomes } from '../../helpers/run-directory.ts';
 import { claim, failed, FINGERPRINT, newRun, signal, verdict, work } from '../run-fixture.ts';
-import { rounds } from '../../helpers/rounds.ts';
 
 const score = fc.double({ min: 0, max: 1, noNaN: true });
 const code = fc.constantFrom<ItemCode>('TIMEOUT', 'GUARD_REJECTED', 'UNREADABLE_SOURCE', 'SOURCE_CHANGED');

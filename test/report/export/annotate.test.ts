@@ -7,7 +7,7 @@ import type { Judge } from '../../../src/moderate/parts/judge-parts.ts';
 import { judgement } from '../../helpers/moderation.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { byWords, exported, judgedRun } from './judged-run.ts';
-import { rounds } from '../../helpers/rounds.ts';
+import { rounds } from '../../helpers/corpus.ts';
 
 type Row = Record<string, unknown>;
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../helpers/cli.ts';
 import { exported, judgedRun } from './judged-run.ts';
-import { rounds } from '../../helpers/rounds.ts';
+import { rounds } from '../../helpers/corpus.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { duckdb } from '../../helpers/duckdb.ts';
 

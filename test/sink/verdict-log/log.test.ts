@@ -10,7 +10,7 @@ import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { readChain } from '../../../src/record/log/read-chain.ts';
 import { RangeReader } from '../../../src/record/log/committed-range.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
-import { seed } from '../../helpers/corpus.ts';
+import { rounds, seed } from '../../helpers/corpus.ts';
 import { outcomes } from '../../helpers/run-directory.ts';
 import {
   claim,
@@ -24,7 +24,6 @@ import {
   signal,
   work,
 } from '../../record/run-fixture.ts';
-import { rounds } from '../../helpers/rounds.ts';
 
 const SEED = seed();
 
