@@ -22,10 +22,8 @@ const solid = (colour: string) =>
 
 describe('the media of an item', () => {
   test('are a picture of our own encoding, scaled down, with the caption', async () => {
-    const original = await drawn(2400, 1200)
-      .jpeg()
-      .withExif({ IFD0: { Copyright: 'SECRET PLACE' } })
-      .toBuffer();
+    const secret = { IFD0: { Copyright: 'SECRET PLACE' } };
+    const original = await drawn(2400, 1200).jpeg().withExif(secret).toBuffer();
     const small = await drawn(30, 20).png().toBuffer();
     const url = `data:image/png;base64,${small.toString('base64')}`;
     const content = [{ type: 'image_url', image_url: { url } }];
@@ -33,12 +31,8 @@ describe('the media of an item', () => {
       ...{ 'a.jpg': original, 'a.txt': 'a caption', 'c.csv': 'id,text\n1,a text\n' },
       'b.jsonl': `${JSON.stringify({ messages: [{ role: 'user', content }] })}\n`,
     });
-    expect(await asking.content(0)).toEqual({
-      kind: 'image',
-      width: 1600,
-      height: 800,
-      caption: 'a caption',
-    });
+    const whole = { kind: 'image', width: 1600, height: 800, caption: 'a caption' };
+    expect(await asking.content(0)).toEqual(whole);
     const response = await asking.ask(0, 'media');
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'image/png',
@@ -52,19 +46,12 @@ describe('the media of an item', () => {
     expect(await sharp(png).metadata()).toMatchObject({ format: 'png', width: 1600, height: 800 });
     expect(png.includes('SECRET PLACE')).toBe(false);
     const embedded = run.lines.find(({ modality, source }) => modality === 'image' && source.row === 1)!;
-    expect(await asking.content(embedded.seq)).toEqual({
-      kind: 'image',
-      width: 30,
-      height: 20,
-      caption: null,
-    });
+    const inside = { kind: 'image', width: 30, height: 20, caption: null };
+    expect(await asking.content(embedded.seq)).toEqual(inside);
     expect(await asking.reasons(embedded.seq)).toEqual(['image', 'media']);
     expect(await asking.reasons(run.lines.at(-1)!.seq)).toEqual(['text', 'not_readable']);
     const reveals = await jsonLines<{ seq: number; kind: string }>(join(run.dir, 'review', 'reveals.jsonl'));
-    expect(reveals.slice(0, 2)).toMatchObject([
-      { seq: 0, kind: 'content' },
-      { seq: 0, kind: 'media' },
-    ]);
+    expect(reveals.slice(0, 2)).toMatchObject(['content', 'media'].map((kind) => ({ seq: 0, kind })));
   });
 
   test('have thumbnails: blurred ones, which are no reveal, and clear ones on request, which are', async () => {
@@ -98,12 +85,8 @@ describe('the media of an item', () => {
     const folder = await temporaryFolder();
     const frames = await Promise.all(['red', 'lime', 'blue'].map((colour) => solid(colour).png().toBuffer()));
     const path = join(folder, 'a.gif');
-    await writeFile(
-      path,
-      await sharp(frames, { join: { animated: true } })
-        .gif()
-        .toBuffer(),
-    );
+    const moving = sharp(frames, { join: { animated: true } }).gif();
+    await writeFile(path, await moving.toBuffer());
     const lime = await solid('lime').png().toBuffer();
     const isLime = async (png: Buffer): Promise<boolean> =>
       (await sharp(png).raw().toBuffer()).equals(await sharp(lime).raw().toBuffer());
@@ -118,12 +101,8 @@ describe('the media of an item', () => {
   test('are the window of a clip that decided, with its peaks', async () => {
     const isShort = (request: GuardRequest): boolean =>
       request.modality === 'audio' && request.audio.length < 1_000_000;
-    const { asking } = await askAbout(
-      { 'a.wav': clip(310, 305) },
-      {
-        verdictOn: (request) => (isShort(request) ? HATEFUL : ALLOWED),
-      },
-    );
+    const verdictOn = (request: GuardRequest) => (isShort(request) ? HATEFUL : ALLOWED);
+    const { asking } = await askAbout({ 'a.wav': clip(310, 305) }, { verdictOn });
     expect(await asking.content(0)).toEqual({
       ...{ kind: 'audio', seconds: 10, worst_at: 300, clip_seconds: 310, transcript: null },
       peaks: [...new Array<number>(300).fill(0), ...new Array<number>(300).fill(0.5)],

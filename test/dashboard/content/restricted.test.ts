@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { Reviews } from '../../../src/dashboard/reviews/reviews.ts';
 import type { OutcomeLine } from '../../../src/domain/outcome.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
+import type { GuardRequest } from '../../../src/domain/request.ts';
 import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
 import { collectReport } from '../../../src/report/html/collect-report.ts';
@@ -20,6 +21,12 @@ const jsonl = (...records: readonly object[]): string =>
   records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 const SECRET = 'RESTRICTED words that nobody may see';
+
+/** Flagged for Sexual Content, by a guard with these scores besides. */
+const sexual = (more: object = {}) => ({
+  ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
+  subcategoryScores: { sexual_content: 0.9, ...more },
+});
 
 interface ReleaseAsked {
   readonly session?: Pick<OpenSession, 'fetch'>;
@@ -76,35 +83,21 @@ describe('restricted content', () => {
   });
 
   test('is what a guard without that probe flags for Sexual Content', async () => {
-    const { asking } = await askAbout(
-      { 'a.csv': 'id,text\n1,known\n2,unknown\n' },
-      {
-        verdictOn: (request) => ({
-          ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-          subcategoryScores:
-            wordsOf(request) === 'known'
-              ? { sexual_content: 0.9, child_sexual_exploitation: 0.01 }
-              : { sexual_content: 0.9 },
-        }),
-      },
-    );
+    const verdictOn = (request: GuardRequest) =>
+      sexual(wordsOf(request) === 'known' ? { child_sexual_exploitation: 0.01 } : {});
+    const { asking } = await askAbout({ 'a.csv': 'id,text\n1,known\n2,unknown\n' }, { verdictOn });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     expect(await asking.reasons(1)).toEqual(['restricted', 'restricted']);
   });
 
   test('is, for Sexual Content alone, what the policy blocks', async () => {
     const policy = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.5, block: 0.8 } } };
-    const { run, asking } = await askAbout(
-      { 'a.csv': 'id,text\n1,0.53\n2,0.9\n3,none\n' },
-      {
-        policy,
-        verdictOn: (request) => ({
-          ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-          subcategoryScores:
-            wordsOf(request) === 'none' ? null : { sexual_content: Number(wordsOf(request)) },
-        }),
-      },
-    );
+    const verdictOn = (request: GuardRequest) => {
+      const sexual_content = Number(wordsOf(request));
+      return sexual_content > 0 ? sexual({ sexual_content }) : { ...sexual(), subcategoryScores: null };
+    };
+    const files = { 'a.csv': 'id,text\n1,0.53\n2,0.9\n3,none\n' };
+    const { run, asking } = await askAbout(files, { policy, verdictOn });
     expect(await asking.content(0)).toMatchObject({ kind: 'text' });
     expect(await asking.content(1)).toMatchObject({ reason: 'restricted' });
     // Without a score, nobody knows what the policy would do.
@@ -120,10 +113,6 @@ describe('restricted content', () => {
 
   describe('that is released', () => {
     const TOKEN = 'the-token-of-those-who-may-release';
-    const sexual = (more: object = {}) => ({
-      ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-      subcategoryScores: { sexual_content: 0.9, ...more },
-    });
     const releaseOf = async (
       asking: Asking,
       { session = asking.served, seq = 0, note = 'a starfish' }: ReleaseAsked = {},
@@ -133,11 +122,8 @@ describe('restricted content', () => {
     };
 
     test('is shown from then on, with a note, by who has the right, and every look is logged before', async () => {
-      const { folder, run, asking } = await askAbout(
-        { 'a.csv': 'id,text\n1,starfish\n2,other\n3,starfish\n' },
-        { verdictOn: () => sexual() },
-        TOKEN,
-      );
+      const files = { 'a.csv': 'id,text\n1,starfish\n2,other\n3,starfish\n' };
+      const { folder, run, asking } = await askAbout(files, { verdictOn: () => sexual() }, TOKEN);
       const session = await openSession(asking.served.origin, TOKEN);
       expect(await releaseOf(asking)).toBe(403);
       expect(await releaseOf(asking, { session, note: ' ' })).toBe(400);
@@ -162,13 +148,9 @@ describe('restricted content', () => {
     });
 
     test('is never what may show children: by its guard, by a person, or by another run', async () => {
-      const { folder, path, run, asking } = await askAbout(
-        { 'a.csv': `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n` },
-        {
-          verdictOn: (request) => (wordsOf(request) === SECRET ? RESTRICTED : sexual()),
-        },
-        TOKEN,
-      );
+      const files = { 'a.csv': `id,text\n1,${SECRET}\n2,found\n3,elsewhere\n` };
+      const verdictOn = (request: GuardRequest) => (wordsOf(request) === SECRET ? RESTRICTED : sexual());
+      const { folder, path, run, asking } = await askAbout(files, { verdictOn }, TOKEN);
       const session = await openSession(asking.served.origin, TOKEN);
       expect(await releaseOf(asking, { session, seq: 0 })).toBe(409);
       for (const seq of [1, 2]) expect(await releaseOf(asking, { session, seq })).toBe(200);
@@ -212,13 +194,11 @@ describe('restricted content', () => {
   });
 
   test('is what a rule of the policy on the category catches, whatever decided', async () => {
+    const thresholds = { default: { block: 0.5 }, child_sexual_exploitation: { review: 0.4 } };
     const { run, asking } = await askAbout(
       { 'a.csv': 'id,text\n1,caught\n2,below\n' },
       {
-        policy: {
-          ...DEFAULT_POLICY,
-          thresholds: { default: { block: 0.5 }, child_sexual_exploitation: { review: 0.4 } },
-        },
+        policy: { ...DEFAULT_POLICY, thresholds },
         verdictOn: (request) => ({
           ...{ score: 0.99, flagged: false, subcategoryFlags: [] },
           subcategoryScores: { child_sexual_exploitation: wordsOf(request) === 'caught' ? 0.4 : 0.39 },

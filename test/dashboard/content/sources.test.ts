@@ -3,30 +3,19 @@ import { chmod, mkdir, readFile, rename, rm, symlink, utimes, writeFile } from '
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { jsonLines } from '../../helpers/run-directory.ts';
 import { Asking } from './asking.ts';
-import { judgedRun, type JudgedRun } from '../../helpers/judged-run.ts';
+import { judgedRun } from '../../helpers/judged-run.ts';
 
 const TABLE = 'id,text\n1,<script>alert(1)</script>\n2,two\n';
 const NONE = 'unavailable';
 
-interface Corpus {
-  readonly folder: string;
-  /** The corpus, a folder with `a.csv` and `whole.txt`. */
-  readonly corpus: string;
-  readonly table: string;
-  readonly run: JudgedRun;
-  readonly asking: Asking;
-}
-
-async function smallCorpus(options: Parameters<typeof judgedRun>[2] = {}): Promise<Corpus> {
-  const folder = await temporaryFolder();
+/** A run over a folder with `a.csv`, the table, and `whole.txt`. */
+async function smallCorpus(options: Parameters<typeof judgedRun>[2] = {}) {
+  const folder = await folderWith({ 'data/corpus/a.csv': TABLE, 'data/corpus/whole.txt': 'a whole text' });
   const corpus = join(folder, 'data', 'corpus');
-  await mkdir(corpus, { recursive: true });
   const table = join(corpus, 'a.csv');
-  await writeFile(table, TABLE);
-  await writeFile(join(corpus, 'whole.txt'), 'a whole text');
   const run = await judgedRun(folder, corpus, options);
   return { folder, corpus, table, run, asking: await Asking.of(run, join(folder, 'data')) };
 }

@@ -16,14 +16,8 @@ import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 
 const DIMENSIONS = [
-  'decisions',
-  'categories',
-  'modalities',
-  'corpora',
-  'errorCodes',
-  'review',
-  'score',
-] as const;
+  ...(['decisions', 'categories', 'modalities', 'corpora', 'errorCodes', 'review', 'score'] as const),
+];
 
 type Dimension = (typeof DIMENSIONS)[number] | 'search';
 
@@ -161,17 +155,7 @@ const FILTER = fc
       maxScore: share,
       search: fc.oneof(
         fc.constantFrom(
-          '',
-          '',
-          'comment-1',
-          'FILE3',
-          "'; drop",
-          'половина',
-          '\ud83d',
-          '\u0000',
-          '%',
-          '$1',
-          '\\',
+          ...['', '', 'comment-1', 'FILE3', "'; drop", 'половина', '\ud83d', '\u0000', '%', '$1', '\\'],
         ),
         fc.constantFrom(...ODD_TEXTS.map((text) => text.slice(0, 12))),
       ),

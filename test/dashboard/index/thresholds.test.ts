@@ -88,15 +88,10 @@ describe('other thresholds', () => {
     const scores = steps.flatMap((step) => [step * (1 - Number.EPSILON), step, step * (1 + Number.EPSILON)]);
     const lines = scores
       .filter((score) => score <= 1)
-      .map((score, seq) =>
-        outcomeLine({
-          seq,
-          score: 0,
-          flagged: false,
-          subcategory_scores: { hate: score },
-          decision: 'allow',
-        }),
-      );
+      .map((hate, seq) => {
+        const none = { score: 0, flagged: false, decision: 'allow' } as const;
+        return outcomeLine({ seq, ...none, subcategory_scores: { hate } });
+      });
     const index = await indexed(lines);
     for (const review of [...steps, 0.285, 0.29 * (1 + Number.EPSILON)]) {
       const query = THRESHOLD_QUERY.parse({ thresholds: { hate: { review, block: null } } });

@@ -84,10 +84,8 @@ describe('two nights over one folder', () => {
     // Names of runs tell which came first, to the second.
     first = join(out, '20260101T020000Z-nightly-0000');
     await rename(dir, first);
-    expect(await counts(first)).toEqual([
-      { flagged: 0, reviewed: 0, overturned: 0, reopened: 0, fresh: null },
-      null,
-    ]);
+    const none = { flagged: 0, reviewed: 0, overturned: 0, reopened: 0, fresh: null };
+    expect(await counts(first)).toEqual([none, null]);
     const { ask, list } = server(first);
     const rows = await list({ decisions: [...FLAGGED] });
     expect(rows).toHaveLength(24);
@@ -119,14 +117,12 @@ describe('two nights over one folder', () => {
     ]);
     const { ask, list } = server(second);
     const facets = await ask<Facets>('/facets', { decisions: FLAGGED });
-    expect(facets).toMatchObject({
-      ...{ total: 26, fresh: 2, reviews: { open: 2, reopened: 1, agreed: 0, overturned: 23 } },
-    });
+    const reviewed = { open: 2, reopened: 1, agreed: 0, overturned: 23 };
+    expect(facets).toMatchObject({ total: 26, fresh: 2, reviews: reviewed });
     const [a, b, c] = ADDED.map((_, index) => FIRST.length + index);
     expect((await list({ fresh: true })).map(({ seq }) => seq)).toEqual([a, b, c]);
-    expect((await list({ decisions: [...FLAGGED], review: 'open' })).map(({ seq }) => seq)).toEqual([
-      ...[CHANGES, a, b],
-    ]);
+    const open = await list({ decisions: [...FLAGGED], review: 'open' });
+    expect(open.map(({ seq }) => seq)).toEqual([CHANGES, a, b]);
     expect(await verifyRun(second)).toMatchObject({ ok: true });
   });
 
@@ -139,11 +135,8 @@ describe('two nights over one folder', () => {
       review: { decision: 'allow', score: 0.41, reopened: true, carried: true },
     });
     const { reviews, review } = await ask<ItemDetail>(`/items/${SAME}`);
-    expect(reviews).toMatchObject([
-      ...[
-        { run: lines[0]!.run, seq: SAME, decision: 'allow', run_decision: 'block', score: 0.9, seen: true },
-      ],
-    ]);
+    const decided = { decision: 'allow', run_decision: 'block', score: 0.9, seen: true };
+    expect(reviews).toMatchObject([{ run: lines[0]!.run, seq: SAME, ...decided }]);
     expect(review).toMatchObject({ number: 1, at: reviews[0]!.at, by: reviews[0]!.by, carried: true });
   });
 

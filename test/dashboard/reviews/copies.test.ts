@@ -63,10 +63,8 @@ it.each([1, 2])('one decision is of all items with the content, in night %i', as
   expect(await json<ReviewProgress>('/reviews')).toMatchObject({ reviewed: 3 });
 
   // Whoever saw none of this is told.
-  const late = await fetch(`${pages}/items/0/reviews`, {
-    method: 'POST',
-    body: { decision: 'block', after: 0 },
-  });
+  const body = { decision: 'block', after: 0 };
+  const late = await fetch(`${pages}/items/0/reviews`, { method: 'POST', body });
   expect(late.status).toBe(409);
 
   const labels = await (await fetch(`${pages}/labels/labels.jsonl`)).text();
@@ -88,23 +86,18 @@ it('after any decisions, each copy has the last one made on any of them and not 
   const { json, dir } = await served();
   const seq = fc.nat({ max: TEXTS.length - 1 });
   const decision = fc.constantFrom('allow', 'review', 'block', null);
-  const step = fc.record({
-    seqs: fc.uniqueArray(seq, { minLength: 1, maxLength: 5 }),
-    decision,
-    one: fc.boolean(),
-  });
+  const seqs = fc.uniqueArray(seq, { minLength: 1, maxLength: 5 });
+  const step = fc.record({ seqs, decision, one: fc.boolean() });
   const expected = new Map<number, string[]>();
   const counts = new Map<number, number>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
-      for (const { seqs, decision: said, one } of steps) {
-        const decided = one ? seqs.slice(0, 1) : seqs;
+      for (const { seqs: given, decision: said, one } of steps) {
+        const decided = one ? given.slice(0, 1) : given;
         if (one) await json(`/items/${decided[0]}/reviews`, { decision: said });
         else {
-          const items = decided.map((each) => ({
-            ...{ seq: each, decision: said, seen: false },
-            after: counts.get(each) ?? 0,
-          }));
+          const of = { decision: said, seen: false };
+          const items = decided.map((each) => ({ seq: each, ...of, after: counts.get(each) ?? 0 }));
           const { saved, left } = await json<SavedReviews>('/reviews', { items });
           expect(left).toEqual([]);
           expect(saved.map((review) => review.seq)).toEqual(decided);

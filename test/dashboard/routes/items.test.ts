@@ -81,9 +81,8 @@ describe('the review list', () => {
 
     const none = await post<ThresholdEffect>('/thresholds', { thresholds: {} });
     expect(none.changes).toEqual([]);
-    const all = await post<ThresholdEffect>('/thresholds', {
-      thresholds: { default: { review: 0, block: null } },
-    });
+    const thresholds = { default: { review: 0, block: null } };
+    const all = await post<ThresholdEffect>('/thresholds', { thresholds });
     expect(all.then).toMatchObject({ allow: 0, block: 1 });
     const { score } = await answered<{ score: number[] }>(server, '/scores');
     expect(score.reduce((sum, items) => sum + items)).toBe(FIRST_TURN + 2);
@@ -172,11 +171,8 @@ describe('reviews', () => {
       answered<Review>(server, `/items/${seq}/reviews`, { method: 'POST', body });
     const agreed = { current: { agrees: true, carried: false, reopened: false } };
     const note = '</script><script>alert(1)</script>\u0000\ud800';
-    expect(await review(0, { decision: 'allow', note })).toMatchObject({
-      seq: 0,
-      current: { agrees: false },
-      note,
-    });
+    const overturned = { seq: 0, current: { agrees: false }, note };
+    expect(await review(0, { decision: 'allow', note })).toMatchObject(overturned);
     expect(await review(3, { decision: 'block', categories: ['hate'] })).toMatchObject(agreed);
     expect(await review(RESTRICTED, { decision: 'block', note: 'reported' })).toMatchObject(agreed);
     expect(await review(4, { decision: 'block' })).toMatchObject({ current: { agrees: false } });
@@ -235,14 +231,11 @@ describe('reviews', () => {
     expect(left).toEqual([1, RESTRICTED]);
     // What fails after others were saved ends the answer; asked for again, it is told.
     const unknown = { seq: 999, decision: 'allow', after: 0 };
-    expect(await post([{ seq: 4, decision: 'review', after: 0 }, unknown])).toMatchObject({
-      saved: [{ seq: 4 }],
-      left: [],
-    });
+    const partly = await post([{ seq: 4, decision: 'review', after: 0 }, unknown]);
+    expect(partly).toMatchObject({ saved: [{ seq: 4 }], left: [] });
     const body = { items: [unknown] };
-    expect((await server.fetch(`/api/runs/${server.run}/reviews`, { method: 'POST', body })).status).toBe(
-      404,
-    );
+    const { status } = await server.fetch(`/api/runs/${server.run}/reviews`, { method: 'POST', body });
+    expect(status).toBe(404);
     const undone = saved.map(({ seq, number }) => ({ seq, decision: null, after: number }));
     expect((await post(undone)).saved).toMatchObject([{ decision: null }, { decision: null }]);
   });

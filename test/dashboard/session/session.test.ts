@@ -26,14 +26,8 @@ it('the link has a token that was made for this process, not one that the user c
 });
 
 it('a session ends when somebody logs out, and when its time is over', async () => {
-  const {
-    origin,
-    token,
-    fetch: loggedIn,
-  } = await serveDashboard({
-    out: await temporaryFolder(),
-    sessionLifetimeMs: 2000,
-  });
+  const served = await serveDashboard({ out: await temporaryFolder(), sessionLifetimeMs: 2000 });
+  const { origin, token } = served;
   const { cookie, pageKey } = await logIn(origin, token);
   const session = (): Promise<Response> => fetch(`${origin}/api/session`, { headers: { cookie } });
   expect((await session()).status).toBe(200);
@@ -41,12 +35,10 @@ it('a session ends when somebody logs out, and when its time is over', async () 
     method: 'DELETE',
     headers: { cookie, origin, 'content-type': 'application/json', 'x-page-key': pageKey },
   });
-  expect([response.status, response.headers.getSetCookie()[0]]).toEqual([
-    204,
-    expect.stringContaining('Max-Age=0'),
-  ]);
+  expect(response.status).toBe(204);
+  expect(response.headers.getSetCookie()[0]).toContain('Max-Age=0');
   expect((await session()).status).toBe(401);
-  await expect.poll(async () => (await loggedIn('/api/session')).status).toBe(401);
+  await expect.poll(async () => (await served.fetch('/api/session')).status).toBe(401);
 });
 
 it('the cookie is out of reach for scripts and other sites, and for http where the page is https', async () => {
@@ -91,32 +83,22 @@ it('a request to log in has 4 KB at most, with and without a declared length', a
 });
 
 it('whoever has the cookie alone, as a server on another port may, neither sees content nor changes anything', async () => {
-  const {
-    origin,
-    token,
-    cookie,
-    pageKey,
-    fetch: loggedIn,
-  } = await serveDashboard({ out: await temporaryFolder() });
+  const served = await serveDashboard({ out: await temporaryFolder() });
+  const { origin, token, cookie, pageKey } = served;
   const other = await logIn(origin, token);
   const post = async (path: string, key: string | null, method = 'POST'): Promise<number> => {
     const headers = { cookie, origin, 'content-type': 'application/json' };
     const sent = key === null ? headers : { ...headers, 'x-page-key': key };
     return (await fetch(origin + path, { method, headers: sent, body: '{}' })).status;
   };
-  for (const path of [
-    '/api/runs',
-    '/api/runs/a/items',
-    '/api/runs/a/items/0/content',
-    '/api/runs/a/items/0/media',
-    '/api/runs/a/items/0/thumbnail',
-  ]) {
+  const ofItem = ['content', 'media', 'thumbnail'].map((what) => `/api/runs/a/items/0/${what}`);
+  for (const path of ['/api/runs', '/api/runs/a/items', ...ofItem]) {
     for (const key of [null, '', other.pageKey, cookie.split('=')[1]!, token])
       expect(await post(path, key)).toBe(401);
     expect(await post(path, pageKey)).not.toBe(401);
   }
   expect(await post('/api/session', null, 'DELETE')).toBe(401);
-  expect((await loggedIn('/api/session')).status).toBe(200);
+  expect((await served.fetch('/api/session')).status).toBe(200);
 });
 
 it('decides nothing for somebody without a name', async () => {
