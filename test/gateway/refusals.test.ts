@@ -43,10 +43,7 @@ it('bodies that are no text are refused, each in its way (C-701, C-704)', async 
     ['{"__proto__":{"text":"y"}}', '422 MISSING_PAYLOAD'],
     ['{"constructor":{"prototype":{"text":"y"}}}', '422 MISSING_PAYLOAD'],
     [nested, '400 INVALID_REQUEST'],
-    [
-      Uint8Array.from([...Buffer.from('{"text":"'), 0xff, 0xfe, ...Buffer.from('"}')]),
-      '400 INVALID_ENCODING',
-    ],
+    [new Uint8Array(Buffer.from('{"text":"\xff\xfe"}', 'latin1')), '400 INVALID_ENCODING'],
   ];
   for (const [body, expected] of bodies) {
     const reply = await send(`${origin}/v1/moderations/text`, { method: 'POST', headers: JSON_TYPE, body });
@@ -75,56 +72,34 @@ it('types that a path does not take are 415, compressed bodies too', async () =>
 
 it('forms that are not one file and perhaps one text are refused (C-701)', async () => {
   const origin = await served();
-  const file = new Blob([clip]);
-  const forms: readonly (readonly [fill: (form: FormData) => void, expected: string])[] = [
-    [() => {}, '422 MISSING_PAYLOAD'],
-    [(form) => form.append('text', 'x'), '422 MISSING_PAYLOAD'],
-    [(form) => form.append('file', 'no file'), '400 INVALID_REQUEST'],
-    [(form) => form.append('upload', file, 'a.m4a'), '400 INVALID_REQUEST'],
-    [(form) => form.append('text', file, 'a.m4a'), '400 INVALID_REQUEST'],
-    [(form) => form.append('__proto__', 'x'), '400 INVALID_REQUEST'],
-    [(form) => form.append('constructor', file, 'x'), '400 INVALID_REQUEST'],
-    [
-      (form) => {
-        form.append('file', file, 'a.m4a');
-        form.append('file', file, 'b.m4a');
-      },
-      '400 INVALID_REQUEST',
-    ],
-    [
-      (form) => {
-        form.append('file', file, 'a.m4a');
-        form.append('text', 'x');
-        form.append('text', 'y');
-      },
-      '400 INVALID_REQUEST',
-    ],
-    [
-      (form) => {
-        form.append('file', file, 'a.m4a');
-        form.append('caption', 'x');
-      },
-      '400 INVALID_REQUEST',
-    ],
-    [
-      (form) => {
-        for (let at = 0; at < 1000; at++) form.append('file', file, `${at}.m4a`);
-      },
-      '400 INVALID_REQUEST',
-    ],
-    [
-      (form) => {
-        form.append('text', 'x'.repeat(70_000));
-        form.append('file', file, 'a.m4a');
-      },
-      '413 ITEM_TOO_LARGE',
-    ],
+  const file = new File([clip], 'a.m4a');
+  type Field = readonly [name: string, value: string | File];
+  const clipField: Field = ['file', file];
+  const forms: readonly (readonly [fields: readonly Field[], expected: string])[] = [
+    [[], '422 MISSING_PAYLOAD'],
+    [[['text', 'x']], '422 MISSING_PAYLOAD'],
+    [[['file', 'no file']], '400 INVALID_REQUEST'],
+    [[['upload', file]], '400 INVALID_REQUEST'],
+    [[['text', file]], '400 INVALID_REQUEST'],
+    [[['__proto__', 'x']], '400 INVALID_REQUEST'],
+    [[['constructor', file]], '400 INVALID_REQUEST'],
+    [[clipField, clipField], '400 INVALID_REQUEST'],
+    [[clipField, ['text', 'x'], ['text', 'y']], '400 INVALID_REQUEST'],
+    [[clipField, ['caption', 'x']], '400 INVALID_REQUEST'],
+    [new Array<Field>(1000).fill(clipField), '400 INVALID_REQUEST'],
+    [[['text', 'x'.repeat(70_000)], clipField], '413 ITEM_TOO_LARGE'],
   ];
-  for (const [fill, expected] of forms) {
+  for (const [fields, expected] of forms) {
     const body = new FormData();
-    fill(body);
+    for (const [name, value] of fields) body.append(name, value);
     const reply = await send(`${origin}/v1/moderations/audio`, { method: 'POST', body });
-    expect(codeOf(reply), fill.toString()).toBe(expected);
+    expect(
+      codeOf(reply),
+      fields
+        .map(([name]) => name)
+        .join(', ')
+        .slice(0, 60),
+    ).toBe(expected);
   }
 });
 
@@ -179,10 +154,8 @@ it('unknown paths are 404, other methods 405 with those that are allowed (C-718,
   expect(codeOf(read)).toBe('405 METHOD_NOT_ALLOWED');
   expect(read.headers.get('allow')).toBe('POST, OPTIONS');
   const written = await send(`${origin}/healthz?x=1`, { method: 'DELETE' });
-  expect([codeOf(written), written.headers.get('allow')]).toEqual([
-    '405 METHOD_NOT_ALLOWED',
-    'GET, HEAD, OPTIONS',
-  ]);
+  expect(codeOf(written)).toBe('405 METHOD_NOT_ALLOWED');
+  expect(written.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   const options = await send(`${origin}/v1/moderations/image`, { method: 'OPTIONS' });
   expect([options.status, options.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
   expect((await send(`${origin}/healthz`, { method: 'HEAD' })).status).toBe(200);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   closeAfterEach,
@@ -10,9 +10,9 @@ import {
   restGuard,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
+import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
 import { pcmFile } from '../helpers/wav.ts';
 import { sendFile, sendText, serve, codeOf, send } from './serve.ts';
-import { startGuardServer } from '../../src/guard-server/server.ts';
 import type { ContractCode } from '../../src/guard-server/contract/request-error.ts';
 import { STATUS } from '../../src/gateway/api/errors.ts';
 
@@ -95,12 +95,7 @@ it('answers with the request id of the client, or one of its own', async () => {
 closeAfterEach();
 
 it('each failure of the contract keeps its name, has its status, and costs no other request (C-702, C-703, C-706, C-707)', async () => {
-  const server = await startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    synthetic: { serviceTime: 'zero' },
-  });
-  onTestFinished(() => server.close());
+  const server = await syntheticGuard();
   const { origin } = await serve(await connect([server]));
   const failures: readonly (readonly [code: ContractCode, status: number])[] = [
     ['MISSING_PAYLOAD', 422],

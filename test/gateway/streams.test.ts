@@ -14,11 +14,8 @@ import { serve } from './serve.ts';
 
 closeAfterEach();
 
-const first: Partial<StreamRequest> = {
-  prompt: 'a prompt',
-  chunk: 'one ',
-  cadence: { unit: 'chunks', every: 1 },
-};
+const cadence = { unit: 'chunks', every: 1 } as const;
+const first: Partial<StreamRequest> = { prompt: 'a prompt', chunk: 'one ', cadence };
 
 const isProbe = ({ messages }: ScriptedStream): boolean => messages[0]!.prompt !== 'a prompt';
 
@@ -35,20 +32,21 @@ describe('a moderation stream through the gateway', () => {
   ])('answers each message, from a guard over %s', async (_name, start) => {
     const { origin } = await serve(await connect([await start()]));
     const stream = new WebSocketStreamClient(origin);
-    const cadence = { unit: 'chunks', every: 2 } as const;
+    const second = { unit: 'chunks', every: 2 } as const;
     for (let at = 0; at < 5; at++) {
-      stream.send({ seq: 10 * at, chunk: 'zz', ...(at === 0 ? { prompt: 'a prompt', cadence } : {}) });
+      stream.send({
+        seq: 10 * at,
+        chunk: 'zz',
+        ...(at === 0 ? { prompt: 'a prompt', cadence: second } : {}),
+      });
       await stream.replied(at + 1);
     }
     stream.send({ seq: 99, endOfStream: true });
     await stream.judged(99);
-    expect(stream.verdicts.map(({ processedUntilSeq, isFinal }) => [processedUntilSeq, isFinal])).toEqual([
-      [-1, false],
-      [10, false],
-      [10, false],
-      [30, false],
-      [30, false],
-      [99, true],
+    expect(stream.verdicts.map((verdict) => verdict.processedUntilSeq)).toEqual([-1, 10, 10, 30, 30, 99]);
+    expect(stream.verdicts.map(({ isFinal }) => isFinal)).toEqual([
+      ...new Array<boolean>(5).fill(false),
+      true,
     ]);
     expect(stream.verdicts.at(-1)).toMatchObject({ flagged: true, score: 1 });
     stream.end();

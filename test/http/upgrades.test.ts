@@ -6,11 +6,8 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { type HttpLimits, type HttpServerOptions, startHttpServer } from '../../src/http/http-server.ts';
 
 const LIMITS: HttpLimits = {
-  maxConnections: 8,
-  maxBodyBytes: 10,
-  headersTimeoutMs: 60_000,
-  requestTimeoutMs: 60_000,
-  closeGraceMs: 50,
+  ...{ maxConnections: 8, maxBodyBytes: 10, closeGraceMs: 50 },
+  ...{ headersTimeoutMs: 60_000, requestTimeoutMs: 60_000 },
 };
 
 /** A server that echoes the bodies of requests and the bytes of upgraded connections. */
@@ -77,17 +74,9 @@ describe('a WebSocket handshake', () => {
 
 it('a request that offers another protocol is an ordinary one', async () => {
   const { port, upgraded } = await started();
-  const socket = send({
-    port,
-    method: 'POST',
-    headers: {
-      Connection: 'Upgrade, HTTP2-Settings',
-      Upgrade: 'h2c',
-      'HTTP2-Settings': 'AA',
-      'Content-Length': '8',
-    },
-    body: 'body',
-  });
+  const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AA' };
+  const headers = { ...offer, 'Content-Length': '8' };
+  const socket = send({ port, method: 'POST', headers, body: 'body' });
   await once(socket, 'ready');
   socket.write(' all');
   const [first] = (await once(socket, 'data')) as [Buffer];

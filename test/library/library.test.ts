@@ -1,14 +1,8 @@
 import { appendFile, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  Failure,
-  readRun,
-  startRun,
-  verdicts,
-  type OutcomeLine,
-  type RunView,
-} from '../../src/library/index.ts';
+import type { OutcomeLine, RunView } from '../../src/library/index.ts';
+import { Failure, readRun, startRun, verdicts } from '../../src/library/index.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { folderWith } from '../helpers/cli.ts';
 
@@ -33,21 +27,19 @@ const failure = async (work: Promise<unknown>): Promise<[kind: string, message: 
 describe('the library', () => {
   it('starts a run, reads its record and its verdicts, and leaves nothing behind in the process', async () => {
     const cwd = await folderWith({ 'a.csv': TEXTS });
-    const before = [
-      process.listenerCount('SIGINT'),
-      process.listenerCount('uncaughtException'),
+    const ofProcess = (): unknown[] => [
+      ...['SIGINT', 'uncaughtException'].map((event) => process.listenerCount(event)),
       globalThis.console,
     ];
+    const before = ofProcess();
     const seen: RunView[] = [];
     const created: string[] = [];
     const { signal } = new AbortController();
     const result = await startRun({
       ...{ cwd, paths: ['a.csv'], guard: 'embedded:', out: 'out', signal, env: {} },
       flags: {
-        textColumn: 'body',
-        name: 'by-hand',
-        failIf: ['violent_crimes=0.1'],
-        exportClean: 'clean.csv',
+        ...{ textColumn: 'body', name: 'by-hand' },
+        ...{ failIf: ['violent_crimes=0.1'], exportClean: 'clean.csv' },
       },
       onCreated: (dir) => created.push(dir),
       onProgress: (progress) => seen.push(progress),
@@ -58,22 +50,15 @@ describe('the library', () => {
     expect(result.clean).toMatchObject({ out: join(cwd, 'clean.csv'), rows: { kept: 1, rejected: 2 } });
     expect(await readFile(join(cwd, 'clean.csv'), 'utf8')).toBe('id,body,note\na,hello there,x\n');
     expect(seen.at(-1)).toMatchObject({ planned: 3, judged: 2, errors: 1, planClosed: true });
-    expect([
-      process.listenerCount('SIGINT'),
-      process.listenerCount('uncaughtException'),
-      globalThis.console,
-    ]).toEqual(before);
+    expect(ofProcess()).toEqual(before);
 
     const run = await readRun(result.dir);
     expect(run.summary).toEqual(result.summary);
     expect(run.record.config).toMatchObject({ name: 'by-hand', sources: [{ textColumns: ['body'] }] });
     expect(run.manifest).toMatchObject({ pass: 1, counts: { items: 3 } });
-    expect(
-      (await collected(result.dir)).map(({ id, decision, error }) => [id, decision ?? error?.code]),
-    ).toEqual([
-      ['a', 'allow'],
-      ['b', 'block'],
-      ['c', 'EMPTY_CONTENT'],
+    const lines = await collected(result.dir);
+    expect(lines.map(({ id, decision, error }) => `${id} ${decision ?? error?.code}`)).toEqual([
+      ...['a allow', 'b block', 'c EMPTY_CONTENT'],
     ]);
     expect(await verifyRun(result.dir)).toMatchObject({ ok: true });
   });
@@ -97,25 +82,18 @@ describe('the library', () => {
 
   it('says what is wrong with its options before anything is written', async () => {
     const cwd = await folderWith({ 'a.csv': TEXTS });
-    const say = (options: Parameters<typeof startRun>[0]) => failure(startRun({ cwd, env: {}, ...options }));
-    expect(await say({})).toEqual(['usage', 'name at least one file, folder or glob, or one job file']);
-    expect(await say({ paths: 'a.csv' as never })).toEqual(['usage', 'paths: expected a list of texts']);
-    expect(await say({ paths: ['a.csv'], jobFile: 'job.yaml' })).toEqual([
-      'usage',
-      'give either paths or jobFile: a job file names its own sources',
-    ]);
-    expect(await say({ paths: ['a.csv'], flags: { textColum: 'body' } })).toEqual([
-      'usage',
-      'flags: "textColum" is not known; did you mean textColumn?',
-    ]);
-    expect(await say({ paths: ['a.csv'], flags: { limit: 0 } })).toMatchObject([
-      'usage',
-      /^--limit: expected/,
-    ]);
-    expect(await say({ paths: ['a.csv'], flags: { failIf: 'hate=0' } })).toMatchObject([
-      'usage',
-      /a gate needs a guard/,
-    ]);
+    const paths = ['a.csv'];
+    const problems: [Parameters<typeof startRun>[0], unknown][] = [
+      [{}, 'name at least one file, folder or glob, or one job file'],
+      [{ paths: 'a.csv' as never }, 'paths: expected a list of texts'],
+      [{ paths, jobFile: 'job.yaml' }, 'give either paths or jobFile: a job file names its own sources'],
+      [{ paths, flags: { textColum: 'body' } }, 'flags: "textColum" is not known; did you mean textColumn?'],
+      [{ paths, flags: { limit: 0 } }, expect.stringMatching(/^--limit: expected/)],
+      [{ paths, flags: { failIf: 'hate=0' } }, expect.stringMatching(/a gate needs a guard/)],
+    ];
+    for (const [options, problem] of problems) {
+      expect(await failure(startRun({ cwd, env: {}, ...options }))).toEqual(['usage', problem]);
+    }
     expect(await failure(readRun(cwd))).toEqual([
       'usage',
       `${cwd} is not a run directory: it has neither run.json nor manifest.json; type the path that enqueue printed`,

@@ -112,16 +112,8 @@ describe('paths of the dashboard', () => {
   });
 
   it.each([
-    '/runs',
-    '/runs/',
-    '/runs/a/other',
-    '/runs/a/items',
-    '/runs/a/items/-1',
-    '/runs/a/items/1e3',
-    '/runs/a/items/9999999999999999',
-    '/runs/a/review/x',
-    '/runs/a/items/1/x',
-    '/runs/%E0%A4%A',
+    ...['/runs', '/runs/', '/runs/a/other', '/runs/a/items', '/runs/a/items/-1', '/runs/a/items/1e3'],
+    ...['/runs/a/items/9999999999999999', '/runs/a/review/x', '/runs/a/items/1/x', '/runs/%E0%A4%A'],
     '/elsewhere',
   ])('other than those lead to no page: %s', (path) => {
     expect(parseRoute(path)).toEqual({ page: 'unknown' });
@@ -141,12 +133,8 @@ const COLOURS = new Map(
 function luminance(colour: string): number {
   const [red, green, blue] = [1, 3, 5]
     .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)) as [
-    number,
-    number,
-    number,
-  ];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
 function contrast(one: string, other: string): number {
@@ -154,11 +142,9 @@ function contrast(one: string, other: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-const SURFACES = ['page', 'surface', 'sunken', 'hover', 'accent-soft', 'allow-soft', 'review-soft'].concat([
-  'block-soft',
-  'unjudged-soft',
-]);
-const TEXTS = ['text', 'muted', 'accent', 'allow', 'review', 'block', 'unjudged'];
+const SOFT = ['accent', 'allow', 'review', 'block', 'unjudged'];
+const SURFACES = ['page', 'surface', 'sunken', 'hover', ...SOFT.map((name) => `${name}-soft`)];
+const TEXTS = ['text', 'muted', ...SOFT];
 
 it.each([
   ['light', 0],
