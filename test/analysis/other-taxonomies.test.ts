@@ -11,29 +11,18 @@ import { judgedRun, NEVER, wordsOf, type Verdict } from '../helpers/judged-run.t
 import { isDiskFull } from '../../src/files/disk-full.ts';
 
 const VERDICTS: Readonly<Record<string, Verdict>> = {
-  calm: {
-    ...{ score: 0.02, flagged: false },
-    ...{ subcategoryScores: { 'openai/hate': 0.01, 'openai/sexual/minors': 0 }, subcategoryFlags: [] },
-  },
-  hateful: {
-    ...{ score: 0.7, flagged: true },
-    subcategoryScores: { 'openai/hate': 0.7, 'openai/sexual/minors': 0.01 },
-    subcategoryFlags: ['openai/hate'],
-  },
-  uneasy: {
-    ...{ score: 0.3, flagged: false },
-    ...{ subcategoryScores: { 'openai/hate': 0.3, 'openai/sexual/minors': 0 }, subcategoryFlags: [] },
-  },
-  worst: {
-    ...{ score: 0.9, flagged: true },
-    subcategoryScores: { 'openai/hate': 0, 'openai/sexual/minors': 0.9 },
-    subcategoryFlags: ['openai/sexual/minors'],
-  },
-  private: {
-    ...{ score: 0.8, flagged: true },
-    ...{ subcategoryScores: null, subcategoryFlags: ['qwen3guard/pii'] },
-  },
+  calm: verdictOf(0.02, [], [0.01, 0]),
+  hateful: verdictOf(0.7, ['openai/hate'], [0.7, 0.01]),
+  uneasy: verdictOf(0.3, [], [0.3, 0]),
+  worst: verdictOf(0.9, ['openai/sexual/minors'], [0, 0.9]),
+  private: verdictOf(0.8, ['qwen3guard/pii'], null),
 };
+
+/** Flagged for these categories, if there are any; the other scores are those for hate and for minors. */
+function verdictOf(score: number, subcategoryFlags: string[], others: [number, number] | null): Verdict {
+  const subcategoryScores = others && { 'openai/hate': others[0], 'openai/sexual/minors': others[1] };
+  return { score, flagged: subcategoryFlags.length > 0, subcategoryScores, subcategoryFlags };
+}
 
 const POLICY: Policy = {
   thresholds: { 'openai/hate': { review: 0.25, block: 0.6 } },

@@ -151,12 +151,8 @@ test('a record that failed verification is not read', async () => {
 
 const signal = new AbortController().signal;
 const CATEGORIES: readonly CategoryName[] = [
-  'violent_crimes',
-  'child_sexual_exploitation',
-  'hate',
-  'cybersecurity',
-  'openai/hate',
-  'openai/sexual/minors',
+  ...(['violent_crimes', 'child_sexual_exploitation', 'hate', 'cybersecurity'] as const),
+  ...(['openai/hate', 'openai/sexual/minors'] as const),
 ];
 
 /** Scores that often equal a threshold, and the neighbours of such scores. */
@@ -195,11 +191,7 @@ const judged = fc.record({
       maxLength: 4,
     }),
   ),
-  coverage: fc.constantFrom(
-    null,
-    { unit: 'chars', judged: 5, total: 5 },
-    { unit: 'chars', judged: 4, total: 5 },
-  ),
+  coverage: fc.constantFrom(null, ...[5, 4].map((judged) => ({ unit: 'chars', judged, total: 5 }))),
   caution: fc.option(fc.nat()),
   decision: fc.constantFrom('allow', 'review', 'block'),
 });
@@ -233,13 +225,8 @@ test('decides in SQL as the run does, by the same rule', async () => {
       const out = await LineFile.create(join(folder, `${dir.slice(-6)}.jsonl`));
       const record = { run: 'r', config: { policy } };
       const run = { dir, record } as unknown as FinishedVerdicts;
-      const result = await replay(run, {
-        policy,
-        labels: null,
-        wanted: { precision: null, recall: null },
-        out,
-        signal,
-      });
+      const wanted = { precision: null, recall: null };
+      const result = await replay(run, { policy, labels: null, wanted, out, signal });
       await out.close();
 
       const decided = lines.map((line) => decide(policy, scoredOf(line)));

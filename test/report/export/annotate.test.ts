@@ -53,17 +53,9 @@ describe('annotated rows', () => {
 
   it('of a table have further columns, whatever its dialect and encoding; no added cell is a formula', async () => {
     const cwd = await temporaryFolder();
-    const hostile: Judge = {
-      fingerprints: byWords.fingerprints,
-      judge: async (requests) =>
-        requests.map(() =>
-          judgement(0.9, {
-            flagged: true,
-            subcategoryFlags: ['=cmd|"x"!A0;', 'h\u00e4te', 'a\r\nb'],
-            subcategoryScores: {},
-          }),
-        ),
-    };
+    const subcategoryFlags = ['=cmd|"x"!A0;', 'h\u00e4te', 'a\r\nb'];
+    const flagged = judgement(0.9, { flagged: true, subcategoryFlags, subcategoryScores: {} });
+    const hostile: Judge = { ...byWords, judge: async (requests) => requests.map(() => flagged) };
     const table = 'id;text\r\n1;"a ""b"""\r\n2;c';
     const utf16 = Buffer.from(`\ufeff${table}`, 'utf16le');
     const { bytes } = await annotated(cwd, 'a.csv', utf16, ['--annotate-key', 'guard'], hostile);
@@ -97,11 +89,8 @@ describe('annotated rows', () => {
       { numRuns: rounds(100), seed: 42 },
     );
     const lines = records.map((record) => ({ ...record, text: 'x' }));
-    const { text } = await annotated(
-      cwd,
-      'a.jsonl',
-      lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    );
+    const content = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+    const { text } = await annotated(cwd, 'a.jsonl', content);
     const found = text.trimEnd().split('\n');
     expect(found).toHaveLength(lines.length);
     found.forEach((line, index) => {

@@ -71,10 +71,7 @@ describe('restricted rows', () => {
     const cwd = await folderWith({ 'a.csv': 'text\nfine\nSECRET words\n' });
     await judgedRun(cwd, ['a.csv'], { judge: withSecrets });
     await mkdir(join(cwd, 'up'));
-    for (const [name, caption] of [
-      ['one', 'SECRET words'],
-      ['two', 'a meadow'],
-    ] as const) {
+    for (const [name, caption] of Object.entries({ one: 'SECRET words', two: 'a meadow' })) {
       const picture = sharp({ create: { width: 16, height: 16, channels: 3, background: 'green' } });
       await writeFile(join(cwd, 'up', `${name}.png`), await picture.png().toBuffer());
       await writeFile(join(cwd, 'up', `${name}.txt`), caption);
@@ -82,12 +79,9 @@ describe('restricted rows', () => {
     const dir = await judgedRun(cwd, ['up'], { judge: byWords });
     await exported(cwd, dir, '--clean', 'clean');
     const rejected = await jsonLines<{ path: string; reasons: object[] }>(join(cwd, 'clean.rejected.jsonl'));
-    expect(rejected.find(({ path }) => path === 'up/one.png')).toMatchObject({
-      reasons: [{ reason: 'restricted' }],
-    });
-    expect(JSON.stringify(rejected.find(({ path }) => path === 'up/two.png') ?? {})).not.toContain(
-      'restricted',
-    );
+    const [one, two] = ['one', 'two'].map((name) => rejected.find(({ path }) => path === `up/${name}.png`));
+    expect(one).toMatchObject({ reasons: [{ reason: 'restricted' }] });
+    expect(JSON.stringify(two ?? {})).not.toContain('restricted');
   });
 
   it('are also those that a person found, and cannot be kept by ignoring reviews', async () => {
