@@ -9,7 +9,7 @@ import { temporaryFolder } from '../helpers/cli.ts';
 import { jsonLines } from '../helpers/run-directory.ts';
 import { outcomeLine } from '../record/outcome-line.ts';
 import { typed } from '../cli/terminal.ts';
-import { scoredRun, type Told } from '../report/scored-run.ts';
+import { scoredRun, type Told } from '../report/export/judged-run.ts';
 import { writeVerdictTable } from './verdict-table.ts';
 import { rounds } from '../helpers/corpus.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type ReplayResult, replay, type ChangedItem } from '../../src/analysis/replay.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { typed } from '../cli/terminal.ts';
-import { scoredRun } from '../report/scored-run.ts';
+import { scoredRun } from '../report/export/judged-run.ts';
 import type { FinishedVerdicts } from '../../src/analysis/finished-verdicts.ts';
 import { LineFile } from '../../src/analysis/line-file.ts';
 import type { OutcomeLine } from '../../src/domain/outcome.ts';

@@ -10,8 +10,7 @@ import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { MODALITIES } from '../../../src/domain/request.ts';
 import { CATEGORY_KEYS, isCategoryKey } from '../../../src/domain/taxonomy.ts';
 import { random, rounds } from '../../helpers/corpus.ts';
-import { indexed, RUN, signal } from './indexed.ts';
-import { ODD_TEXTS, randomOutcomes, severityOf } from './outcomes.ts';
+import { indexed, RUN, signal, ODD_TEXTS, randomOutcomes, severityOf } from './indexed.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 

@@ -16,8 +16,7 @@ import { CATEGORY_KEYS } from '../../../src/domain/taxonomy.ts';
 import { replayDecision } from '../../../src/record/outcomes/outcome-line.ts';
 import { outcomeLine } from '../../record/outcome-line.ts';
 import { random, rounds } from '../../helpers/corpus.ts';
-import { indexed, signal } from './indexed.ts';
-import { randomOutcomes } from './outcomes.ts';
+import { indexed, signal, randomOutcomes } from './indexed.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1e6);
 

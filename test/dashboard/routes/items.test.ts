@@ -14,7 +14,7 @@ import { serveDashboard, type ServedDashboard } from '../../helpers/dashboard.ts
 import { promptItem } from '../../helpers/items.ts';
 import { judgedRun } from '../../helpers/judged-run.ts';
 import { failed, finishedRun, resultOf, signal, verdict } from '../../record/run-fixture.ts';
-import { ODD_TEXTS } from '../index/outcomes.ts';
+import { ODD_TEXTS } from '../index/indexed.ts';
 
 /** Items: texts with odd ids, a restricted one (12), an error (13), and a conversation of three turns (14 … 16). */
 const RESTRICTED = ODD_TEXTS.length;

@@ -9,6 +9,8 @@ import { failed } from '../../record/run-fixture.ts';
 import { judgement, MODEL } from '../../helpers/moderation.ts';
 import { createdFrom, go } from '../../runs/small-run.ts';
 import { typed } from '../../cli/terminal.ts';
+import { makeFingerprint } from '../../../src/domain/fingerprint.ts';
+import type { CategoryKey } from '../../../src/domain/taxonomy.ts';
 
 /**
  * Judges a request by what its text holds: BLOCK, REVIEW, or FAIL for an error; PART for a verdict on a part of it;
@@ -97,4 +99,44 @@ export async function filesIn(folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort();
+}
+
+/** What a guard is to say of a text. */
+export interface Told {
+  readonly text: string;
+  readonly score: number;
+  readonly scores?: Readonly<Partial<Record<CategoryKey, number>>>;
+  readonly flags?: readonly CategoryKey[];
+  readonly isError?: boolean;
+}
+
+/**
+ * A finished run over a table of these texts, with the ids `r0`, `r1`, …, in a file of the given name. Flagged is what
+ * has flags. `model` is one hex digit that tells its fingerprint from another's.
+ */
+export async function scoredRun(
+  folder: string,
+  name: string,
+  rows: readonly Told[],
+  model = 'a',
+): Promise<string> {
+  const fingerprint = makeFingerprint([['weights', model.repeat(64)]])!;
+  const byText = new Map(rows.map((row) => [row.text, row]));
+  const judge: Judge = {
+    fingerprints: new Map([[fingerprint.id, fingerprint]]),
+    judge: async (requests) =>
+      requests.map((request) => {
+        const row = byText.get(request.requestType === 'prompt' && 'text' in request ? request.text : '')!;
+        if (row.isError === true) return failed('GUARD_INTERNAL');
+        return judgement(row.score, {
+          flagged: row.flags !== undefined,
+          subcategoryScores: row.scores ?? null,
+          subcategoryFlags: row.flags ?? null,
+          fingerprint: fingerprint.id,
+        });
+      }),
+  };
+  const table = rows.map(({ text }, index) => `r${index},${text}\n`).join('');
+  await writeFile(join(folder, name), `id,text\n${table}`);
+  return judgedRun(folder, [name], { judge });
 }
