@@ -74,7 +74,7 @@ it.each<[string, View, string | null]>([
 it('the list of runs shows the guards, and a run as it goes on', async () => {
   // The first shards are judged at once; with the rest the run goes on while it is looked at.
   let executions = 0;
-  const { address } = await syntheticGuard({ serviceTime: () => (executions++ < 40 ? 0 : 2000) });
+  const { address } = await syntheticGuard({ serviceTime: () => (executions++ < 55 ? 0 : 3000) });
   const comments = Array.from({ length: 4000 }, (_, at) => `comment number ${at}`);
   await writeFile(join(folder, 'comments.csv'), `text\n${comments.join('\n')}\n`);
   const served = await serveDashboard({
