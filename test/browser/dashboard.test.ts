@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { useBrowser } from '../helpers/browser/browser.ts';
 import { checkPage } from '../helpers/browser/check-page.ts';
 import { openDashboard } from '../helpers/browser/open-dashboard.ts';
-import { Cli, temporaryFolder, guardsweep } from '../helpers/cli.ts';
+import { Cli, temporaryFolder, guardsweep, writeFiles } from '../helpers/cli.ts';
 import { serveDashboard } from '../helpers/dashboard.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 import { syntheticGuard } from '../helpers/guards/shared-guard.ts';
@@ -105,14 +105,14 @@ const ICON = Buffer.concat([Buffer.from('00000100', 'hex'), Buffer.alloc(64)]);
 
 it('names each file that was not judged: why, how many rows it has, and the command that judges it', async () => {
   const folder = await temporaryFolder();
-  const uploads = join(folder, 'uploads');
-  await mkdir(uploads);
-  await writeFile(join(uploads, 'good.csv'), 'text\nhello there\nsee you at lunch\n');
-  await writeFile(join(uploads, 'ids.csv'), `id,when\n${ROWS.join('')}`);
-  await writeFile(join(uploads, 'old.csv'), Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'));
-  // What it is, only its content tells.
-  await writeFile(join(uploads, 'page'), '{\\rtf1 Hello}');
-  await writeFile(join(uploads, 'photo.ico'), ICON);
+  await writeFiles(join(folder, 'uploads'), {
+    'good.csv': 'text\nhello there\nsee you at lunch\n',
+    'ids.csv': `id,when\n${ROWS.join('')}`,
+    'old.csv': Buffer.from(`text\n${GERMAN.join('\n')}\n`, 'latin1'),
+    // What it is, only its content tells.
+    page: '{\\rtf1 Hello}',
+    'photo.ico': ICON,
+  });
   const done = await guardsweep(['enqueue', 'uploads'], { cwd: folder });
   expect(done.stdout).toContain('Judged 2 of 145 items; 143 not judged');
   const out = join(folder, 'runs');
@@ -191,11 +191,8 @@ it('the fleet is shown with its workers, sinks and queues, and whether its Redis
   const redis = await redisForTest();
   const link = await linkForTest(redis);
   const folder = await temporaryFolder();
-  const served = await serveDashboard({
-    out: join(folder, 'runs'),
-    roots: [folder],
-    redis: redis.address,
-  });
+  const options = { out: join(folder, 'runs'), roots: [folder], redis: redis.address };
+  const served = await serveDashboard(options);
   const page = await browser.newPage({ size: 'phone' });
   const says = (words: string | RegExp): Promise<void> =>
     page.getByRole('region', { name: 'Health' }).getByRole('listitem').filter({ hasText: words }).waitFor();

@@ -1,37 +1,27 @@
-import { mkdir, writeFile, readFile } from 'node:fs/promises';
+import { writeFile, readFile } from 'node:fs/promises';
 import { join, basename } from 'node:path';
 import { expect, it } from 'vitest';
 import { useBrowser } from '../../helpers/browser/browser.ts';
 import { checkPage } from '../../helpers/browser/check-page.ts';
 import { temporaryFolder, folderWith } from '../../helpers/cli.ts';
-import { judgedRun } from '../../helpers/judged-run.ts';
+import { flaggedFor, judgedRun } from '../../helpers/judged-run.ts';
 import { openDashboard } from './dashboard-page.ts';
 
 const browser = useBrowser();
 const TOKEN = 'the-token-of-those-who-may-release';
 
 async function starfish() {
-  const folder = await temporaryFolder();
+  const folder = await folderWith({ 'sea/a.csv': 'id,text\ns-1,a starfish on the sand\n' });
   const corpus = join(folder, 'sea');
-  await mkdir(corpus);
-  await writeFile(join(corpus, 'a.csv'), 'id,text\ns-1,a starfish on the sand\n');
   const run = await judgedRun(folder, corpus, {
-    verdictOn: () => ({
-      ...{ score: 0.9, flagged: true, subcategoryFlags: ['sexual_content'] },
-      subcategoryScores: { sexual_content: 0.9 },
-    }),
+    verdictOn: () => flaggedFor('sexual_content'),
   });
   return { ...run, corpus };
 }
 
 it('an item that is withheld for Sexual Content is released with a note, and then shown when asked for', async () => {
-  const { page } = await openDashboard(
-    browser,
-    await starfish(),
-    '/items/0',
-    { size: 'phone', scheme: 'dark' },
-    TOKEN,
-  );
+  const view = { size: 'phone', scheme: 'dark' } as const;
+  const { page } = await openDashboard(browser, await starfish(), '/items/0', view, TOKEN);
   await page.getByRole('heading', { name: 'This content is withheld' }).waitFor();
   await page.getByRole('button', { name: 'Release …' }).click();
   const dialog = page.getByRole('dialog');
@@ -56,13 +46,8 @@ it('nobody else is offered to release it', async () => {
 
 async function harbour() {
   const corpus = await temporaryFolder();
-  const texts = [
-    'a Harbour at night',
-    'the mountains',
-    'RESTRICTED harbour',
-    'HATE in the harbour <b>',
-    'rain',
-  ];
+  const others = ['RESTRICTED harbour', 'HATE in the harbour <b>', 'rain'];
+  const texts = ['a Harbour at night', 'the mountains', ...others];
   await writeFile(join(corpus, 'a.csv'), `id,text\n${texts.map((text, at) => `i${at},${text}\n`).join('')}`);
   return { ...(await judgedRun(corpus, join(corpus, 'a.csv'))), corpus };
 }
@@ -85,12 +70,8 @@ it('finds items by what is in their texts, none that is restricted, and logs tha
 
   const log = await readFile(join(run.dir, 'review/reveals.jsonl'), 'utf8');
   expect(log.toLowerCase()).not.toContain('harbour');
-  expect(
-    log
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as unknown),
-  ).toMatchObject([{ kind: 'search', searched: 4, found: [0, 3] }]);
+  expect(log.trimEnd().split('\n')).toHaveLength(1);
+  expect(JSON.parse(log)).toMatchObject({ kind: 'search', searched: 4, found: [0, 3] });
 
   const search = (body: unknown) => served.fetch(`${api}/text-search`, { method: 'POST', body });
   const hated = { filter: { decisions: ['block'] }, text: 'harbour' };
