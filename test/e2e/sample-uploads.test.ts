@@ -9,27 +9,25 @@ import { onlyRun, outcomes } from '../helpers/run-directory.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A row for each kind of file: what became of its items with the demonstration guard. */
-function table(lines: readonly OutcomeLine[]): string {
+/** The kinds of files with how many items each has, then what was flagged and what was not judged. */
+function summaryOf(lines: readonly OutcomeLine[]): string {
   const kindOf = ({ source }: OutcomeLine) => /(?:\.tar)?\.\w+$/.exec(source.path)![0];
-  const rows = [...new Set(lines.map(kindOf))].sort().map((kind) => {
-    const items = lines.filter((line) => kindOf(line) === kind);
-    const judged = items.filter(({ error }) => error === null);
-    const flagged = judged.filter(({ decision }) => decision !== 'allow');
-    const codes = items.flatMap(({ error }) => (error === null ? [] : [`\`${error.code}\``]));
-    const reasons = [...new Set(codes)].map(
-      (code) => `${codes.filter((one) => one === code).length} ${code}`,
-    );
-    return `| \`${kind}\` | ${items.length} | ${judged.length} | ${flagged.length} | ${reasons.join(', ')} |`;
-  });
+  const listed = (some: readonly OutcomeLine[], nameOf: (line: OutcomeLine) => string = kindOf) =>
+    [...new Set(some.map(nameOf))]
+      .sort()
+      .map((name) => `\`${name}\` ${some.filter((line) => nameOf(line) === name).length}`)
+      .join(', ');
   return [
-    '| Kind | Items | Judged | Flagged | Not judged |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
+    `- **Items**: ${listed(lines)}.`,
+    `- **Flagged**: ${listed(lines.filter(({ decision, error }) => error === null && decision !== 'allow'))}.`,
+    `- **Not judged**: ${listed(
+      lines.filter(({ error }) => error !== null),
+      (line) => `${kindOf(line)}: ${line.error!.code}`,
+    )}.`,
   ].join('\n');
 }
 
-// `npx vitest run --config test/e2e/vitest.config.ts test/e2e/sample-uploads.test.ts -u` writes the table again.
+// `npx vitest run --config test/e2e/vitest.config.ts test/e2e/sample-uploads.test.ts -u` writes the list again.
 test('one of each kind of file is judged by one command, as the documentation tells', async () => {
   const cwd = await temporaryFolder();
   await cp(resolve(root, 'jobs/sample-uploads'), join(cwd, 'uploads'), { recursive: true });
@@ -46,6 +44,6 @@ test('one of each kind of file is judged by one command, as the documentation te
 
   const page = await readFile(resolve(root, 'docs/job-files.md'), 'utf8');
   const style = await resolveConfig(resolve(root, 'package.json'));
-  const derived = await format(withList(page, 'kinds', table(lines)), { ...style, parser: 'markdown' });
+  const derived = await format(withList(page, 'kinds', summaryOf(lines)), { ...style, parser: 'markdown' });
   await expect(derived).toMatchFileSnapshot('../../docs/job-files.md');
 });

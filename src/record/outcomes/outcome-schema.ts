@@ -69,10 +69,14 @@ export const OUTCOME = z
         worst_at: z
           .number()
           .nullable()
-          .describe('Start of the piece that decided; null if the item was judged in one piece.'),
+          .describe(
+            'Where the piece that decided begins, counted from 0 in `unit`; null if the item is in one piece.',
+          ),
       })
       .nullable()
-      .describe('How much of the item the guard judged; null for an error.'),
+      .describe(
+        'How much of the item the guard judged: in code points of a text, turns, frames or seconds; null for an error.',
+      ),
     status: z.enum(['ok', 'error']).describe('`ok` for a verdict.'),
     score: score.nullable().describe('Probability that the content is hazardous; null for an error.'),
     flagged: z.boolean().nullable().describe("The guard's own decision; null for an error."),
@@ -80,7 +84,7 @@ export const OUTCOME = z
       .partialRecord(categoryName, score)
       .nullable()
       .describe(
-        'Probabilities by category, those of other taxonomies by a name such as `openai/hate`; null if the guard returned none, which is not zero.',
+        'Probabilities by category, those of other taxonomies by a name such as `openai/hate`; null if the guard returned none, which is not zero. A category whose probe did not answer is left out.',
       ),
     subcategory_flags: z
       .array(z.string())
@@ -103,10 +107,14 @@ export const OUTCOME = z
     stream: z
       .strictObject({
         chunks: z.int().min(1).describe('Chunks of the response.'),
-        first_caution_seq: count.nullable().describe('Chunk at which the guard first asked for caution.'),
-        first_flagged_seq: count.nullable().describe('Chunk at which the guard first flagged.'),
-        shown_share_at_caution: score.nullable().describe('Share of the response up to that chunk.'),
-        shown_share_at_flag: score.nullable().describe('Share of the response up to that chunk.'),
+        first_caution_seq: count
+          .nullable()
+          .describe('`processed_until_seq` of the first verdict with `needs_caution`; null without one.'),
+        first_flagged_seq: count.nullable().describe('The same for `flagged`.'),
+        shown_share_at_caution: score
+          .nullable()
+          .describe('Share of the characters of the response that a reader had seen by then, four decimals.'),
+        shown_share_at_flag: score.nullable().describe('The same for the flag.'),
         lag_chunks: count.describe('Most chunks that were sent but not judged when a verdict arrived.'),
         lag_ms: z
           .number()
@@ -119,7 +127,9 @@ export const OUTCOME = z
     reused_from: z
       .string()
       .nullable()
-      .describe('The run that judged this content before, if its verdict was reused; may be this run.'),
+      .describe(
+        'The run that judged this content, if its verdict was reused; may be this run. Scores, model, `latency_ms`, `coverage` and `moderated_at` are then of that run; `attempts` is 0.',
+      ),
     snippet: z
       .string()
       .min(1)

@@ -26,7 +26,7 @@ export const POLICY = z.strictObject({
       }),
     )
     .nullable()
-    .describe('Thresholds by category; null if the guard decided.'),
+    .describe('Thresholds by category; null without a policy file, when flagged items are blocked.'),
   allowFlagged: z.boolean().describe('Whether thresholds may allow what the guard flagged.'),
   allowPartial: z.boolean().describe('Whether thresholds may allow what was judged only in part.'),
   taxonomy: z
@@ -40,7 +40,9 @@ export const GATE = z.strictObject({
   limit: share.describe('The gate trips above this share.'),
   value: share.nullable().describe('part / whole; null if `whole` is 0.'),
   part: count.describe('Verdicts or items that count for the gate.'),
-  unknown: count.describe('Those of `part` that were flagged without a score for the category.'),
+  unknown: count.describe(
+    'Those of `part` that were flagged without a score for the category: they may belong there.',
+  ),
   whole: count.describe('Verdicts of the run; for `errorRate` and `uncoveredRate`, its items.'),
   tripped: z.boolean().describe('Whether the gate tripped.'),
 });
@@ -61,7 +63,9 @@ const GUARD = z.strictObject({
 
 export const SHOWN = z.strictObject({
   generations: count.describe('Generations that were raised.'),
-  median: share.nullable().describe('Median share of the response that had been shown by then.'),
+  median: share
+    .nullable()
+    .describe('Median share of the response that had been shown by then, by nearest rank.'),
   p90: share.nullable().describe('90th percentile of that share.'),
 });
 
@@ -135,7 +139,9 @@ export const COUNTS = z.strictObject({
   decisions_without_category: byDecision.describe('The same by decision.'),
   category_unknown: z
     .partialRecord(z.enum(CATEGORY_KEYS), count)
-    .describe('Verdicts that the guard flagged without a score or a flag for the category.'),
+    .describe(
+      'Verdicts that the guard flagged without a score or a flag for the category: they may belong there.',
+    ),
   foreign_scored: byName
     .optional()
     .describe('Verdicts with a score in a category of another taxonomy; absent when there are none.'),
@@ -180,12 +186,14 @@ export const SUMMARY = z
     gates: z.array(GATE).describe('The gates of the run; none while it is incomplete.'),
     ...COUNTS.shape,
     canaries: CANARIES.describe('What the models were checked with before they judged.'),
-    seconds: z.number().min(0).describe('How long the run was worked on.'),
+    seconds: z.number().min(0).describe('Time from the start of each writer to its last commit, added up.'),
     pass: z.int().min(1).describe('Passes over the corpus; each retry adds one.'),
     skipped: byName.describe('Files that were found and left out, by reason.'),
     fitted_headers: z
       .array(z.string())
-      .describe("Paths of tables that were read with the width of their rows, which is not their header's."),
+      .describe(
+        "Paths of tables that were read with the width of their rows, which is not their header's: surplus names are not used, surplus columns go by their position.",
+      ),
     tables: z.array(JUDGED_COLUMNS).exactOptional().describe('Which columns of the tables were judged.'),
     without_header: z
       .array(z.string())
