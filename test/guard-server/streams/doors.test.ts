@@ -1,137 +1,69 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest';
-import {
-  startGuardServer,
-  type GuardServer,
-  type SyntheticControl,
-} from '../../../src/guard-server/server.ts';
-import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import type { GuardServer } from '../../../src/guard-server/server.ts';
 import type { ScriptedFault } from '../../../src/guard-server/synthetic/faults.ts';
 import type { Cadence, StreamRequest } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { startGateway } from '../../../src/gateway/gateway.ts';
-import { connectGuards } from '../../../src/guard/pool/connect-guards.ts';
-import { DEFAULT_JUDGING } from '../../helpers/run-config.ts';
-import { settled } from '../../helpers/settled.ts';
+import type { StreamLimits } from '../../../src/http/streams/stream-limits.ts';
+import { serve } from '../../gateway/serve.ts';
+import { closeAfterEach, connect } from '../../helpers/guards/guard-pool.ts';
+import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import {
   type StreamClient,
   StreamConnection,
   WebSocketStreamClient,
 } from '../../helpers/guards/stream-client.ts';
+import { settled } from '../../helpers/settled.ts';
+
+closeAfterEach();
 
 const LIMITS = { streams: 6, streamsPerConnection: 4, unjudgedText: 500, unjudgedChunks: 20 };
 
-const EACH: Cadence = { unit: 'chunks', every: 1 };
-
 /** The first message of a stream whose chunks are judged one by one. */
 const first: Partial<StreamRequest> = {
-  streamId: 'stream',
-  prompt: 'a prompt',
-  chunk: 'one ',
-  cadence: EACH,
+  ...{ streamId: 'stream', prompt: 'a prompt', chunk: 'one ', cadence: { unit: 'chunks', every: 1 } },
 };
 
-const ready = async (): Promise<void> => {};
+type Door = [
+  name: string,
+  /** Connects to a server; the function that it returns opens streams. */
+  connectTo: (server: GuardServer, streamLimits: Partial<StreamLimits>) => Promise<() => StreamClient>,
+];
+const DOORS: Door[] = [
+  [
+    'gRPC',
+    async ({ address }) => {
+      const connection = new StreamConnection(address);
+      onTestFinished(() => connection.close());
+      return () => connection.open();
+    },
+  ],
+  [
+    'WebSocket',
+    async ({ httpAddress }) =>
+      () =>
+        new WebSocketStreamClient(httpAddress!),
+  ],
+  // In front of the server, with the same limits.
+  [
+    'the gateway',
+    async (server, streamLimits) => {
+      const pool = await connect([server], { maxWaitMs: null, stampVerdicts: false });
+      // Asks the guard whether it has streams, which is not a part of any test.
+      await pool.notJudged({ requestType: 'generation', modality: 'text' }, new AbortController().signal);
+      const { origin } = await serve(pool, { streamLimits });
+      return () => new WebSocketStreamClient(origin);
+    },
+  ],
+];
 
-function start(streamLimits: Partial<StreamLimits>): Promise<GuardServer> {
-  return startGuardServer({
-    model: 'synthetic',
-    grpcPort: 0,
-    httpPort: 0,
-    synthetic: { serviceTime: 'zero' },
-    streamLimits,
-  });
-}
-
-/** A transport of moderation streams. */
-interface Door {
-  readonly name: string;
-  /** Connects to a server; the function opens streams. */
-  connect(server: GuardServer, streamLimits: Partial<StreamLimits>): Promise<Connection>;
-}
-
-interface Connection {
-  open(): StreamClient;
-  close(): unknown;
-  /** Resolves when streams can be opened. */
-  ready(): Promise<void>;
-}
-
-const grpc: Door = {
-  name: 'gRPC',
-  connect: async (server) => {
-    const connection = new StreamConnection(server.address);
-    return { open: () => connection.open(), close: () => connection.close(), ready };
-  },
-};
-
-const webSocket: Door = {
-  name: 'WebSocket',
-  connect: async (server) => ({
-    open: () => new WebSocketStreamClient(server.httpAddress!),
-    close: () => {},
-    ready,
-  }),
-};
-
-/** The gateway in front of the server, with the same limits. */
-const gateway: Door = {
-  name: 'the gateway',
-  connect: async (server, streamLimits) => {
-    const options = { expectFingerprint: null, maxWaitMs: null, stampVerdicts: false };
-    const guards = [{ name: 'guard', address: server.address }];
-    const { signal } = new AbortController();
-    const pool = await connectGuards(guards, options, signal);
-    // Asks the guard whether it has streams, which is not a part of any test.
-    await pool.notJudged({ requestType: 'generation', modality: 'text' }, signal);
-    const served = await startGateway({
-      ...{ pool, host: '127.0.0.1', port: 0, token: null, judging: DEFAULT_JUDGING },
-      ...{ maxConcurrency: 8, timeoutMs: 10_000, streamLimits, onFailure: () => {} },
-    });
-    return {
-      open: () => new WebSocketStreamClient(served.origin),
-      close: async () => {
-        await served.close(AbortSignal.abort());
-        await pool.close();
-      },
-      ready: () => settled(() => pool.status()[0]!.state.name === 'ready'),
-    };
-  },
-};
-
-describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door) => {
-  let server: GuardServer;
-  let control: SyntheticControl;
-  let connection: Connection;
-  const opened: StreamClient[] = [];
-
-  beforeAll(async () => {
-    server = await start(LIMITS);
-    control = server.synthetic!;
-    connection = await door.connect(server, LIMITS);
-  });
-
-  afterAll(async () => {
-    await connection.close();
-    await server.close();
-  });
-
-  afterEach(async () => {
-    control.setFaults([]);
-    control.resume();
-    for (const stream of opened.splice(0)) {
-      stream.leave();
-      await stream.ended;
-    }
-    await connection.ready();
-  });
-
-  function open(): StreamClient {
-    const stream = connection.open();
-    opened.push(stream);
-    return stream;
+describe.each(DOORS)('moderation streams over %s', (name, connectTo) => {
+  async function start(limits: Partial<StreamLimits> = {}) {
+    const streamLimits = { ...LIMITS, ...limits };
+    const { server } = await guardForTest({ httpPort: 0, streamLimits });
+    return { server, control: server.synthetic!, open: await connectTo(server, streamLimits) };
   }
 
   it('judge a generation on its cadence and say when they are done (C-102, C-223, C-226, C-301, C-302, C-303, C-421, C-426, C-601)', async () => {
-    const stream = open();
+    const stream = (await start()).open();
     stream.send(first);
     expect(await stream.judged(0)).toMatchObject({ processedUntilSeq: 0, isFinal: false });
     stream.send({ seq: 5, chunk: 'two ' });
@@ -166,7 +98,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
   test.each(messages)(
     '%s ends them with %s (C-225, C-304, C-305, C-308, C-425, C-708, C-709, C-717, C-815)',
     async (_what, status, requests, how) => {
-      const stream = open();
+      const stream = (await start()).open();
       if (how === undefined) {
         stream.send(first);
         await stream.judged(0);
@@ -178,19 +110,18 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
   );
 
   test.each([
-    ['before the final verdict', 'INVALID_ARGUMENT'],
-    ['after the final verdict', 'FAILED_PRECONDITION'],
-  ])('nonsense %s ends them with %s (C-303, C-305, C-308, C-709)', async (when, status) => {
-    const stream = open();
-    const endOfStream = when.startsWith('after');
-    stream.send({ ...first, endOfStream });
-    expect(await stream.judged(0)).toMatchObject({ isFinal: endOfStream });
+    ['before', INVALID],
+    ['after', FAILED],
+  ])('nonsense %s the final verdict ends them with %s (C-303, C-305, C-308, C-709)', async (when, status) => {
+    const stream = (await start()).open();
+    stream.send({ ...first, endOfStream: when === 'after' });
+    expect(await stream.judged(0)).toMatchObject({ isFinal: when === 'after' });
     stream.sendNonsense();
     expect(await stream.ended).toBe(status);
   });
 
   // A full queue is UNAVAILABLE at the guard; to the gateway, it is the same as any other overload.
-  const overloaded = door === gateway ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE';
+  const overloaded = name === 'the gateway' ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE';
   const faults: [status: string, fault: ScriptedFault][] = [
     ['INTERNAL', { kind: 'crash', containing: 'trouble' }],
     ['INTERNAL', { kind: 'malformed', containing: 'trouble', reply: 'truncated' }],
@@ -201,6 +132,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
   test.each(faults)(
     '%s is the end of a stream whose model has a fault: %o (C-307, C-311, C-714, C-715)',
     async (status, fault) => {
+      const { open, control } = await start();
       const stream = open();
       stream.send(first);
       await stream.judged(0);
@@ -213,31 +145,34 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
   );
 
   test('UNAVAILABLE is the end of a stream that is opened before the model is ready (C-714)', async () => {
+    const { open, control } = await start();
     control.setFaults([{ kind: 'down' }]);
     const stream = open();
     stream.send(first);
     expect(await stream.ended).toBe('UNAVAILABLE');
   });
 
-  test('RESOURCE_EXHAUSTED is the end of a stream with more text than is buffered (C-711)', async () => {
-    control.pause();
-    const stream = open();
-    stream.send(first);
-    for (let seq = 1; seq <= 6; seq++) stream.send({ seq, chunk: 'x'.repeat(100) });
-    expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
-    const small = open();
-    small.send(first);
-    for (let seq = 1; seq <= LIMITS.unjudgedChunks; seq++) small.send({ seq, chunk: 'x' });
-    expect(await small.ended).toBe('RESOURCE_EXHAUSTED');
-  });
+  test.each([
+    ['text', 6, 'x'.repeat(100)],
+    ['chunks', LIMITS.unjudgedChunks, 'x'],
+  ])(
+    'RESOURCE_EXHAUSTED is the end of a stream with more %s than may wait (C-711)',
+    async (_, count, chunk) => {
+      const { open, control } = await start();
+      control.pause();
+      const stream = open();
+      stream.send(first);
+      for (let seq = 1; seq <= count; seq++) stream.send({ seq, chunk });
+      expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
+    },
+  );
 
   test('RESOURCE_EXHAUSTED is the end of a stream too many (C-710, C-814)', async () => {
-    const streams: StreamClient[] = [];
+    const { open } = await start();
     for (let count = 0; count < LIMITS.streams; count++) {
       const stream = open();
       stream.send(first);
       await Promise.race([stream.judged(0), stream.ended]);
-      streams.push(stream);
     }
     const another = open();
     another.send(first);
@@ -245,6 +180,7 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
   });
 
   it('free their places, and withdraw their work, when the client disconnects (C-306)', async () => {
+    const { open, control } = await start();
     control.pause();
     const streams = Array.from({ length: 4 }, () => open());
     for (const stream of streams) stream.send({ ...first, endOfStream: true });
@@ -259,28 +195,13 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name', (door
       return (await stream.ended) === 'OK';
     });
   });
-});
-
-describe.each([grpc, webSocket, gateway])('moderation streams over $name with short times', (door) => {
-  let server: GuardServer;
-  let connection: Connection;
-
-  afterEach(async () => {
-    await connection.close();
-    await server.close();
-  });
-
-  async function open(limits: Partial<StreamLimits>): Promise<StreamClient> {
-    server = await start(limits);
-    connection = await door.connect(server, limits);
-    return connection.open();
-  }
 
   test.each([false, true])(
     'a lag ends them, also after their end: %s (C-307, C-712)',
     async (endOfStream) => {
-      const stream = await open({ lagMs: 20 });
-      server.synthetic!.pause();
+      const { open, control } = await start({ lagMs: 20 });
+      control.pause();
+      const stream = open();
       stream.send({ ...first, endOfStream });
       if (endOfStream) stream.end();
       expect(await stream.ended).toBe('RESOURCE_EXHAUSTED');
@@ -289,20 +210,21 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
   );
 
   test('a client that sends nothing ends them with CANCELLED (C-716)', async () => {
-    const stream = await open({ idleMs: 100 });
+    const stream = (await start({ idleMs: 100 })).open();
     stream.send(first);
     expect(await stream.ended).toBe('CANCELLED');
   });
 
   test('a client that stays after the final verdict is sent away (C-815)', async () => {
-    const stream = await open({ lingerMs: 20 });
+    const stream = (await start({ lingerMs: 20 })).open();
     stream.send({ ...first, endOfStream: true });
     expect(await stream.ended).toBe('OK');
     expect(stream.verdicts).toHaveLength(1);
   });
 
   test('the end of the server ends them with UNAVAILABLE (C-714)', async () => {
-    const stream = await open({});
+    const { open, server } = await start();
+    const stream = open();
     stream.send(first);
     await stream.judged(0);
     const closed = server.close();
@@ -311,15 +233,15 @@ describe.each([grpc, webSocket, gateway])('moderation streams over $name with sh
   });
 
   test('a cadence in milliseconds makes one verdict of what arrived meanwhile (C-423)', async () => {
-    const stream = await open({ lingerMs: 20 });
-    const before = server.synthetic!.counts.executions;
-    const cadence = { unit: 'ms', every: 10_000 } as const;
-    for (let seq = 0; seq < 5; seq++)
-      stream.send(seq === 0 ? { ...first, cadence } : { seq, chunk: 'more ' });
+    const { open, control } = await start({ lingerMs: 20 });
+    const before = control.counts.executions;
+    const stream = open();
+    stream.send({ ...first, cadence: { unit: 'ms', every: 10_000 } });
+    for (let seq = 1; seq < 5; seq++) stream.send({ seq, chunk: 'more ' });
     stream.send({ seq: 5, endOfStream: true });
     expect(await stream.judged(5)).toMatchObject({ isFinal: true });
     stream.end();
     expect(await stream.ended).toBe('OK');
-    expect(server.synthetic!.counts.executions - before).toBe(1);
+    expect(control.counts.executions - before).toBe(1);
   });
 });
