@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import sharp from 'sharp';
 import { expect, it, onTestFinished } from 'vitest';
 import { ImageProbe } from '../../../src/guard-server/lite-image/image-probe.ts';
+import { sexualContent } from '../../../src/guard-server/lite-image/sexual-content.ts';
 import { startedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
@@ -26,11 +28,8 @@ it('has images decoded in another process, one for all of them', async () => {
 });
 
 /** Ends the decoder that was started as the `turn`th, as soon as it has its image. */
-async function end(
-  started: ReturnType<typeof startedProcesses>,
-  turn: number,
-  death: NodeJS.Signals,
-): Promise<void> {
+type Started = ReturnType<typeof startedProcesses>;
+async function end(started: Started, turn: number, death: NodeJS.Signals): Promise<void> {
   await settled(() => started.all.length === turn);
   const decoder = started.all[turn - 1]!;
   decoder.once('message', () => decoder.kill(death));
@@ -52,4 +51,32 @@ it.each([
     death === 'SIGSEGV' ? { refusal: 'GUARD_REJECTED' } : { name: 'Failure', kind: 'internal' },
   );
   expect(await other.judge(image)).toEqual(expected);
+});
+
+it.each([
+  // Drawing, Hentai, Neutral, Porn, Sexy
+  [[1, 0, 0, 0, 0], 0],
+  [[0, 0, 1, 0, 0], 0],
+  [[0, 1, 0, 0, 0], 1],
+  [[0, 0, 0, 1, 0], 1],
+  // What is Sexy with any doubt is not flagged, but adds to what else there is.
+  [[0, 0, 0.02, 0, 0.98], 0.49],
+  [[0, 0.05, 0, 0.05, 0.9], 0.55],
+])('takes the classes %j for sexual content of %d', (classes, probability) => {
+  const flagged = probability >= 0.5;
+  expect(sexualContent(classes)).toEqual({ probability: Math.fround(probability), flagged });
+});
+
+it('gives a single-precision probability for all that the network can answer, also where its sum is rounded', () => {
+  const weights = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
+  fc.assert(
+    fc.property(weights, (given) => {
+      const sum = given.reduce((total, weight) => total + weight, 1e-9);
+      const classes = Float32Array.from(given, (weight) => (weight / sum) * 1.0001);
+      const { probability } = sexualContent(classes);
+      expect(probability).toBe(Math.fround(probability));
+      expect(probability).toBeGreaterThanOrEqual(0);
+      expect(probability).toBeLessThanOrEqual(1);
+    }),
+  );
 });

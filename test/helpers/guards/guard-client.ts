@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceDefinition, type ServiceError } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type {
   InferResponse,
   WireModelConfig,
@@ -45,8 +45,13 @@ export function flags(name: string, values: readonly boolean[]): TestTensor {
   return { name, datatype: 'BOOL', shape: [values.length, 1], raw: encodeBooleans(values) };
 }
 
+/** String inputs of one row. */
+export function row(values: Readonly<Record<string, string>>): TestTensor[] {
+  return Object.entries(values).map(([name, value]) => column(name, [value]));
+}
+
 /** MESSAGES of one conversation: [1, turns, 2]. */
-export function messages(turns: readonly (readonly [string, string])[]): TestTensor {
+export function messages(...turns: (readonly [role: string, content: string])[]): TestTensor {
   const shape = [1, turns.length, 2];
   return { name: 'MESSAGES', datatype: 'BYTES', shape, raw: encodeStrings(turns.flat()) };
 }
@@ -64,10 +69,11 @@ export interface CallOptions {
 }
 
 export class TestClient {
-  readonly #service: ServiceDefinition = loadService();
-  readonly #client: Client;
+  readonly #service;
+  readonly #client;
 
-  constructor(address: string) {
+  constructor(address: string, service = loadService()) {
+    this.#service = service;
     this.#client = new Client(address.replace(/^grpc:\/\//, ''), credentials.createInsecure(), {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
@@ -101,9 +107,8 @@ export class TestClient {
   }
 
   infer(request: TestRequest, options: CallOptions = {}): Promise<InferResponse> {
-    const { tensors, ...rest } = request;
-    const given = tensors === undefined ? {} : wire(tensors);
-    return this.call('ModelInfer', { model_name: 'guard', ...given, ...rest }, options);
+    const { tensors = [], ...rest } = request;
+    return this.call('ModelInfer', { ...inferMessage(tensors), ...rest }, options);
   }
 
   close(): void {
@@ -111,8 +116,10 @@ export class TestClient {
   }
 }
 
-function wire(tensors: readonly TestTensor[]): object {
+/** The message of a request with these tensors. */
+export function inferMessage(tensors: readonly TestTensor[]) {
   return {
+    model_name: 'guard',
     inputs: tensors.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
     raw_input_contents: tensors.map(({ raw }) => raw),
   };
@@ -123,7 +130,17 @@ export function output(response: InferResponse, name: string): readonly (number 
   const index = response.outputs.findIndex((tensor) => tensor.name === name);
   const raw = response.raw_output_contents[index];
   if (raw === undefined) throw new Error(`no output ${name}`);
-  switch (response.outputs[index]!.datatype) {
+  return elementsOf(response.outputs[index]!.datatype, raw);
+}
+
+/** All tensors of a reply by name, decoded. */
+export function outputs(response: InferResponse): Record<string, readonly unknown[]> {
+  return Object.fromEntries(response.outputs.map(({ name }) => [name, output(response, name)]));
+}
+
+/** The elements of a tensor in raw form. */
+export function elementsOf(datatype: string, raw: Buffer): readonly (number | boolean | string)[] {
+  switch (datatype) {
     case 'FP32':
       return [...decodeFloats(raw)!];
     case 'INT32':
@@ -131,6 +148,6 @@ export function output(response: InferResponse, name: string): readonly (number 
     case 'BOOL':
       return decodeBooleans(raw)!;
     default:
-      return decodeBytes(raw)!.map((bytes) => bytes.toString());
+      return decodeBytes(raw)!.map(String);
   }
 }

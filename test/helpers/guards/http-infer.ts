@@ -1,4 +1,5 @@
-import type { TestTensor } from './guard-client.ts';
+import { expect } from 'vitest';
+import { elementsOf, type TestTensor } from './guard-client.ts';
 
 /** The bodies of inference requests and replies over HTTP, for tests that look at the wire itself. */
 
@@ -52,4 +53,18 @@ export async function replyOf(response: Response): Promise<HttpReply> {
     json: text === '' ? null : (JSON.parse(text) as ReplyJson),
     binary: bytes.subarray(length),
   };
+}
+
+/**
+ * The elements of each output, from the JSON or from the binary data behind it. Numbers are single-precision ones, which
+ * tensors hold.
+ */
+export function outputsOf({ json, binary }: HttpReply): Record<string, readonly unknown[]> {
+  let at = 0;
+  const elements = ({ datatype, data, parameters }: ReplyTensor): readonly unknown[] =>
+    data?.map((value) => (typeof value === 'number' ? Math.fround(value) : value)) ??
+    elementsOf(datatype, binary.subarray(at, (at += parameters!.binary_data_size)));
+  const outputs = (json!.outputs ?? []).map((tensor) => [tensor.name, elements(tensor)] as const);
+  expect(at).toBe(binary.length);
+  return Object.fromEntries(outputs);
 }
