@@ -4,6 +4,7 @@ import type { StatisticsEntry } from '../../../src/guard-server/service/statisti
 import type { GuardServer } from '../../../src/guard-server/server.ts';
 import { promptInputs, type TestClient } from '../../helpers/guards/guard-client.ts';
 import { guardForTest } from '../../helpers/guards/shared-guard.ts';
+import { metricValues } from '../../helpers/metrics.ts';
 import { settled } from '../../helpers/settled.ts';
 import { StreamConnection } from '../../helpers/guards/stream-client.ts';
 
@@ -11,23 +12,13 @@ let server: GuardServer;
 let client: TestClient;
 
 beforeEach(async () => {
-  ({ server, client } = await guardForTest({
-    synthetic: { maxQueueSize: 1 },
-    modelControl: 'explicit',
-    loadModel: 'guard',
-  }));
+  const loaded = { modelControl: 'explicit', loadModel: 'guard' } as const;
+  ({ server, client } = await guardForTest({ synthetic: { maxQueueSize: 1 }, ...loaded }));
 });
 
 /** Values by name and labels. */
 async function metrics(): Promise<Record<string, number>> {
-  const text = await guardMetrics(server.observed).metrics();
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-  return Object.fromEntries(
-    lines.map((line) => {
-      const [series, value] = line.split(/ (?=\d)/) as [string, string];
-      return [series, Number(value)];
-    }),
-  );
+  return Object.fromEntries(metricValues(await guardMetrics(server.observed).metrics()));
 }
 
 const judge = (...texts: string[]) => client.infer({ tensors: promptInputs(texts) });
@@ -62,10 +53,8 @@ it('has the names and labels of Triton, and the numbers of its statistics', asyn
   // Each is rounded to a microsecond.
   expect(Math.abs(whole - steps.reduce((sum, step) => sum + step))).toBeLessThan(5);
 
-  const statistics = await client.call<{ model_stats: StatisticsEntry[] }>('ModelStatistics', {
-    name: 'guard',
-  });
-  const [entry] = statistics.model_stats;
+  const statistics = client.call<{ model_stats: StatisticsEntry[] }>('ModelStatistics', { name: 'guard' });
+  const [entry] = (await statistics).model_stats;
   expect(entry).toMatchObject({ name: 'guard', version: '1', inference_count: 2, execution_count: 1 });
   expect(entry!.inference_stats).toMatchObject({ success: { count: 1 }, fail: { count: 2 } });
   expect(entry!.batch_stats).toMatchObject([{ batch_size: 2, compute_infer: { count: 1 } }]);
