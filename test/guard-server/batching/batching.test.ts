@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import type { SyntheticOptions } from '../../../src/guard-server/synthetic/synthetic-model.ts';
 import type { GuardServer, SyntheticControl } from '../../../src/guard-server/server.ts';
-import type { TestClient } from '../../helpers/guards/guard-client.ts';
-import { column, messages, promptInputs, type TestTensor } from '../../helpers/guards/guard-client.ts';
+import { messages, promptInputs, row } from '../../helpers/guards/guard-client.ts';
+import type { TestClient, TestTensor } from '../../helpers/guards/guard-client.ts';
 import { guardForTest } from '../../helpers/guards/shared-guard.ts';
 import { settled } from '../../helpers/settled.ts';
 
@@ -29,10 +29,10 @@ async function executionsOf(requests: readonly TestTensor[][]): Promise<number> 
 }
 
 const one = promptInputs(['a']);
-const response = [column('REQUEST_TYPE', ['response']), column('RESPONSE_TEXT', ['a'])];
+const response = row({ REQUEST_TYPE: 'response', RESPONSE_TEXT: 'a' });
 const turns = (count: number): TestTensor[] => [
-  column('REQUEST_TYPE', ['multiturn']),
-  messages(Array.from({ length: count }, () => ['user', 'a'] as const)),
+  ...row({ REQUEST_TYPE: 'multiturn' }),
+  messages(...Array.from({ length: count }, () => ['user', 'a'] as const)),
 ];
 
 describe('dynamic batching', () => {

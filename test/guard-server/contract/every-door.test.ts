@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { column, flags, messages, type TestTensor } from '../../helpers/guards/guard-client.ts';
-import { type DoorReply, DOORS, type InferenceDoor, openDoor } from '../../helpers/guards/inference-doors.ts';
+import { type DoorReply, DOORS } from '../../helpers/guards/inference-doors.ts';
 import { settled } from '../../helpers/settled.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
@@ -18,10 +18,7 @@ const session = (id: string): TestTensor => column('SESSION_ID', [id]);
 const image = column('IMAGE', [base64('an image')]);
 const clip = column('AUDIO', [base64('fLaC')]);
 const response = column('RESPONSE_TEXT', ['sure']);
-const conversation = messages([
-  ['user', 'four'],
-  ['assistant', 'eight ch'],
-]);
+const conversation = messages(['user', 'four'], ['assistant', 'eight ch']);
 
 /** Contents that their own request type would refuse. */
 const REFUSED = {
@@ -29,18 +26,13 @@ const REFUSED = {
   IMAGE: column('IMAGE', ['!']),
   AUDIO: column('AUDIO', ['!']),
   RESPONSE_TEXT: column('RESPONSE_TEXT', [' ']),
-  MESSAGES: messages([['nobody', '']]),
+  MESSAGES: messages(['nobody', '']),
 };
 
 /** Foreign: inputs of other request types. The type is named where it is not the default. */
-type Form = [
-  what: string,
-  type: TestTensor[],
-  required: TestTensor[],
-  optional: TestTensor[],
-  foreign: (keyof typeof REFUSED)[],
-];
-const FORMS: Form[] = [
+type Inputs = TestTensor[];
+type Foreign = (keyof typeof REFUSED)[];
+const FORMS: [what: string, type: Inputs, required: Inputs, optional: Inputs, foreign: Foreign][] = [
   ['text', [], [modality('text'), text('a')], [], ['IMAGE', 'AUDIO', 'RESPONSE_TEXT', 'MESSAGES']],
   ['image', [], [modality('image'), image], [text('a caption')], ['AUDIO', 'RESPONSE_TEXT', 'MESSAGES']],
   ['clip', [], [modality('audio'), clip], [text('a transcript')], ['IMAGE', 'RESPONSE_TEXT', 'MESSAGES']],
@@ -54,32 +46,22 @@ const FORMS: Form[] = [
   ],
 ];
 
-const FAILURES: readonly (readonly [code: string, tensors: readonly TestTensor[]])[] = [
+const FAILURES: [code: string, tensors: readonly TestTensor[]][] = [
   ['MISSING_PAYLOAD', [modality('image'), text(MARKER)]],
-  ['INVALID_CONVERSATION', [type('multiturn'), messages([['system', MARKER]])]],
-  ['INVALID_ROLE', [type('multiturn'), messages([[MARKER, MARKER]])]],
-  ['EMPTY_CONTENT', [type('multiturn'), messages([['user', ' \n']])]],
+  ['INVALID_CONVERSATION', [type('multiturn'), messages(['system', MARKER])]],
+  ['INVALID_ROLE', [type('multiturn'), messages([MARKER, MARKER])]],
+  ['EMPTY_CONTENT', [type('multiturn'), messages(['user', ' \n'])]],
   ['UNSUPPORTED_AUDIO_TYPE', [modality('audio'), column('AUDIO', [base64(`<html>${MARKER}`)])]],
   ['SEQUENCE_OVERFLOW', [modality('text'), text(MARKER.repeat(21))]],
 ];
 
-describe.each(DOORS)('requests over %s', (name) => {
-  let door: InferenceDoor;
-
-  beforeAll(() => {
-    door = openDoor(name, server);
-  });
-
-  afterEach(() => {
-    server.synthetic!.resume();
-  });
-
-  afterAll(() => {
-    door.close();
-  });
+describe.each(DOORS)('requests over %s', (name, open) => {
+  let infer: ReturnType<typeof open>;
+  beforeEach(() => void (infer = open(server)));
+  afterEach(() => server.synthetic!.resume());
 
   async function verdict(tensors: readonly TestTensor[]): Promise<DoorReply['outputs']> {
-    const { outputs, error } = await door.infer(tensors);
+    const { outputs, error } = await infer(tensors);
     expect(error).toBeNull();
     return outputs;
   }
@@ -90,7 +72,7 @@ describe.each(DOORS)('requests over %s', (name) => {
       const { SCORE } = await verdict([...kind, ...required]);
       expect(SCORE).toHaveLength(1);
       for (const missing of required) {
-        const { error } = await door.infer([...kind, ...required.filter((input) => input !== missing)]);
+        const { error } = await infer([...kind, ...required.filter((input) => input !== missing)]);
         if (kind.length > 0 || required.length > 1) expect(error).toContain('MISSING_PAYLOAD: ');
       }
       const others = foreign.map((input) => REFUSED[input]);
@@ -117,7 +99,7 @@ describe.each(DOORS)('requests over %s', (name) => {
   it.each(FAILURES)(
     '%s is named, and quotes nothing (C-701, C-702, C-703, C-704, C-705, C-706, C-707)',
     async (code, tensors) => {
-      const { error } = await door.infer(tensors);
+      const { error } = await infer(tensors);
       expect(error).toMatch(new RegExp(`^\\[request id: q7\\] ${code}: `));
       expect(error).not.toContain(MARKER);
     },
@@ -126,33 +108,27 @@ describe.each(DOORS)('requests over %s', (name) => {
   it('fails each on its own in one execution (C-419, C-707, C-809)', async () => {
     const control = server.synthetic!;
     const texts = ['good', ' ', 'fine', MARKER.repeat(21), 'well'];
-    const alone = await Promise.all(texts.map((content) => door.infer([modality('text'), text(content)])));
+    const alone = await Promise.all(texts.map((content) => infer([modality('text'), text(content)])));
     control.pause();
     const before = control.counts.executions;
-    const first = door.infer([modality('text'), text('first')]);
+    const first = infer([modality('text'), text('first')]);
     await settled(() => control.counts.executions === before + 1);
-    const together = texts.map((content) => door.infer([modality('text'), text(content)]));
+    const together = texts.map((content) => infer([modality('text'), text(content)]));
     await settled(() => control.waiting === texts.length);
     control.resume();
     await first;
     expect(await Promise.all(together)).toEqual(alone);
     expect(control.counts.executions).toBe(before + 2);
-    expect(alone.map(({ error }) => error?.split(' ')[3] ?? null)).toEqual([
-      null,
-      'EMPTY_CONTENT:',
-      null,
-      'SEQUENCE_OVERFLOW:',
-      null,
-    ]);
+    const codes = alone.map(({ error }) => error?.split(' ')[3] ?? null);
+    expect(codes).toEqual([null, 'EMPTY_CONTENT:', null, 'SEQUENCE_OVERFLOW:', null]);
   });
 
   describe('conversations of a session', () => {
-    const turns = (...contents: string[]): TestTensor => messages(contents.map((one) => ['user', one]));
+    const turns = (...contents: string[]) => messages(...contents.map((one) => ['user', one] as const));
     const usage = async (id: string, history: TestTensor, write?: boolean): Promise<unknown> => {
       const writes = write === undefined ? [] : [flags('CACHE_WRITE', [write])];
-      return (await verdict([type('multiturn'), history, session(`${name} ${id}`), ...writes]))[
-        'CACHE_USAGE'
-      ];
+      const given = [type('multiturn'), history, session(`${name} ${id}`), ...writes];
+      return (await verdict(given))['CACHE_USAGE'];
     };
 
     it('count what was there before an edit, and what is new (C-209, C-216)', async () => {
@@ -169,7 +145,7 @@ describe.each(DOORS)('requests over %s', (name) => {
     });
 
     it('are not kept of a request that is refused (C-312)', async () => {
-      const refused = await door.infer([type('multiturn'), turns('a', ' '), session(`${name} refused`)]);
+      const refused = await infer([type('multiturn'), turns('a', ' '), session(`${name} refused`)]);
       expect(refused.error).toContain('EMPTY_CONTENT');
       expect(await usage('refused', turns('a'))).toEqual([0, 1, 0, 1, 1, 0, 0, 0]);
     });

@@ -2,15 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { encodeStrings } from '../../../src/guard/tensors/raw.ts';
-import {
-  column,
-  flags,
-  messages,
-  output,
-  promptInputs,
-  type TestRequest,
-  type TestTensor,
-} from '../../helpers/guards/guard-client.ts';
+import { column, flags, messages, output, promptInputs, row } from '../../helpers/guards/guard-client.ts';
+import type { TestRequest, TestTensor } from '../../helpers/guards/guard-client.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 /** Planted in contents: no answer may repeat it. */
@@ -28,52 +21,36 @@ async function refusal(request: TestRequest): Promise<{ code: status; details: s
   return error;
 }
 
-const text = (value: string): TestTensor => column('TEXT', [value]);
-const modality = (value: string): TestTensor => column('MODALITY', [value]);
-const requestType = (value: string): TestTensor => column('REQUEST_TYPE', [value]);
-const conversation = (...turns: [string, string][]): TestTensor[] => [
-  requestType('multiturn'),
-  messages(turns),
-];
-const base64 = (content: string): string => Buffer.from(content, 'latin1').toString('base64');
-const notUtf8 = (name: string): TestTensor => ({
-  ...column(name, ['']),
-  raw: Buffer.from([2, 0, 0, 0, 0xc3, 0x28]),
-});
-
 describe('what the contract refuses (C-211)', () => {
-  const image = (caption: string) => [modality('image'), column('IMAGE', [base64('x')]), text(caption)];
-  const response = (content: string, ...more: TestTensor[]) => [
-    requestType('response'),
-    column('RESPONSE_TEXT', [content]),
-    ...more,
+  const text = (TEXT: string) => row({ MODALITY: 'text', TEXT });
+  const picture = (IMAGE: string, more = {}) => row({ MODALITY: 'image', IMAGE, ...more });
+  const captioned = (TEXT: string) => picture('YWJj', { TEXT });
+  const response = (RESPONSE_TEXT: string, more = {}) =>
+    row({ REQUEST_TYPE: 'response', RESPONSE_TEXT, ...more });
+  const conversation = (...turns: Parameters<typeof messages>) => [
+    ...row({ REQUEST_TYPE: 'multiturn' }),
+    messages(...turns),
   ];
-  const picture = (content: string) => [modality('image'), column('IMAGE', [content])];
   const long = `${MARKER} `.repeat(30);
-  const noTurns = [requestType('multiturn'), { ...messages([]), shape: [1, 0, 2] }];
   const longTurns = conversation(['user', MARKER.repeat(11)], ['assistant', MARKER.repeat(11)]);
-  const mixedTypes = [
-    column('REQUEST_TYPE', ['version', 'prompt']),
-    column('MODALITY', ['text', 'text']),
-    column('TEXT', ['', 'a']),
-  ];
+  const notUtf8 = { ...column('TEXT', ['']), raw: Buffer.from([2, 0, 0, 0, 0xc3, 0x28]) };
+  const mixedTypes = [column('REQUEST_TYPE', ['version', 'prompt']), ...promptInputs(['', 'a']).slice(1)];
   const cases: [what: string, code: string, tensors: TestTensor[]][] = [
     ['image with an empty IMAGE', 'MISSING_PAYLOAD', picture('')],
-    ['a conversation without turns', 'INVALID_CONVERSATION', noTurns],
+    ['a conversation without turns', 'INVALID_CONVERSATION', conversation()],
     ['a final system turn', 'INVALID_CONVERSATION', conversation(['user', MARKER], ['system', MARKER])],
-    ['blank text', 'EMPTY_CONTENT', [modality('text'), text(' \n\t\u00a0')]],
+    ['blank text', 'EMPTY_CONTENT', text(' \n\t\u00a0')],
     ['a blank response', 'EMPTY_CONTENT', response(' ')],
-    ['a blank prompt to a response', 'EMPTY_CONTENT', response(MARKER, text(' '))],
-    ['a blank caption', 'EMPTY_CONTENT', image('\n')],
-    ['a caption over the window', 'SEQUENCE_OVERFLOW', image(long)],
-    ['a text over the window', 'SEQUENCE_OVERFLOW', [modality('text'), text(long)]],
+    ['a blank prompt to a response', 'EMPTY_CONTENT', response(MARKER, { TEXT: ' ' })],
+    ['a blank caption', 'EMPTY_CONTENT', captioned('\n')],
+    ['a caption over the window', 'SEQUENCE_OVERFLOW', captioned(long)],
     ['a conversation over the window', 'SEQUENCE_OVERFLOW', longTurns],
-    ['a REQUEST_TYPE that is none', 'GUARD_REJECTED', [requestType(MARKER), text(MARKER)]],
-    ['a MODALITY that is none', 'GUARD_REJECTED', [modality(MARKER), text(MARKER)]],
-    ['a MODALITY that the type does not take', 'GUARD_REJECTED', response(MARKER, modality('image'))],
+    ['a REQUEST_TYPE that is none', 'GUARD_REJECTED', row({ REQUEST_TYPE: MARKER, TEXT: MARKER })],
+    ['a MODALITY that is none', 'GUARD_REJECTED', row({ MODALITY: MARKER, TEXT: MARKER })],
+    ['a MODALITY that the type does not take', 'GUARD_REJECTED', response(MARKER, { MODALITY: 'image' })],
     ['bad base64', 'GUARD_REJECTED', picture(`!${MARKER}!`)],
     ['more base64 than is taken', 'GUARD_REJECTED', picture('YWJj'.repeat(16 * 1024 * 1024 + 1))],
-    ['a text that is not UTF-8', 'GUARD_REJECTED', [modality('text'), notUtf8('TEXT')]],
+    ['a text that is not UTF-8', 'GUARD_REJECTED', [...row({ MODALITY: 'text' }), notUtf8]],
     ['rows of version and of other types', 'GUARD_REJECTED', mixedTypes],
   ];
   it.each(cases)('%s → %s (C-701, C-702, C-703, C-704)', async (_what, code, tensors) => {
@@ -83,16 +60,17 @@ describe('what the contract refuses (C-211)', () => {
   });
 
   it('takes a text that just fits the window (C-706, C-813)', async () => {
-    const reply = await client.infer({ tensors: [modality('text'), text('a'.repeat(200))] });
+    const reply = await client.infer({ tensors: row({ MODALITY: 'text', TEXT: 'a'.repeat(200) }) });
     expect(output(reply, 'SCORE')).toHaveLength(1);
   });
 });
 
 describe('what the protocol refuses', () => {
   const good = promptInputs([MARKER]);
-  const [, , textInput] = good as [TestTensor, TestTensor, TestTensor];
+  const textInput = good[2]!;
   const typedInput = { name: 'TEXT', datatype: 'BYTES', shape: [1, 1] };
   const contents = { bytes_contents: [Buffer.from('a')] };
+  const [raw_input_contents, intContents] = [[textInput.raw], { int_contents: [1] }];
   const cacheWrite = flags('CACHE_WRITE', [true]);
   const region = { shared_memory_region: { string_param: 'region' } };
   /** The request with the text input changed. */
@@ -110,11 +88,8 @@ describe('what the protocol refuses', () => {
     ['fewer elements than the shape says', changed({ shape: [2, 1] })],
     ['broken framing', changed({ raw: textInput.raw.subarray(0, -1) })],
     ['a boolean that is none', { tensors: [...good, { ...cacheWrite, raw: Buffer.from([2]) }] }],
-    [
-      'raw and typed contents',
-      { inputs: [{ ...typedInput, contents }], raw_input_contents: [textInput.raw] },
-    ],
-    ['typed contents of another type', { inputs: [{ ...typedInput, contents: { int_contents: [1] } }] }],
+    ['raw and typed contents', { inputs: [{ ...typedInput, contents }], raw_input_contents }],
+    ['typed contents of another type', { inputs: [{ ...typedInput, contents: intContents }] }],
     ['a reserved parameter', { tensors: good, parameters: { triton_anything: { bool_param: true } } }],
     ['an output in shared memory', { tensors: good, outputs: [{ name: 'SCORE', parameters: region }] }],
     ['an input in shared memory', { inputs: [{ ...typedInput, parameters: region, contents }] }],
@@ -130,10 +105,8 @@ describe('what the protocol refuses', () => {
     ['version', status.NOT_FOUND, "unknown model: 'guard' version 12 is not found", { model_version: '12' }],
     ['version', status.INVALID_ARGUMENT, 'a model version is a whole number', { model_version: 'v1' }],
   ])('another %s', async (_what, code, text, named) => {
-    expect(await refusal({ ...named, tensors: good })).toMatchObject({
-      code,
-      details: expect.stringContaining(text) as string,
-    });
+    const details = expect.stringContaining(text) as string;
+    expect(await refusal({ ...named, tensors: good })).toMatchObject({ code, details });
   });
 
   it('answers any nonsense with a refusal or a verdict, and goes on serving', async () => {

@@ -1,6 +1,6 @@
 import { Client, credentials, Metadata, status, type ServiceError } from '@grpc/grpc-js';
-import { describe, expect, it } from 'vitest';
-import { promptInputs } from '../../helpers/guards/guard-client.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { inferMessage, promptInputs } from '../../helpers/guards/guard-client.ts';
 import { loadService } from '../../../src/guard/tensors/service.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
@@ -8,42 +8,24 @@ const MIB = 1024 * 1024;
 const HOUR_MS = 3600_000;
 
 const { server } = await sharedGuard();
-interface CallOptions {
-  /** Whether the message is compressed by gzip. */
-  readonly compressed?: boolean;
-  readonly deadlineMs?: number;
-}
 
-/** Sends a message, whatever its bytes. Returns the gRPC status of the call. */
-async function send(message: Buffer, options: CallOptions = {}): Promise<status> {
-  const { compressed = false, deadlineMs = HOUR_MS } = options;
+/** Sends a message, whatever its bytes, compressed by gzip or not. Returns the gRPC status of the call. */
+async function send(message: Buffer, { compressed = false, deadlineMs = HOUR_MS } = {}): Promise<status> {
   const client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
     ...(compressed ? { 'grpc.default_compression_algorithm': 2 } : {}),
   });
-  try {
-    return await new Promise((resolve) => {
-      client.makeUnaryRequest(
-        '/inference.GRPCInferenceService/ModelInfer',
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-        message,
-        new Metadata(),
-        { deadline: Date.now() + deadlineMs },
-        (error: ServiceError | null) => resolve(error?.code ?? status.OK),
-      );
-    });
-  } finally {
-    client.close();
-  }
+  onTestFinished(() => client.close());
+  const asItIs = (bytes: Buffer): Buffer => bytes;
+  const path = '/inference.GRPCInferenceService/ModelInfer';
+  const options = { deadline: Date.now() + deadlineMs };
+  return new Promise((resolve) => {
+    const answered = (error: ServiceError | null) => resolve(error?.code ?? status.OK);
+    client.makeUnaryRequest(path, asItIs, asItIs, message, new Metadata(), options, answered);
+  });
 }
 
-const tensors = promptInputs(['hello']);
-const valid = loadService()['ModelInfer']!.requestSerialize({
-  model_name: 'guard',
-  inputs: tensors.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
-  raw_input_contents: tensors.map(({ raw }) => raw),
-});
+const valid = loadService()['ModelInfer']!.requestSerialize(inferMessage(promptInputs(['hello'])));
 
 describe('a message', () => {
   it('of more than 96 MiB is refused, compressed or not (C-812)', async () => {

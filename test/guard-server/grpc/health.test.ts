@@ -1,32 +1,15 @@
 import { afterAll, expect, it } from 'vitest';
-import { Client, credentials, Metadata, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { loadProtoService } from '../../../src/guard/tensors/proto-service.ts';
+import { TestClient } from '../../helpers/guards/guard-client.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
-const { server, client: inference } = await sharedGuard({ token: 'opensesame', modelControl: 'explicit' });
-const client = new Client(server.address.slice('grpc://'.length), credentials.createInsecure());
+const token = 'opensesame';
+const { server, client: inference } = await sharedGuard({ token, modelControl: 'explicit' });
+const client = new TestClient(server.address, loadProtoService('health.proto', 'grpc.health.v1.Health'));
 afterAll(() => client.close());
 
-const { Check } = loadProtoService('health.proto', 'grpc.health.v1.Health');
-
-function check(service: string, token = 'opensesame'): Promise<unknown> {
-  const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${token}`);
-  const { path, requestSerialize, responseDeserialize } = Check!;
-  return new Promise((resolve, reject) => {
-    client.makeUnaryRequest(
-      path,
-      requestSerialize,
-      responseDeserialize,
-      { service },
-      metadata,
-      (error, reply) => {
-        if (error === null) resolve(reply);
-        else reject(error);
-      },
-    );
-  });
-}
+const check = (service: string, options = { token }) => client.call('Check', { service }, options);
 
 it('tells whether the server is ready, and whether the model is loaded', async () => {
   for (const service of ['', 'inference.GRPCInferenceService']) {
@@ -36,11 +19,11 @@ it('tells whether the server is ready, and whether the model is loaded', async (
     server.synthetic!.setFaults([]);
   }
   expect(await check('guard')).toEqual({ status: 'NOT_SERVING' });
-  await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token: 'opensesame' });
+  await inference.call('RepositoryModelLoad', { model_name: 'guard' }, { token });
   expect(await check('guard')).toEqual({ status: 'SERVING' });
 });
 
 it('knows no other service, and nobody without the token (C-505)', async () => {
   await expect(check('guards')).rejects.toMatchObject({ code: status.NOT_FOUND });
-  await expect(check('', 'opensesam')).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+  await expect(check('', { token: 'opensesam' })).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
 });

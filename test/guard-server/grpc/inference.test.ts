@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { status } from '@grpc/grpc-js';
-import { column, messages, output, promptInputs } from '../../helpers/guards/guard-client.ts';
+import { column, messages, output, promptInputs, row } from '../../helpers/guards/guard-client.ts';
 import { guardForTest, sharedGuard } from '../../helpers/guards/shared-guard.ts';
 
 const { client } = await sharedGuard({ synthetic: { contextTokens: 100 } });
 
 it('describes its inputs, its outputs and how it batches (C-201)', async () => {
   expect(await client.call('ServerMetadata', {})).toMatchObject({ name: 'guardsweep' });
-  const metadata = await client.call<{ inputs: object[]; outputs: object[] }>('ModelMetadata', {
-    name: 'guard',
-  });
-  expect(metadata.inputs).toContainEqual({ name: 'MESSAGES', datatype: 'BYTES', shape: [-1, -1, 2] });
-  expect(metadata.outputs).toContainEqual({ name: 'SUBCATEGORY_SCORES', datatype: 'FP32', shape: [-1, 13] });
+  const described = client.call<{ inputs: object[]; outputs: object[] }>('ModelMetadata', { name: 'guard' });
+  const { inputs, outputs } = await described;
+  expect(inputs).toContainEqual({ name: 'MESSAGES', datatype: 'BYTES', shape: [-1, -1, 2] });
+  expect(outputs).toContainEqual({ name: 'SUBCATEGORY_SCORES', datatype: 'FP32', shape: [-1, 13] });
   const config = await client.config();
   expect(config.max_batch_size).toBe(64);
   expect(config.input).toHaveLength(9);
@@ -22,9 +21,7 @@ it('describes its inputs, its outputs and how it batches (C-201)', async () => {
 describe('verdicts', () => {
   it('answers a batch with raw tensors of the declared shapes and echoes the id (C-212)', async () => {
     const reply = await client.infer({ id: 'r-1', tensors: promptInputs(['one', 'two', 'three']) });
-    expect(reply.id).toBe('r-1');
-    expect(reply.model_name).toBe('guard');
-    expect(reply.model_version).toBe('1');
+    expect(reply).toMatchObject({ id: 'r-1', model_name: 'guard', model_version: '1' });
     expect(reply.outputs.map(({ name, datatype, shape }) => [name, datatype, shape])).toEqual([
       ['SCORE', 'FP32', [3, 1]],
       ['FLAGGED', 'BOOL', [3, 1]],
@@ -52,19 +49,16 @@ describe('verdicts', () => {
   });
 
   it('takes typed contents as well as raw ones', async () => {
-    const typed = (name: string, text: string) => ({
-      name,
-      datatype: 'BYTES',
+    const typed = (name: string, text: string) => {
+      return { name, datatype: 'BYTES', shape: [1, 1], contents: { bytes_contents: [Buffer.from(text)] } };
+    };
+    const write = {
+      name: 'CACHE_WRITE',
+      datatype: 'BOOL',
       shape: [1, 1],
-      contents: { bytes_contents: [Buffer.from(text)] },
-    });
-    const reply = await client.infer({
-      inputs: [
-        typed('MODALITY', 'text'),
-        typed('TEXT', 'two'),
-        { name: 'CACHE_WRITE', datatype: 'BOOL', shape: [1, 1], contents: { bool_contents: [true] } },
-      ],
-    });
+      contents: { bool_contents: [true] },
+    };
+    const reply = await client.infer({ inputs: [typed('MODALITY', 'text'), typed('TEXT', 'two'), write] });
     const raw = await client.infer({ tensors: promptInputs(['two']) });
     expect(output(reply, 'SCORE')).toEqual(output(raw, 'SCORE'));
     expect(reply.raw_output_contents).toHaveLength(5);
@@ -74,15 +68,15 @@ describe('verdicts', () => {
     ['image', 'IMAGE', '\x89PNG and more'],
     ['audio', 'AUDIO', 'RIFF....WAVEfmt and more'],
   ])('judges %s by its bytes and by the text beside it (C-205)', async (modality, input, bytes) => {
-    const score = async (content: string, ...text: string[]) => {
+    const score = async (content: string, beside = {}) => {
       const encoded = Buffer.from(content, 'latin1').toString('base64');
-      const tensors = [column('MODALITY', [modality]), column(input, [encoded])];
-      if (text.length > 0) tensors.push(column('TEXT', text));
+      const tensors = row({ MODALITY: modality, [input]: encoded, ...beside });
       return output(await client.infer({ tensors }), 'SCORE')[0];
     };
-    const scores = [await score(bytes), await score(bytes, 'one'), await score(`${bytes}.`)];
+    const text = { TEXT: 'one' };
+    const scores = [await score(bytes), await score(bytes, text), await score(`${bytes}.`)];
     expect(new Set(scores).size).toBe(3);
-    expect(await score(bytes, 'one')).toBe(scores[1]);
+    expect(await score(bytes, text)).toBe(scores[1]);
   });
 });
 
@@ -96,12 +90,9 @@ it('without batching has no batch dimension (C-208)', async () => {
   expect(reply.outputs.map(({ shape }) => shape)).toEqual([[1], [1], [13], [13], [8]]);
   const batched = await client.infer({ tensors: promptInputs(['two']) });
   expect(output(reply, 'SCORE')).toEqual(output(batched, 'SCORE'));
-  const conversation = messages([['user', 'hello']]);
-  const multiturn = await plain.infer({
-    tensors: [flat('REQUEST_TYPE', 'multiturn'), { ...conversation, shape: [1, 2] }],
-  });
+  const turns = { ...messages(['user', 'hello']), shape: [1, 2] };
+  const multiturn = await plain.infer({ tensors: [flat('REQUEST_TYPE', 'multiturn'), turns] });
   expect(output(multiturn, 'SCORE')).toHaveLength(1);
-  await expect(plain.infer({ tensors: promptInputs(['two']) })).rejects.toMatchObject({
-    code: status.INVALID_ARGUMENT,
-  });
+  const refused = plain.infer({ tensors: promptInputs(['two']) });
+  await expect(refused).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, describe, expect, it } from 'vitest';
 import { encodeStreamRequest } from '../../../src/guard/tensors/stream/stream-tensors.ts';
-import { promptInputs } from '../../helpers/guards/guard-client.ts';
+import { inferMessage, promptInputs } from '../../helpers/guards/guard-client.ts';
 import { message } from '../../helpers/guards/moderation-streams.ts';
 import { StreamConnection, type StreamReply } from '../../helpers/guards/stream-client.ts';
 import { sharedGuard } from '../../helpers/guards/shared-guard.ts';
@@ -20,12 +20,8 @@ async function repliesOf(call: ClientDuplexStream<object, StreamReply>): Promise
 }
 
 function request(id: string, text: string): object {
-  const tensors = promptInputs([text]);
-  return {
-    ...{ model_name: 'guard', id, parameters: { triton_enable_empty_final_response: { bool_param: true } } },
-    inputs: tensors.map(({ name, datatype, shape }) => ({ name, datatype, shape })),
-    raw_input_contents: tensors.map(({ raw }) => raw),
-  };
+  const parameters = { triton_enable_empty_final_response: { bool_param: true } };
+  return { ...inferMessage(promptInputs([text])), id, parameters };
 }
 
 describe('streamed inference', () => {
@@ -35,9 +31,7 @@ describe('streamed inference', () => {
     for (let id = 0; id < 600; id++) call.write(request(String(id), id % 7 === 3 ? ' ' : `text ${id}`));
     call.end();
     const got = await replies;
-    expect(got.map(({ infer_response }) => Number(infer_response.id))).toEqual(
-      Array.from({ length: 600 }, (_, id) => id),
-    );
+    expect(got.map(({ infer_response }) => Number(infer_response.id))).toEqual([...Array(600).keys()]);
     for (const [id, { error_message, infer_response }] of got.entries()) {
       if (id % 7 === 3) {
         expect(error_message).toContain('EMPTY_CONTENT');
