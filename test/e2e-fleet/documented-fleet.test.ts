@@ -16,9 +16,11 @@ import { Fleet, expectStatus } from '../helpers/fleet.ts';
 import { redisForTest } from '../helpers/redis/redis.ts';
 import { onlyRun } from '../helpers/run-directory.ts';
 
-/** Keeps a process of the fleet in the background, as if it ran on another machine. */
-const inBackground = (line: string): string =>
-  /^guardsweep (worker|sink) /.test(line) ? `${line} & fleet="\${fleet:-} $!"` : line;
+/** Keeps a process of the fleet in the background, as if it ran on another machine; a feeder only where the page does. */
+const inBackground = (line: string): string => {
+  if (line.startsWith('nohup ')) return `${line} feeder=$!`;
+  return /^guardsweep (worker|sink) /.test(line) ? `${line} & fleet="\${fleet:-} $!"` : line;
+};
 
 /** The pages with the commands of a fleet: the blocks that run here, how many, and what stands for other machines. */
 const PAGES = [
@@ -32,7 +34,7 @@ const PAGES = [
 
 /** A line as it runs here: one Redis, the demonstration guard, and folders of the test, for those of other machines. */
 const onThisMachine = (line: string, redisUrl: string): string =>
-  asBuilt(line.replace(/^nohup (.+?) >.*$/, '$1'))
+  asBuilt(line)
     .replaceAll(/rediss?:\/\/[^\s]*queue-1:6379/g, redisUrl)
     .replaceAll(/grpc:\/\/[^\s]+/g, 'embedded:')
     .replace('/etc/guardsweep/fleet.key', '"$PWD/fleet.key"')
@@ -46,6 +48,7 @@ it.for(PAGES)('the fleet of $path judges a run', async ({ blocks, count }, { sig
   const script = [
     'openssl rand -hex 32 > fleet.key; chmod 600 fleet.key',
     ...typed.map(inBackground),
+    '[ -z "${feeder:-}" ] || wait $feeder',
     'guardsweep verify runs/*-uploads-*',
     // The processes of a fleet end when they are told to.
     'kill -TERM $fleet',

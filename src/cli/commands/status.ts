@@ -89,7 +89,8 @@ export function statusCommand(context: CommandContext): Command {
           for (const dir of watches.keys()) if (!dirs.includes(dir)) watches.delete(dir);
           const statuses: Shown[] = [];
           for (const dir of dirs) statuses.push(await lookOrSay(dir));
-          const over = statuses.every(({ state }) => OVER.has(state));
+          // A run that was just started may have no directory yet.
+          const over = statuses.length > 0 && statuses.every(({ state }) => OVER.has(state));
           show(statuses, { json, isLast: !watch || over }, context);
           if (!watch || over) return;
           await delay(WATCH_EVERY_MS, undefined, { signal: drain });

@@ -96,7 +96,10 @@ export class RunWatch {
    */
   async look(link: RedisLink | 'away' | null, signal: AbortSignal): Promise<RunStatus> {
     const plan = this.#plan;
-    // In this order every shard that is seen as committed is also seen as planned.
+    // In this order everything of a run that is seen as finished is seen, and every shard that is seen as committed is
+    // also seen as planned.
+    const purged = await readPurged(this.#dir);
+    const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
     await this.#chain.poll();
     await plan.poll(signal);
     const { state: planned } = plan;
@@ -104,8 +107,6 @@ export class RunWatch {
     const counts = this.#chain.counts(pass);
     const { endsBefore } = this.#chain;
     const feeder = await readFeeder(this.#dir);
-    const purged = await readPurged(this.#dir);
-    const summary = await (purged === null ? finishedSummary : closedSummary)(this.#dir);
     const whole = summary === null ? await openState(this.#dir, feeder) : 'finished';
     const state = purged === null ? whole : 'purged';
     const rate = state === 'running' ? await recentRate(this.#dir, new Date()) : null;

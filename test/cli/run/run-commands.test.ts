@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { runCommands } from '../../../src/cli/run/run-commands.ts';
 import { hasMarker } from '../../../src/runs/control/control-files.ts';
 import { folderWith, temporaryFolder } from '../../helpers/cli.ts';
-import { typed } from '../terminal.ts';
+import { output, typed } from '../terminal.ts';
 import { newRun } from '../../record/run-fixture.ts';
 
 it('what a job file names is said before anything is read', async () => {
@@ -38,6 +38,22 @@ it.each([
   const listed = JSON.parse((await typed(['status', '--out', out, '--json'])).stdout) as unknown[];
   expect(listed).toMatchObject([{ state: 'unreadable', dir: other }, { state: 'stopped' }]);
   expect((await typed(['status', other])).status).not.toBe(0);
+});
+
+it('status --watch waits for the first run of a folder', async () => {
+  const { dir, record } = await newRun();
+  const out = await temporaryFolder();
+  const interrupt = new AbortController();
+  const interrupts = { drain: interrupt.signal, stop: interrupt.signal };
+  const stdout = output();
+  const args = ['status', '--watch', '--json', '--out', out];
+  const watching = typed(args, { context: { stdout, interrupts } });
+  await stdout.begun;
+  expect(stdout.text()).toBe('[]\n');
+  await cp(dir, join(out, record.run), { recursive: true });
+  await expect.poll(() => stdout.text(), { timeout: 20_000 }).toContain(record.run);
+  interrupt.abort();
+  expect((await watching).status).toBe(0);
 });
 
 it('a run may be named by its name alone where the output folder holds it', async () => {

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { finishRun } from '../../../src/sink/final-files/finish.ts';
 import { commitsName } from '../../../src/files/run-files.ts';
+import { PlanTail } from '../../../src/ingest/plan/plan-tail.ts';
 import { clearMarker, setMarker } from '../../../src/runs/control/control-files.ts';
 import { FeedClaim } from '../../../src/runs/control/feed-claim.ts';
 import { readRunState, RunWatch } from '../../../src/fleet/status/run-status.ts';
@@ -74,6 +75,34 @@ describe('where a run stands', () => {
     await feeder.release();
     expect((await look()).state).toBe('stopped');
     for (const writer of [log, second, plan, planned]) await writer.close();
+  });
+
+  it('is not said to be finished before all of it is counted, even if it ends during the look', async () => {
+    const run = await newRun();
+    const log = await claim(run);
+    const plan = await openPlan(run.dir, log);
+    const shard = shardOf(0, [0, 1]);
+    const results = [resultOf(shard)];
+    const watch = await RunWatch.open(run.dir, signal);
+    const { poll } = PlanTail.prototype;
+    vi.spyOn(PlanTail.prototype, 'poll').mockImplementationOnce(async function (this: PlanTail, given) {
+      await poll.call(this, given);
+      await plan.append([planLine(shard), closingOf(run.record, 1, results)]);
+      await log.commit(results[0]!);
+      await finishRun(log, signal);
+    });
+    expect(await watch.look(null, signal)).toMatchObject({
+      state: 'stopped',
+      planned: 0,
+      plan_closed: false,
+    });
+    expect(await watch.look(null, signal)).toMatchObject({
+      state: 'finished',
+      planned: 2,
+      plan_closed: true,
+    });
+    await log.close();
+    await plan.close();
   });
 
   it('names the first line of the log that is damaged, whenever it is looked at', async () => {
