@@ -104,7 +104,8 @@ describe('a run by a fleet', { timeout: 240_000 }, () => {
     await redis.boot();
     const done = await feeder.finished();
     expectStatus(done, 0);
-    expect(done.stderr.match(/is unavailable; waiting/g)).toHaveLength(1);
+    for (const said of [/is unavailable; waiting/g, /Redis is back/g])
+      expect(done.stderr.match(said)).toHaveLength(1);
     await expectUndisturbed(run);
   });
 

@@ -8,7 +8,7 @@ import type { JobCodec } from '../../src/queue/redis/redis-queue.ts';
 const never = new AbortController().signal;
 
 /** Runs a consumer until everything expected was handled, then ends it. */
-async function consumeUntil(
+export async function consumeUntil(
   queue: WorkQueue<number>,
   done: () => boolean,
   handle: (value: number) => Promise<void>,
@@ -30,12 +30,8 @@ export function queueConformance(
     it('hands over everything once', async () => {
       const queue = await make(3);
       const seen: number[] = [];
-      const consuming = consumeUntil(
-        queue,
-        () => seen.length >= 100,
-        async (value) => void seen.push(value),
-        2,
-      );
+      const handle = async (value: number) => void seen.push(value);
+      const consuming = consumeUntil(queue, () => seen.length >= 100, handle, 2);
       for (let value = 0; value < 100; value++) await queue.add(value, never);
       await consuming;
       expect(seen.sort((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, value) => value));
@@ -48,7 +44,7 @@ export function queueConformance(
       let added = false;
       const third = queue.add(3, never).then(() => (added = true));
       const seen: number[] = [];
-      const handle = async (value: number): Promise<void> => {
+      const handle = async (value: number) => {
         // What is being handled still takes up its place.
         if (value === 1) expect(added).toBe(false);
         seen.push(value);
@@ -61,11 +57,9 @@ export function queueConformance(
     it('never runs more handlers than it was allowed', async () => {
       const queue = await make(100);
       for (let value = 0; value < 50; value++) await queue.add(value, never);
-      let running = 0;
-      let most = 0;
-      let done = 0;
+      let [running, most, done] = [0, 0, 0];
       const full = gate();
-      const handle = async (): Promise<void> => {
+      const handle = async () => {
         most = Math.max(most, ++running);
         if (running === 4) full.open();
         await full.opened;
@@ -97,18 +91,16 @@ export function queueConformance(
       for (let value = 0; value < 10; value++) await queue.add(value, never);
       const finished: number[] = [];
       const failing = gate();
-      const consuming = queue.consume(
-        async (value) => {
-          if (value === 1) {
-            failing.open();
-            throw new Error('handler failed');
-          }
-          await failing.opened;
-          await delay(20);
-          finished.push(value);
-        },
-        { concurrency: 2, signal: never },
-      );
+      const handle = async (value: number) => {
+        if (value === 1) {
+          failing.open();
+          throw new Error('handler failed');
+        }
+        await failing.opened;
+        await delay(20);
+        finished.push(value);
+      };
+      const consuming = queue.consume(handle, { concurrency: 2, signal: never });
       await expect(consuming).rejects.toThrow('handler failed');
       expect(finished).toEqual([0]);
     });
@@ -118,7 +110,7 @@ export function queueConformance(
       for (let value = 0; value < 4; value++) await queue.add(value, never);
       const seen: number[] = [];
       let refused = false;
-      const handle = async (value: number): Promise<void> => {
+      const handle = async (value: number) => {
         if (value === 1 && !refused) {
           refused = true;
           throw new Requeue(20);

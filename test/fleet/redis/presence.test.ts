@@ -1,18 +1,9 @@
 import { expect, it } from 'vitest';
-import { Lease } from '../../../src/fleet/redis/lease.ts';
 import { listPresent, Presence } from '../../../src/fleet/redis/presence.ts';
 import { linkForTest, redisForTest } from '../../helpers/redis/redis.ts';
 import { settled } from '../../helpers/settled.ts';
 
 const never = new AbortController().signal;
-
-it('a lease that its holder does not renew is free for the next', async () => {
-  const link = await linkForTest(await redisForTest());
-  const [gone, next] = ['gone', 'next'].map((holder) => new Lease(link, 'run', holder, 500));
-  expect(await gone!.take(never)).toBe(true);
-  expect(await next!.take(never)).toBe(false);
-  await settled(() => next!.take(never));
-});
 
 it('a process that announces itself no more is forgotten', async () => {
   const link = await linkForTest(await redisForTest());
