@@ -8,11 +8,11 @@ import { corpus, readItems } from './read-items.ts';
 
 /**
  * A file in `inputs` and its items in `expected`: dropping both there makes a test. `config` overrides how the file is
- * read, `itemBytes` how large an item may be.
+ * read, `limits` how large an item may be.
  */
 interface Expected {
   readonly config?: Partial<SourceConfig>;
-  readonly itemBytes?: number;
+  readonly limits?: { readonly itemBytes: number };
   readonly items: readonly unknown[];
 }
 
@@ -27,17 +27,13 @@ function compact(item: Item): unknown {
     ...(item.part === null ? {} : { part: item.part }),
     ...(item.turn === null ? {} : { turn: item.turn }),
   };
-  if (item.settled !== null) {
-    return {
-      id: item.id,
-      ...optional,
-      requestType: item.requestType,
-      modality: item.modality,
-      error: item.settled.error?.code,
-    };
+  const { id, request, settled } = item;
+  if (settled !== null) {
+    const { requestType, modality } = item;
+    return { id, ...optional, requestType, modality, error: settled.error?.code };
   }
-  const request = Object.entries(item.request).filter(([name]) => name !== 'modality');
-  return { id: item.id, ...optional, ...Object.fromEntries(request) };
+  const asked = Object.entries(request).filter(([name]) => name !== 'modality');
+  return { id, ...optional, ...Object.fromEntries(asked) };
 }
 
 describe('the items of', () => {
@@ -45,7 +41,7 @@ describe('the items of', () => {
     const expected = JSON.parse(readFileSync(`${folder}expected/${name}.json`, 'utf8')) as Expected;
 
     test(name, async () => {
-      const items = await readItems([corpus(`${folder}inputs/${name}`, expected.config)], expected.itemBytes);
+      const items = await readItems([corpus(`${folder}inputs/${name}`, expected.config)], expected.limits);
       expect(items.map(compact)).toEqual(expected.items);
       expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index));
       const places = items.map(({ source, part, turn }) => `${source.row} ${part} ${turn}`);

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
@@ -91,11 +90,8 @@ const CASES = parseCases(String.raw`
 describe('what records hold in lists and objects', () => {
   const folder = testFolder();
 
-  const write = (records: readonly unknown[]): string =>
-    folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-
   const items = async (record: unknown): Promise<string[]> =>
-    (await readItems([corpus(write([record]))])).map(shown);
+    (await readItems([corpus(folder.jsonl(record))])).map(shown);
 
   test.each(CASES)('%s', async (_name, record, expected) => {
     expect((await items(record)).map((item) => item.replaceAll('\n', '\\n'))).toEqual(expected);
@@ -107,26 +103,23 @@ describe('what records hold in lists and objects', () => {
   });
 
   test('a bare list of turns is looked into as one in a record is', async () => {
-    const reply = {
-      role: 'assistant',
-      content: 'ok',
-      mood: 'bad',
-      reasoning: 'bad words',
-      replies: [{ text: 'more' }],
-    };
-    const config = corpus(write([[{ role: 'user', content: 'hi' }, reply]]));
-    expect((await readItems([config])).map(shown)).toEqual([
+    const more = { mood: 'bad', reasoning: 'bad words', replies: [{ text: 'more' }] };
+    const turns = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'ok', ...more },
+    ];
+    expect(await items(turns)).toEqual([
       'a.jsonl#1: user=hi | assistant=ok',
       'a.jsonl#1#nested1: bad words',
       'a.jsonl#1#nested2: more',
     ]);
-    const { unjudgedColumns } = await inspect([config]);
+    const { unjudgedColumns } = await inspect([corpus(folder.at('a.jsonl'))]);
     expect(unjudgedColumns).toEqual([{ path: 'a.jsonl', columns: ['"mood"'] }]);
   });
 
   test('what is nested too deeply, or too much for one record, is one item with an error', async () => {
-    const path = folder.at('deep.jsonl');
-    writeFileSync(path, `{"id":"x","text":"T","deep":${'['.repeat(50_000)}"far in"${']'.repeat(50_000)}}\n`);
+    const deep = `${'['.repeat(50_000)}"far in"${']'.repeat(50_000)}`;
+    const path = folder.write('deep.jsonl', `{"id":"x","text":"T","deep":${deep}}\n`);
     expect((await readItems([corpus(path)])).map(shown)).toEqual(['x: T', 'x#nested1: MALFORMED_ROW']);
     const texts = Array.from({ length: 50_010 }, (_, at) => ({ text: `text ${at}` }));
     const many = await items({ id: 'x', many: texts });
@@ -136,10 +129,9 @@ describe('what records hold in lists and objects', () => {
 
   test('names at the terminal the nested strings that nobody judges', async () => {
     const by = { lang: 'en', 'what somebody once wrote here': { x: 'c' } };
-    const configs = [corpus(write([{ id: 'x', topic: 'a', text: 'T', tags: ['b'], by }]))];
-    expect((await inspect(configs)).unjudgedColumns).toEqual([
-      { path: 'a.jsonl', columns: ['"topic"', '"tags"', '"by.lang"', 'inside column 5'] },
-    ]);
+    const path = folder.jsonl({ id: 'x', topic: 'a', text: 'T', tags: ['b'], by });
+    const columns = ['"topic"', '"tags"', '"by.lang"', 'inside column 5'];
+    expect((await inspect([corpus(path)])).unjudgedColumns).toEqual([{ path: 'a.jsonl', columns }]);
   });
 
   test('no words are lost, wherever they are', async () => {
@@ -156,7 +148,7 @@ describe('what records hold in lists and objects', () => {
     })).value;
     await fc.assert(
       fc.asyncProperty(value, async (inner) => {
-        const found = await readItems([corpus(write([{ text: 'main words', inner: [inner] }]))]);
+        const found = await readItems([corpus(folder.jsonl({ text: 'main words', inner: [inner] }))]);
         const judged = found.map(shown).join('\n');
         const isRefused = found.some(({ settled }) => settled !== null);
         expect(new Set(found.map(({ part }) => part)).size).toBe(found.length);

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceConfig } from '../../src/config/run-config.ts';
-import type { Item } from '../../src/domain/item.ts';
 import { corpus, parseCases, readItems, testFolder } from './read-items.ts';
-
-const turn = (role: string, content: unknown = `what the ${role} says`) => ({ role, content });
 
 /** A name after `#`, the record as JSON, and what is expected of each of its items after `=`, as JSON. */
 const CASES = parseCases(String.raw`
@@ -40,17 +37,16 @@ const CASES = parseCases(String.raw`
 describe('the roles that turns have in their record (C-211)', () => {
   const folder = testFolder();
 
-  async function items(record: unknown, overrides: Partial<SourceConfig> = {}): Promise<Item[]> {
-    const path = folder.write('a.jsonl', `${JSON.stringify(record)}\n`);
-    return readItems([corpus(path, overrides)]);
-  }
+  const items = (record: unknown, overrides: Partial<SourceConfig> = {}) =>
+    readItems([corpus(folder.jsonl(record), overrides)]);
 
   test.each(CASES)('%s', async (_, record, roles) => {
     expect((await items(record)).map((item) => JSON.stringify(item.roles))).toEqual(roles);
   });
 
   test('of every turn, those up to it', async () => {
-    const messages = [turn('user'), turn('tool'), turn('system'), turn('function'), turn('x'), turn('tool')];
+    const roles = ['user', 'tool', 'system', 'function', 'x', 'tool'];
+    const messages = roles.map((role) => ({ role, content: `what the ${role} says` }));
     const found = await items({ messages }, { audit: 'every-turn' });
     expect(found.map((item) => [item.id, item.settled?.error?.code ?? null, item.roles])).toEqual([
       ['a.jsonl#1#1', null, null],

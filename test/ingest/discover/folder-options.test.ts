@@ -7,10 +7,8 @@ describe('columns and an encoding that are named for a folder', () => {
 
   const write = (name: string, content: string | Buffer) => folder.write(`folder/${name}`, content);
 
-  async function read(overrides: Partial<SourceConfig> = {}): Promise<string[]> {
-    const items = await readItems([corpus(folder.at('folder'), overrides)]);
-    return items.map((item) => `${item.id}: ${asked(item)}`);
-  }
+  const read = async (overrides: Partial<SourceConfig> = {}): Promise<string[]> =>
+    (await readItems([corpus(folder.at('folder'), overrides)])).map((item) => `${item.id}: ${asked(item)}`);
 
   test('a column is judged in the files that have it, and the others are read as without it', async () => {
     write('a.csv', 'headline,remarks\none,three\n');

@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Replay } from '../../../src/config/run-config.ts';
-import type { Item } from '../../../src/domain/item.ts';
 import { corpus, readItems, testFolder } from '../read-items.ts';
 
 const REPLAY: Replay = { chunkChars: 8, cadenceChunks: 2 };
 
 const folder = testFolder();
 
-async function itemsOf(records: readonly unknown[], asStream: Replay | null): Promise<Item[]> {
-  const path = folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  return readItems([corpus(path, { asStream })]);
-}
+const itemsOf = (records: readonly unknown[], asStream: Replay | null) =>
+  readItems([corpus(folder.jsonl(...records), { asStream })]);
 
 /** What an item asks: prompt and chunks, or its code and its reason. */
 async function replayed(...records: unknown[]): Promise<unknown[]> {
@@ -37,25 +34,18 @@ describe('generations that are replayed', () => {
   });
 
   it('are the final turns of conversations, with the turns before as the prompt', async () => {
-    const messages = [
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: 'How?' },
-      { role: 'assistant', content: 'Stir it.' },
-    ];
+    const turns = { system: 'Be brief.', user: 'How?', assistant: 'Stir it.' };
+    const messages = Object.entries(turns).map(([role, content]) => ({ role, content }));
     expect(await replayed({ messages })).toEqual([['Be brief.\n\nHow?', 'Stir it.']]);
     expect(await replayed({ messages: messages.slice(0, 2) })).toEqual(['no_generation']);
     expect(await replayed({ messages: messages.slice(2) })).toEqual(['no_generation']);
   });
 
   it('are missed one by one where a record holds none', async () => {
-    expect(
-      await replayed(
-        { text: 'A text on its own.' },
-        { prompt: ' ', chunks: ['No prompt.'] },
-        { prompt: 'How?', chunks: ['', ' '] },
-        { prompt: 'How?', response: 5 },
-      ),
-    ).toEqual(['no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']]);
+    const silent = { prompt: 'How?', chunks: ['', ' '] };
+    const records = [{ text: 'A text on its own.' }, { prompt: ' ', chunks: ['No prompt.'] }, silent];
+    const outcomes = ['no_generation', 'no_generation', 'EMPTY_CONTENT', ['How?', '5']];
+    expect(await replayed(...records, { prompt: 'How?', response: 5 })).toEqual(outcomes);
   });
 });
 

@@ -9,39 +9,33 @@ const folder = testFolder();
 const items = async (path: string, overrides: Partial<SourceConfig> = {}): Promise<unknown[][]> =>
   (await readItems([corpus(path, overrides)])).map((item) => [item.id, item.part, asked(item)]);
 
-const writeJson = (...records: unknown[]): string =>
-  folder.write('a.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-
 const ENCODED = Buffer.from(Array.from({ length: 400 }, (_, at) => (at * at * 7919) % 251)).toString(
   'base64',
 );
 
 describe('a column of lists is judged element by element', () => {
+  const comments = (...lists: unknown[][]) =>
+    items(folder.jsonl(...lists.map((list) => ({ comments: list }))), { textColumns: ['comments'] });
+
   test('objects with a text, in the column that was asked for', async () => {
-    const record = { id: 'x', comments: [{ text: 'one' }, { text: 'two words' }] };
-    expect(await items(writeJson(record), { textColumns: ['comments'] })).toEqual([
-      ['x', 'comments[1]', 'one'],
-      ['x#nested2', 'comments[2]', 'two words'],
+    expect(await comments([{ text: 'one' }, { text: 'two words' }])).toEqual([
+      ['a.jsonl#1', 'comments[1]', 'one'],
+      ['a.jsonl#1#nested2', 'comments[2]', 'two words'],
     ]);
   });
 
   test('whose numbers are those of the elements, blank ones included', async () => {
-    const record = { id: 'x', comments: ['one', ' ', null, 4, 'five'] };
-    expect(await items(writeJson(record), { textColumns: ['comments'] })).toEqual([
-      ['x', 'comments[1]', 'one'],
-      ['x#nested2', 'comments[2]', 'EMPTY_CONTENT'],
-      ['x#nested3', 'comments[3]', 'EMPTY_CONTENT'],
-      ['x#nested4', 'comments[4]', '4'],
-      ['x#nested5', 'comments[5]', 'five'],
+    expect(await comments(['one', ' ', null, 4, 'five'])).toEqual([
+      ['a.jsonl#1', 'comments[1]', 'one'],
+      ['a.jsonl#1#nested2', 'comments[2]', 'EMPTY_CONTENT'],
+      ['a.jsonl#1#nested3', 'comments[3]', 'EMPTY_CONTENT'],
+      ['a.jsonl#1#nested4', 'comments[4]', '4'],
+      ['a.jsonl#1#nested5', 'comments[5]', 'five'],
     ]);
   });
 
   test('encoded data, images and a list without elements are items', async () => {
-    const records = [
-      { comments: [ENCODED, 'data:image/png;base64,iVBORw0KGgo=', 'three'] },
-      { comments: [] },
-    ];
-    expect(await items(writeJson(...records), { textColumns: ['comments'] })).toEqual([
+    expect(await comments([ENCODED, 'data:image/png;base64,iVBORw0KGgo=', 'three'], [])).toEqual([
       ['a.jsonl#1', 'comments[1]', 'UNSUPPORTED_TYPE'],
       ['a.jsonl#1#nested2', 'comments[2]', 'image'],
       ['a.jsonl#1#nested3', 'comments[3]', 'three'],

@@ -1,19 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { appendFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import { type Item, chooseLane } from '../../../src/domain/item.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { JPEG, NEVER, asked, corpus, itemsOf, readItems, testFolder, inspect } from '../read-items.ts';
+import { asked, corpus, inspect, itemsOf, JPEG, listed, PNG, readItems, testFolder } from '../read-items.ts';
 
-const PNG = Buffer.from(
-  '89504e470d0a1a0a0000000d4948445200000001000000010806000000000000000000000049454e44',
-  'hex',
-);
 const MP3 = Buffer.from('ID3\x04\0\0');
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('media files', () => {
   const home = testFolder();
@@ -36,12 +29,13 @@ describe('media files', () => {
     write('a/photo.bin', JPEG);
     write('clip.jpg', MP3);
     const [photo, clip] = await read();
+    const hashed = { sha256: hash('sha256', JPEG), bytes: JPEG.length };
     expect(photo).toMatchObject({
       id: 'a/photo.bin',
-      source: { row: null, sha256: sha256(JPEG), bytes: JPEG.length },
+      source: { row: null, ...hashed },
       request: {
         modality: 'image',
-        file: { corpus: 'uploads', path: 'a/photo.bin', sha256: sha256(JPEG), bytes: JPEG.length },
+        file: { corpus: 'uploads', path: 'a/photo.bin', ...hashed },
         caption: null,
       },
     });
@@ -61,16 +55,13 @@ describe('media files', () => {
     };
     for (const [name, content] of Object.entries(files)) write(name, content);
     for (const name of ['empty.jpg', 'empty.wav']) write(name, '');
-    expect(await told()).toEqual({
-      ...Object.fromEntries(Object.keys(files).map((name) => [name, 'UNSUPPORTED_TYPE'])),
-      'empty.jpg': 'EMPTY_CONTENT',
-      'empty.wav': 'EMPTY_CONTENT',
-    });
+    const codes = Object.fromEntries(Object.keys(files).map((name) => [name, 'UNSUPPORTED_TYPE']));
+    expect(await told()).toEqual({ ...codes, 'empty.jpg': 'EMPTY_CONTENT', 'empty.wav': 'EMPTY_CONTENT' });
   });
 
   test('beyond the bound are not read', async () => {
     write('large.jpg', Buffer.concat([JPEG, Buffer.alloc(1000)]));
-    const [item] = await readItems([corpus(home.at('uploads'))], 1000, 1000);
+    const [item] = await readItems([corpus(home.at('uploads'))], { itemBytes: 1000, mediaBytes: 1000 });
     expect(item).toMatchObject({
       source: { sha256: null, bytes: JPEG.length + 1000 },
       settled: { error: { code: 'ITEM_TOO_LARGE' } },
@@ -98,8 +89,7 @@ describe('media files', () => {
     for (const name of ['a', 'b', 'c']) write(`${name}.jpg`, JPEG);
     for (const name of ['d', 'e']) write(`${name}.jpg`, broken);
     for (const name of ['a', 'b', 'c', 'd', 'e']) write(`${name}.txt`, 'beside');
-    const configs = [corpus(home.at('uploads'))];
-    const { sources } = await expandSources(configs, NEVER);
+    const { sources, configs } = await listed(home.at('uploads'));
     const read = async (): Promise<unknown[]> =>
       (await itemsOf(sources, configs)).map(({ seq, source }) => [seq, source.path]);
     const before = await read();
@@ -128,13 +118,8 @@ describe('media files', () => {
       write('note.txt', 'a note');
       write('unlisted.jpg', JPEG);
       const items = await read();
-      expect(
-        items.map(({ id, source, request }) => [
-          id,
-          source.path,
-          request && 'file' in request ? request.caption : '',
-        ]),
-      ).toEqual([
+      const caption = ({ request }: Item) => (request && 'file' in request ? request.caption : '');
+      expect(items.map((item) => [item.id, item.source.path, caption(item)])).toEqual([
         ['first', 'uploads/a.jpg', 'one, two\n\nthe manifest comes first'],
         ['third', 'uploads/note.txt', ''],
         ['second', 'uploads/sub/b.mp3', 'said'],
@@ -163,11 +148,8 @@ describe('media files', () => {
       write('a.jpg', JPEG);
       write('note.txt', 'a note');
       write('manifest.csv', 'path,caption,comment\na.jpg,a caption,some words\nnote.txt,of a note,\n');
-      expect(await told()).toEqual({
-        'a.jpg': 'a caption',
-        'manifest.csv#2': 'MALFORMED_ROW',
-        'note.txt': 'a text',
-      });
+      const items = { 'a.jpg': 'a caption', 'manifest.csv#2': 'MALFORMED_ROW', 'note.txt': 'a text' };
+      expect(await told()).toEqual(items);
       const { tables } = await inspect([corpus(home.at('uploads'))]);
       expect(tables).toMatchObject([{ path: 'uploads/manifest.csv', judged: [], not_judged: ['"comment"'] }]);
     });
@@ -185,44 +167,27 @@ describe('media files', () => {
     write('sub/r.mp3', MP3);
     write('sub/r.TXT', 'said');
     write('manifest.csv', 'path,id,caption\nq.jpg,second,listed\nsub/r.mp3,deep,\n');
-    const folder = home.at('uploads');
-    const contents = async (...paths: string[]): Promise<(string | null)[]> =>
-      (await readItems(paths.map((path) => corpus(path))))
+    const contents = async (...names: string[]): Promise<(string | null)[]> =>
+      (await readItems(names.map((name) => corpus(home.at('uploads', name)))))
         .filter(({ source }) => /\.(?:png|jpg|mp3)$/.test(source.path))
         .map(({ contentSha256 }) => contentSha256)
         .sort();
-    const all = await contents(folder);
+    const all = await contents('.');
     expect(new Set(all).size).toBe(3);
-    const named = ['p.png', 'q.jpg', 'sub/r.mp3'].map((name) => join(folder, name));
-    for (const given of [
-      [join(folder, '**/*.{png,jpg,mp3}')],
-      [join(folder, '**')],
-      named,
-      [folder, ...named],
-    ]) {
-      expect(await contents(...given)).toEqual(all);
-    }
+    for (const given of ['**/*.{png,jpg,mp3}', '**', 'p.png q.jpg sub/r.mp3', '. p.png q.jpg sub/r.mp3'])
+      expect(await contents(...given.split(' '))).toEqual(all);
   });
 
-  test('a text that is asked for itself is an item, whatever it describes', async () => {
+  test.each([
+    ['p.jpg p.txt', ['image', 'beside']],
+    ['*.txt', ['beside']],
+    ['. p.txt', ['image', 'beside']],
+    ['. p.jpg', ['image']],
+  ])('a text that is asked for itself is an item, whatever it describes: %s', async (given, expected) => {
     write('p.jpg', JPEG);
     write('p.txt', 'beside');
-    const [photo, text] = ['p.jpg', 'p.txt'].map((name) => home.at('uploads', name)) as [string, string];
-    const folder = home.at('uploads');
-    for (const [given, expected] of [
-      [
-        [photo, text],
-        ['image', 'beside'],
-      ],
-      [[home.at('uploads/*.txt')], ['beside']],
-      [
-        [folder, text],
-        ['image', 'beside'],
-      ],
-      [[folder, photo], ['image']],
-    ]) {
-      expect((await readItems(given!.map((path) => corpus(path)))).map(asked)).toEqual(expected);
-    }
+    const configs = given.split(' ').map((name) => corpus(home.at('uploads', name)));
+    expect((await readItems(configs)).map(asked)).toEqual(expected);
   });
 
   test('have changed when the file, the text beside it or the manifest has', async () => {
@@ -230,8 +195,7 @@ describe('media files', () => {
     write('b.jpg', JPEG);
     write('b.txt', 'caption');
     write('manifest.csv', 'path,id\na.jpg,first\n');
-    const configs = [corpus(home.at('uploads'))];
-    const { sources } = await expandSources(configs, NEVER);
+    const { sources, configs } = await listed(home.at('uploads'));
     const codes = async () =>
       (await itemsOf(sources, configs)).slice(0, 2).map(({ settled }) => settled?.error?.code ?? null);
     expect(await codes()).toEqual([null, null]);

@@ -11,11 +11,8 @@ import {
   xlsx,
   zipOf,
 } from '../../helpers/documents.ts';
-import { pngFile } from '../../helpers/png.ts';
-import { testFolder } from '../read-items.ts';
+import { PNG, testFolder } from '../read-items.ts';
 import { partTexts, readUnpacked } from './unpacked-items.ts';
-
-const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
 
 describe('an office document', () => {
   const folder = testFolder();

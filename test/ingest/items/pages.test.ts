@@ -1,10 +1,8 @@
-import { strToU8, zipSync } from 'fflate';
 import { describe, expect, test } from 'vitest';
-import { pngFile } from '../../helpers/png.ts';
-import { testFolder } from '../read-items.ts';
+import { zipOf } from '../../helpers/documents.ts';
+import { PNG, testFolder } from '../read-items.ts';
 import { partTexts, readUnpacked } from './unpacked-items.ts';
 
-const PNG = pngFile({ width: 1, height: 1, depth: 8, colourType: 2 }, Buffer.from('not looked at here'));
 const URL = `data:image/png;base64,${PNG.toString('base64')}`;
 
 describe('a page', () => {
@@ -77,8 +75,8 @@ an icon no script a picture typed hint\nlong\nfield\nsmall\na tooltip`,
       ...['<xmp>hostile', '<plaintext>hostile', '<iframe>hostile</iframe>', '<!-- <!-- <b>hostile'],
       ...['<select><option label=hostile>', '<noframes>hostile', '<script>a</script hostile>hostile'],
     ];
-    const files = Object.fromEntries(texts.map((text, at) => [`${at}.html`, strToU8(text)]));
-    const zip = zipSync({ 'inner.zip': zipSync(files) });
+    const files = Object.fromEntries(texts.map((text, at) => [`${at}.html`, text]));
+    const zip = zipOf({ 'inner.zip': zipOf(files) });
     const items = await readUnpacked(folder.at('a.zip'), zip);
     for (const [at, text] of texts.entries()) {
       const parts = items.filter(({ part }) => part?.startsWith(`inner.zip/${at}.html`));
@@ -88,9 +86,7 @@ an icon no script a picture typed hint\nlong\nfield\nsmall\na tooltip`,
 
   test('without text is an item that says so, and no image becomes a page by its name', async () => {
     expect(await partsOf('a.html', '<html><script>code()</script>')).toEqual({ '': 'EMPTY_CONTENT' });
-    expect(await partsOf('b.zip', zipSync({ 'a.html': strToU8('<br>'), 'b.html': PNG }))).toEqual({
-      'a.html': 'EMPTY_CONTENT',
-      'b.html': 'image',
-    });
+    const parts = { 'a.html': 'EMPTY_CONTENT', 'b.html': 'image' };
+    expect(await partsOf('b.zip', zipOf({ 'a.html': '<br>', 'b.html': PNG }))).toEqual(parts);
   });
 });

@@ -61,6 +61,7 @@ describe('a PDF document', () => {
     });
   });
 
+  const words = { content: showText('words') };
   const encryption = `/ID [(0123456789abcdef) (0123456789abcdef)]
     /Encrypt << /Filter /Standard /V 1 /R 2 /O (${'o'.repeat(32)}) /U (${'u'.repeat(32)}) /P -4 >>`;
   const xfa = { objects: [stream('<xdp/>')], catalog: '/AcroForm << /XFA 4 0 R /Fields [] >>' };
@@ -75,11 +76,7 @@ describe('a PDF document', () => {
   const chinese = { content: 'BT /G 9 Tf <4e2d6587> Tj ET', resources: '/Font << /G 4 0 R >>' };
 
   test.each<[string, Buffer, string]>([
-    [
-      'an encrypted one',
-      pdfOf([{ content: showText('words') }], { trailer: encryption }),
-      'null: UNSUPPORTED_TYPE',
-    ],
+    ['an encrypted one', pdfOf([words], { trailer: encryption }), 'null: UNSUPPORTED_TYPE'],
     ['a damaged one', Buffer.from('%PDF-1.7\nwords'), 'null: UNREADABLE_SOURCE'],
     ['one with a form of XFA', pdfOf([{ content: '' }], xfa), 'form: UNSUPPORTED_TYPE'],
     ['one with an image that cannot be decoded', pdfOf([shown], { objects: [jpeg2000] }), 'page 1'],

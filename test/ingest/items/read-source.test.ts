@@ -1,31 +1,29 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { appendFileSync, chmodSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import { contentSha256 } from '../../../src/domain/content-hash.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { SourceSnapshot } from '../../../src/ingest/sources/sources-file.ts';
 import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
 import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { NEVER, corpus, readItems, testFolder } from '../read-items.ts';
+import { corpus, listed, NEVER, readItems, testFolder } from '../read-items.ts';
 import { asOrdinaryUser } from '../../helpers/ordinary-user.ts';
 
-const MEBIBYTE = 1024 * 1024;
+const MEBIBYTE = 2 ** 20;
 
 describe('reading a source', () => {
   const home = testFolder();
   const { write } = home;
 
-  const takeSnapshot = async (path: string): Promise<SourceSnapshot> =>
-    (await expandSources([corpus(path)], NEVER)).sources[0]!;
+  const takeSnapshot = async (path: string): Promise<SourceSnapshot> => (await listed(path)).sources[0]!;
 
   async function* batches(source: SourceSnapshot, itemBytes = MEBIBYTE): AsyncGenerator<readonly Item[]> {
     const configs = [corpus(source.absolute)];
     const snapshots = new SourceSnapshots([source], configs);
-    const limits = { itemBytes, mediaBytes: MEBIBYTE, unpack: DEFAULT_LIMITS.unpack };
-    yield* readSource(source, configs[0]!, 0, { snapshots, ...limits, signal: NEVER });
+    const options = { ...DEFAULT_LIMITS, itemBytes, mediaBytes: MEBIBYTE, snapshots, signal: NEVER };
+    yield* readSource(source, configs[0]!, 0, options);
   }
 
   async function read(source: SourceSnapshot, between: () => void = () => {}): Promise<Item[]> {
@@ -43,10 +41,7 @@ describe('reading a source', () => {
     const bytes = Buffer.from('\ufeffA text.\n');
     const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.source).toEqual({
-      path: 'a.txt',
-      row: null,
-      line: null,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      ...{ path: 'a.txt', row: null, line: null, sha256: hash('sha256', bytes) },
       ...{ bytes: bytes.length, offset: null, length: null },
     });
     expect(item!.request).toMatchObject({ requestType: 'prompt', text: 'A text.\n' });
@@ -57,7 +52,7 @@ describe('reading a source', () => {
     const bytes = Buffer.alloc(3 * MEBIBYTE, 'a text ');
     const [item] = await read(await takeSnapshot(write('a.txt', bytes)));
     expect(item!.settled!.error!.code).toBe('ITEM_TOO_LARGE');
-    expect(item!.source.sha256).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(item!.source.sha256).toBe(hash('sha256', bytes));
   });
 
   test('a file that changed before it is read is one item, one that changes meanwhile has one more', async () => {
@@ -75,10 +70,10 @@ describe('reading a source', () => {
     const gone = await takeSnapshot(write('gone.csv', 'text\n'));
     unlinkSync(gone.absolute);
     expect(codes(await read(gone))).toEqual(['UNREADABLE_SOURCE']);
-    expect(codes(await read({ ...gone, absolute: home.path }))).toEqual(['SOURCE_CHANGED']);
+    expect(codes(await read({ ...gone, absolute: home.at() }))).toEqual(['SOURCE_CHANGED']);
     const locked = await takeSnapshot(write('locked.csv', 'text\nx\n'));
     chmodSync(locked.absolute, 0);
-    expect(codes(await asOrdinaryUser(home.path, () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
+    expect(codes(await asOrdinaryUser(home.at(), () => read(locked)))).toEqual(['UNREADABLE_SOURCE']);
   });
 
   test('gzip: several members, and damage, which is one item after rows before it', async () => {
@@ -96,21 +91,20 @@ describe('reading a source', () => {
   });
 
   test('a gzip bomb streams in flat memory', async () => {
-    const source = await takeSnapshot(
-      write('bomb.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, `${' '.repeat(1023)}\n`))),
-    );
+    const bomb = (filler: string) => gzipSync(Buffer.alloc(100 * MEBIBYTE, filler));
+    const source = await takeSnapshot(write('bomb.jsonl.gz', bomb(`${' '.repeat(1023)}\n`)));
     const before = process.memoryUsage.rss();
     expect(await read(source)).toEqual([]);
-    const one = await takeSnapshot(write('line.jsonl.gz', gzipSync(Buffer.alloc(100 * 1024 * 1024, 'x'))));
+    const one = await takeSnapshot(write('line.jsonl.gz', bomb('x')));
     expect(codes(await read(one))).toEqual(['ITEM_TOO_LARGE']);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(90 * 1024 * 1024);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(90 * MEBIBYTE);
   });
 
   test.each([
     ['a.csv', 'id,text\n1,"never closed\n', '2,an ordinary row of text\n'],
     ['b.csv', 'text\n"never closed\n', 'an ordinary line of text\n'],
   ])('what follows a record that is not closed streams: %s', async (name, before, record) => {
-    const count = Math.ceil((10 * 1024 * 1024) / record.length);
+    const count = Math.ceil((10 * MEBIBYTE) / record.length);
     const source = await takeSnapshot(write(name, before + record.repeat(count)));
     const start = process.memoryUsage.rss();
     let most = start;
@@ -120,12 +114,12 @@ describe('reading a source', () => {
       most = Math.max(most, process.memoryUsage.rss());
     }
     expect(found).toEqual({ MALFORMED_ROW: 1, ok: count });
-    expect(most - start).toBeLessThan(120 * 1024 * 1024);
+    expect(most - start).toBeLessThan(120 * MEBIBYTE);
   });
 
   test('turns are refused from where all of them would submit more than 1 GB', async () => {
     const turn = { role: 'user', content: 'x'.repeat(29_988) };
-    const path = write('a.jsonl', `${JSON.stringify({ messages: new Array(280).fill(turn) })}\n`);
+    const path = home.jsonl({ messages: new Array(280).fill(turn) });
     const items = await readItems([corpus(path, { audit: 'every-turn' })]);
     // A turn takes 30,000 bytes, and turn n sends n of them.
     const judged = items.filter(({ settled }) => settled === null).length;
@@ -137,20 +131,17 @@ describe('reading a source', () => {
 
   test('a conversation longer than the head is told by how it begins', async () => {
     const long = 'a [long] "text" '.repeat(30_000);
-    const pairs = [
-      ['user', long],
-      ['assistant', 'Yes.'],
-    ];
+    const pairs = Object.entries({ user: long, assistant: 'Yes.' });
     const turns = pairs.map(([role, content]) => ({ role, content }));
     const files = [
       write('a.json', JSON.stringify(turns)),
       write('b.json', JSON.stringify(pairs)),
-      write('c.jsonl', `${JSON.stringify(pairs)}\n${JSON.stringify(turns)}\n`),
+      home.jsonl(pairs, turns),
     ];
     for (const { request } of await readItems(files.map((path) => corpus(path)))) {
       expect(request).toMatchObject({ messages: pairs });
     }
-    const records = write('e.jsonl', JSON.stringify([{ text: long }, { text: 'short' }]));
+    const records = home.jsonl([{ text: long }, { text: 'short' }]);
     expect(codes(await readItems([corpus(records)]))).toEqual(['ok', 'ok']);
   });
 

@@ -1,16 +1,13 @@
 import { hash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { FileState } from '../../../src/files/file-state.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
 import type { ReadBefore } from '../../../src/ingest/items/whole-file-item.ts';
-import { readSource } from '../../../src/ingest/items/read-source.ts';
-import { SourceSnapshots } from '../../../src/ingest/sources/source-snapshots.ts';
-import { JPEG, corpus, NEVER } from '../read-items.ts';
+import { writeFiles } from '../../helpers/cli.ts';
+import { itemsOf, JPEG, listed } from '../read-items.ts';
 
 const KNOWN = '1'.repeat(64);
 
@@ -27,26 +24,17 @@ function before(knows: (state: FileState) => boolean): ReadBefore & { readonly a
 async function folder(below = tmpdir()): Promise<string> {
   const root = await mkdtemp(join(below, 'guardsweep-unchanged-'));
   onTestFinished(() => rm(root, { recursive: true }));
-  await mkdir(join(root, 'c'));
+  await writeFiles(root, { 'c/a.jpg': JPEG });
   return join(root, 'c');
 }
 
-async function read(path: string, readBefore: ReadBefore, onBytes?: () => void): Promise<Item[]> {
-  const configs = [corpus(path)];
-  const { sources } = await expandSources(configs, NEVER);
-  const limits = { itemBytes: 1024, mediaBytes: 1024, unpack: DEFAULT_LIMITS.unpack };
-  const snapshots = new SourceSnapshots(sources, configs);
-  const items: Item[] = [];
-  for (const source of sources) {
-    const options = { snapshots, ...limits, readBefore, signal: NEVER, ...(onBytes ? { onBytes } : {}) };
-    for await (const some of readSource(source, configs[0]!, items.length, options)) items.push(...some);
-  }
-  return items;
+async function read(path: string, readBefore: ReadBefore, onBytes = (): void => {}): Promise<Item[]> {
+  const { sources, configs } = await listed(path);
+  return itemsOf(sources, configs, { itemBytes: 1024, mediaBytes: 1024, readBefore, onBytes });
 }
 
 it('a file that has not changed is not read', async () => {
   const path = await folder();
-  await writeFile(join(path, 'a.jpg'), JPEG);
   await writeFile(join(path, 'a.txt'), 'its caption');
   let pieces = 0;
   const media = before(({ size }) => size === BigInt(JPEG.length));
@@ -59,25 +47,19 @@ it('a file that has not changed is not read', async () => {
 
 it('any other media file is read and remembered, a text is not', async () => {
   const path = await folder();
-  await writeFile(join(path, 'a.jpg'), JPEG);
   await writeFile(join(path, 'b.txt'), 'a text');
   await utimes(join(path, 'a.jpg'), 1000, 1000);
   const media = before(() => false);
   const [item] = await read(path, media);
   const { sha256 } = item!.source;
-  expect(media.added).toEqual([
-    [
-      expect.objectContaining({ size: BigInt(JPEG.length), mtimeNs: 1000n * 10n ** 9n }),
-      { sha256, modality: 'image' },
-    ],
-  ]);
+  const state = expect.objectContaining({ size: BigInt(JPEG.length), mtimeNs: 1000n * 10n ** 9n }) as object;
+  expect(media.added).toEqual([[state, { sha256, modality: 'image' }]]);
 });
 
 it('a file that is kept in memory is read every time: what is written through a mapping shows in none of its times', async () => {
   const memory = '/dev/shm';
   expect((await statfs(memory)).type).toBe(0x0102_1994);
   const path = await folder(memory);
-  await writeFile(join(path, 'a.jpg'), JPEG);
   const media = before(() => true);
   const [item] = await read(path, media);
   expect(item!.source.sha256).toBe(hash('sha256', JPEG));

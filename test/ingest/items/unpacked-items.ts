@@ -1,15 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { DEFAULT_LIMITS } from '../../../src/config/run-config.ts';
 import type { Item } from '../../../src/domain/item.ts';
-import { expandSources } from '../../../src/ingest/discover/expand.ts';
-import { asked, corpus, itemsOf, NEVER } from '../read-items.ts';
+import { asked, corpus, readItems } from '../read-items.ts';
 
 /** The items of a file with such bytes, within the default limits of unpacking but for some. */
 export async function readUnpacked(path: string, bytes: Uint8Array | string, limits = {}): Promise<Item[]> {
   writeFileSync(path, bytes);
-  const configs = [corpus(path)];
-  const { sources } = await expandSources(configs, NEVER);
-  return itemsOf(sources, configs, undefined, undefined, { ...DEFAULT_LIMITS.unpack, ...limits });
+  return readItems([corpus(path)], { unpack: { ...DEFAULT_LIMITS.unpack, ...limits } });
 }
 
 /** What an item is, in a line: its row, part, and kind or code. */

@@ -39,11 +39,10 @@ function itemsOf(steps: readonly Step[]): Item[] {
   return items;
 }
 
+const BEGUN = { firstShard: 5, pass: 2, planned: new Map() };
+
 function cutAll(items: readonly Item[], limits: { shardItems: number; shardBytes: number }): CutShard[] {
-  const cutter = new ShardCutter(
-    { ...DEFAULT_LIMITS, ...limits },
-    { firstShard: 5, pass: 2, planned: new Map() },
-  );
+  const cutter = new ShardCutter({ ...DEFAULT_LIMITS, ...limits }, BEGUN);
   const cut = items.flatMap((item) => cutter.add(item, 3));
   return [...cut, ...cutter.end()];
 }
@@ -114,15 +113,9 @@ describe('cutting shards', () => {
   });
 
   test('closes a shard that too many items of other lanes have passed', () => {
-    const texts = Array.from(
-      { length: 2 * MAX_LAG_ITEMS },
-      () => ({ kind: 'text', bytes: 1, turns: 1 }) as const,
-    );
+    const texts = Array<Step>(2 * MAX_LAG_ITEMS).fill({ kind: 'text', bytes: 1, turns: 1 });
     const items = itemsOf([{ kind: 'whole', bytes: 1, turns: 1 }, ...texts]);
-    const cutter = new ShardCutter(
-      { ...DEFAULT_LIMITS, shardItems: 100_000 },
-      { firstShard: 0, pass: 1, planned: new Map() },
-    );
+    const cutter = new ShardCutter({ ...DEFAULT_LIMITS, shardItems: 100_000 }, BEGUN);
     const cutAt = items.findIndex((item) => cutter.add(item, 0).some(({ shard }) => shard.lane === 'chat'));
     expect(cutAt).toBe(MAX_LAG_ITEMS);
   });

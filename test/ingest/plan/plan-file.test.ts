@@ -2,12 +2,8 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  encodePlanLine,
-  type PlanFileLine,
-  type PlanLine,
-  type PlannedShard,
-} from '../../../src/ingest/plan/plan-line.ts';
+import type { PlanFileLine, PlanLine, PlannedShard } from '../../../src/ingest/plan/plan-line.ts';
+import { encodePlanLine } from '../../../src/ingest/plan/plan-line.ts';
 import { PlanWriter, readPlan, type PlanWriterOptions } from '../../../src/ingest/plan/plan-file.ts';
 import { Failure } from '../../../src/domain/failure.ts';
 import { temporaryFolder } from '../../helpers/cli.ts';
@@ -23,30 +19,16 @@ const OPTIONS: PlanWriterOptions = {
 
 const newPath = async (): Promise<string> => join(await temporaryFolder(), 'plan.jsonl');
 
-function planned(shard: number, pass = 1, more: Partial<PlannedShard> = {}): PlannedShard {
-  return {
-    shard,
-    pass,
-    lane: 'text',
-    seqs: [[shard * 2, shard * 2 + 1]],
-    source: 0,
-    from: 1,
-    to_source: 0,
-    to: 2,
-    items: 2,
-    payload_sha256: 'ab'.repeat(32),
-    items_sha256: 'cd'.repeat(32),
-    ...more,
-  };
-}
-
-const closing = (pass: number, shards: number): PlanLine => ({
-  closed: true,
-  pass,
-  shards,
-  items: shards * 2,
-  items_by_source: [shards * 2],
+const planned = (shard: number, pass = 1, more: Partial<PlannedShard> = {}): PlannedShard => ({
+  ...{ shard, pass, lane: 'text', seqs: [[shard * 2, shard * 2 + 1]] },
+  ...{ source: 0, from: 1, to_source: 0, to: 2, items: 2 },
+  ...{ payload_sha256: 'ab'.repeat(32), items_sha256: 'cd'.repeat(32), ...more },
 });
+
+function closing(pass: number, shards: number): PlanLine {
+  const items = shards * 2;
+  return { closed: true, pass, shards, items, items_by_source: [items] };
+}
 
 /** Lines as a writer puts them, its opening first. */
 const written = (epoch: number, lines: readonly PlanLine[]): string =>
@@ -109,6 +91,7 @@ describe('the plan', () => {
       { seed: SEED, numRuns: 60, examples: [[0], [1], [bytes.length - 1], [bytes.length]] },
     );
   });
+
   it('is read alike by all, however writers overtake each other and wake up again', async () => {
     const size = fc.integer({ min: 1, max: 4 });
     const open = fc.record({ do: fc.constant('open' as const), together: fc.boolean() });

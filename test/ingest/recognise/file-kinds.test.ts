@@ -116,25 +116,21 @@ describe('what a file is, by its content', () => {
       'pairs.jsonl': rows.map(([response]) => `${JSON.stringify({ prompt: 'p', response })}\n`).join(''),
     };
     for (const [name, content] of Object.entries(contents)) {
-      folder.write(name, content);
-      const items = await readItems([corpus(folder.at(name))]);
-      expect(items.map(({ settled }) => settled?.error?.reason ?? null)).toEqual(
-        rows.map(([, reason]) => reason),
-      );
+      const items = await readItems([corpus(folder.write(name, content))]);
+      const reasons = items.map(({ settled }) => settled?.error?.reason ?? null);
+      expect(reasons).toEqual(rows.map(([, reason]) => reason));
     }
   });
 
   test('control bytes make a text binary by their share', async () => {
-    const apostrophes =
-      'It\x14s what I said, and it\x14s what everybody in the room was able to hear, all of them.\n';
+    const apostrophes = 'It\x14s what I said, and it\x14s what everybody in the room heard, all of them.\n';
     for (const text of [apostrophes, apostrophes.repeat(2000), 'a\x14b']) {
       expect(await told('a.txt', text)).toBe(text);
     }
     const legacy = Buffer.from(apostrophes.repeat(20).replaceAll('all', '\xe0ll'), 'latin1');
     expect(await told('b.txt', legacy, { encoding: 'windows-1252' })).toContain('àll');
-    expect(
-      await told('c.txt', Buffer.from(Array.from({ length: 5000 }, (_, at) => 1 + ((at * 89) % 255)))),
-    ).toMatch(/^UNSUPPORTED_TYPE.*binary/);
+    const noise = Buffer.from(Array.from({ length: 5000 }, (_, at) => 1 + ((at * 89) % 255)));
+    expect(await told('c.txt', noise)).toMatch(/^UNSUPPORTED_TYPE.*binary/);
   });
 
   test('a spreadsheet saved as Unicode text is a table, and other UTF-16 text is not', async () => {
@@ -159,7 +155,7 @@ describe('what a file is, by its content', () => {
     ['c.csv', 'first,second\nalpha,beta\n', 'no_text_column'],
   ])('what has to be converted is told from what has to be named: %s', async (name, content, reason) => {
     folder.write(name, content);
-    const [item] = await readItems([corpus(folder.path)]);
+    const [item] = await readItems([corpus(folder.at())]);
     expect(item!.settled?.error?.reason).toBe(reason);
   });
 });

@@ -15,17 +15,13 @@ describe('inspecting sources', () => {
 
   test('names the string columns that nobody judges', async () => {
     write('a.csv', 'ID,subject,text,score,empty\nx1,Hello,How are you?,3,\n');
-    expect(await inspect('a.csv')).toMatchObject({
-      unjudgedColumns: [{ path: 'a.csv', columns: ['"subject"'] }],
-      withoutText: [],
-    });
-    expect(await inspect('a.csv', { textColumns: ['subject', 'Text'], idColumn: 'id' })).toMatchObject({
-      unjudgedColumns: [],
-    });
+    const unjudged = [{ path: 'a.csv', columns: ['"subject"'] }];
+    expect(await inspect('a.csv')).toMatchObject({ unjudgedColumns: unjudged, withoutText: [] });
+    const named = { textColumns: ['subject', 'Text'], idColumn: 'id' };
+    expect(await inspect('a.csv', named)).toMatchObject({ unjudgedColumns: [] });
     write('b.jsonl.gz', gzipSync('{"prompt":"Q","response":"A","topic":"t","tags":["x"],"n":1}\n'));
-    expect(await inspect('b.jsonl.gz')).toMatchObject({
-      unjudgedColumns: [{ path: 'b.jsonl.gz', columns: ['"topic"', '"tags"'] }],
-    });
+    const nested = [{ path: 'b.jsonl.gz', columns: ['"topic"', '"tags"'] }];
+    expect(await inspect('b.jsonl.gz')).toMatchObject({ unjudgedColumns: nested });
   });
 
   test.each([
@@ -35,17 +31,12 @@ describe('inspecting sources', () => {
     ['no name', 'text,\na,b\n', {}, ['column 2']],
   ])('names columns that nobody judges, also those of %s', async (_name, content, overrides, columns) => {
     write('a.csv', content);
-    expect(await inspect('a.csv', overrides)).toMatchObject({
-      unjudgedColumns: [{ path: 'a.csv', columns }],
-    });
+    const unjudgedColumns = [{ path: 'a.csv', columns }];
+    expect(await inspect('a.csv', overrides)).toMatchObject({ unjudgedColumns });
   });
 
   test.each([
-    [
-      'a table without a column we recognise',
-      'first,second\nalpha,beta\n',
-      /--text-column.*"first", "second"/,
-    ],
+    ['a table without a text', 'first,second\nalpha,beta\n', /--text-column.*"first", "second"/],
     ['a file that is not UTF-8', Buffer.from('text\ncafé\nnaïve\nüber\n', 'latin1'), /--encoding/],
   ])('%s is a usage failure when named, and one item when found', async (_name, content, message) => {
     write('a.csv', content);

@@ -36,11 +36,7 @@ describe('a table whose rows are not as wide as its header', () => {
     ['one odd row', `id,text,x,y\n${rows(20, '\n')}u0,a,b\n`, [...texts(20), BAD]],
     ['a misquoted row', `id,text,x,y\n"u"0,a\n${rows(20, '\n')}`, [BAD, ...texts(20)]],
     ['odd rows behind those that decide', `id,text,x,y\n${rows(150, '\n')}u0,a,b,c\n`, [...texts(150), BAD]],
-    [
-      'the numbers of its rows, as R writes them',
-      `text,label\n${rows(3, ',ok\n').replaceAll('u', '')}`,
-      texts(3),
-    ],
+    ['row numbers, as R writes them', `text,label\n${rows(3, ',ok\n').replaceAll('u', '')}`, texts(3)],
   ])('is read with the width of its rows, which is said: %s', async (_name, content, items) => {
     expect(await read(content)).toEqual({ items, isFitted: true });
     expect(await read(content.replaceAll(',', '\t'), 'a.tsv')).toEqual({ items, isFitted: true });

@@ -51,25 +51,14 @@ const BY_LANGUAGE = Object.entries(LANGUAGES).flatMap(([language, words]): Table
   const addresses = { [address]: each(...words.addresses) };
   const labels = { status: each(...words.labels) };
   const subjects = { [subject]: distinct(...words.subjects), [text]: distinct(...words.texts) };
-  return [
-    [
-      `${language}: a text among data`,
-      { ...data('id', 'datum'), ...texts, ...data('link', 'score') },
-      [text],
-    ],
-    [`${language}: a text among names and labels`, { ...names, ...labels, ...texts }, [text]],
-    [
-      `${language}: a text among addresses`,
-      { ...data('ref'), ...addresses, ...data('mail'), ...texts },
-      [text],
-    ],
-    [
-      `${language}: a subject and a text`,
-      { ...data('uuid'), ...subjects, ...data('price') },
-      [subject, text],
-    ],
-    [`${language}: no text`, { ...names, ...addresses, ...labels }, []],
+  const tables: Table[] = [
+    ['a text among data', { ...data('id', 'datum'), ...texts, ...data('link', 'score') }, [text]],
+    ['a text among names and labels', { ...names, ...labels, ...texts }, [text]],
+    ['a text among addresses', { ...data('ref'), ...addresses, ...data('mail'), ...texts }, [text]],
+    ['a subject and a text', { ...data('uuid'), ...subjects, ...data('price') }, [subject, text]],
+    ['no text', { ...names, ...addresses, ...labels }, []],
   ];
+  return tables.map(([what, ...table]) => [`${language}: ${what}`, ...table]);
 });
 
 const ENGLISH = [
@@ -91,35 +80,22 @@ const HARM_BENCH: Columns = {
   Behavior: distinct(...ENGLISH),
   FunctionalCategory: each('standard', 'contextual', 'copyright'),
   Tags: each('context', 'hash_check, lyrics', ''),
-  ContextString: distinct(
-    '',
-    'A lock holds a door shut. It needs a key.',
-    'The dragon lives above the village.',
-  ),
+  ContextString: distinct('', 'A lock holds a door shut. It needs a key.', 'The dragon lives up there.'),
   BehaviorID: Array.from({ length: ROWS }, (_, row) => `pick_lock_without_key_${row}`),
 };
 const EVERYTHING_ELSE = Object.keys(DATA) as (keyof typeof DATA)[];
+const GREETINGS = distinct('hola', 'jaja', 'te odio con toda mi alma', 'vale', 'no sé');
+const SHOUTS = distinct('I HATE ALL OF YOU', 'WHY IS NOBODY HERE', 'OK');
 
 const TABLES: readonly Table[] = [
   ...BY_LANGUAGE,
   ['XSTest', XSTEST, ['prompt']],
   ['HarmBench', HARM_BENCH, ['Behavior', 'ContextString']],
-  [
-    'short messages, with who wrote them',
-    {
-      nick: each('maria', 'ana'),
-      Mensaje: distinct('hola', 'jaja', 'te odio con toda mi alma', 'vale', 'no sé'),
-    },
-    ['Mensaje'],
-  ],
+  ['short messages, with who wrote them', { nick: each('maria', 'ana'), Mensaje: GREETINGS }, ['Mensaje']],
   ['a single column', { 'Customer feedback': each(...LANGUAGES.German!.texts) }, ['Customer feedback']],
   ['data beside a text', { ...data(...EVERYTHING_ELSE), post: each(...LANGUAGES.German!.texts) }, ['post']],
   ['nothing but data', data('ref', 'datum', 'link', 'mail', 'price', 'agent'), []],
-  [
-    'shouting',
-    { nick: each('anna', 'ola', 'ewa'), post: distinct('I HATE ALL OF YOU', 'WHY IS NOBODY HERE', 'OK') },
-    ['post'],
-  ],
+  ['shouting', { nick: each('anna', 'ola', 'ewa'), post: SHOUTS }, ['post']],
 ];
 
 /** Tables of which a column too many is judged, never one too few: many words of an address are no measure of its kind. */
@@ -155,33 +131,28 @@ test.each(['a.csv', 'a.jsonl'])(
         request !== null && 'text' in request ? request.text : settled?.error?.reason,
       );
       const judged = texts.map((column) => JSON.stringify(column));
-      const expected = rowsOf(columns).map((row) =>
-        texts.map((text) => row[text]!).filter((text) => text.trim() !== ''),
-      );
-      if (tables[0]!.judged.length === judged.length) {
-        expect(found).toEqual(
-          expected.map((all) => (texts.length === 0 ? 'no_text_column' : all.join('\n\n'))),
-        );
-      } else missed.push(name);
+      const textOf = (row: Record<string, string>): string =>
+        texts.flatMap((text) => (row[text]!.trim() === '' ? [] : [row[text]!])).join('\n\n');
+      const expected = rowsOf(columns).map((row) => (texts.length === 0 ? 'no_text_column' : textOf(row)));
+      if (tables[0]!.judged.length === judged.length) expect(found).toEqual(expected);
+      else missed.push(name);
       expect(tables[0]!.judged).toEqual(expect.arrayContaining(judged));
     }
     expect(missed).toEqual(TOO_MANY_JUDGED);
   },
 );
 
+const NOT_OF_XSTEST = ['"type"', '"label"', '"note"'];
+const NOT_OF_HARM_BENCH = ['"FunctionalCategory"', '"Tags"', '"BehaviorID"'];
+
 test.each([
-  ['by a name', XSTEST, 'name', ['"prompt"'], ['"type"', '"label"', '"note"']],
-  [
-    'by their words',
-    HARM_BENCH,
-    'content',
-    ['"Behavior"', '"ContextString"'],
-    ['"FunctionalCategory"', '"Tags"', '"BehaviorID"'],
-  ],
+  ['by a name', XSTEST, 'name', ['"prompt"'], NOT_OF_XSTEST],
+  ['by their words', HARM_BENCH, 'content', ['"Behavior"', '"ContextString"'], NOT_OF_HARM_BENCH],
 ])(
   'columns that are chosen %s are told, with those that are not judged',
-  async (_how, columns, chosen_by, judged, not_judged) => {
+  async (_how, columns, by, ...told) => {
+    const [judged, not_judged] = told;
     const { tables } = await inspect([corpus(write(0, 'a.csv', columns))]);
-    expect(tables).toMatchObject([{ files: 1, chosen_by, judged, not_judged }]);
+    expect(tables).toMatchObject([{ files: 1, chosen_by: by, judged, not_judged }]);
   },
 );

@@ -4,16 +4,13 @@ import { asked, corpus, readItems, testFolder } from '../read-items.ts';
 describe('an object around one array of records', () => {
   const folder = testFolder();
 
-  async function outcomes(json: string) {
-    const items = await readItems([corpus(folder.write('a.json', json))]);
-    return items.map((item) => [item.source.row, asked(item)]);
-  }
+  const outcomes = async (json: string): Promise<string[]> =>
+    (await readItems([corpus(folder.write('a.json', json))])).map(
+      (item) => `${item.source.row}: ${asked(item)}`,
+    );
 
   const examples = [{ text: 'first words' }, { text: 'second words' }];
-  const records = [
-    [1, 'first words'],
-    [2, 'second words'],
-  ];
+  const records = ['1: first words', '2: second words'];
 
   test.each([
     [{ examples }],
@@ -33,7 +30,7 @@ describe('an object around one array of records', () => {
   ])('is followed by %j, of which nothing is lost', async (around, also) => {
     for (const space of [0, 1]) {
       const found = await outcomes(JSON.stringify({ train: first, ...around }, null, space));
-      expect(found.map(([, what]) => what)).toEqual(['first words', ...also]);
+      expect(found.map((what) => what.replace(/^\d: /, ''))).toEqual(['first words', ...also]);
     }
   });
 
@@ -51,15 +48,11 @@ describe('an object around one array of records', () => {
   });
 
   test('is read up to what is not JSON, or to where it is cut short', async () => {
-    const broken = '{"data":[{"text":"first words"}},{"text":"second words"}],"b":1}';
-    expect(await outcomes(broken)).toEqual([
-      [1, 'first words'],
-      [2, 'MALFORMED_ROW'],
-    ]);
+    const cut = ['1: first words', '2: MALFORMED_ROW'];
+    expect(await outcomes('{"data":[{"text":"first words"}},{"text":"second words"}],"b":1}')).toEqual(cut);
+    expect(await outcomes('{"data":[{"text":"first words"}] "b":1}')).toEqual(cut);
     const long = JSON.stringify({ data: Array.from({ length: 20_000 }, () => examples[0]) });
-    const cut = await outcomes(long.slice(0, -20));
-    expect(cut.slice(-2).map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
-    const followed = await outcomes('{"data":[{"text":"first words"}] "b":1}');
-    expect(followed.map(([, what]) => what)).toEqual(['first words', 'MALFORMED_ROW']);
+    const found = await outcomes(long.slice(0, -20));
+    expect(found.slice(-2)).toEqual(['19999: first words', '20000: MALFORMED_ROW']);
   });
 });

@@ -33,7 +33,7 @@ describe('what a file is sampled for, whatever the size of its records', () => {
   async function outcomes(name: string, content: string, itemBytes: number) {
     const path = folder.at(name);
     writeFileSync(path, content);
-    const items = await readItems([corpus(folder.path)], itemBytes);
+    const items = await readItems([corpus(folder.at())], { itemBytes });
     rmSync(path);
     return items.map(({ id, request, settled, source: { row } }) => {
       const text = request !== null && 'text' in request ? request.text.trimEnd() : undefined;
