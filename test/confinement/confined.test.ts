@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,6 +15,13 @@ const NOBODY = 65_534;
 const MAY_ISOLATE =
   spawnSync('unshare', ['--user', 'true'], IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {}).status === 0;
 
+type Ids = Pick<SpawnOptions, 'uid' | 'gid'>;
+
+interface User {
+  readonly who: 'root' | 'an ordinary user';
+  readonly ids: Ids;
+}
+
 /** Runs a shell script below a process that has a secret in its environment, confined or not. */
 const STARTER = `
   import { spawnSync } from 'node:child_process';
@@ -27,19 +34,11 @@ const STARTER = `
   process.stdout.write(stdout);
 `;
 
-async function below(
-  script: string,
-  how: Confinement | null,
-  ids: User['ids'],
-  path = process.env['PATH'],
-): Promise<string> {
+async function below(script: string, how: Confinement | null, ids: Ids, path = process.env['PATH']) {
   const args = ['--input-type=module', '-e', STARTER, '--', script, JSON.stringify(how)];
-  const starter = spawn(process.execPath, args, {
-    env: { PATH: path, BUILT, GUARD_API_KEY: 'secret' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    cwd: '/',
-    ...ids,
-  });
+  const env = { PATH: path, BUILT, GUARD_API_KEY: 'secret' };
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const starter = spawn(process.execPath, args, { env, stdio: [...stdio], cwd: '/', ...ids });
   onTestFinished(() => void starter.kill('SIGKILL'));
   let stdout = '';
   starter.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -52,17 +51,12 @@ const LOOK = `
   head -c 1 "/proc/$1/mem" 2>&1 | grep -q Permission || echo memory
   echo done
 `;
-interface User {
-  readonly who: 'root' | 'an ordinary user';
-  readonly ids: { readonly uid?: number; readonly gid?: number };
-}
 
-const users: readonly User[] = IS_ROOT
-  ? [
-      { who: 'root', ids: {} },
-      { who: 'an ordinary user', ids: { uid: NOBODY, gid: NOBODY } },
-    ]
-  : [{ who: 'an ordinary user', ids: {} }];
+const ordinary: User = { who: 'an ordinary user', ids: IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {} };
+const users: readonly User[] = IS_ROOT ? [{ who: 'root', ids: {} }, ordinary] : [ordinary];
+
+/** What a program may use, and open any file. */
+const bounded = (mebibytes = 512): Confinement => ({ memoryBytes: mebibytes * MEBIBYTE, reads: null });
 
 describe.each(users)('started by $who', ({ who, ids }) => {
   const isIsolated = who === 'root' || MAY_ISOLATE;
@@ -71,36 +65,28 @@ describe.each(users)('started by $who', ({ who, ids }) => {
     ['reads certain files', []],
     ['opens any file', null],
   ])('a program that %s sees nothing of the process that started it', async (_, reads) => {
-    const confinement = { memoryBytes: 512 * MEBIBYTE, reads };
     expect(await below(LOOK, null, ids)).toBe('environment\nmemory\ndone\n');
-    expect(await below(LOOK, confinement, ids)).toBe('done\n');
+    expect(await below(LOOK, { ...bounded(), reads }, ids)).toBe('done\n');
   });
 
   it('a program cannot allocate more than it may', async () => {
     const allocate = `"${process.execPath}" -e 'Buffer.alloc(400 * 2 ** 20, 1); console.log("allocated")' 2>/dev/null; echo done`;
-    for (const [mebibytes, seen] of [
-      [800, 'allocated\ndone\n'],
-      [300, 'done\n'],
-    ] as const) {
-      const confinement = { memoryBytes: mebibytes * MEBIBYTE, reads: null };
-      expect(await below(allocate, confinement, ids)).toBe(seen);
-    }
+    expect(await below(allocate, bounded(800), ids)).toBe('allocated\ndone\n');
+    expect(await below(allocate, bounded(300), ids)).toBe('done\n');
   });
 
   it('where the system ends whoever asks for a namespace, the other bounds are set', async () => {
     const bin = await temporaryFolder();
     await chmod(bin, 0o755);
     await writeFile(join(bin, 'unshare'), '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 });
-    const confinement = { memoryBytes: 512 * MEBIBYTE, reads: null };
     const path = `${bin}:${process.env['PATH']}`;
-    const bounded = await below('grep NoNewPrivs /proc/self/status', confinement, ids, path);
-    expect(bounded).toBe('NoNewPrivs:\t1\n');
+    const status = await below('grep NoNewPrivs /proc/self/status', bounded(), ids, path);
+    expect(status).toBe('NoNewPrivs:\t1\n');
   });
 
   it('a program writes no core file, and nothing that it starts gains rights', async () => {
-    const confinement = { memoryBytes: 512 * MEBIBYTE, reads: null };
     const script = 'ulimit -c; grep NoNewPrivs /proc/self/status';
-    expect(await below(script, confinement, ids)).toBe('0\nNoNewPrivs:\t1\n');
+    expect(await below(script, bounded(), ids)).toBe('0\nNoNewPrivs:\t1\n');
   });
 });
 
@@ -108,21 +94,15 @@ it.runIf(IS_ROOT)('what root starts can open nothing of root, unless it needs th
   const needed = join(await temporaryFolder(), 'needed'); // in a folder of root alone
   await writeFile(needed, 'content');
   const open = (reads: readonly string[] | null): Promise<string> =>
-    below(`cat ${needed} 2>/dev/null; echo done`, { memoryBytes: 512 * MEBIBYTE, reads }, {});
+    below(`cat ${needed} 2>/dev/null; echo done`, { ...bounded(), reads }, {});
   expect(await open(['/bin/sh'])).toBe('done\n');
   expect(await open([needed])).toBe('contentdone\n');
   expect(await open(null)).toBe('contentdone\n');
 });
 
+const HIDE_SHELL = 'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"';
 /** Runs a program where there is no shell. */
-const SHELL_LESS = [
-  'unshare',
-  '--mount',
-  'sh',
-  '-c',
-  'mount --bind /dev/null "$(readlink -f /bin/sh)" && exec "$@"',
-  'sh',
-];
+const SHELL_LESS = ['unshare', '--mount', 'sh', '-c', HIDE_SHELL, 'sh'];
 const MAY_HIDE_SHELL =
   IS_ROOT && spawnSync(SHELL_LESS[0]!, [...SHELL_LESS.slice(1), process.execPath, '-e', '']).status === 0;
 

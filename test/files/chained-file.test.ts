@@ -1,9 +1,10 @@
-import { appendFile, mkdir, mkdtemp, open, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ChainedFile } from '../../src/files/chained-file.ts';
 import { NotRegularFileError } from '../../src/files/open-file.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
+import { fileHandles } from '../helpers/file-handles.ts';
 
 const { signal } = new AbortController();
 
@@ -11,29 +12,19 @@ let dir: string;
 let path: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'guardsweep-chained-file-'));
+  dir = await temporaryFolder();
   path = join(dir, 'folder', 'a.jsonl');
 });
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await rm(dir, { recursive: true, force: true });
-});
+afterEach(() => vi.restoreAllMocks());
 
-interface Opened {
-  readonly file: ChainedFile;
-  readonly seqs: unknown[];
-}
-
-function opened(genesis = 'begin'): Opened {
+function opened() {
   const seqs: unknown[] = [];
-  const file = new ChainedFile({ path, name: 'a.jsonl', genesis, take: ({ seq }) => void seqs.push(seq) });
-  return { file, seqs };
+  const take = ({ seq }: { readonly seq?: unknown }): void => void seqs.push(seq);
+  return { file: new ChainedFile({ path, name: 'a.jsonl', genesis: 'begin', take }), seqs };
 }
 
-async function lines(): Promise<string[]> {
-  return (await readFile(path, 'utf8')).split('\n').slice(0, -1);
-}
+const lines = async (): Promise<string[]> => (await readFile(path, 'utf8')).split('\n').slice(0, -1);
 
 async function appended(...seqs: number[]): Promise<void> {
   const { file } = opened();
@@ -94,17 +85,12 @@ describe('a chained file', () => {
     const { file, seqs } = opened();
     await file.append({ seq: 0 });
     const before = await readFile(path);
-    const handle = await open(path);
-    const handles = Object.getPrototypeOf(handle) as typeof handle;
-    await handle.close();
-    vi.spyOn(handles, 'write').mockImplementation(async (bytes: unknown) => {
+    vi.spyOn(await fileHandles(path), 'write').mockImplementation(async (bytes: unknown) => {
       await appendFile(path, (bytes as Buffer).subarray(0, 30));
       throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
     });
-    await expect(file.append({ seq: 1 })).rejects.toMatchObject({
-      kind: 'service',
-      message: 'the disk is full: nothing was added to a.jsonl',
-    });
+    const message = 'the disk is full: nothing was added to a.jsonl';
+    await expect(file.append({ seq: 1 })).rejects.toMatchObject({ kind: 'service', message });
     vi.restoreAllMocks();
     expect(await readFile(path)).toEqual(before);
     await file.append({ seq: 2 });

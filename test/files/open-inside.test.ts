@@ -1,31 +1,21 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { openInside, placeByName, readFolder } from '../../src/files/open-inside.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 
-let root: string;
 let corpus: string;
 
 beforeEach(async () => {
-  root = await temporaryFolder();
-  corpus = join(root, 'corpus');
-  mkdirSync(join(corpus, 'sub'), { recursive: true });
-  mkdirSync(join(root, 'corpus-2'));
-  writeFileSync(join(corpus, 'sub/a.txt'), 'inside');
-  writeFileSync(join(root, 'corpus-2/a.txt'), 'outside');
-  writeFileSync(join(root, 'corpus-2/secret.txt'), 'outside');
+  const outside = { 'corpus-2/a.txt': 'outside', 'corpus-2/secret.txt': 'outside' };
+  corpus = join(await folderWith({ 'corpus/sub/a.txt': 'inside', ...outside }), 'corpus');
 });
 
 async function textIn(path: string): Promise<string> {
   const handle = await openInside(path, corpus);
-  try {
-    return await handle.readFile('utf8');
-  } finally {
-    await handle.close();
-  }
+  return handle.readFile('utf8').finally(() => handle.close());
 }
 
 test('opens what is inside, links included', async () => {
@@ -64,16 +54,13 @@ test('nothing outside is read while a folder is exchanged for a link', async () 
     }
   })();
   const found = new Set<string>();
-  try {
-    for (let round = 0; round < 3000; round++) {
-      found.add(await textIn(join(sub, 'a.txt')).catch((error: { code: string }) => error.code));
-      const names = await readFolder(sub).catch(() => []);
-      for (const { name } of names) found.add(name.toString());
-    }
-  } finally {
-    stopped = true;
-    await exchange;
+  for (let round = 0; round < 3000; round++) {
+    found.add(await textIn(join(sub, 'a.txt')).catch((error: { code: string }) => error.code));
+    const names = await readFolder(sub).catch(() => []);
+    for (const { name } of names) found.add(name.toString());
   }
+  stopped = true;
+  await exchange;
   // Which of these are found depends on the moments of the exchange.
   const possible = ['inside', 'a.txt', 'ENOENT', 'EOUTSIDE', 'ENOTFILE'];
   expect([...found].filter((text) => !possible.includes(text))).toEqual([]);
@@ -83,14 +70,11 @@ test('nothing outside is read while a folder is exchanged for a link', async () 
 test('without descriptors to ask, a file is looked for under its name', async () => {
   const path = join(corpus, 'sub/a.txt');
   const handle = await open(path);
-  try {
-    expect(await placeByName(handle, path)).toBe(path);
-    renameSync(join(corpus, 'sub'), join(corpus, 'away'));
-    symlinkSync('../corpus-2', join(corpus, 'sub'));
-    await expect(placeByName(handle, path)).rejects.toMatchObject({ code: 'EOUTSIDE' });
-  } finally {
-    await handle.close();
-  }
+  onTestFinished(() => handle.close());
+  expect(await placeByName(handle, path)).toBe(path);
+  renameSync(join(corpus, 'sub'), join(corpus, 'away'));
+  symlinkSync('../corpus-2', join(corpus, 'sub'));
+  await expect(placeByName(handle, path)).rejects.toMatchObject({ code: 'EOUTSIDE' });
 });
 
 test('a folder is listed, a link to one is not', async () => {
