@@ -37,75 +37,75 @@ async function failWrites(dir: string, times: number): Promise<void> {
   vi.spyOn(handles, 'write').mockImplementation(failing as unknown as FileHandle['write']);
 }
 
+/** A run with its log, and two shards for it; the log waits for room for so long. */
+async function begun(maxWaitMs = 60_000) {
+  const run = await newRun();
+  const said: string[] = [];
+  const log = await claim(run, { report: (line) => said.push(line), retryEveryMs: 1, maxWaitMs });
+  const results = [resultOf(shardOf(0, [0, 1])), resultOf(shardOf(1, [2, 3]))];
+  return { run, dir: run.dir, log, said, results };
+}
+
 describe('a full disk', () => {
   it.each([1, 2, 3])('makes %i failed writes wait, says so, and damages nothing', async (times) => {
-    const run = await newRun();
-    const said: string[] = [];
-    const log = await claim(run, { report: (line) => said.push(line), retryEveryMs: 1, maxWaitMs: 60_000 });
-    const results = [resultOf(shardOf(0, [0, 1])), resultOf(shardOf(1, [2, 3]))];
+    const { dir, log, said, results } = await begun();
     await log.commit(results[0]!);
-    await failWrites(run.dir, times);
+    await failWrites(dir, times);
     await log.commit(results[1]!);
     vi.restoreAllMocks();
     const full = expect.stringMatching(/^The disk is full: the verdict log cannot be written/) as string;
     expect(said).toEqual([full, expect.stringMatching(/disk space again/)]);
-    await finishWith(log, run.dir, results);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 4 });
+    await finishWith(log, dir, results);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 4 });
   });
 
   it('when synchronising fails, writes the same bytes to the same place again', async () => {
-    const run = await newRun();
-    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
-    vi.spyOn(await fileHandles(run.dir), 'datasync').mockRejectedValueOnce(noSpace());
-    const results = [resultOf(shardOf(0, [0, 1]))];
+    const { dir, log, results } = await begun();
+    vi.spyOn(await fileHandles(dir), 'datasync').mockRejectedValueOnce(noSpace());
     await log.commit(results[0]!);
-    await finishWith(log, run.dir, results);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+    await finishWith(log, dir, results);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 4 });
   });
 
   it('that stays full ends the writer with `service`; the run can be resumed', async () => {
-    const run = await newRun();
-    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 20 });
-    const results = [resultOf(shardOf(0, [0])), resultOf(shardOf(1, [1]))];
+    const { run, dir, log, results } = await begun(20);
     await log.commit(results[0]!);
-    await failWrites(run.dir, Number.POSITIVE_INFINITY);
+    await failWrites(dir, Number.POSITIVE_INFINITY);
     await expect(log.commit(results[1]!)).rejects.toMatchObject({ kind: 'service', exitStatus: 4 });
     await expect(log.commit(results[1]!)).rejects.toMatchObject({ kind: 'service' });
     vi.restoreAllMocks();
     await log.close();
     const next = await claim(run);
     expect([0, 1].map((shard) => next.isCommitted(shard))).toEqual([true, false]);
-    await finishWith(next, run.dir, results);
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+    await finishWith(next, dir, results);
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 4 });
   });
 
   it('leaves the plan whole', async () => {
-    const run = await newRun();
-    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 60_000 });
-    const plan = await openPlan(run.dir, log);
+    const { dir, log } = await begun();
+    const plan = await openPlan(dir, log);
     await plan.append([planLine(shardOf(0, [0]))]);
-    await failWrites(run.dir, 2);
+    await failWrites(dir, 2);
     await plan.append([planLine(shardOf(1, [1])), planLine(shardOf(2, [2]))]);
     vi.restoreAllMocks();
     await plan.close();
-    const again = await openPlan(run.dir, log);
+    const again = await openPlan(dir, log);
     expect(again.state).toMatchObject({ shards: 3, items: 3 });
     await again.close();
     await log.close();
   });
 
   it('while finishing, waits too, and leaves nothing half written under a final name', async () => {
-    const run = await newRun();
-    const log = await claim(run, { retryEveryMs: 1, maxWaitMs: 20 });
-    await work(run.dir, log, [resultOf(shardOf(0, [0, 1]))]);
-    await failWrites(run.dir, Number.POSITIVE_INFINITY);
+    const { dir, log, results } = await begun(20);
+    await work(dir, log, results);
+    await failWrites(dir, Number.POSITIVE_INFINITY);
     await expect(finishRun(log, signal)).rejects.toMatchObject({ kind: 'service' });
     vi.restoreAllMocks();
-    const begun = ['log', 'plan.jsonl', 'run.json', 'skipped.jsonl', 'sources.jsonl'];
-    expect((await readdir(run.dir)).sort()).toEqual(begun);
-    await failWrites(run.dir, 1);
+    const atFirst = ['log', 'plan.jsonl', 'run.json', 'skipped.jsonl', 'sources.jsonl'];
+    expect((await readdir(dir)).sort()).toEqual(atFirst);
+    await failWrites(dir, 1);
     await finishRun(log, signal);
     await log.close();
-    expect(await verifyRun(run.dir)).toMatchObject({ ok: true, items: 2 });
+    expect(await verifyRun(dir)).toMatchObject({ ok: true, items: 4 });
   });
 });
