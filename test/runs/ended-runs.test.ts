@@ -14,13 +14,11 @@ import { runOver, go, judge, rows } from './small-run.ts';
 function judgeThat(happens: () => Promise<void>): Judge {
   const answering = judge();
   let once: Promise<void> | null = null;
-  return {
-    fingerprints: answering.fingerprints,
-    judge: async (...request) => {
-      await (once ??= happens());
-      return answering.judge(...request);
-    },
+  const ask: Judge['judge'] = async (...request) => {
+    await (once ??= happens());
+    return answering.judge(...request);
   };
+  return { ...answering, judge: ask };
 }
 
 let run: Run;
@@ -46,15 +44,13 @@ it('a run that is paused from the start has nothing judged, and is interrupted w
 });
 
 it.each([
-  ['its directory is deleted', () => rm(run.dir, { recursive: true }), 'run directory was deleted or moved'],
-  ['its log is deleted', () => rm(join(run.dir, 'log'), { recursive: true }), 'verdict log was deleted'],
-])(
-  'a run whose files are taken away while it is worked on ends in words when %s',
-  async (_, happens, words) => {
-    const message = expect.stringContaining(words) as string;
-    await expect(go(run, judgeThat(happens))).rejects.toMatchObject({ kind: 'service', message });
-  },
-);
+  ['its directory is deleted', '.', 'run directory was deleted or moved'],
+  ['its log is deleted', 'log', 'verdict log was deleted'],
+])('a run whose files are taken away while it is worked on ends in words when %s', async (_, name, words) => {
+  const message = expect.stringContaining(words) as string;
+  const taken = judgeThat(() => rm(join(run.dir, name), { recursive: true }));
+  await expect(go(run, taken)).rejects.toMatchObject({ kind: 'service', message });
+});
 
 it('a run that another process takes over says so, whatever it reads of what the other one writes', async () => {
   const openPlan = PlanWriter.open.bind(PlanWriter);

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, type Replay, type RunConfig, type Trial } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
@@ -91,3 +92,10 @@ export async function go(
 export const rows = (name: string, from: number, count: number): string =>
   'id,text\n' +
   Array.from({ length: count }, (_, row) => `${name}${from + row},text ${from + row}\n`).join('');
+
+/** Every file of a run directory, by its path there. */
+export async function filesOf(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1)).sort();
+}

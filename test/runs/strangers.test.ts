@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { link, mkdir, readFile, readdir, rename, symlink, writeFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, link, mkdir, readFile, readdir, rename, symlink, writeFile, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setMarker, clearMarker } from '../../src/runs/control/control-files.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
 import { RunWatch } from '../../src/fleet/status/run-status.ts';
-import { runOver, go, judge, rows, type Run, never } from './small-run.ts';
+import { filesOf, runOver, go, judge, rows, type Run, never } from './small-run.ts';
 
 /** A run that stopped in the middle, under epoch 1; and a file outside that is no business of its. */
 async function interrupted(): Promise<{ dir: string; victim: string; folder: string; run: Run }> {
@@ -17,19 +17,17 @@ async function interrupted(): Promise<{ dir: string; victim: string; folder: str
 }
 
 describe('a link in a run directory', () => {
-  const APPENDED = [
-    'plan.jsonl',
-    'log/0002-000001.jsonl',
-    'log/0002-commits.jsonl',
-    'control/feed-0002.json',
-  ];
-  it.each(APPENDED)('named %s is not written through', async (name) => {
-    const { dir, victim, run } = await interrupted();
-    await rename(join(dir, name), join(dir, '..', 'aside')).catch(() => undefined);
-    await symlink(victim, join(dir, name));
-    await go(run, judge()).catch(() => undefined);
-    expect(await readFile(victim, 'utf8')).toBe('precious\n');
-  });
+  const LOG = ['log/0002-000001.jsonl', 'log/0002-commits.jsonl'];
+  it.each(['plan.jsonl', ...LOG, 'control/feed-0002.json'])(
+    'named %s is not written through',
+    async (name) => {
+      const { dir, victim, run } = await interrupted();
+      await rename(join(dir, name), join(dir, '..', 'aside')).catch(() => undefined);
+      await symlink(victim, join(dir, name));
+      await go(run, judge()).catch(() => undefined);
+      expect(await readFile(victim, 'utf8')).toBe('precious\n');
+    },
+  );
 
   const FINAL = ['verdicts.jsonl', 'errors.jsonl', 'summary.json', 'manifest.json', 'manifest.sha256'];
   it.each(FINAL)('named like the temporary file of %s is replaced', async (name) => {
@@ -93,12 +91,6 @@ async function readEverything(run: Run): Promise<string[]> {
   return ends;
 }
 
-/** Every file that a finished run has. */
-async function filesOf(dir: string): Promise<string[]> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  return entries.filter((e) => e.isFile()).map((e) => join(e.parentPath, e.name).slice(dir.length + 1));
-}
-
 it.each([
   ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
   ['a link to /dev/zero', (path: string) => symlink('/dev/zero', path)],
@@ -108,15 +100,13 @@ it.each([
   expect(names).toContain('log/0001-commits.jsonl');
   expect(names).toContain('control/feed-0001.json');
   for (const name of names) {
-    const path = join(run.dir, name);
-    const aside = join(run.dir, '..', 'aside');
-    await rename(path, aside);
-    await put(path);
-    const [verified] = await readEverything(run);
+    const dir = join(run.dir, '..', `without ${name.replace('/', ' ')}`, basename(run.dir));
+    await cp(run.dir, dir, { recursive: true });
+    await rm(join(dir, name));
+    await put(join(dir, name));
+    const [verified] = await readEverything({ ...run, dir });
     if (!name.startsWith('control/'))
       expect([name, verified]).toEqual([name, expect.stringMatching(/"ok":false|not a run/)]);
-    await rm(path, { force: true });
-    await rename(aside, path);
   }
 });
 

@@ -1,5 +1,5 @@
 import type * as fs from 'node:fs/promises';
-import { cp, lstat, readdir, writeFile } from 'node:fs/promises';
+import { cp, lstat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { userOfProcess } from '../../../src/runs/trust/append-entry.ts';
@@ -13,6 +13,7 @@ import { type PurgeResult, purgeRuns } from '../../../src/runs/retention/purge-r
 import { temporaryFolder, writeFiles } from '../../helpers/cli.ts';
 import { problemOf } from '../../record/run-fixture.ts';
 import { judgedRun, NEVER } from '../../helpers/judged-run.ts';
+import { filesOf } from '../small-run.ts';
 
 /** Calls of the file system until the process is gone; from then on every call fails. */
 let left = Infinity;
@@ -28,34 +29,26 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...real, open: counted(real.open), rename: counted(real.rename), rm: counted(real.rm) };
 });
 
-const DAY_MS = 24 * 3_600_000;
-const NOW = new Date(Date.now() + 31 * DAY_MS);
-const MONTH_MS = 30 * DAY_MS;
+const MONTH_MS = 30 * 24 * 3_600_000;
+const NOW = new Date(Date.now() + MONTH_MS + 24 * 3_600_000);
 
-async function purge(
-  dirs: readonly string[],
-  options: Partial<Parameters<typeof purgeRuns>[1]> = {},
-): Promise<PurgeResult[]> {
+type Options = Parameters<typeof purgeRuns>[1];
+
+async function purge(dirs: readonly string[], options: Partial<Options> = {}): Promise<PurgeResult[]> {
   const about = { by: userOfProcess(), now: NOW, olderThanMs: MONTH_MS, dryRun: false, signal: NEVER };
   const results: PurgeResult[] = [];
   for await (const result of purgeRuns(dirs, { ...about, ...options })) results.push(result);
   return results;
 }
 
-async function filesOf(dir: string): Promise<string[]> {
-  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1))
-    .filter((path) => !path.startsWith('control/'))
-    .sort();
-}
+const leftOver = async (dir: string): Promise<string[]> =>
+  (await filesOf(dir)).filter((path) => !path.startsWith('control/'));
 
 /** What is left of a run without reviews. */
-const KEPT =
-  'log/0001-commits.jsonl manifest.json manifest.sha256 plan.jsonl purged.json run.json summary.json'.split(
-    ' ',
-  );
+const KEPT = [
+  ...['log/0001-commits.jsonl', 'manifest.json', 'manifest.sha256', 'plan.jsonl', 'purged.json'],
+  ...['run.json', 'summary.json'],
+];
 
 /** A finished run in a folder of its own, with a report and an index. */
 async function finishedRun(): Promise<string> {
@@ -86,7 +79,7 @@ describe('a purge', () => {
         break;
       }
       await purge([dir]);
-      expect(await filesOf(dir)).toEqual(KEPT);
+      expect(await leftOver(dir)).toEqual(KEPT);
     }
     // Deletions alone are thirteen.
     expect(steps).toBeGreaterThan(15);
@@ -96,7 +89,7 @@ describe('a purge', () => {
     const dir = await finishedRun();
     const before = await verifyRun(dir);
     await purge([dir]);
-    expect(await filesOf(dir)).toEqual(KEPT);
+    expect(await leftOver(dir)).toEqual(KEPT);
     const by = userOfProcess();
     const at = NOW.toISOString();
     expect(await verifyRun(dir)).toMatchObject({
@@ -120,10 +113,10 @@ describe('a purge', () => {
     expect(await verifyRun(dir)).toMatchObject({ ok: true });
     await releaseRun(dir);
     await writeFile(join(dir, 'notes.txt'), 'mine');
-    const whole = await filesOf(dir);
+    const whole = await leftOver(dir);
     const [dry] = await purge([dir], { dryRun: true });
     expect(dry).toMatchObject({ outcome: 'purged', foreign: ['notes.txt'] });
-    expect(await filesOf(dir)).toEqual(whole);
+    expect(await leftOver(dir)).toEqual(whole);
     expect(await purge([dir])).toEqual([dry]);
     expect((await lstat(join(dir, 'notes.txt'))).size).toBe(4);
     await expect(holdRun(dir, { at: '', by: '', reason: null })).rejects.toMatchObject({ kind: 'purged' });

@@ -169,8 +169,8 @@ describe('a second run', () => {
 });
 
 const COUNT = 40;
-
-const HALF = { ...DEFAULT_POLICY, thresholds: { default: { review: 0.3, block: 0.6 } } };
+const THRESHOLDS = { default: { review: 0.3, block: 0.6 } };
+const HALF = { ...DEFAULT_POLICY, thresholds: THRESHOLDS };
 const WITH = { includeContent: true, policy: 'half.yaml' };
 
 /** Every line to review or block, unless it is restricted, holds its text, and no other does. */
@@ -187,7 +187,7 @@ function expectSnippets({ lines, summary }: Scan): void {
 it('outcomes hold a piece of what is to review or block, judged and reused', async () => {
   const texts = Array.from({ length: COUNT }, (_, row) => `marker number ${row}`);
   const { scan, folder } = await siteWith(...texts, 'marker number 0');
-  await writeFile(join(folder, 'half.yaml'), 'thresholds: { default: { review: 0.3, block: 0.6 } }\n');
+  await writeFile(join(folder, 'half.yaml'), JSON.stringify({ thresholds: THRESHOLDS }));
   const plain = await scan({ policy: 'half.yaml' });
   expect(plain.lines.map(({ snippet }) => snippet)).toEqual(Array(COUNT + 1).fill(null));
   expect(await readFile(join(plain.run.dir, 'flagged.csv'), 'utf8')).not.toContain('marker');
