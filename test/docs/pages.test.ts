@@ -104,8 +104,3 @@ it('the architecture page lists the rooms in their order, with the folders that 
     else expect(there.length, room).toBeLessThan(2);
   }
 });
-
-it('CONTRIBUTING lists the rooms in their order', () => {
-  const [, list] = /in the order data flows:([^.]*)\./.exec(read('CONTRIBUTING.md'))!;
-  expect(list!.split(',').map((name) => name.trim())).toEqual(ROOMS);
-});
