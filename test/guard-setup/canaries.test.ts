@@ -14,11 +14,9 @@ import { resumeRun, startRun } from '../../src/runs/start-run.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 import { writeComments } from '../helpers/corpus.ts';
 import type { CanaryAnswers } from '../helpers/guards/canary-answers.ts';
-import { closeAfterEach, guard, restGuard } from '../helpers/guards/guard-pool.ts';
+import { guard, restGuard } from '../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf } from '../helpers/guards/scripted-guard.ts';
 import { committedShards, onlyRun, outcomes, until } from '../helpers/run-directory.ts';
-
-closeAfterEach();
 
 let folder: string;
 let out: string;

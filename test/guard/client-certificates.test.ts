@@ -10,7 +10,6 @@ import {
   type ServerTls,
 } from '../helpers/certificate.ts';
 import {
-  closeAfterEach,
   connect,
   guard,
   judge,
@@ -20,8 +19,6 @@ import {
   restGuard,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-
-closeAfterEach();
 
 let folder: string;
 /** Guards that require a certificate of `authority`, and have one of it. */

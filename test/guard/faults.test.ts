@@ -2,7 +2,6 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { ItemCode } from '../../src/domain/item-error.ts';
 import {
-  closeAfterEach,
   connect,
   expectOnlyFailure,
   failure,
@@ -15,8 +14,6 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import type { Scripted, SeenRequest } from '../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 const BAD = 'text 17';
 

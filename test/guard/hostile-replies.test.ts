@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import type { InferResponse } from '../../src/guard/tensors/protocol.ts';
 import {
-  closeAfterEach,
   connect,
   expectOnlyFailure,
   guard,
@@ -15,8 +14,6 @@ import {
 import { configTensors } from '../helpers/guards/fake-contract.ts';
 import type { RestScripted } from '../helpers/guards/rest-guard.ts';
 import type { ScriptedGuardOptions } from '../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 const MIB = 1024 * 1024;
 const BAD = 'text 17';

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { Turn } from '../../src/domain/request.ts';
 import {
   audio,
-  closeAfterEach,
   connect,
   conversation,
   guard,
@@ -15,8 +14,6 @@ import {
 } from '../helpers/guards/guard-pool.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
 import { gate } from '../helpers/guards/gate.ts';
-
-closeAfterEach();
 
 test('judges a shard in full batches, each outcome belonging to its request', async () => {
   const server = await guard();

@@ -3,12 +3,9 @@ import { type GuardServer, startGuardServer } from '../../src/guard-server/serve
 import type { ScriptedFault } from '../../src/guard-server/synthetic/faults.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { gate } from '../helpers/guards/gate.ts';
-import { closeAfterEach } from '../helpers/guards/guard-pool.ts';
 import { startOpenAiServer } from '../helpers/guards/openai-server.ts';
 import { startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
-
-closeAfterEach();
 
 const DOORS = {
   gRPC: ({ address }) => address,

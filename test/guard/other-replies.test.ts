@@ -4,7 +4,6 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { HttpClient } from '../../src/guard/http/http-client.ts';
 import {
-  closeAfterEach,
   connect,
   failure,
   guard,
@@ -14,8 +13,6 @@ import {
   prompts,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-
-closeAfterEach();
 
 type IsWrong = (texts: readonly string[]) => boolean;
 

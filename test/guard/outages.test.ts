@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   conversation,
   failure,
@@ -19,8 +18,6 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf, type SeenRequest } from '../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({

@@ -1,17 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import {
-  closeAfterEach,
-  connect,
-  guard,
-  judge,
-  prompts,
-  restGuard,
-  verdict,
-} from '../helpers/guards/guard-pool.ts';
-
-closeAfterEach();
+import { connect, guard, judge, prompts, restGuard, verdict } from '../helpers/guards/guard-pool.ts';
 
 const VARIABLES = ['grpc_proxy', 'http_proxy', 'https_proxy', 'all_proxy'];
 

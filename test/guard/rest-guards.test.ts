@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.ts';
 import {
   audio,
-  closeAfterEach,
   connect,
   conversation,
   failure,
@@ -17,8 +16,6 @@ import {
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
-
-closeAfterEach();
 
 /** A script for what is judged; the harmless text is answered as usual. */
 const ofItems =
@@ -104,18 +101,6 @@ test('a redirect is not followed: neither content nor key goes elsewhere (C-112)
   redirect = false;
   for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
   expect(elsewhere.connections()).toBe(0);
-});
-
-test.each<[what: string, reply: RestScripted, says: RegExp]>([
-  ['a web page', { contentType: 'text/html', body: '<html>' }, /not a verdict/],
-  ['a key that is refused', { status: 401 }, /not authorised/],
-  ['a refusal of the harmless text', { status: 400 }, /protocol of a guard/],
-])('%s at the start is a failure at once', async (_, reply, says) => {
-  const server = await restGuard({ script: () => reply });
-  const message = await refusalOf([server]);
-  expect(message).toMatch(says);
-  expect(message).toContain(server.address);
-  expect(server.harmless()).toBe(1);
 });
 
 test('a key that is refused later ends the run (C-506)', async () => {

@@ -1,46 +1,14 @@
-import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { freePort } from '../../helpers/free-port.ts';
 import {
-  closeAfterEach,
   connect,
   guard,
   judge,
   prompts,
-  readingOf,
   refusalOf,
   stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import type { ScriptedGuardOptions } from '../../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
-
-const withoutMessages: ScriptedGuardOptions = {
-  config: (config) => ({ ...config, input: config.input.filter(({ name }) => name !== 'MESSAGES') }),
-};
-const withoutScore: ScriptedGuardOptions = {
-  config: (config) => ({ ...config, output: config.output.filter(({ name }) => name !== 'SCORE') }),
-};
-const unknownModel: ScriptedGuardOptions = {
-  configError: () => ({ code: status.NOT_FOUND, details: 'no' }),
-};
-const noVersion: ScriptedGuardOptions = {
-  onVersion: () => ({ reply: (reply) => ({ ...reply, outputs: [], raw_output_contents: [] }) }),
-};
-const rows: [why: string, options: ScriptedGuardOptions, says: RegExp][] = [
-  ['a missing input', withoutMessages, /MESSAGES/],
-  ['a missing output', withoutScore, /SCORE/],
-  ['an unknown model', unknownModel, /no model guard/],
-  ['no version', noVersion, /no artifact hashes/],
-];
-test.each(rows)('a wrong setting is a failure at once: %s', async (_, options, says) => {
-  const server = await guard(options);
-  const message = await refusalOf([server]);
-  expect(message).toMatch(says);
-  expect(message).toContain(server.address);
-  await expect(readingOf(server)).rejects.toMatchObject({ kind: 'service' });
-});
 
 test('no guard within the start timeout is one clear line', async () => {
   const address = `grpc://127.0.0.1:${await freePort()}`;

@@ -2,19 +2,8 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import type { MediaKind } from '../../../src/domain/request.ts';
 import type { GuardPool } from '../../../src/guard/pool/pool.ts';
-import {
-  audio,
-  closeAfterEach,
-  connect,
-  failure,
-  guard,
-  judge,
-  prompts,
-  verdict,
-} from '../../helpers/guards/guard-pool.ts';
+import { audio, connect, failure, guard, judge, prompts, verdict } from '../../helpers/guards/guard-pool.ts';
 import type { Scripted, ScriptedGuard, SeenRequest } from '../../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 const CLIP: MediaKind = { modality: 'audio', described: false };
 const DESCRIBED: MediaKind = { modality: 'audio', described: true };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   conversation,
   image,
@@ -9,19 +8,13 @@ import {
   prompt,
   prompts,
   readingOf,
-  refusalOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
-import type { KserveHttpOptions } from '../../helpers/guards/kserve-http-server.ts';
-
-closeAfterEach();
 
 const CONVERSATION = conversation([
   ['user', 'hello'],
   ['assistant', 'é'],
 ]);
-
-const refusal = async (options: KserveHttpOptions) => refusalOf([await kserveHttpServer(options)]);
 
 describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
   test('judges in batches, with the token, below the base path', async () => {
@@ -55,21 +48,5 @@ describe.each(['triton', 'mlserver'] as const)('as %s', (form) => {
     expect(verdict((await judge(pool, [prompt('a')]))[0])).toMatchObject({ fingerprint: id });
     const other = connect([server], { expectFingerprint: `sha256:${'a'.repeat(64)}` });
     await expect(other).rejects.toMatchObject({ kind: 'service' });
-  });
-});
-
-describe('the start', () => {
-  test.each<[path: string, status: number, says: RegExp]>([
-    ['/v2/health/ready', 404, /no such path: name the base address of the guard, before \/v1 or \/v2/],
-    ['/v2/health/ready', 302, /redirects elsewhere/],
-    ['/v2/models/guard/config', 403, /not authorised/],
-  ])('%s answered with %i is a failure at once', async (path, status, says) => {
-    expect(await refusal({ get: (asked) => (asked === path ? { status } : undefined) })).toMatch(says);
-  });
-
-  test('what is not JSON is no guard', async () => {
-    const get: KserveHttpOptions['get'] = (path) =>
-      path === '/v2/models/guard' ? { status: 200, body: '<html>' } : undefined;
-    expect(await refusal({ form: 'mlserver', get })).toContain('does not speak the protocol of a guard');
   });
 });

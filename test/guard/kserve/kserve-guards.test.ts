@@ -1,7 +1,5 @@
-import { status } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   conversation,
   expectOnlyFailure,
@@ -12,14 +10,9 @@ import {
   prompt,
   prompts,
   readingOf,
-  refusalOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { KserveServerOptions, Metadata } from '../../helpers/guards/kserve-server.ts';
-
-closeAfterEach();
-
-const refusal = async (options: KserveServerOptions) => refusalOf([await kserveServer(options)]);
 
 describe('a server without ModelConfig', () => {
   const forms: [KserveServerOptions & { declared: 'batched' | 'singles' }, maxBatchSize: number][] = [
@@ -55,35 +48,6 @@ describe('a server without ModelConfig', () => {
     });
     (await judge(await connect([await kserveServer({ changeMetadata })]), prompts(3))).map(verdict);
   });
-});
-
-describe('a server that declares other tensors', () => {
-  test('none: the message says what it must declare', async () => {
-    const message = await refusal({ declared: 'nothing' });
-    expect(message).toContain('ModelMetadata declares no inputs: the server must declare the inputs');
-  });
-
-  const others: [says: string, name: string, change: object][] = [
-    ['input MESSAGES is missing', 'MESSAGES', { name: 'OTHER' }],
-    ['input REQUEST_TYPE is not BYTES', 'REQUEST_TYPE', { datatype: 'FP64' }],
-    ['input MESSAGES does not have the shape [-1, -1, 2]', 'MESSAGES', { shape: [-1, 2] }],
-    ['output SCORE does not have the shape [-1, 1]', 'SCORE', { shape: [-1] }],
-  ];
-  test.each(others)('%s', async (says, name, change) => {
-    const changed = (tensors: Metadata['inputs']) =>
-      tensors.map((tensor) => (tensor.name === name ? { ...tensor, ...change } : tensor));
-    const changeMetadata = ({ inputs, outputs }: Metadata): Metadata => ({
-      inputs: changed(inputs),
-      outputs: changed(outputs),
-    });
-    expect(await refusal({ changeMetadata })).toContain(says);
-  });
-});
-
-test('a wrong model name is a failure at once', async () => {
-  const error = { code: status.NOT_FOUND, details: 'Model with name guard does not exist.' };
-  const message = await refusal({ modelReady: () => error, metadataError: () => error });
-  expect(message).toContain('it has no model guard');
 });
 
 test('an item over the message limit of the server names that limit, and the others are judged', async () => {

@@ -4,7 +4,6 @@ import type { ItemCode } from '../../../src/domain/item-error.ts';
 import { readEndpoint } from '../../../src/guard/pool/read-endpoint.ts';
 import {
   audio,
-  closeAfterEach,
   connect,
   expectOnlyFailure,
   failure,
@@ -13,17 +12,13 @@ import {
   openAiServer,
   prompt,
   prompts,
-  refusalOf,
   response,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import type { OpenAiScripted, SeenOpenAi } from '../../helpers/guards/openai-server.ts';
 
-closeAfterEach();
-
 const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-3-8B' } as const;
 const MODERATIONS = { family: 'moderations', model: 'omni-moderation-latest' } as const;
-const NO_CREDIT = { error: { code: 'insufficient_quota' } };
 const POLICY = { sha256: 'a'.repeat(64), text: '# Rules\nHate: no.' };
 
 /** A script for what is judged; harmless texts and canaries are answered as usual. */
@@ -82,26 +77,6 @@ describe('a chat model', () => {
     // The family is told from what was loaded, where the served name says nothing.
     const unnamed = server.address.replace(/&family=.*/, '');
     expect((await read(unnamed)).fingerprint!.artifacts).toMatchObject({ family: 'granite-guardian' });
-  });
-
-  test.each([
-    ['that is not served', { models: [{ id: 'another' }] }, /does not serve the model meta-llama/],
-    ['of no known family', { model: 'my-model' }, /add &family= and one of llama-guard, qwen3guard/],
-    ['that only talks', { script: () => ({ text: 'Hello!' }) }, /not an answer of the family/],
-    ['with another key', { script: () => ({ status: 401 }) }, /not authorised/],
-    ['without credit', { script: () => ({ status: 429, body: NO_CREDIT }) }, /not authorised/],
-  ])('%s is said at the start', async (_, options, says) => {
-    const server = await openAiServer({ ...LLAMA, ...options });
-    const address = server.address.replace(/&family=.*/, '');
-    const message = await refusalOf([{ address }]);
-    expect(message).toMatch(says);
-    expect(message).not.toContain('Hello');
-  });
-
-  test('behind a server that ignores template arguments is not used', async () => {
-    const shieldGemma = { family: 'shieldgemma', model: 'google/shieldgemma-9b' } as const;
-    const server = await openAiServer({ ...shieldGemma, ignoresArguments: true });
-    await expect(read(server.address)).rejects.toThrow('ignores chat_template_kwargs');
   });
 
   test.each<[what: string, reply: OpenAiScripted, code: ItemCode]>([

@@ -5,12 +5,10 @@ import type { GuardPool } from '../../../src/guard/pool/pool.ts';
 import type { GuardStream } from '../../../src/guard/streams/guard-stream.ts';
 import { GuardStreamError } from '../../../src/guard/streams/guard-stream-error.ts';
 import type { StreamVerdict } from '../../../src/guard/tensors/stream/stream-messages.ts';
-import { closeAfterEach, connect, guard } from '../../helpers/guards/guard-pool.ts';
+import { connect, guard } from '../../helpers/guards/guard-pool.ts';
 import { settled } from '../../helpers/settled.ts';
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
-
-closeAfterEach();
 
 async function open(pool: GuardPool, signal = new AbortController().signal): Promise<GuardStream> {
   return pool.openStream({ streamId: 'id-1', prompt: 'say it', cadence: null, signal });

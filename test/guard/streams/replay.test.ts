@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   failure,
   generation,
@@ -13,8 +12,6 @@ import {
 import { ordinary, type ScriptedStream, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
 import type { PoolOptions } from '../../../src/guard/pool/connect-guards.ts';
 import { exceptProbe, isProbe, STREAMING_GUARDS } from '../../helpers/guards/streaming-guards.ts';
-
-closeAfterEach();
 
 describe.each(STREAMING_GUARDS)('a generation replayed over %s', (_name, start) => {
   const pool = async (options: Partial<PoolOptions> = {}) => {

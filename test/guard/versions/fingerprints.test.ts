@@ -1,7 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   failure,
   guard,
@@ -11,8 +10,6 @@ import {
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
-
-closeAfterEach();
 
 test('when the model changes in the middle, every verdict names the one that gave it (C-903)', async () => {
   const server = await guard({

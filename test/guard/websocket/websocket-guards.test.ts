@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import {
-  closeAfterEach,
   connect,
   failure,
   generation,
@@ -11,17 +10,6 @@ import {
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
-
-closeAfterEach();
-
-it.each([
-  ['401 Unauthorized', 'not authorised'],
-  ['404 Not Found', 'it has no such path'],
-  ['302 Found', 'it redirects elsewhere'],
-])('a handshake answered with %s ends the start at once', async (refuse, message) => {
-  const server = await socketServer({ refuse });
-  expect(await refusalOf([server])).toContain(message);
-});
 
 it('a handshake that the server fails on is tried again', async () => {
   const server = await socketServer({ refuse: '503 Service Unavailable' });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import type { ItemCode } from '../../../src/domain/item-error.ts';
 import type { FailedJudgement, Judgement, Outcome } from '../../../src/domain/outcome.ts';
 import type {
@@ -21,25 +21,33 @@ import { startRestGuard } from './rest-guard.ts';
 import { startSocketServer } from './scripted-streams.ts';
 import { startScriptedGuard } from './scripted-guard.ts';
 
-const open: (() => unknown)[] = [];
+/** What tests that run at the same time have opened; null: each test closes what it opened. */
+let shared: (() => unknown)[] | null = null;
 
-async function closeAll(): Promise<void> {
-  for (const close of open.splice(0).reverse()) await close();
+/** For a file whose tests run at the same time: what they open is closed when all of them have ended. */
+export function closeAfterAll(): void {
+  const opened: (() => unknown)[] = (shared = []);
+  afterAll(async () => {
+    shared = null;
+    for (const close of opened.reverse()) await close();
+  });
 }
 
-/** Ends, after each test of the file that calls this, what the test opened with the functions below. */
-export const closeAfterEach = (): void => afterEach(closeAll);
+function whenOver(close: () => unknown): void {
+  if (shared !== null) shared.push(close);
+  else onTestFinished(async () => void (await close()));
+}
 
-/** The same for tests that run at the same time: closes when all of them have ended. */
-export const closeAfterAll = (): void => afterAll(closeAll);
+/** Does nothing: every test closes what it opened. */
+export const closeAfterEach = (): void => {};
 
-/** `start`, whose servers end when the tests say above. */
+/** `start`, whose servers end with the test. */
 function ending<Options extends unknown[], Server extends { kill(): unknown }>(
   start: (...options: Options) => Promise<Server>,
 ): (...options: Options) => Promise<Server> {
   return async (...options) => {
     const started = await start(...options);
-    open.push(() => started.kill());
+    whenOver(() => started.kill());
     return started;
   };
 }
@@ -60,7 +68,7 @@ export async function connect(
     { expectFingerprint: null, maxWaitMs: 20_000, ...options },
     new AbortController().signal,
   );
-  open.push(() => pool.close());
+  whenOver(() => pool.close());
   return pool;
 }
 
@@ -133,9 +141,27 @@ export function expectOnlyFailure(
   attempts = 1,
 ): void {
   outcomes.forEach((outcome, index) => {
-    if (index !== at) verdict(outcome);
+    if (index !== at) expect(verdict(outcome).attempts).toBe(1);
     else expect(failure(outcome)).toMatchObject({ error: { code }, attempts });
   });
+}
+
+/** Checks that all outcomes are verdicts at their first attempt. */
+export function expectFirstTries(outcomes: readonly Outcome[]): void {
+  for (const outcome of outcomes) expect(verdict(outcome).attempts).toBe(1);
+}
+
+/** Has requests judged by a pool whose guard then goes out; mends the guard, and expects that none of them lost a try. */
+export async function expectToOutlast(
+  pool: GuardPool,
+  requests: readonly GuardRequest[],
+  mend: () => unknown,
+): Promise<void> {
+  const out = stateOf(pool, 'out');
+  const judged = judge(pool, requests);
+  await out;
+  await mend();
+  expectFirstTries(await judged);
 }
 
 /** Resolves once an endpoint, the one of this name if one is given, has become ready or gone out. */
