@@ -5,6 +5,7 @@ import type { GuardPool } from '../../src/guard/pool/pool.ts';
 import {
   closeAfterAll,
   connect,
+  expectFirstTries,
   failure,
   guard,
   image,
@@ -21,13 +22,14 @@ closeAfterAll();
 
 const BAD = new Set(['text 3', 'text 17']);
 
-type Answer = { readonly status: number; readonly headers?: Record<string, string> };
+/** Starts a guard behind a firewall that answers for it with the status that is given, if one is. */
+type Firewalled = (statusOf: (isBad: boolean) => number | undefined) => Promise<{ readonly address: string }>;
 
-/** A guard behind a firewall that answers for it where `answer` is not null. `bad`: whether a text of the request is. */
-type Firewalled = (answer: (bad: boolean) => Answer | null) => Promise<{ readonly address: string }>;
+const rest = (statusOf: Parameters<Firewalled>[0]) =>
+  restGuard({ script: ({ content }) => blocked(statusOf(BAD.has(content))) });
 
-const rest = (answer: Parameters<Firewalled>[0]) =>
-  restGuard({ script: ({ content }) => answer(BAD.has(content)) as RestScripted });
+const blocked = (code: number | undefined): RestScripted =>
+  code === undefined ? code : { status: code, headers: { location: 'http://127.0.0.1:1/blocked' } };
 
 /** As gRPC for a client of a proxy that answers over HTTP. */
 const CODES: Readonly<Record<number, status>> = {
@@ -37,15 +39,13 @@ const CODES: Readonly<Record<number, status>> = {
   501: status.UNIMPLEMENTED,
 };
 
-const grpc: Firewalled = async (answer) => {
-  const server = await guard({
+const grpc: Firewalled = (statusOf) =>
+  guard({
     script: ({ inputs }) => {
-      const answered = answer(inputs['TEXT']!.some((text) => BAD.has(text)));
-      return answered === null ? undefined : { code: CODES[answered.status]!, details: 'blocked' };
+      const answered = statusOf(inputs['TEXT']!.some((text) => BAD.has(text)));
+      return answered === undefined ? answered : { code: CODES[answered]!, details: 'blocked' };
     },
   });
-  return { address: server.address };
-};
 
 /** The states that the endpoint of a pool takes from now on. */
 function statesOf(pool: GuardPool): EndpointStatus['state']['name'][] {
@@ -63,25 +63,17 @@ const doors: [door: string, start: Firewalled, statuses: number[]][] = [
   ['gRPC', grpc, Object.keys(CODES).map(Number)],
 ];
 
-const answerOf = (code: number): Answer => ({
-  status: code,
-  headers: { location: 'http://127.0.0.1:1/blocked' },
-});
-
 describe.concurrent('an item that a firewall turns away', () => {
   test.each(doors)('over %s is rejected alone, and the guard stays in use', async (door, start, statuses) => {
     const turnAway = async (code: number): Promise<void> => {
-      const pool = await connect([await start((bad) => (bad ? answerOf(code) : null))]);
+      const pool = await connect([await start((isBad) => (isBad ? code : undefined))]);
       const states = statesOf(pool);
       const outcomes = await judge(pool, prompts(40));
       const says = door === 'gRPC' ? `gRPC status ${status[CODES[code]!]}` : `HTTP status ${code}`;
+      const error = { code: 'GUARD_REJECTED', message: expect.stringContaining(says) as string };
       outcomes.forEach((outcome, index) => {
         if (!BAD.has(`text ${index}`)) expect(verdict(outcome).attempts).toBe(1);
-        else
-          expect(failure(outcome)).toMatchObject({
-            error: { code: 'GUARD_REJECTED', message: expect.stringContaining(says) as string },
-            attempts: 1,
-          });
+        else expect(failure(outcome)).toMatchObject({ error, attempts: 1 });
       });
       expect({ code, states }).toEqual({ code, states: [] });
     };
@@ -89,8 +81,7 @@ describe.concurrent('an item that a firewall turns away', () => {
   });
 
   test('costs no other kind of item if all of its kind are', async () => {
-    const script = ({ file }: { file: unknown }): RestScripted =>
-      file === null ? undefined : { status: 403 };
+    const script = ({ file }: { file: unknown }) => (file === null ? undefined : { status: 403 });
     const pool = await connect([await restGuard({ script })]);
     const states = statesOf(pool);
     const outcomes = await judge(pool, [image('i'), ...prompts(10), image('j')]);
@@ -104,7 +95,7 @@ test.concurrent(
   'a guard that turns everything away is out of use until it no longer does, asked less and less often',
   async () => {
     let shut = false;
-    const server = await rest(() => (shut ? answerOf(302) : null));
+    const server = await rest(() => (shut ? 302 : undefined));
     // A guard that is not fatally out keeps the run waiting.
     const pool = await connect([server, await socketServer()], { maxWaitMs: 120_000 });
     const isOut = stateOf(pool, 'out', server.address);
@@ -116,7 +107,7 @@ test.concurrent(
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(server.harmless() - before).toBeLessThanOrEqual(8);
     shut = false;
-    for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+    expectFirstTries(await judged);
     expect(states).toEqual(['out', 'ready']);
   },
 );

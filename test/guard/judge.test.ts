@@ -21,15 +21,14 @@ test('judges a shard in full batches, each outcome belonging to its request', as
   const outcomes = await judge(pool, prompts(256));
   expect(server.seen.map((request) => request.rows)).toEqual([64, 64, 64, 64]);
   expect(server.seen[0]!.shapes).toEqual({ REQUEST_TYPE: [64, 1], MODALITY: [64, 1], TEXT: [64, 1] });
+  const [fingerprint] = pool.fingerprints.keys();
+  const same = { fingerprint: fingerprint!, attempts: 1, endpoint: server.address, cacheUsage: null };
   for (const [index, outcome] of outcomes.entries()) {
     const judgement = verdict(outcome);
-    expect(judgement.score).toBe(scoreOf(`text ${index}`));
-    expect(judgement.attempts).toBe(1);
-    expect(judgement.endpoint).toBe(server.address);
-    expect([...pool.fingerprints.keys()]).toEqual([judgement.fingerprint]);
+    expect(judgement).toMatchObject({ score: scoreOf(`text ${index}`), ...same });
     expect(judgement.subcategoryScores === null).toBe(!judgement.flagged);
-    expect(judgement.cacheUsage).toBeNull();
   }
+  expect(pool.fingerprints.size).toBe(1);
   expect(pool.status()).toMatchObject([{ state: { name: 'ready' }, inFlight: 0, queued: 0, successes: 4 }]);
 });
 
@@ -38,14 +37,10 @@ test('each kind of request has its own set of inputs and its own batches', async
   const pool = await connect([server]);
   await judge(pool, [prompt('a'), response('p', 'b'), response(null, 'c'), prompt('d'), response('q', 'e')]);
   const sets = server.seen.map(({ inputs }) => inputs);
+  const two = { MODALITY: ['text', 'text'] };
   expect(sets).toEqual([
-    { REQUEST_TYPE: ['prompt', 'prompt'], MODALITY: ['text', 'text'], TEXT: ['a', 'd'] },
-    {
-      REQUEST_TYPE: ['response', 'response'],
-      MODALITY: ['text', 'text'],
-      TEXT: ['p', 'q'],
-      RESPONSE_TEXT: ['b', 'e'],
-    },
+    { REQUEST_TYPE: ['prompt', 'prompt'], ...two, TEXT: ['a', 'd'] },
+    { REQUEST_TYPE: ['response', 'response'], ...two, TEXT: ['p', 'q'], RESPONSE_TEXT: ['b', 'e'] },
     { REQUEST_TYPE: ['response'], MODALITY: ['text'], RESPONSE_TEXT: ['c'] },
   ]);
 });
@@ -142,11 +137,8 @@ test('the turns of a conversation go to one endpoint, in order, while conversati
     messages.map((_, n) => conversation(messages, { turns: n + 1, of: of * 6 })),
   ).flat();
   const endpoints = (await judge(pool, requests)).map((outcome) => verdict(outcome).endpoint);
-  const used = new Set<string>();
   for (let first = 0; first < endpoints.length; first += 6) {
-    const own = new Set(endpoints.slice(first, first + 6));
-    expect(own.size).toBe(1);
-    used.add(endpoints[first]!);
+    expect(new Set(endpoints.slice(first, first + 6)).size).toBe(1);
   }
-  expect(used.size).toBe(2);
+  expect(new Set(endpoints).size).toBe(2);
 });

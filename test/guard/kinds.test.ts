@@ -7,10 +7,10 @@ import { startOpenAiServer } from '../helpers/guards/openai-server.ts';
 import { startRestGuard } from '../helpers/guards/rest-guard.ts';
 import { guardConformance, type Trouble, type TroubledGuard } from './conformance.ts';
 
-const DOORS = {
+const DOORS: Readonly<Record<string, (server: GuardServer) => string>> = {
   gRPC: ({ address }) => address,
   'HTTP with the KServe protocol': ({ httpAddress }) => `kserve+${httpAddress!}`,
-} satisfies Record<string, (server: GuardServer) => string>;
+};
 
 for (const [kind, addressOf] of Object.entries(DOORS)) {
   guardConformance(kind, async (): Promise<TroubledGuard> => {
@@ -60,12 +60,10 @@ interface Scriptable {
   kill(): void;
 }
 
+type StartScripted = (port: number, script: Script) => Promise<Scriptable>;
+
 /** Runs the conformance suite on a scripted server. `start` starts it on a port, 0 for a free one. */
-function scriptedConformance(
-  kind: string,
-  start: (port: number, script: Script) => Promise<Scriptable>,
-  options?: Parameters<typeof guardConformance>[2],
-): void {
+function scriptedConformance(kind: string, start: StartScripted, hears?: boolean): void {
   const troubled = async (): Promise<TroubledGuard> => {
     let troubles: (Trouble & { left: number })[] = [];
     let answering = gate();
@@ -96,7 +94,7 @@ function scriptedConformance(
       listenAgain: async () => void (server = await start(port, script)),
     };
   };
-  guardConformance(kind, troubled, options);
+  guardConformance(kind, troubled, hears);
 }
 
 scriptedConformance('REST', (port, script) =>
@@ -107,5 +105,5 @@ const LLAMA = { family: 'llama-guard', model: 'meta-llama/Llama-Guard-4-12B' } a
 scriptedConformance(
   'OpenAI-compatible',
   (port, script) => startOpenAiServer({ ...LLAMA, port, script: ({ contents }) => script(contents) }),
-  { hears: false },
+  false,
 );

@@ -2,6 +2,7 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import {
   connect,
+  expectToOutlast,
   conversation,
   failure,
   guard,
@@ -17,7 +18,7 @@ import {
   stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
-import { fingerprintIdOf, type SeenRequest } from '../helpers/guards/scripted-guard.ts';
+import { fingerprintIdOf, type ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
 test('a conversation that loses its guard continues on the other, turn by turn', async () => {
   const dying = await guard({
@@ -30,12 +31,9 @@ test('a conversation that loses its guard continues on the other, turn by turn',
   const pool = await connect([dying]);
   const messages = [1, 2, 3, 4].map((n) => ['user', `turn ${n}`] as const);
   const turns = [1, 2, 3, 4].map((count) => conversation(messages, { turns: count, of: 0 }));
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, turns);
-  await out;
-  const second = await guard({ port: dying.port });
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
-  const counts = second.seen
+  let second: ScriptedGuard;
+  await expectToOutlast(pool, turns, async () => (second = await guard({ port: dying.port })));
+  const counts = second!.seen
     .filter(({ type }) => type === 'multiturn')
     .map(({ shapes }) => shapes['MESSAGES']![1]!);
   expect(counts).toEqual(counts.toSorted((a, b) => a - b));
@@ -43,36 +41,13 @@ test('a conversation that loses its guard continues on the other, turn by turn',
 });
 
 test('permanent overload is an outage', async () => {
-  const server = await guard({
-    script: () => ({ code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' }),
-  });
-  const pool = await connect([server], { maxWaitMs: 300 });
+  const overloaded = { code: status.UNAVAILABLE, details: 'Exceeds maximum queue size' };
+  const pool = await connect([await guard({ script: () => overloaded })], { maxWaitMs: 300 });
   await expect(judge(pool, prompts(3))).rejects.toMatchObject({ kind: 'service' });
 });
 
-test('an item that brings the guard down again and again ends as an error, the others as verdicts', async () => {
-  const holdsBad = ({ inputs }: SeenRequest): boolean => inputs['TEXT']!.includes('text 5');
-  const server = await guard({
-    script: (request) =>
-      holdsBad(request)
-        ? { code: status.INTERNAL, details: 'Stub process guard_0 is not healthy.' }
-        : undefined,
-  });
-  const outcomes = await judge(await connect([server]), prompts(8));
-  outcomes.forEach((outcome, index) => {
-    if (index === 5) expect(failure(outcome)).toMatchObject({ error: { code: 'GUARD_UNAVAILABLE' } });
-    else verdict(outcome);
-  });
-});
-
 test('an idle guard of any kind that is killed is out without any request', async () => {
-  const kinds = {
-    contract: guard,
-    kserve: kserveServer,
-    http: kserveHttpServer,
-    rest: restGuard,
-    socketServer,
-  };
+  const kinds = { guard, kserveServer, kserveHttpServer, restGuard, socketServer };
   const states = Object.entries(kinds).map(async ([kind, start]) => {
     const started = await start();
     const pool = await connect([started]);

@@ -3,6 +3,8 @@ import type { RestScripted, SeenModeration } from '../helpers/guards/rest-guard.
 import {
   audio,
   connect,
+  expectFirstTries,
+  expectToOutlast,
   conversation,
   failure,
   image,
@@ -12,7 +14,6 @@ import {
   refusalOf,
   response,
   restGuard,
-  stateOf,
   verdict,
 } from '../helpers/guards/guard-pool.ts';
 import { scoreOf } from '../helpers/guards/fake-contract.ts';
@@ -63,9 +64,7 @@ test('a caption is judged as a text of its own, and the worse verdict counts (C-
 });
 
 test('a rate limit with Retry-After slows sending down and costs no attempts (C-811)', async () => {
-  let limitedAt = 0;
-  let turnedAway = 0;
-  let resumedAt = 0;
+  let [limitedAt, turnedAway, resumedAt] = [0, 0, 0];
   const script = ofItems(({ number }) => {
     if (number < 5) return undefined;
     limitedAt ||= performance.now();
@@ -76,9 +75,7 @@ test('a rate limit with Retry-After slows sending down and costs no attempts (C-
     resumedAt ||= performance.now();
     return undefined;
   });
-  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(60))) {
-    expect(verdict(outcome).attempts).toBe(1);
-  }
+  expectFirstTries(await judge(await connect([await restGuard({ script })]), prompts(60)));
   expect(resumedAt - limitedAt).toBeGreaterThanOrEqual(1000);
   // No more than were under way when the first was turned away.
   expect(turnedAway).toBeLessThanOrEqual(16);
@@ -94,12 +91,10 @@ test('a redirect is not followed: neither content nor key goes elsewhere (C-112)
   redirect = false;
   const pool = await connect([server], { token: () => 'secret' });
   redirect = true;
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, prompts(3));
-  await out;
-  expect(pool.status()[0]!.state).toMatchObject({ reason: 'redirects elsewhere', fatal: false });
-  redirect = false;
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  await expectToOutlast(pool, prompts(3), () => {
+    expect(pool.status()[0]!.state).toMatchObject({ reason: 'redirects elsewhere', fatal: false });
+    redirect = false;
+  });
   expect(elsewhere.connections()).toBe(0);
 });
 
@@ -114,9 +109,7 @@ test('a key that is refused later ends the run (C-506)', async () => {
 test.each(['cut off', 'drop'] as const)('a reply with the fault "%s" spends no tries', async (fault) => {
   let faults = 2;
   const script = ofItems(({ number }) => (number >= 5 && faults-- > 0 ? fault : undefined));
-  for (const outcome of await judge(await connect([await restGuard({ script })]), prompts(30))) {
-    expect(verdict(outcome).attempts).toBe(1);
-  }
+  expectFirstTries(await judge(await connect([await restGuard({ script })]), prompts(30)));
 });
 
 test('responses and conversations end as errors with a message of our own (C-408)', async () => {
@@ -125,13 +118,9 @@ test('responses and conversations end as errors with a message of our own (C-408
   const messages = ['one', 'two'].map((text) => ['user', text] as const);
   const turns = [1, 2].map((count) => conversation(messages, { turns: count, of: 0 }));
   const outcomes = await judge(pool, [response(null, 'r'), prompt('a'), ...turns]);
-  expect(failure(outcomes[0])).toMatchObject({
-    error: { code: 'PROBE_NOT_LOADED' },
-    attempts: 0,
-    endpoint: null,
-  });
   verdict(outcomes[1]);
-  for (const outcome of outcomes.slice(2)) expect(failure(outcome).error.code).toBe('PROBE_NOT_LOADED');
+  const notJudged = { error: { code: 'PROBE_NOT_LOADED' }, attempts: 0, endpoint: null };
+  for (const at of [0, 2, 3]) expect(failure(outcomes[at])).toMatchObject(notJudged);
   expect(server.seen).toHaveLength(1);
 });
 

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, test } from 'vitest';
 import {
   closeAfterAll,
   connect,
   expectOnlyFailure,
+  expectToOutlast,
   guard,
   judge,
   prompts,
-  stateOf,
-  verdict,
 } from '../helpers/guards/guard-pool.ts';
 import type { ScriptedGuard } from '../helpers/guards/scripted-guard.ts';
 
@@ -46,10 +45,6 @@ describe.concurrent('an item that occupies the only instance beyond the request 
     let slow = true;
     const server = await oneInstance(() => (slow ? TIMEOUT_MS * 1.5 : 2));
     const pool = await connect([server], { requestTimeoutMs: TIMEOUT_MS });
-    const out = stateOf(pool, 'out');
-    const judged = judge(pool, prompts(60));
-    await out;
-    slow = false;
-    for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+    await expectToOutlast(pool, prompts(60), () => (slow = false));
   });
 });

@@ -17,12 +17,10 @@ test.each([
   expect(parseAddress(at(address))).toMatchObject(expected);
 });
 
-test.each(['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a?b=c', ''])(
-  'not an address: %j',
-  (address) => {
-    expect(() => parseAddress(at(address))).toThrow(expect.objectContaining({ kind: 'usage' }));
-  },
-);
+const WRONG = ['gpu-1:8001', 'http://gpu-1:8000', 'grpc://', 'grpc://a/b', 'grpc://a?b=c', ''];
+test.each(WRONG)('not an address: %j', (address) => {
+  expect(() => parseAddress(at(address))).toThrow(expect.objectContaining({ kind: 'usage' }));
+});
 
 test('a name with several addresses becomes several endpoints, all with the name as authority', async () => {
   const targets = await expand('grpcs://fleet:9001', async () => [
@@ -30,19 +28,9 @@ test('a name with several addresses becomes several endpoints, all with the name
     { address: '10.0.0.1', family: 4 },
     { address: 'fd00::1', family: 6 },
   ]);
+  const same = { secure: true, loopback: false, authority: 'fleet:9001', serverName: 'fleet' };
   expect(targets).toEqual(
-    ['10.0.0.1', '10.0.0.2'].map((ip) => ({
-      name: `it#${ip}`,
-      address: {
-        ...{
-          target: `${ip}:9001`,
-          secure: true,
-          loopback: false,
-          authority: 'fleet:9001',
-          serverName: 'fleet',
-        },
-      },
-    })),
+    ['10.0.0.1', '10.0.0.2'].map((ip) => ({ name: `it#${ip}`, address: { target: `${ip}:9001`, ...same } })),
   );
 });
 

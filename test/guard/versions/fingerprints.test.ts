@@ -2,11 +2,11 @@ import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import {
   connect,
+  expectToOutlast,
   failure,
   guard,
   judge,
   prompts,
-  stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { fingerprintIdOf } from '../../helpers/guards/scripted-guard.ts';
@@ -50,9 +50,7 @@ test('a change that only model_version shows voids the answers around it', async
 
 test('a model that changes with every reading ends the item after a bounded number of answers', async () => {
   let version = 1;
-  const server = await guard({
-    onVersion: () => server.deploy(`model-${version++}`, '1'),
-  });
+  const server = await guard({ onVersion: () => server.deploy(`model-${version++}`, '1') });
   const outcomes = await judge(await connect([server]), prompts(2));
   for (const outcome of outcomes) expect(failure(outcome).error.code).toBe('GUARD_INTERNAL');
 });
@@ -69,9 +67,8 @@ test('readings are shared: a few per second, whatever is judged between them', a
 
 test('another fingerprint than expected stops everything, at the start and later (C-904)', async () => {
   const server = await guard();
-  await expect(connect([server], { expectFingerprint: fingerprintIdOf('model-b') })).rejects.toMatchObject({
-    kind: 'service',
-  });
+  const other = connect([server], { expectFingerprint: fingerprintIdOf('model-b') });
+  await expect(other).rejects.toMatchObject({ kind: 'service' });
   const pool = await connect([server], { expectFingerprint: fingerprintIdOf('model-a') });
   (await judge(pool, prompts(1))).map(verdict);
   server.deploy('model-b', '1');
@@ -82,16 +79,10 @@ test('another fingerprint than expected stops everything, at the start and later
 test('an endpoint whose version cannot be read any more is taken out of use, and its answers are judged again', async () => {
   let readable = true;
   const server = await guard({
-    script: ({ number }) => {
-      if (number === 0) readable = false;
-    },
+    script: ({ number }) => void (readable &&= number !== 0),
     onVersion: () => (readable ? undefined : { code: status.INTERNAL, details: 'no' }),
   });
   const pool = await connect([server]);
-  const out = stateOf(pool, 'out');
-  const judged = judge(pool, prompts(3));
-  await out;
-  readable = true;
-  for (const outcome of await judged) expect(verdict(outcome).attempts).toBe(1);
+  await expectToOutlast(pool, prompts(3), () => (readable = true));
   expect(server.judged.get('text 0')).toHaveLength(2);
 });

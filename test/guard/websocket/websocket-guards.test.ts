@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import {
   connect,
+  expectToOutlast,
   failure,
   generation,
   judge,
   refusalOf,
   socketServer,
-  stateOf,
   verdict,
 } from '../../helpers/guards/guard-pool.ts';
 import { ordinary, startSocketServer, type StreamScript } from '../../helpers/guards/scripted-streams.ts';
@@ -56,10 +56,7 @@ it('has no fingerprint', async () => {
 it('comes back after an outage, and the generation is judged at its first attempt (C-714)', async () => {
   const first = await startSocketServer();
   const pool = await connect([first]);
-  const out = stateOf(pool, 'out');
   first.setScript(() => void first.kill());
-  const judged = judge(pool, [generation(['a', 'b'])]);
-  await out;
-  await socketServer({ port: Number(new URL(first.address).port) });
-  expect(verdict((await judged)[0]).attempts).toBe(1);
+  const port = Number(new URL(first.address).port);
+  await expectToOutlast(pool, [generation(['a', 'b'])], () => socketServer({ port }));
 });
