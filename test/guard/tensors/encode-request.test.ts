@@ -4,6 +4,7 @@ import type { GuardRequest, Turn } from '../../../src/domain/request.ts';
 import { encodeRequest, type RequestKind, requestKindOf } from '../../../src/guard/tensors/encode-request.ts';
 import type { InferRequest } from '../../../src/guard/tensors/protocol.ts';
 import { decodeBooleans, decodeBytes } from '../../../src/guard/tensors/raw.ts';
+import { audio, conversation, image, prompt, response } from '../../helpers/guards/guard-pool.ts';
 
 /** Inputs by name, with their elements, after checking that every tensor holds what its shape says. */
 function read(request: InferRequest): Record<string, { shape: readonly number[]; values: unknown[] }> {
@@ -22,67 +23,51 @@ function read(request: InferRequest): Record<string, { shape: readonly number[];
 const text = fc.string({ unit: 'grapheme' });
 const turn = fc.tuple(fc.constantFrom('system', 'user', 'assistant'), text) as fc.Arbitrary<Turn>;
 const bytes = fc.uint8Array({ maxLength: 100 }).map((array) => Buffer.from(array));
-const none = fc.constant(null);
-const prompt = { requestType: fc.constant('prompt' as const) };
-const response = { requestType: fc.constant('response' as const), modality: fc.constant('text' as const) };
-const image = { ...prompt, modality: fc.constant('image' as const), image: bytes };
-const audio = { ...prompt, modality: fc.constant('audio' as const), audio: bytes };
-const requests: Readonly<Record<Exclude<RequestKind, 'generation'>, fc.Arbitrary<GuardRequest>>> = {
-  prompt: fc.record({ ...prompt, modality: fc.constant('text' as const), text }),
-  response: fc.record({ ...response, prompt: none, response: text }),
-  'response-with-prompt': fc.record({ ...response, prompt: text, response: text }),
-  image: fc.record({ ...image, caption: none }),
-  'image-with-caption': fc.record({ ...image, caption: text }),
-  audio: fc.record({ ...audio, transcript: none }),
-  'audio-with-transcript': fc.record({ ...audio, transcript: text }),
-  multiturn: fc.array(turn, { minLength: 1, maxLength: 6 }).chain((messages) =>
-    fc.record({
-      requestType: fc.constant('multiturn' as const),
-      modality: fc.constant('text' as const),
-      messages: fc.constant(messages),
-      turns: fc.integer({ min: 1, max: messages.length }),
-      conversation: fc.option(fc.nat(), { nil: null }),
-    }),
-  ),
-};
-const requestKinds = Object.keys(requests) as (keyof typeof requests)[];
+const flag = fc.boolean();
 
-test.each(requestKinds)(
+type Inputs = Readonly<Record<string, readonly unknown[]>>;
+
+/** Requests of each kind, with the contents that they are to have beside REQUEST_TYPE and MODALITY. */
+const requests: Readonly<Record<Exclude<RequestKind, 'generation'>, fc.Arbitrary<[GuardRequest, Inputs]>>> = {
+  prompt: text.map((of) => [prompt(of), { TEXT: [of] }]),
+  response: text.map((of) => [response(null, of), { RESPONSE_TEXT: [of] }]),
+  'response-with-prompt': fc
+    .tuple(text, text)
+    .map(([asked, of]) => [response(asked, of), { TEXT: [asked], RESPONSE_TEXT: [of] }]),
+  image: bytes.map((of) => [image(of), { IMAGE: [of.toString('base64')] }]),
+  'image-with-caption': fc
+    .tuple(bytes, text)
+    .map(([of, caption]) => [image(of, caption), { IMAGE: [of.toString('base64')], TEXT: [caption] }]),
+  audio: bytes.map((of) => [audio(of), { AUDIO: [of.toString('base64')] }]),
+  'audio-with-transcript': fc
+    .tuple(bytes, text)
+    .map(([of, said]) => [audio(of, said), { AUDIO: [of.toString('base64')], TEXT: [said] }]),
+  multiturn: fc
+    .tuple(fc.array(turn, { minLength: 1, maxLength: 6 }), fc.nat(5), flag)
+    .map(([all, at, isKept]) => {
+      const turns = 1 + (at % all.length);
+      const sent = { MESSAGES: all.slice(0, turns).flat(), SESSION_ID: ['s'], CACHE_WRITE: [isKept] };
+      return [conversation(all, { turns, of: isKept ? 7 : null }), sent];
+    }),
+};
+
+test.each(Object.entries(requests))(
   'a single request of %s carries its content and always the same inputs (C-201, C-205, C-207)',
-  (requestKind) => {
-    let inputs: string | null = null;
+  (kind, given) => {
     fc.assert(
-      fc.property(requests[requestKind], fc.boolean(), (it, batched) => {
-        expect(requestKindOf(it)).toBe(requestKind);
-        const tensors = read(encodeRequest([{ request: it, sessionId: 's' }], { batched }));
-        const names = Object.keys(tensors).join();
-        expect(inputs ?? names).toBe(names);
-        inputs = names;
-        const one = batched ? [1, 1] : [1];
-        expect(tensors['REQUEST_TYPE']).toEqual({ shape: one, values: [it.requestType] });
-        expect(tensors['MODALITY']).toEqual({ shape: one, values: [it.modality] });
-        if (it.requestType === 'prompt') {
-          const text =
-            it.modality === 'text' ? it.text : it.modality === 'image' ? it.caption : it.transcript;
-          expect(tensors['TEXT']).toEqual(text === null ? undefined : { shape: one, values: [text] });
-        }
-        if (it.modality === 'image') {
-          expect(tensors['IMAGE']).toEqual({ shape: one, values: [it.image.toString('base64')] });
-        }
-        if (it.modality === 'audio') {
-          expect(tensors['AUDIO']).toEqual({ shape: one, values: [it.audio.toString('base64')] });
-        }
-        if (it.requestType === 'response') {
-          expect(tensors['RESPONSE_TEXT']).toEqual({ shape: one, values: [it.response] });
-          expect(tensors['TEXT']?.values ?? null).toEqual(it.prompt === null ? null : [it.prompt]);
-        }
-        if (it.requestType === 'multiturn') {
-          expect(tensors['MESSAGES']).toEqual({
-            shape: batched ? [1, it.turns, 2] : [it.turns, 2],
-            values: it.messages.slice(0, it.turns).flat(),
-          });
-          expect(tensors['CACHE_WRITE']).toEqual({ shape: one, values: [it.conversation !== null] });
-        }
+      fc.property(given, flag, ([request, contents], batched) => {
+        expect(requestKindOf(request)).toBe(kind);
+        const { requestType, modality } = request;
+        const shapeOf = (name: string, { length }: readonly unknown[]) => [
+          ...(batched ? [1] : []),
+          ...(name === 'MESSAGES' ? [length / 2, 2] : [1]),
+        ];
+        const expected = Object.entries({ REQUEST_TYPE: [requestType], MODALITY: [modality], ...contents });
+        expect(read(encodeRequest([{ request, sessionId: 's' }], { batched }))).toEqual(
+          Object.fromEntries(
+            expected.map(([name, values]) => [name, { shape: shapeOf(name, values), values }]),
+          ),
+        );
       }),
     );
   },
