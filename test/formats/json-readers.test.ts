@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JsonReader } from '../../src/formats/json/json-reader.ts';
+import { isNestedTooDeeply } from '../../src/formats/json/json-record.ts';
 import { JsonlReader } from '../../src/formats/json/jsonl-reader.ts';
+import type { SourceRecord } from '../../src/formats/record.ts';
 import { expectLinear } from '../helpers/linear.ts';
 import { pieceSizes, plain, readAll, WHOLE } from './read-records.ts';
 
@@ -29,51 +31,43 @@ const asGiven = (member: unknown) =>
 
 const roundTripped = (objects: readonly object[]) => JSON.parse(JSON.stringify(objects)) as object[];
 
+const lines = (text: string, sizes = WHOLE, limit = LIMIT) =>
+  readAll(new JsonlReader(limit), Buffer.from(text), sizes);
+const array = (text: string | Buffer, sizes = WHOLE, limit = LIMIT) =>
+  readAll(new JsonReader('array', limit), Buffer.from(text), sizes);
+const codes = (records: readonly SourceRecord[]) => records.map(({ error }) => error?.code ?? null);
+
+const BAD = 'MALFORMED_ROW';
+
 describe('JSON Lines', () => {
   test('are read back as written, however they come in pieces', () => {
+    const breaks = fc.constantFrom('\n', '\r\n');
     fc.assert(
-      fc.property(
-        fc.array(object),
-        fc.constantFrom('\n', '\r\n'),
-        pieceSizes,
-        (objects, lineBreak, sizes) => {
-          const text = objects.map((value) => JSON.stringify(value)).join(lineBreak);
-          const records = readAll(new JsonlReader(LIMIT), Buffer.from(text), sizes);
-          expect(records.map(plain)).toEqual(expected(roundTripped(objects), (index) => index + 1));
-        },
-      ),
+      fc.property(fc.array(object), breaks, pieceSizes, (objects, lineBreak, sizes) => {
+        const records = lines(objects.map((value) => JSON.stringify(value)).join(lineBreak), sizes);
+        expect(records.map(plain)).toEqual(expected(roundTripped(objects), (index) => index + 1));
+      }),
     );
   });
 
   test('with bad lines have one outcome for each, and a byte order mark is bad', () => {
-    const lines = '{"a":1}\n\ufeff{"a":2}\n\n{"a":"\u0001"}\n{"a":"x\ny"}\n{"a":4}\n{"a';
-    const records = readAll(new JsonlReader(LIMIT), Buffer.from(lines), [3]);
-    const bad = 'MALFORMED_ROW';
-    expect(records.map(({ line, error }) => [line, error?.code])).toEqual([
-      ...[[1, undefined], ...[2, 4, 5, 6].map((line) => [line, bad])],
-      ...[
-        [7, undefined],
-        [8, bad],
-      ],
-    ]);
+    const records = lines('{"a":1}\n\ufeff{"a":2}\n\n{"a":"\u0001"}\n{"a":"x\ny"}\n{"a":4}\n{"a', [3]);
+    expect(records.map(({ line }) => line)).toEqual([1, 2, 4, 5, 6, 7, 8]);
+    expect(codes(records)).toEqual([null, BAD, BAD, BAD, BAD, null, BAD]);
   });
 
   test('beyond the limit are refused, and the next line is read', () => {
     const text = `{"a":1}\n{"a":"${'x'.repeat(500)}"}\n{"a":3}\n`;
     for (const size of [7, 64, 10_000]) {
-      const records = readAll(new JsonlReader(100), Buffer.from(text), [size]);
-      expect(records.map(({ row, line, error }) => [row, line, error?.code])).toEqual([
-        [1, 1, undefined],
-        [2, 2, 'ITEM_TOO_LARGE'],
-        [3, 3, undefined],
-      ]);
+      const records = lines(text, [size], 100);
+      expect(records.map(({ row, line }) => `${row} ${line}`)).toEqual(['1 1', '2 2', '3 3']);
+      expect(codes(records)).toEqual([null, 'ITEM_TOO_LARGE', null]);
     }
   });
 
   test('nested without end are refused, and nothing breaks', () => {
     const deep = '['.repeat(2_000_000);
-    const records = readAll(new JsonlReader(4_000_000), Buffer.from(`${deep}\n{"a":1}\n`), [65_536]);
-    expect(records.map(({ error }) => error?.code)).toEqual(['MALFORMED_ROW', undefined]);
+    expect(codes(lines(`${deep}\n{"a":1}\n`, [65_536], 4_000_000))).toEqual([BAD, null]);
   });
 });
 
@@ -85,16 +79,13 @@ describe('a record with a repeated name', () => {
     '[{"role":"user","content":"bad words","content":"hello"}]',
     '{"__proto__":"bad words","__proto__":"hello"}',
   ])('is bad, and no other one: %s', (text) => {
-    const records = readAll(new JsonlReader(LIMIT), Buffer.from(`${text}\n{"text":"hello"}\n`), WHOLE);
-    expect(records.map(({ error }) => error?.code)).toEqual(['MALFORMED_ROW', undefined]);
-    const [only] = readAll(new JsonReader('array', LIMIT), Buffer.from(`[${text}]`), [3]);
-    expect(only!.error?.code).toBe('MALFORMED_ROW');
+    expect(codes(lines(`${text}\n{"text":"hello"}\n`))).toEqual([BAD, null]);
+    expect(codes(array(`[${text}]`, [3]))).toEqual([BAD]);
   });
 
   test('is told from one with the same name in several objects, or in its texts', () => {
     const text = '{"a":{"a":[{"a":"\\"a\\":1,"},{"a":"\\\\"}]},"A":":","b":["a",":"]}';
-    const [only] = readAll(new JsonlReader(LIMIT), Buffer.from(text), WHOLE);
-    expect(only!.error).toBeNull();
+    expect(codes(lines(text))).toEqual([null]);
   });
 });
 
@@ -103,15 +94,15 @@ describe('a JSON array', () => {
     (objects: readonly object[]) => JSON.stringify(objects),
     (objects: readonly object[]) => JSON.stringify(objects, null, 2),
     (objects: readonly object[]) =>
-      `[\r\n${objects.map((value) => JSON.stringify(value)).join(',\r\n')}\r\n]\r\n`,
+      `[\r\n${objects.map((each) => JSON.stringify(each)).join(',\r\n')}\r\n]\r\n`,
   );
 
   test('is read back as written, however it comes in pieces', () => {
     fc.assert(
       fc.property(fc.array(object), shapes, pieceSizes, (objects, shape, sizes) => {
-        const records = readAll(new JsonReader('array', LIMIT), Buffer.from(shape(objects)), sizes);
-        const contents = records.map((record) => plain(record));
-        expect(contents).toEqual(expected(roundTripped(objects), (index) => records[index]!.line!));
+        const records = array(shape(objects), sizes);
+        const written = expected(roundTripped(objects), (index) => records[index]!.line!);
+        expect(records.map(plain)).toEqual(written);
       }),
       { numRuns: 200 },
     );
@@ -130,9 +121,8 @@ describe('a JSON array', () => {
     );
   });
 
-  const BAD = 'MALFORMED_ROW';
   const rest = ',{"a":3}]';
-  test.each<[name: string, text: string, codes: readonly (string | null)[], offset: number | null]>([
+  test.each<[name: string, text: string, said: readonly (string | null)[], offset: number | null]>([
     ['an element that is not JSON', `[{"a":1},{"a":oops}${rest}`, [null, BAD], 9],
     ['a missing quote', `[{"a":1},\n{"a":"2}${rest}`, [null, BAD], 10],
     ['a line break in a string', `[{"a":1},{"a":"x\ny"}${rest}`, [null, BAD], 9],
@@ -148,10 +138,10 @@ describe('a JSON array', () => {
     ['a number for a record', `[{"a":1},2${rest}`, [null, BAD, null], null],
     ['a number at its end', `[{"a":1},2]`, [null, BAD], null],
     ['no elements', ' [ ] \n', [], null],
-  ])('with %s is read up to there, and the offset is named', (_name, text, codes, offset) => {
+  ])('with %s is read up to there, and the offset is named', (_name, text, said, offset) => {
     for (const sizes of [WHOLE, [1], [5]]) {
-      const records = readAll(new JsonReader('array', LIMIT), Buffer.from(text), sizes);
-      expect(records.map(({ error }) => error?.code ?? null)).toEqual(codes);
+      const records = array(text, sizes);
+      expect(codes(records)).toEqual(said);
       const last = offset === null ? '' : `nothing is read from byte ${offset} of the file on`;
       expect(records.at(-1)?.error?.message ?? '').toContain(last);
     }
@@ -160,15 +150,14 @@ describe('a JSON array', () => {
   test('with bytes that are not text in one element reads the others', () => {
     const bytes = Buffer.from('[{"a":1},{"a":"?"},{"a":3}]');
     bytes[bytes.indexOf('?')] = 0xef;
-    const codes = readAll(new JsonReader('array', LIMIT), bytes, [3]).map(({ error }) => error?.code);
-    expect(codes).toEqual([undefined, 'INVALID_ENCODING', undefined]);
+    expect(codes(array(bytes, [3]))).toEqual([null, 'INVALID_ENCODING', null]);
   });
 
   test('with an element beyond the limit reads the next one', () => {
     const long = JSON.stringify({ a: 'x'.repeat(500) });
     for (const sizes of [WHOLE, [16]]) {
-      const records = readAll(new JsonReader('array', 100), Buffer.from(`[{"a":1},${long},{"a":3}]`), sizes);
-      expect(records.map(({ error }) => error?.code)).toEqual([undefined, 'ITEM_TOO_LARGE', undefined]);
+      const records = array(`[{"a":1},${long},{"a":3}]`, sizes, 100);
+      expect(codes(records)).toEqual([null, 'ITEM_TOO_LARGE', null]);
       expect(records[1]!.error!.message).toContain(`${long.length} bytes`);
     }
   });
@@ -178,8 +167,38 @@ describe('a JSON array', () => {
     (part) => {
       expectLinear(
         (length) => `[{"a":1},${part.repeat(length / part.length)}`,
-        (text) => readAll(new JsonReader('array', 100_000_000), Buffer.from(text), [65_536]),
+        (text) => array(text, [65_536], 100_000_000),
       );
     },
+  );
+});
+
+const MAX_DEPTH = 10_000;
+
+test('the depth of any JSON is told by its brackets alone, not by those in texts', () => {
+  const level = fc.constantFrom<[opening: string, closing: string]>(
+    ['[', ']'],
+    ['{"[{":', '}'],
+    ['["\\"[[[",', ']'],
+    ['[{},[[]],"]]]\\\\",', ']'],
+  );
+  const depth = fc.oneof(
+    fc.integer({ min: 1, max: 100 }),
+    fc.integer({ min: -2, max: 2 }).map((by) => MAX_DEPTH + by),
+  );
+  fc.assert(
+    fc.property(fc.array(level, { minLength: 1, maxLength: 8 }), depth, (levels, depth) => {
+      const at = (index: number) => levels[index % levels.length]!;
+      const opening = Array.from({ length: depth }, (_, index) => at(index)[0]).join('');
+      const closing = Array.from({ length: depth }, (_, index) => at(depth - 1 - index)[1]).join('');
+      const text = `${opening}"${'[\\"{'.repeat(100_000)}"${closing}`;
+      JSON.parse(text);
+      // A level may hold lists of its own, beside the next one.
+      const beside = levels.some(([start]) => start.includes('[[]]')) ? 2 : 0;
+      const said = isNestedTooDeeply(Buffer.from(text));
+      if (depth > MAX_DEPTH) expect(said).toBe(true);
+      if (depth + beside <= MAX_DEPTH) expect(said).toBe(false);
+    }),
+    { numRuns: 200 },
   );
 });

@@ -25,11 +25,8 @@ export function readAll(reader: RecordReader, bytes: Buffer, sizes: readonly num
 export function plain(record: SourceRecord): unknown {
   const { row, line, content, error } = record;
   if (error !== null) return { row, line, error: error.code };
-  return { row, line, content: isFields(content) ? values(content) : content };
-}
-
-function values(fields: { names(): readonly string[]; get(name: string): unknown }): unknown {
-  return fields.names().map((name) => [name, fields.get(name)]);
+  if (!isFields(content)) return { row, line, content };
+  return { row, line, content: content.names().map((name) => [name, content.get(name)]) };
 }
 
 /** Sizes of the pieces a file comes in. */

@@ -12,3 +12,9 @@ export async function duckdb(...statements: readonly string[]): Promise<readonly
     instance.closeSync();
   }
 }
+
+/** Writes the rows of a query to a Parquet file, with options of COPY; returns its path. */
+export async function parquetFile(path: string, query: string, options = ''): Promise<string> {
+  await duckdb(`copy (${query}) to '${path}' (format parquet${options === '' ? '' : `, ${options}`})`);
+  return path;
+}

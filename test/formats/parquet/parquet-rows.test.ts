@@ -1,22 +1,17 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { isFields } from '../../../src/formats/record.ts';
-import { duckdb } from '../../helpers/duckdb.ts';
+import { temporaryFolder } from '../../helpers/cli.ts';
+import { duckdb, parquetFile } from '../../helpers/duckdb.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { settled } from '../../helpers/settled.ts';
 import { asked, corpus, readItems } from '../../ingest/read-items.ts';
 import { childrenNamed } from '../../normalize/audio/processes.ts';
 import { batchesOf, rowsOf, valuesOf } from './read-rows.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parquet-rows-'));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
+const table = async (query: string, options?: string) =>
+  parquetFile(join(await temporaryFolder(), 'a.parquet'), query, options);
 
 const TEXTS = `select i as id, case when i % 7 = 0 then null else
   repeat(md5(i::varchar) || ' word ', 1 + (i % 5)::int) end as text, 'label ' || (i % 3) as label
@@ -25,20 +20,16 @@ const TEXTS = `select i as id, case when i % 7 = 0 then null else
 test.each(["'snappy'", "'zstd'", "'gzip'", "'brotli'", "'lz4_raw'", "'zstd', parquet_version 'v2'"])(
   'text columns are read from %s',
   async (codec) => {
-    const path = join(folder, 'texts.parquet');
-    await duckdb(`copy (${TEXTS}) to '${path}' (format parquet, codec ${codec}, row_group_size 2048)`);
+    const path = await table(TEXTS, `codec ${codec}, row_group_size 2048`);
     const { records, problem } = await rowsOf(path, { wanted: ['id'] });
     expect(problem).toBeNull();
-    expect(valuesOf(records)).toEqual(
-      (await duckdb(`select id::int as id, text, label from (${TEXTS})`)).map((row) => ({ ...row })),
-    );
+    expect(valuesOf(records)).toEqual(await duckdb(`select id::int as id, text, label from (${TEXTS})`));
     expect(records.map(({ row, line }) => [row, line])).toEqual(records.map((_, index) => [index + 1, null]));
   },
 );
 
 test('the old LZ4 codec is named as what is to be changed', async () => {
-  const path = join(folder, 'lz4.parquet');
-  await duckdb(`copy (${TEXTS}) to '${path}' (format parquet, codec 'lz4_raw')`);
+  const path = await table(TEXTS, "codec 'lz4_raw'");
   const bytes = await readFile(path);
   const LZ4_RAW = Buffer.from('\x15\x0e', 'latin1');
   // The codec follows the name of the column in the metadata, as an integer of Thrift's compact protocol.
@@ -54,18 +45,19 @@ test('the old LZ4 codec is named as what is to be changed', async () => {
 });
 
 test('nested columns are read as JSON would hold them, and found by path', async () => {
-  const path = join(folder, 'nested.parquet');
-  await duckdb(`copy (select
+  const path = await table(`select
     [{'role': 'user', 'content': 'question ' || i}, {'role': 'assistant', 'content': null}] as messages,
     {'text': 'nested ' || i, 'tags': ['a', 'b'], 'n': i::int} as data,
     map {'one': 'value ' || i, 'two': null} as names,
     case when i % 3 = 0 then [] when i % 3 = 1 then null else [['x'], null, []] end as lists
-    from range(6) r(i)) to '${path}' (format parquet)`);
+    from range(6) r(i)`);
   const { records } = await rowsOf(path);
-  const asks = { role: 'assistant', content: null };
   expect(valuesOf(records)).toEqual(
     Array.from({ length: 6 }, (_, i) => ({
-      messages: [{ role: 'user', content: `question ${i}` }, asks],
+      messages: [
+        { role: 'user', content: `question ${i}` },
+        { role: 'assistant', content: null },
+      ],
       data: { text: `nested ${i}`, tags: ['a', 'b'], n: i },
       names: { one: `value ${i}`, two: null },
       lists: [[], null, [['x'], null, []]][i % 3],
@@ -79,10 +71,10 @@ test('nested columns are read as JSON would hold them, and found by path', async
 });
 
 test('typed columns are read where they are wanted, and not otherwise', async () => {
-  const path = join(folder, 'typed.parquet');
-  await duckdb(`copy (select 9007199254740993::bigint as big, 7::int as small, true as yes, 1.5::double as real,
+  const path = await table(`select
+    9007199254740993::bigint as big, 7::int as small, true as yes, 1.5::double as real,
     -1.25::decimal(9, 2) as price, date '2026-02-03' as day, timestamp '2026-02-03 04:05:06.789' as moment,
-    '0a1b2c3d-0000-4000-8000-000000000001'::uuid as uuid, 'words' as text) to '${path}' (format parquet)`);
+    '0a1b2c3d-0000-4000-8000-000000000001'::uuid as uuid, 'words' as text`);
   const wanted = ['big', 'small', 'yes', 'real', 'price', 'day', 'moment', 'uuid'];
   expect(valuesOf((await rowsOf(path, { wanted })).records)).toEqual([
     {
@@ -96,20 +88,18 @@ test('typed columns are read where they are wanted, and not otherwise', async ()
 });
 
 test('a row over the limit is a bad record between good ones', async () => {
-  const path = join(folder, 'bad.parquet');
-  await duckdb(`copy (select case when i = 1 then repeat('x', 5000) else 'short ' || i end as text
-    from range(3) r(i)) to '${path}' (format parquet)`);
+  const path = await table(`select case when i = 1 then repeat('x', 5000) else 'short ' || i end as text
+    from range(3) r(i)`);
   const { records } = await rowsOf(path, { recordBytes: 1000 });
   expect(records.map(({ error }) => error?.code ?? null)).toEqual([null, 'ITEM_TOO_LARGE', null]);
 });
 
 test('a file cut anywhere is unreadable', async () => {
-  const path = join(folder, 'whole.parquet');
-  await duckdb(`copy (${TEXTS} limit 40) to '${path}' (format parquet)`);
+  const path = await table(`${TEXTS} limit 40`);
   const whole = await readFile(path);
   for (const bytes of [0, 3, 8, 11, 12, 100, whole.length - 9, whole.length - 1]) {
-    await writeFile(join(folder, 'cut.parquet'), whole.subarray(0, bytes));
-    const { records, problem } = await rowsOf(join(folder, 'cut.parquet'));
+    await writeFile(path, whole.subarray(0, bytes));
+    const { records, problem } = await rowsOf(path);
     expect(records).toEqual([]);
     expect(problem?.error.code).toBe('UNREADABLE_SOURCE');
   }
@@ -125,9 +115,9 @@ async function replaceIn(path: string, text: string, by: Buffer): Promise<void> 
 const CAFE = Buffer.from('caf\u00e9 au lait', 'latin1');
 
 test('a text that is not UTF-8 ends the file, and its column is named', async () => {
-  const path = join(folder, 'latin.parquet');
-  await duckdb(`copy (select i as id, 'fine ' || i as label, case when i = 5000 then 'cafX au lait' else 'text ' || (i % 7) end as body
-    from range(9000) r(i)) to '${path}' (format parquet, codec uncompressed, row_group_size 2048)`);
+  const rows = `select i as id, 'fine ' || i as label,
+    case when i = 5000 then 'cafX au lait' else 'text ' || (i % 7) end as body from range(9000) r(i)`;
+  const path = await table(rows, 'codec uncompressed, row_group_size 2048');
   await replaceIn(path, 'cafX au lait', CAFE);
   const items = await readItems([corpus(path, { textColumns: ['body'] })]);
   const rest = items.pop();
@@ -140,40 +130,32 @@ test('a text that is not UTF-8 ends the file, and its column is named', async ()
 });
 
 test('bytes that are not text are an error of their row, and nothing in a column that is not judged', async () => {
-  const path = join(folder, 'bytes.parquet');
-  await duckdb(`copy (select (case when i = 1 then 'cafX' else 'text ' || i end)::blob as text,
-    '\\xff\\x00\\xfe'::blob as sound from range(3) r(i))
-    to '${path}' (format parquet, codec uncompressed, dictionary_size_limit 1)`);
+  const rows = `select (case when i = 1 then 'cafX' else 'text ' || i end)::blob as text,
+    '\\xff\\x00\\xfe'::blob as sound from range(3) r(i)`;
+  const path = await table(rows, 'codec uncompressed, dictionary_size_limit 1');
   await replaceIn(path, 'cafX', CAFE.subarray(0, 4));
   const items = await readItems([corpus(path)]);
   expect(items.map(asked)).toEqual(['text 0', 'UNSUPPORTED_TYPE', 'text 2']);
 });
 
 test('an image in a column of bytes is judged as an image', async () => {
-  const path = join(folder, 'image.parquet');
   const png = (await drawn(16, 16).png().toBuffer()).toString('hex');
-  const row = `select {'bytes': from_hex('${png}'), 'path': null} as image`;
-  await duckdb(`copy (${row}) to '${path}' (format parquet)`);
+  const path = await table(`select {'bytes': from_hex('${png}'), 'path': null} as image`);
   const [item] = await readItems([corpus(path)]);
   expect([item?.settled, item?.request?.modality]).toEqual([null, 'image']);
 });
 
 test('an encrypted file is named as such, and a table without rows has none', async () => {
-  const path = join(folder, 'encrypted.parquet');
-  await duckdb(`copy (${TEXTS} limit 3) to '${path}' (format parquet)`);
+  const path = await table(`${TEXTS} limit 3`);
   await writeFile(path, Buffer.concat([(await readFile(path)).subarray(0, -4), Buffer.from('PARE')]));
-  expect((await rowsOf(path)).problem?.error).toMatchObject({
-    code: 'UNREADABLE_SOURCE',
-    message: 'the Parquet file is encrypted',
-  });
-  await duckdb(`copy (${TEXTS} limit 0) to '${path}' (format parquet)`);
-  expect(await rowsOf(path)).toEqual({ records: [], problem: null });
+  const encrypted = { code: 'UNREADABLE_SOURCE', message: 'the Parquet file is encrypted' };
+  expect((await rowsOf(path)).problem?.error).toMatchObject(encrypted);
+  expect(await rowsOf(await table(`${TEXTS} limit 0`))).toEqual({ records: [], problem: null });
 });
 
 test('rows before a damage are read', async () => {
-  const path = join(folder, 'damaged.parquet');
-  await duckdb(`copy (select 'text number ' || i || 'Q' as text from range(9000) r(i))
-    to '${path}' (format parquet, codec uncompressed, dictionary_size_limit 1, row_group_size 4096)`);
+  const rows = "select 'text number ' || i || 'Q' as text from range(9000) r(i)";
+  const path = await table(rows, 'codec uncompressed, dictionary_size_limit 1, row_group_size 4096');
   const bytes = await readFile(path);
   // The length of a text, before it.
   bytes.writeUInt32LE(0x7fffffff, bytes.indexOf('text number 7000Q') - 4);
@@ -186,12 +168,10 @@ test('rows before a damage are read', async () => {
 });
 
 test('the open file is read, whatever its name is by now', async () => {
-  const path = join(folder, 'swapped.parquet');
-  const rows = "select 'opened ' || md5(i::varchar) as text from range(100000) r(i)";
-  await duckdb(`copy (${rows}) to '${path}' (format parquet)`);
+  const path = await table("select 'opened ' || md5(i::varchar) as text from range(100000) r(i)");
   const opened = async (): Promise<void> => {
     await rm(path);
-    await duckdb(`copy (select 'other' as text) to '${path}' (format parquet)`);
+    await parquetFile(path, "select 'other' as text");
   };
   const { records } = await rowsOf(path, { opened, recordBytes: 1000 });
   for (const { text } of valuesOf(records)) expect(text).toMatch(/^opened /);
@@ -199,8 +179,7 @@ test('the open file is read, whatever its name is by now', async () => {
 });
 
 test('an abort ends the process that reads', async () => {
-  const path = join(folder, 'aborted.parquet');
-  await duckdb(`copy (select md5(i::varchar) as text from range(400000) r(i)) to '${path}' (format parquet)`);
+  const path = await table('select md5(i::varchar) as text from range(400000) r(i)');
   const abort = new AbortController();
   const reading = (async () => {
     const batches = batchesOf(path, { signal: abort.signal, recordBytes: 1000 });
@@ -211,9 +190,7 @@ test('an abort ends the process that reads', async () => {
 });
 
 test('what a few bytes expand to is bounded, even in rows too large to be judged', async () => {
-  const path = join(folder, 'bomb.parquet');
-  const rows = "select repeat('long ', 180000) as text from range(4000) r(i)";
-  await duckdb(`copy (${rows}) to '${path}' (format parquet)`);
+  const path = await table("select repeat('long ', 180000) as text from range(4000) r(i)");
   expect((await stat(path)).size).toBeLessThan(200_000);
   const { records, problem } = await rowsOf(path, { recordBytes: 1000 });
   expect(problem?.error.code).toBe('ITEM_TOO_LARGE');

@@ -37,10 +37,7 @@ function expectWhole(whole: string, pieces: readonly string[]): void {
 const turns = fc
   .array(
     fc.tuple(fc.constantFrom('system', 'system', 'user', 'assistant'), fc.integer({ min: 1, max: 120 })),
-    {
-      minLength: 1,
-      maxLength: 14,
-    },
+    { minLength: 1, maxLength: 14 },
   )
   .map((shapes) => shapes.map(([role, words], n): Turn => [role, numbered(`t${n}w`, words)]));
 
