@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { random } from '../helpers/corpus.ts';
 
 /** Damaged files of each kind. */
@@ -45,11 +46,8 @@ const MUTATIONS: readonly ((file: Buffer, other: Buffer, pick: Pick) => Buffer)[
   function repeat(file, _other, pick) {
     const from = pick(file.length);
     const piece = file.subarray(from, from + 1 + pick(1024));
-    return Buffer.concat([
-      file.subarray(0, from),
-      ...Array<Buffer>(1 + pick(16)).fill(piece),
-      file.subarray(from),
-    ]);
+    const pieces = Array<Buffer>(1 + pick(16)).fill(piece);
+    return Buffer.concat([file.subarray(0, from), ...pieces, file.subarray(from)]);
   },
   function blank(file, _other, pick) {
     const mutated = Buffer.from(file);
@@ -57,6 +55,29 @@ const MUTATIONS: readonly ((file: Buffer, other: Buffer, pick: Pick) => Buffer)[
     return mutated.fill(pick(256), from, from + pick(file.length - from));
   },
 ];
+
+/** What a damaged image may end as: never as a crash, a hang or a fault of ours. */
+export const CODES = ['UNSUPPORTED_TYPE', 'CORRUPT_MEDIA', 'EMPTY_CONTENT', 'MEDIA_TOO_LARGE'];
+/** What a damaged clip or video may end as. */
+export const SOUND_CODES = [...CODES, 'UNSUPPORTED_AUDIO_TYPE'];
+
+/** Has so many files damaged and finds out how each ends, some side by side; prints how many ended how. */
+export async function damage(
+  originals: readonly Buffer[],
+  { files = FILES, sideBySide }: { readonly files?: number; readonly sideBySide: number },
+  endOf: (index: number, damaged: Buffer) => Promise<string>,
+): Promise<void> {
+  const pick = numbers(SEED);
+  const ends = new Map<string, number>();
+  const limit = pLimit(sideBySide);
+  const one = async (index: number, damaged: Buffer): Promise<void> => {
+    const end = await endOf(index, damaged);
+    ends.set(end, (ends.get(end) ?? 0) + 1);
+  };
+  const damaged = Array.from({ length: files }, () => mutatedFile(originals, pick));
+  await Promise.all(damaged.map((file, index) => limit(() => one(index, file))));
+  console.info(`seed ${SEED}:`, Object.fromEntries(ends));
+}
 
 /** One of the files, damaged once to three times. */
 export function mutatedFile(files: readonly Buffer[], pick: Pick): Buffer {

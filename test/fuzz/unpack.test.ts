@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { expect, it } from 'vitest';
 import type { Item } from '../../src/domain/item.ts';
+import { temporaryFolder } from '../helpers/cli.ts';
 import { odf, paragraph, pdfOf, relations, showText, stream, word, zipOf } from '../helpers/documents.ts';
 import { readUnpacked } from '../ingest/items/unpacked-items.ts';
 import { FILES, mutatedFile, numbers, SEED } from './mutations.ts';
@@ -67,7 +66,7 @@ const TOGETHER = 50;
 it.each(KINDS)(
   `reads %s damaged in ${FILES} ways to an end (FUZZ_SEED=${SEED})`,
   async (name, file) => {
-    const folder = await mkdtemp(join(tmpdir(), 'fuzz-unpack-'));
+    const folder = await temporaryFolder();
     const pick = numbers(SEED);
     const ends = new Map<string, number>();
     const count = (items: readonly Item[]): void => {
@@ -77,24 +76,20 @@ it.each(KINDS)(
         ends.set(end, (ends.get(end) ?? 0) + 1);
       }
     };
-    try {
-      for (let from = 0; from < FILES; from += TOGETHER) {
-        const damaged = Array.from({ length: Math.min(TOGETHER, FILES - from) }, () =>
-          Buffer.from(mutatedFile([Buffer.from(file)], pick)),
-        );
-        const entries = damaged.map((bytes, at) => [`${at} ${name}`, bytes] as const);
-        const items = await readUnpacked(join(folder, 'a.zip'), zipSync(Object.fromEntries(entries)));
-        const isWhole = items.every(({ part }) => part !== null);
-        for (const [at, bytes] of damaged.entries()) {
-          const own = isWhole
-            ? items.filter(({ part }) => part!.startsWith(`${at} `))
-            : await readUnpacked(join(folder, name), bytes);
-          expect(own.length).toBeGreaterThan(0);
-          count(own);
-        }
+    for (let from = 0; from < FILES; from += TOGETHER) {
+      const damaged = Array.from({ length: Math.min(TOGETHER, FILES - from) }, () =>
+        Buffer.from(mutatedFile([Buffer.from(file)], pick)),
+      );
+      const entries = damaged.map((bytes, at) => [`${at} ${name}`, bytes] as const);
+      const items = await readUnpacked(join(folder, 'a.zip'), zipSync(Object.fromEntries(entries)));
+      const isWhole = items.every(({ part }) => part !== null);
+      for (const [at, bytes] of damaged.entries()) {
+        const own = isWhole
+          ? items.filter(({ part }) => part!.startsWith(`${at} `))
+          : await readUnpacked(join(folder, name), bytes);
+        expect(own.length).toBeGreaterThan(0);
+        count(own);
       }
-    } finally {
-      await rm(folder, { recursive: true });
     }
     console.info(`seed ${SEED}, ${name}:`, Object.fromEntries(ends));
   },

@@ -1,7 +1,7 @@
+import { open } from 'node:fs/promises';
 import { ParquetProblem } from '../../../src/formats/parquet/table-process.ts';
 import { readRows } from '../../../src/formats/parquet/parquet-rows.ts';
 import { isFields, type SourceRecord } from '../../../src/formats/record.ts';
-import { openedFile } from '../../helpers/cli.ts';
 
 interface RowsRead {
   readonly records: readonly SourceRecord[];
@@ -22,10 +22,14 @@ export async function* batchesOf(
   path: string,
   { wanted = [], recordBytes = 1_000_000, signal = new AbortController().signal, opened }: Reading = {},
 ): AsyncGenerator<readonly SourceRecord[]> {
-  const handle = await openedFile(path);
-  const { size: bytes } = await handle.stat();
-  await opened?.();
-  yield* readRows({ handle, bytes }, { signal, wanted, recordBytes });
+  const handle = await open(path);
+  try {
+    const { size: bytes } = await handle.stat();
+    await opened?.();
+    yield* readRows({ handle, bytes }, { signal, wanted, recordBytes });
+  } finally {
+    await handle.close();
+  }
 }
 
 /** All rows of a Parquet file; anything but a ParquetProblem is thrown. */

@@ -1,8 +1,7 @@
-import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type AudioFormat, recogniseAudio } from '../../../src/normalize/audio/audio-format.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith, openedFile } from '../../helpers/cli.ts';
 
 const ZEROS = '\0'.repeat(5000);
 
@@ -31,12 +30,6 @@ it.each<[name: string, expected: AudioFormat | null, beginning: string]>([
   ['a JPEG', null, '\xff\xd8\xff\xe0\0\x10JFIF'],
   ['an empty file', null, ''],
 ])('%s', async (_name, expected, beginning) => {
-  const path = join(await temporaryFolder(), 'file');
-  await writeFile(path, beginning, 'latin1');
-  const file = await open(path);
-  try {
-    expect(await recogniseAudio(file)).toBe(expected);
-  } finally {
-    await file.close();
-  }
+  const folder = await folderWith({ file: Buffer.from(beginning, 'latin1') });
+  expect(await recogniseAudio(await openedFile(join(folder, 'file')))).toBe(expected);
 });

@@ -36,20 +36,14 @@ export async function hear(
   } = {},
 ): Promise<Heard> {
   const windows: AudioWindow[] = [];
+  const { long = 'windows', signal = new AbortController().signal } = options;
+  const each = async (window: AudioWindow): Promise<void> => {
+    windows.push(window);
+    await options.take?.();
+  };
   const file = await open(path);
-  try {
-    const end = await by.audio(file, {
-      long: options.long ?? 'windows',
-      signal: options.signal ?? new AbortController().signal,
-      each: async (window) => {
-        windows.push(window);
-        await options.take?.();
-      },
-    });
-    return { end, windows };
-  } finally {
-    await file.close();
-  }
+  const end = await by.audio(file, { long, signal, each }).finally(() => file.close());
+  return { end, windows };
 }
 
 /** The samples of windows, one after another. */

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { sharedFolder } from '../../helpers/cli.ts';
 import { hear, normalizer, samples, toneShare } from './clips.ts';
 
 /** Every file in the folder is a test: a clip beside what is expected of it. */
@@ -23,8 +23,7 @@ it.each(refused)('what is refused: %s', async (clip) => {
 });
 
 describe('what is heard, to the bit as ffmpeg does by its own lights (C-804, C-805)', () => {
-  const references = mkdtempSync(join(tmpdir(), 'guardsweep-references-'));
-  afterAll(() => rmSync(references, { recursive: true, force: true }));
+  const references = sharedFolder();
 
   beforeAll(() => {
     const inputs = heard.flatMap((clip) => ['-i', FOLDER + clip]);

@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { copyFile, open, writeFile } from 'node:fs/promises';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import type { AudioWindow } from '../../../src/normalize/audio/window-cutter.ts';
 import { settled } from '../../helpers/settled.ts';
 import { childrenNamed, writtenBytes } from './processes.ts';
 import { WAV_HEADER_BYTES } from '../../helpers/wav.ts';
 import { decodedByFfmpeg, hear, normalizer, samples, writeWav } from './clips.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { openedFile, temporaryFolder } from '../../helpers/cli.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/audio/', import.meta.url));
 
@@ -63,10 +64,10 @@ it('cuts a long clip into windows that together are the whole, and takes in no m
   const path = await longClip('anoisesrc=duration=700:sample_rate=16000:seed=7:amplitude=0.3');
   const { end, windows } = await hear(normalizer(), path);
   expect(end).toEqual({ windowSeconds: 700, totalSeconds: 700 });
-  expect(windows.map(({ startSeconds, seconds }) => [startSeconds, seconds])).toEqual([
-    [0, 300],
-    [300, 300],
-    [600, 100],
+  expect(windows.map(({ startSeconds, seconds }) => `${startSeconds} + ${seconds}`)).toEqual([
+    '0 + 300',
+    '300 + 300',
+    '600 + 100',
   ]);
   expect(samples(windows).equals(decodedByFfmpeg(path))).toBe(true);
   const first = await hear(normalizer(), path, { long: 'truncate' });
@@ -85,23 +86,15 @@ it('keeps the last samples of a clip, however few', async () => {
 it('hears the file that was opened, whatever has its name by then', async () => {
   const path = join(await temporaryFolder(), 'clip.m4a');
   await copyFile(`${FIXTURES}index-at-end.m4a`, path);
-  const file = await open(path);
-  try {
-    await file.read(Buffer.alloc(1000), 0, 1000, 0); // as hashing does
-    execFileSync('rm', [path]);
-    await copyFile(`${FIXTURES}text.mp3`, path);
-    let bytes = 0;
-    const end = await normalizer().audio(file, {
-      long: 'windows',
-      signal: new AbortController().signal,
-      each: async ({ wav }) => {
-        bytes += wav.length;
-      },
-    });
-    expect(end).toHaveProperty('totalSeconds', (bytes - WAV_HEADER_BYTES) / 32_000);
-  } finally {
-    await file.close();
-  }
+  const file = await openedFile(path);
+  await file.read(Buffer.alloc(1000), 0, 1000, 0); // as hashing does
+  await rm(path);
+  await copyFile(`${FIXTURES}text.mp3`, path);
+  let bytes = 0;
+  const each = async ({ wav }: AudioWindow): Promise<void> => void (bytes += wav.length);
+  const { signal } = new AbortController();
+  const end = await normalizer().audio(file, { long: 'windows', signal, each });
+  expect(end).toHaveProperty('totalSeconds', (bytes - WAV_HEADER_BYTES) / 32_000);
 });
 
 it('lets ffmpeg wait while a window is being taken', async () => {

@@ -9,10 +9,8 @@ export function childrenNamed(name: string, parent = process.pid): number[] {
       const stat = readFileSync(`/proc/${entry}/stat`, 'latin1');
       const behind = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       if (behind[0] === 'Z') continue;
-      parents.set(Number(entry), {
-        name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
-        parent: Number(behind[1]),
-      });
+      const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
+      parents.set(Number(entry), { name, parent: Number(behind[1]) });
     } catch {
       // gone while we looked
     }

@@ -9,8 +9,7 @@ const picture = fc
   .record({ width: fc.integer({ min: 1, max: 40 }), height: fc.integer({ min: 1, max: 40 }) })
   .chain(({ width, height }) =>
     fc.record({
-      width: fc.constant(width),
-      height: fc.constant(height),
+      ...{ width: fc.constant(width), height: fc.constant(height) },
       rgb: fc.uint8Array({ minLength: width * height * 3, maxLength: width * height * 3 }),
       to: fc.record({
         width: fc.integer({ min: 1, max: width }),
@@ -23,11 +22,8 @@ it('gives as many pixels as were asked for, and one colour stays that colour', (
   fc.assert(
     fc.property(picture, fc.integer({ min: 0, max: 255 }), ({ width, height, rgb, to }, level) => {
       const small = downscale({ width, height, rgb }, to.width, to.height);
-      expect([small.width, small.height, small.rgb.length]).toEqual([
-        to.width,
-        to.height,
-        to.width * to.height * 3,
-      ]);
+      expect(small).toMatchObject(to);
+      expect(small.rgb).toHaveLength(to.width * to.height * 3);
       const even = downscale({ width, height, rgb: rgb.fill(level) }, to.width, to.height);
       expect(even.rgb.every((value) => value === level)).toBe(true);
     }),
@@ -82,16 +78,14 @@ it('gives the same bytes as integer arithmetic, however wide the kernel and odd 
         : downscale({ ...across, rgb }, 3, target.height);
       for (let line = 0; line < 3; line++) {
         for (let channel = 0; channel < 3; channel++) {
-          const along = (pixels: Uint8Array, length: number): number[] =>
-            Array.from(
-              { length },
-              (_, at) => pixels[(isWide ? line * length + at : at * 3 + line) * 3 + channel]!,
-            );
+          const along = (pixels: Uint8Array, length: number): number[] => {
+            const at = (place: number) => (isWide ? line * length + place : place * 3 + line) * 3 + channel;
+            return Array.from({ length }, (_, place) => pixels[at(place)]!);
+          };
           const source = along(rgb, isWide ? width : height);
           const length = isWide ? target.width : target.height;
-          expect(along(scaled.rgb, length)).toEqual(
-            length === source.length ? source : scaledLine(source, length),
-          );
+          const expected = length === source.length ? source : scaledLine(source, length);
+          expect(along(scaled.rgb, length)).toEqual(expected);
         }
       }
     }),

@@ -2,14 +2,17 @@ import type { ChildProcess } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ItemError } from '../../../src/domain/item-error.ts';
+import type { ImageNormalizerOptions } from '../../../src/normalize/image/image-normalizer.ts';
 import type { NormalImage } from '../../../src/normalize/image/normal-image.ts';
 import { imageNormalizer, startedProcesses, type StartedProcesses } from '../../helpers/normalizer.ts';
 import { drawn } from '../../helpers/pictures.ts';
 import { gifFrames } from '../../helpers/images/image-bombs.ts';
 import { peakMemory } from '../../helpers/images/peak-memory.ts';
 import { settled } from '../../helpers/settled.ts';
+
+afterEach(() => void vi.unstubAllEnvs());
 
 const MEBIBYTE = 2 ** 20;
 const signal = new AbortController().signal;
@@ -18,24 +21,25 @@ const options = { frames: 8, signal };
 const large = await drawn(4000, 3000).jpeg({ quality: 60 }).toBuffer();
 const small = await drawn(40, 30).png().toBuffer();
 
+/** A normalizer, by default of one decoder, and the processes that it starts. */
+function watched(more: ImageNormalizerOptions = {}) {
+  return { started: startedProcesses(), normalizer: imageNormalizer({ processes: 1, ...more }) };
+}
+
 function image(result: NormalImage | ItemError): NormalImage {
   if ('code' in result) throw new Error(`${result.code}: ${result.message}`);
   return result;
 }
 
 it('gives the normal form of many images, decoded in as many processes as it may have', async () => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 2 });
+  const { started, normalizer } = watched({ processes: 2 });
   expect(started.all).toHaveLength(0);
   const results = await Promise.all(
     Array.from({ length: 9 }, (_, turn) => normalizer.image(turn % 3 === 0 ? large : small, options)),
   );
   for (const [turn, result] of results.entries()) {
-    const { frames, total } = image(result);
-    expect(total).toBe(1);
-    expect(frames).toMatchObject([
-      turn % 3 === 0 ? { index: 0, width: 512, height: 384 } : { index: 0, width: 40, height: 30 },
-    ]);
+    const size = turn % 3 === 0 ? { width: 512, height: 384 } : { width: 40, height: 30 };
+    expect(image(result)).toMatchObject({ total: 1, frames: [{ index: 0, ...size }] });
   }
   expect(started.all).toHaveLength(2);
 });
@@ -51,8 +55,7 @@ async function end(started: StartedProcesses, turn: number, death: NodeJS.Signal
 it.each(['SIGSEGV', 'SIGKILL'] as const)(
   'decodes an image again when its decoder ends by %s',
   async (death) => {
-    const started = startedProcesses();
-    const normalizer = imageNormalizer({ processes: 1 });
+    const { started, normalizer } = watched();
     const result = normalizer.image(large, options);
     await end(started, 1, death);
     expect(image(await result).frames).toHaveLength(1);
@@ -64,8 +67,7 @@ it.each([
   ['SIGSEGV', 'CORRUPT_MEDIA'],
   ['SIGKILL', 'INTERNAL'],
 ] as const)('costs one image when two decoders end over it by %s', async (death, code) => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1 });
+  const { started, normalizer } = watched();
   const [first, second] = [normalizer.image(large, options), normalizer.image(small, options)];
   await end(started, 1, death);
   await end(started, 2, death);
@@ -75,8 +77,7 @@ it.each([
 });
 
 it('replaces a decoder that was ended while it was idle', async () => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1 });
+  const { started, normalizer } = watched();
   image(await normalizer.image(small, options));
   (await started.first).kill('SIGKILL');
   await once(await started.first, 'exit');
@@ -88,16 +89,14 @@ it.each([
   ['works', 'MEDIA_TOO_LARGE', { processorMs: 1, wallMs: 100_000 }],
   ['takes', 'TIMEOUT', { processorMs: 100_000, wallMs: 1 }],
 ] as const)('ends a decoder that %s too long', async (_, code, limits) => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1, limits });
+  const { started, normalizer } = watched({ limits });
   expect(await normalizer.image(large, options)).toMatchObject({ code });
   expect((await started.first).signalCode).toBe('SIGKILL');
   expect(started.all).toHaveLength(1);
 });
 
 it('lets a decoder take its time that gets none from the machine', async () => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1, limits: { processorMs: 2_000, wallMs: 100_000 } });
+  const { started, normalizer } = watched({ limits: { processorMs: 2_000, wallMs: 100_000 } });
   image(await normalizer.image(small, options));
   const decoder = await started.first;
   const result = normalizer.image(large, options);
@@ -120,8 +119,7 @@ it('stops waiting on abort, whether an image is being decoded or waits its turn'
 });
 
 it('leaves no process behind when it is closed, however often', async () => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1 });
+  const { started, normalizer } = watched();
   const ends = Promise.allSettled([large, small].map((bytes) => normalizer.image(bytes, options)));
   const decoder = await started.first;
   await once(decoder, 'message'); // it has started, and is given the image
@@ -134,8 +132,7 @@ it('leaves no process behind when it is closed, however often', async () => {
 });
 
 it('does not blame an image for a decoder that cannot start', async () => {
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1, memoryBytes: 48 * MEBIBYTE });
+  const { started, normalizer } = watched({ memoryBytes: 48 * MEBIBYTE });
   expect(await normalizer.image(small, options)).toMatchObject({ code: 'INTERNAL' });
   expect(started.all.map(({ signalCode }) => signalCode)).not.toContain(null);
 });
@@ -145,12 +142,9 @@ it.each([
   ['GIF', gifFrames(9_000, 9_000, 1)],
 ])('costs one image where the decoder of a %s is refused memory', async (_, picture) => {
   const bytes = await picture;
-  const started = startedProcesses();
-  const normalizer = imageNormalizer({ processes: 1, memoryBytes: 256 * MEBIBYTE });
+  const { started, normalizer } = watched({ memoryBytes: 256 * MEBIBYTE });
   const [first, second] = [normalizer.image(bytes, options), normalizer.image(small, options)];
-  expect((await first) as ItemError).toMatchObject({
-    code: expect.stringMatching(/^(?:CORRUPT_MEDIA|MEDIA_TOO_LARGE)$/) as string,
-  });
+  expect(['CORRUPT_MEDIA', 'MEDIA_TOO_LARGE']).toContain(((await first) as ItemError).code);
   expect(image(await second).frames).toHaveLength(1);
   expect(peakMemory(started.all.at(-1)!.pid!)).toBeLessThan(256 * MEBIBYTE);
 });
@@ -189,8 +183,7 @@ describe('a BMP', () => {
     ['SIGSEGV', 'CORRUPT_MEDIA'],
     ['SIGKILL', 'INTERNAL'],
   ] as const)('is tried once more when its ffmpeg ends by %s, then costs one image', async (death, code) => {
-    const started = startedProcesses();
-    const normalizer = imageNormalizer({ processes: 1 });
+    const { started, normalizer } = watched();
     const result = normalizer.image(bitmapFile(4000, 4000), options);
     for (const turn of [1, 2]) {
       await settled(() => started.all.length === turn);
@@ -202,8 +195,7 @@ describe('a BMP', () => {
   });
 
   it('leaves no ffmpeg behind on abort and when the normalizer is closed', async () => {
-    const started = startedProcesses();
-    const normalizer = imageNormalizer();
+    const { started, normalizer } = watched({ processes: 2 });
     const stop = new AbortController();
     const bitmap = bitmapFile(4000, 4000);
     const aborted = normalizer.image(bitmap, { frames: 1, signal: stop.signal });
@@ -212,36 +204,23 @@ describe('a BMP', () => {
     await settled(() => started.all.length === 2);
     stop.abort(new Error('stop'));
     await normalizer.close();
-    expect(await ends).toMatchObject([
-      { reason: { message: 'stop' } },
-      { reason: { message: 'the normalizer was closed' } },
-    ]);
+    const reasons = ['stop', 'the normalizer was closed'].map((message) => ({ reason: { message } }));
+    expect(await ends).toMatchObject(reasons);
     expect(started.all.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).not.toContain(null);
   });
 
   it('says what to install where ffmpeg is missing', async () => {
-    const path = process.env['PATH'];
-    process.env['PATH'] = '';
-    try {
-      const result = await imageNormalizer().image(bitmapFile(8, 8), options);
-      expect(result).toMatchObject({
-        code: 'INTERNAL',
-        message: expect.stringContaining('apt-get') as string,
-      });
-    } finally {
-      process.env['PATH'] = path;
-    }
+    vi.stubEnv('PATH', '');
+    const result = await imageNormalizer().image(bitmapFile(8, 8), options);
+    const message: unknown = expect.stringContaining('apt-get');
+    expect(result).toMatchObject({ code: 'INTERNAL', message });
   });
 });
 
 it('hands no secrets to the processes that parse the files', async () => {
-  const started = startedProcesses();
-  process.env['GUARD_API_KEY'] = 'secret';
-  try {
-    image(await imageNormalizer({ processes: 1 }).image(small, options));
-  } finally {
-    delete process.env['GUARD_API_KEY'];
-  }
+  const { started, normalizer } = watched();
+  vi.stubEnv('GUARD_API_KEY', 'secret');
+  image(await normalizer.image(small, options));
   expect((await started.first).spawnargs.join(' ')).not.toContain('secret');
   const environment = await readFile(`/proc/${(await started.first).pid}/environ`, 'utf8');
   const names = environment.split('\0').map((variable) => variable.split('=')[0]);

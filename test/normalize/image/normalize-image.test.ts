@@ -59,18 +59,27 @@ describe('what is sent', () => {
 
   it('is a PNG where a colour chunk may be read differently', async () => {
     const plain = await drawn(60, 40).png({ palette: true, colours: 4 }).toBuffer();
-    const gamma = Buffer.alloc(4);
-    gamma.writeUInt32BE(100_000);
-    const bright = Buffer.concat([plain.subarray(0, 33), pngChunk('gAMA', gamma), plain.subarray(33)]);
     expect((await first(plain)).form).toBe('original');
-    expect((await first(bright)).form).toBe('png');
+    expect((await first(withChunk(plain, 'gAMA', 100_000, 4))).form).toBe('png');
   });
 });
 
-describe('refusals before decoding', () => {
-  const refuse = (bytes: Buffer) =>
-    normalizeImage(bytes, { frames: 8 }, () => Promise.reject(new Error('must not be decoded')));
+const tooLarge = (reason: string) => {
+  return { code: 'MEDIA_TOO_LARGE', message: expect.stringContaining(reason) as string };
+};
 
+/** The outcome of an image that is not to be decoded. */
+const refuse = (bytes: Buffer) =>
+  normalizeImage(bytes, { frames: 8 }, () => Promise.reject(new Error('must not be decoded')));
+
+/** A PNG with one more chunk, of one number in front of zeros, behind its header. */
+function withChunk(png: Buffer, type: string, number: number, bytes: number): Buffer {
+  const data = Buffer.alloc(bytes);
+  data.writeUInt32BE(number);
+  return Buffer.concat([png.subarray(0, 33), pngChunk(type, data), png.subarray(33)]);
+}
+
+describe('refusals before decoding', () => {
   it('refuses a small file of hundreds of megapixels', async () => {
     const rows = Buffer.alloc(20_000 * 2501); // one bit per pixel, and a filter byte per row
     const bomb = pngFile({ width: 20_000, height: 20_000, depth: 1, colourType: 0 }, deflateSync(rows));
@@ -79,10 +88,8 @@ describe('refusals before decoding', () => {
   });
 
   it('believes a header about its size, whatever data follows', async () => {
-    const lie = pngFile(
-      { width: 2 ** 31 - 1, height: 2 ** 31 - 1, depth: 8, colourType: 2 },
-      deflateSync('x'),
-    );
+    const header = { width: 2 ** 31 - 1, height: 2 ** 31 - 1, depth: 8, colourType: 2 };
+    const lie = pngFile(header, deflateSync('x'));
     expect(['MEDIA_TOO_LARGE', 'CORRUPT_MEDIA']).toContain(((await refuse(lie)) as { code: string }).code);
   });
 
@@ -92,10 +99,7 @@ describe('refusals before decoding', () => {
     ['in total', gifFrames(1_000, 1_000, 1_300)],
     ['frames', gifFrames(1, 1, 66_000)],
   ])('refuses a GIF that has too many %s', async (reason, gif) => {
-    expect(await refuse(gif)).toMatchObject({
-      code: 'MEDIA_TOO_LARGE',
-      message: expect.stringContaining(reason) as string,
-    });
+    expect(await refuse(gif)).toMatchObject(tooLarge(reason));
   });
 
   it.each([
@@ -121,10 +125,7 @@ describe('refusals before decoding', () => {
     const size = avif.indexOf('ispe') + 8;
     avif.writeUInt32BE(11_000, size);
     avif.writeUInt32BE(11_000, size + 4);
-    expect(await refuse(avif)).toMatchObject({
-      code: 'MEDIA_TOO_LARGE',
-      message: expect.stringContaining('MiB') as string,
-    });
+    expect(await refuse(avif)).toMatchObject(tooLarge('MiB'));
   });
 });
 
@@ -154,27 +155,22 @@ describe('files of several frames', () => {
 
   it('counts the frames of an animated PNG that are not decoded', async () => {
     const still = await drawn(30, 20).png().toBuffer();
-    const control = Buffer.alloc(8);
-    control.writeUInt32BE(5);
-    const animated = Buffer.concat([still.subarray(0, 33), pngChunk('acTL', control), still.subarray(33)]);
-    const { frames, total } = await normal(animated);
+    const { frames, total } = await normal(withChunk(still, 'acTL', 5, 8));
     // its default picture, which is none of the five
     expect([frames.length, total]).toEqual([1, 6]);
   });
 });
 
 describe('AVIF', () => {
+  const lossless = { lossless: true, chromaSubsampling: '4:4:4' };
+
   it('is read to the pixel where it is stored without loss', async () => {
-    const bytes = await drawn(300, 200).avif({ lossless: true, chromaSubsampling: '4:4:4' }).toBuffer();
-    const { rgb } = await pixelsOf(bytes);
+    const { rgb } = await pixelsOf(await drawn(300, 200).avif(lossless).toBuffer());
     expect(drawnPixels(300, 200).equals(rgb)).toBe(true);
   });
 
   it('has its pixels as they are stored, not as the container turns them', async () => {
-    const bytes = await drawn(300, 200)
-      .withMetadata({ orientation: 6 })
-      .avif({ lossless: true, chromaSubsampling: '4:4:4' })
-      .toBuffer();
+    const bytes = await drawn(300, 200).withMetadata({ orientation: 6 }).avif(lossless).toBuffer();
     expect(bytes.includes('irot')).toBe(true);
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 200, height: 300 });
     const pixels = await pixelsOf(bytes);
@@ -229,8 +225,6 @@ describe('HEIC', () => {
   });
 
   it('is refused by its header when it has too many pixels, and when it is a sequence', async () => {
-    const admit = () => Promise.reject(new Error('must not be decoded'));
-    const refuse = (bytes: Buffer) => normalizeImage(bytes, { frames: 8 }, admit);
     const large = await file('lossless');
     large.writeUInt32BE(20_000, large.indexOf('ispe') + 8);
     large.writeUInt32BE(20_000, large.indexOf('ispe') + 12);

@@ -1,4 +1,4 @@
-import { readFile, open, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ItemError } from '../../../src/domain/item-error.ts';
 import { Normalizer } from '../../../src/normalize/normalizer.ts';
 import { chooseTimes, type SeenVideo } from '../../../src/normalize/video/video-normalizer.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { openedFile, temporaryFolder } from '../../helpers/cli.ts';
 import { makeFilm } from './videos.ts';
 
 interface Seen {
@@ -19,24 +19,17 @@ async function see(path: string, { interval = 5, frames = 64 } = {}): Promise<Se
   const normalizer = Normalizer.open();
   onTestFinished(() => normalizer.close());
   const { signal } = new AbortController();
-  const file = await open(path);
+  const file = await openedFile(path);
   const seen: Seen['frames'][number][] = [];
-  try {
-    const tracks = await normalizer.tracks(file, signal);
-    if ('code' in tracks) return { end: tracks, frames: [] };
-    const each = async ({ atSeconds, image }: { atSeconds: number; image: Buffer }): Promise<void> => {
-      const { channels } = await sharp(image).stats();
-      const { width, height } = await sharp(image).metadata();
-      seen.push({
-        at: Math.round(atSeconds * 10) / 10,
-        white: channels[0]!.mean > 128,
-        size: `${width}x${height}`,
-      });
-    };
-    return { end: await normalizer.video(file, tracks, { interval, frames, signal, each }), frames: seen };
-  } finally {
-    await file.close();
-  }
+  const tracks = await normalizer.tracks(file, signal);
+  if ('code' in tracks) return { end: tracks, frames: [] };
+  const each = async ({ atSeconds, image }: { atSeconds: number; image: Buffer }): Promise<void> => {
+    const { channels } = await sharp(image).stats();
+    const { width, height } = await sharp(image).metadata();
+    const at = Math.round(atSeconds * 10) / 10;
+    seen.push({ at, white: channels[0]!.mean > 128, size: `${width}x${height}` });
+  };
+  return { end: await normalizer.video(file, tracks, { interval, frames, signal, each }), frames: seen };
 }
 
 const times = ({ frames }: Seen): number[] => frames.map(({ at }) => at);
@@ -86,11 +79,8 @@ it('takes the times of frames from the frames, not from a header that tells anot
 
 it('sees a video whose frames come at uneven times, and one that is turned as a player turns it', async () => {
   const folder = await temporaryFolder();
-  const uneven = makeFilm(folder, 'uneven.mkv', {
-    seconds: 6,
-    white: [5.85, 7],
-    args: ['-vf', "setpts='if(lt(N,30),N*0.01,N*0.3)/TB'", '-vsync', 'vfr'],
-  });
+  const args = ['-vf', "setpts='if(lt(N,30),N*0.01,N*0.3)/TB'", '-vsync', 'vfr'];
+  const uneven = makeFilm(folder, 'uneven.mkv', { seconds: 6, white: [5.85, 7], args });
   const seen = await see(uneven);
   expect(times(seen).at(-1)).toBeCloseTo(17.6, 0);
   expect(whites(seen).at(-1)).toBe(times(seen).at(-1));
@@ -98,33 +88,29 @@ it('sees a video whose frames come at uneven times, and one that is turned as a 
   const turned = join(folder, 'turned.mp4');
   const turn = ['-v', 'error', '-i', upright, '-c', 'copy', '-metadata:s:v', 'rotate=90', turned];
   execFileSync('ffmpeg', turn);
-  expect((await see(upright)).frames[0]!.size).toBe('64x48');
-  expect((await see(turned)).frames[0]!.size).toBe('48x64');
   const large = makeFilm(folder, 'large.mp4', { seconds: 1, size: '1280x720' });
-  expect((await see(large)).frames[0]!.size).toBe('512x288');
+  const sizes = [upright, turned, large].map(async (path) => (await see(path)).frames[0]!.size);
+  expect(await Promise.all(sizes)).toEqual(['64x48', '48x64', '512x288']);
 });
 
 it('refuses what is no video with frames that can be decoded, by a code', async () => {
   const folder = await temporaryFolder();
   const path = makeFilm(folder, 'film.mp4', { seconds: 2 });
   const bytes = await readFile(path);
-  const code = async (name: string, content: Buffer): Promise<unknown> => {
-    await writeFile(join(folder, name), content);
-    return ((await see(join(folder, name))).end as ItemError).code;
+  const codeAt = async (file: string) => ((await see(file)).end as ItemError).code;
+  const code = async (content: Buffer) => {
+    await writeFile(join(folder, 'damaged.mp4'), content);
+    return codeAt(join(folder, 'damaged.mp4'));
   };
-  expect(await code('cut.mp4', bytes.subarray(0, 2000))).toBe('CORRUPT_MEDIA');
-  expect(await code('empty.mp4', Buffer.alloc(0))).toBe('EMPTY_CONTENT');
-  const data = bytes.indexOf('mdat') + 4;
-  expect(await code('noise.mp4', Buffer.from(bytes).fill(0xa5, data, bytes.indexOf('moov') - 4))).toBe(
-    'CORRUPT_MEDIA',
-  );
+  expect(await code(bytes.subarray(0, 2000))).toBe('CORRUPT_MEDIA');
+  expect(await code(Buffer.alloc(0))).toBe('EMPTY_CONTENT');
+  const noise = Buffer.from(bytes).fill(0xa5, bytes.indexOf('mdat') + 4, bytes.indexOf('moov') - 4);
+  expect(await code(noise)).toBe('CORRUPT_MEDIA');
   const none = makeFilm(folder, 'none.mp4', { seconds: 1, args: ['-frames:v', '0'] });
-  expect(['EMPTY_CONTENT', 'CORRUPT_MEDIA', 'UNSUPPORTED_AUDIO_TYPE']).toContain(
-    ((await see(none)).end as ItemError).code,
-  );
+  expect(['EMPTY_CONTENT', 'CORRUPT_MEDIA', 'UNSUPPORTED_AUDIO_TYPE']).toContain(await codeAt(none));
   const huge = makeFilm(folder, 'huge.mov', { seconds: 0.1, size: '8000x5000', args: ['-c:v', 'mjpeg'] });
-  expect((await see(huge)).end).toMatchObject({ code: 'MEDIA_TOO_LARGE' });
+  expect(await codeAt(huge)).toBe('MEDIA_TOO_LARGE');
   const two = join(folder, 'two.mkv');
   execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-map', '0:v', '-map', '0:v', '-c', 'copy', two]);
-  expect((await see(two)).end).toMatchObject({ code: 'UNSUPPORTED_TYPE' });
+  expect(await codeAt(two)).toBe('UNSUPPORTED_TYPE');
 });
