@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../src/domain/failure.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
-import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import { findUnfinished, openRun } from '../../src/runs/open-run.ts';
@@ -12,9 +11,6 @@ import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { folderWith } from '../helpers/cli.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows, runOver, never, type Run } from './small-run.ts';
-
-const codes = async (run: Run): Promise<string[]> =>
-  (await outcomes(run.dir)).map((line) => `${line.source.path} ${line.error?.code ?? 'ok'}`);
 
 describe('a run that is continued', () => {
   it('plans on where it stopped, with lanes interleaved, until everything has its outcome', async () => {
@@ -52,11 +48,12 @@ describe('a run that is continued', () => {
     await go(run, judge({ model: 'b' }));
 
     const lines = await outcomes(run.dir);
-    const [before] = lines;
-    const isKept = ({ fingerprint }: OutcomeLine): boolean => fingerprint === before!.fingerprint;
-    const kept = lines.filter(isKept).length;
+    const kept = lines.filter(({ fingerprint }) => fingerprint === lines[0]!.fingerprint).length;
     const ended: Record<string, number> = {};
-    for (const how of await codes(run)) ended[how] = (ended[how] ?? 0) + 1;
+    for (const { source, error } of lines) {
+      const how = `${source.path} ${error?.code ?? 'ok'}`;
+      ended[how] = (ended[how] ?? 0) + 1;
+    }
     expect(ended).toEqual({
       'uploads/a.csv ok': kept,
       'uploads/a.csv SOURCE_CHANGED': planned + 1 - kept,

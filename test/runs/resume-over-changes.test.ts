@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import type { OutcomeLine } from '../../src/domain/outcome.ts';
 import type { Run } from '../../src/runs/create-run.ts';
 import { finishedSummary } from '../../src/record/summary/finished-summary.ts';
 import { verifyRun } from '../../src/record/verify/verify.ts';
-import { temporaryFolder } from '../helpers/cli.ts';
+import { folderWith } from '../helpers/cli.ts';
 import { rounds, seed } from '../helpers/corpus.ts';
 import { jsonLines, outcomes } from '../helpers/run-directory.ts';
 import { createdRun, go, judge, rows } from './small-run.ts';
@@ -54,17 +54,22 @@ const step = fc.record({
   how: fc.constantFrom('append' as const, 'delete' as const),
 });
 
+const corpora = fc.array(source, { minLength: 1, maxLength: 14 });
+const lives = fc.array(step, { minLength: 1, maxLength: 3 });
+const limited = { limit: 30, sample: null, seed: null };
+const trials = fc.constantFrom(null, limited, { limit: null, sample: 0.5, seed: 3 });
+
 type Generated<T> = T extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** A shard is committed that was fed with changed items, before any item is judged. */
 const FED_STEP = { answers: 0, plannedAhead: 2, how: 'append' } as const;
-const FED_CHANGED: [Generated<typeof source>[], Generated<typeof step>[], null] = [
-  [{ kind: 'jsonl', rows: 1 } as const, { kind: 'csv', rows: 35 } as const],
-  [
-    { ...FED_STEP, changed: [0] },
-    { ...FED_STEP, changed: [], plannedAhead: 0 },
-  ],
-  null,
+const FED_SOURCES: Generated<typeof source>[] = [
+  { kind: 'jsonl', rows: 1 },
+  { kind: 'csv', rows: 35 },
+];
+const FED_STEPS = [
+  { ...FED_STEP, changed: [0] },
+  { ...FED_STEP, changed: [], plannedAhead: 0 },
 ];
 
 /** Every third record is a text, the others are conversations. */
@@ -77,50 +82,42 @@ const records = (index: number, count: number): string =>
 
 it('a run that is resumed over changed files comes to its end, and judges nothing again that is committed, wherever it stopped and whatever changed', async () => {
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(source, { minLength: 1, maxLength: 14 }),
-      fc.array(step, { minLength: 1, maxLength: 3 }),
-      fc.constantFrom(null, { limit: 30, sample: null, seed: null }, { limit: null, sample: 0.5, seed: 3 }),
-      async (sources, steps, trial) => {
-        const folder = await temporaryFolder();
-        const uploads = join(folder, 'uploads');
-        await mkdir(uploads);
-        const paths = sources.map(({ kind }, index) => {
-          const extension = kind === 'odd' ? 'zip' : kind;
-          return join(uploads, `${String(index).padStart(2, '0')}.${extension}`);
-        });
-        for (const [index, { kind, rows: count }] of sources.entries()) {
-          const zip = Buffer.from('504b0304140000000800', 'hex');
-          const content = { txt: `file ${index}`, odd: zip, csv: '', jsonl: records(index, count) }[kind];
-          await writeFile(paths[index]!, kind === 'csv' ? rows(`s${index}-`, 0, count) : content);
+    fc.asyncProperty(corpora, lives, trials, async (sources, steps, trial) => {
+      const files = sources.map(({ kind, rows: count }, index): [string, string | Buffer] => {
+        const zip = Buffer.from('504b0304140000000800', 'hex');
+        const csv = rows(`s${index}-`, 0, count);
+        const content = { txt: `file ${index}`, odd: zip, csv, jsonl: records(index, count) }[kind];
+        const extension = kind === 'odd' ? 'zip' : kind;
+        return [`uploads/${String(index).padStart(2, '0')}.${extension}`, content];
+      });
+      const folder = await folderWith(Object.fromEntries(files));
+      const paths = files.map(([name]) => join(folder, name));
+      const run = await createdRun(folder, trial);
+      const kept = new Map<number, string>();
+      const keep = async (): Promise<void> => {
+        for (const line of await linesOf<OutcomeLine>(run, /-\d{6}\.jsonl$/)) {
+          const text = JSON.stringify(line);
+          expect(kept.get(line.seq) ?? text).toBe(text);
+          kept.set(line.seq, text);
         }
-        const run = await createdRun(folder, null, trial);
-        const kept = new Map<number, string>();
-        const keep = async (): Promise<void> => {
-          for (const line of await linesOf<OutcomeLine>(run, /-\d{6}\.jsonl$/)) {
-            const text = JSON.stringify(line);
-            expect(kept.get(line.seq) ?? text).toBe(text);
-            kept.set(line.seq, text);
-          }
-        };
-        for (const { answers, changed, how, plannedAhead } of steps) {
-          await go(run, judge({ answers })).catch(() => undefined);
-          await keep();
-          if ((await finishedSummary(run.dir)) === null) await cutPlan(run, plannedAhead);
-          for (const index of changed) {
-            const path = paths[index % paths.length]!;
-            if (how === 'delete') await rm(path, { force: true });
-            else await appendFile(path, 'late,one more\n');
-          }
-        }
-        const { summary } = await go(run, judge());
-        expect(summary.status).toBe('finished');
+      };
+      for (const { answers, changed, how, plannedAhead } of steps) {
+        await go(run, judge({ answers })).catch(() => undefined);
         await keep();
-        const lines = await outcomes(run.dir);
-        expect(lines.map((line) => JSON.stringify(line))).toEqual(lines.map(({ seq }) => kept.get(seq)));
-        expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
-      },
-    ),
-    { seed: SEED, numRuns: rounds(25), examples: [FED_CHANGED] },
+        if ((await finishedSummary(run.dir)) === null) await cutPlan(run, plannedAhead);
+        for (const index of changed) {
+          const path = paths[index % paths.length]!;
+          if (how === 'delete') await rm(path, { force: true });
+          else await appendFile(path, 'late,one more\n');
+        }
+      }
+      const { summary } = await go(run, judge());
+      expect(summary.status).toBe('finished');
+      await keep();
+      const lines = await outcomes(run.dir);
+      expect(lines.map((line) => JSON.stringify(line))).toEqual(lines.map(({ seq }) => kept.get(seq)));
+      expect(await verifyRun(run.dir)).toMatchObject({ ok: true });
+    }),
+    { seed: SEED, numRuns: rounds(25), examples: [[FED_SOURCES, FED_STEPS, null]] },
   );
 }, 120_000);

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS, type Replay, type RunConfig, type Trial } from '../../src/config/run-config.ts';
+import { DEFAULT_LIMITS, type RunConfig, type Trial } from '../../src/config/run-config.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import { makeFingerprint } from '../../src/domain/fingerprint.ts';
 import type { ItemCode } from '../../src/domain/item-error.ts';
@@ -8,7 +8,7 @@ import { wholeCoverage } from '../../src/domain/coverage.ts';
 import type { GuardRequest } from '../../src/domain/request.ts';
 import { expandSources } from '../../src/ingest/discover/expand.ts';
 import type { Judge } from '../../src/moderate/parts/judge-parts.ts';
-import { continueRun, type Continued, type ContinueOptions } from '../../src/runs/continue-run.ts';
+import { continueRun, type ContinueOptions } from '../../src/runs/continue-run.ts';
 import { createRun, type Run } from '../../src/runs/create-run.ts';
 import { openRun } from '../../src/runs/open-run.ts';
 import { temporaryFolder, writeFiles } from '../helpers/cli.ts';
@@ -50,35 +50,21 @@ export async function createdFrom(config: RunConfig, key: Buffer | null = null):
   return createRun(config, sources, { ...about, ...skips });
 }
 
-/** A new run over the folder `uploads` below `folder`, in shards of ten items; `asStream` and `trial` as configured. */
-export function createdRun(
-  folder: string,
-  asStream: Replay | null = null,
-  trial: Trial | null = null,
-): Promise<Run> {
+/** A new run over the folder `uploads` below `folder`, in shards of ten items. */
+export function createdRun(folder: string, trial: Trial | null = null): Promise<Run> {
   const limits = { ...DEFAULT_LIMITS, shardItems: 10 };
-  const uploads = corpusAt(join(folder, 'uploads'), { asStream });
-  return createdFrom(runConfig(join(folder, 'runs'), [uploads], { trial, limits }));
+  return createdFrom(runConfig(join(folder, 'runs'), [corpusAt(join(folder, 'uploads'))], { trial, limits }));
 }
 
 /** The same over these files. */
-export async function runOver(
-  files: Readonly<Record<string, string>>,
-  asStream: Replay | null = null,
-  trial: Trial | null = null,
-): Promise<{ readonly folder: string; readonly uploads: string; readonly run: Run }> {
+export async function runOver(files: Readonly<Record<string, string>>, trial: Trial | null = null) {
   const folder = await temporaryFolder();
-  const uploads = join(folder, 'uploads');
-  await writeFiles(uploads, files);
-  return { folder, uploads, run: await createdRun(folder, asStream, trial) };
+  await writeFiles(join(folder, 'uploads'), files);
+  return { folder, run: await createdRun(folder, trial) };
 }
 
 /** Continues a run with a judge, or with none to be had. */
-export async function go(
-  run: Run,
-  by: Judge | Failure,
-  options: Partial<ContinueOptions> = {},
-): Promise<Continued> {
+export async function go(run: Run, by: Judge | Failure, options: Partial<ContinueOptions> = {}) {
   const connect: ContinueOptions['connect'] = async () => {
     if (by instanceof Failure) throw by;
     return { ...by, readModels: async () => [...by.fingerprints.keys()] };

@@ -8,7 +8,7 @@ import { RunWatch } from '../../src/fleet/status/run-status.ts';
 import { filesOf, runOver, go, judge, rows, type Run, never } from './small-run.ts';
 
 /** A run that stopped in the middle, under epoch 1; and a file outside that is no business of its. */
-async function interrupted(): Promise<{ dir: string; victim: string; folder: string; run: Run }> {
+async function interrupted() {
   const { run, folder } = await runOver({ 'a.csv': rows('a', 0, 95) });
   await expect(go(run, judge({ answers: 30 }))).rejects.toThrow('the guard went away');
   const victim = join(folder, 'victim');

@@ -29,7 +29,7 @@ const FILES = {
 };
 
 it('a trial of the first records judges these and reads no further, all items of a record together', async () => {
-  const { run } = await runOver(FILES, null, first(42));
+  const { run } = await runOver(FILES, first(42));
   const { summary } = await go(run, judge());
   const lines = await outcomes(run.dir);
   const table = Array.from({ length: 40 }, (_, row) => `a.csv ${row + 1}`);
@@ -47,7 +47,7 @@ it('a trial of the first records judges these and reads no further, all items of
 });
 
 it('a trial of a random share takes whole records and whole files, the same ones for the same seed', async () => {
-  const { run } = await runOver(FILES, null, share(0.3));
+  const { run } = await runOver(FILES, share(0.3));
   const { summary } = await go(run, judge());
   const judged = places(await outcomes(run.dir));
   const chosen = new Set(judged).size;
@@ -62,7 +62,7 @@ it('a trial of a random share takes whole records and whole files, the same ones
     `TRIAL: only ${chosen} of 125 records (--sample 30%, --seed 0); the others were not judged`,
   );
   const judgedBy = async (trial: Trial): Promise<string[]> => {
-    const again = await runOver(FILES, null, trial);
+    const again = await runOver(FILES, trial);
     await go(again.run, judge());
     return places(await outcomes(again.run.dir));
   };

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { mkdir, writeFile, readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { resolveRunConfig } from '../../../src/config/resolve.ts';
@@ -14,7 +14,7 @@ import { startRun, type JudgeRunOptions } from '../../../src/runs/start-run.ts';
 import { verifyRun } from '../../../src/record/verify/verify.ts';
 import { DEFAULT_POLICY } from '../../../src/domain/policy.ts';
 import { findRestriction } from '../../../src/domain/restriction/restriction.ts';
-import { temporaryFolder } from '../../helpers/cli.ts';
+import { folderWith } from '../../helpers/cli.ts';
 import { outcomes, comparable } from '../../helpers/run-directory.ts';
 import { startRestGuard } from '../../helpers/guards/rest-guard.ts';
 
@@ -27,10 +27,11 @@ interface Scan extends RunResult {
   readonly taken: readonly string[];
 }
 
-type Site = Awaited<ReturnType<typeof site>>;
+const rows = (...texts: readonly string[]): string =>
+  `id,text\n${texts.map((text, row) => `r${row},${text}\n`).join('')}`;
 
-/** A folder of uploads that is scanned again and again, by one guard and into one output folder. */
-async function site() {
+/** A folder of uploads, a table of these texts, that is scanned again and again, by one guard and into one output folder. */
+async function siteWith(...texts: readonly string[]) {
   const judged: string[] = [];
   const synthetic = {
     serviceTime: 'zero',
@@ -40,9 +41,7 @@ async function site() {
   } as const;
   const server = await startGuardServer({ model: 'synthetic', grpcPort: 0, synthetic });
   onTestFinished(() => server.close());
-  const folder = await temporaryFolder();
-  const uploads = join(folder, 'uploads');
-  await mkdir(uploads);
+  const folder = await folderWith({ 'uploads/a.csv': rows(...texts) });
   /** Scans the uploads and checks the record. */
   const scan = async (flags: Flags = {}, options: Partial<JudgeRunOptions> = {}): Promise<Scan> => {
     const given = { guard: ['grpc://gpu-1:8001'], ...flags };
@@ -55,7 +54,7 @@ async function site() {
     expect(await verifyRun(result.run.dir, {})).toMatchObject({ ok: true });
     return { ...result, lines: await outcomes(result.run.dir), taken: judged.splice(0).sort() };
   };
-  return { folder, uploads, server, scan };
+  return { folder, table: join(folder, 'uploads/a.csv'), server, scan };
 }
 
 /** Guards that a run is judged by, without the checks of a command's start. */
@@ -63,15 +62,6 @@ async function sessionWith(address: string): Promise<GuardSession> {
   const options = { expectFingerprint: null, maxWaitMs: 20_000 };
   const pool = await connectGuards([{ name: address, address }], options, never);
   return { pool, died: never, close: () => pool.close() };
-}
-
-const rows = (...texts: readonly string[]): string =>
-  `id,text\n${texts.map((text, row) => `r${row},${text}\n`).join('')}`;
-
-async function siteWith(...texts: readonly string[]): Promise<Site> {
-  const made = await site();
-  await writeFile(join(made.uploads, 'a.csv'), rows(...texts));
-  return made;
 }
 
 describe('a second run', () => {
@@ -125,9 +115,9 @@ describe('a second run', () => {
     ['after they were confirmed', 3, 1],
   ])('of a guard whose model changes %s reuses what the model of that time has judged', async (...given) => {
     const [, when, reused] = given;
-    const { uploads, server, scan } = await siteWith('one');
+    const { table, server, scan } = await siteWith('one');
     const first = await scan();
-    await writeFile(join(uploads, 'a.csv'), rows('one', 'new'));
+    await writeFile(table, rows('one', 'new'));
     const { synthetic } = server;
     const changing = async () => {
       const session = await sessionWith(server.address);
