@@ -1,13 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { confined } from '../../src/confinement/confined.ts';
 import { drawn } from '../helpers/pictures.ts';
 import { settled } from '../helpers/settled.ts';
-
 import { childrenNamed, isAlive } from '../normalize/audio/processes.ts';
 import { temporaryFolder } from '../helpers/cli.ts';
 
@@ -31,8 +30,7 @@ const PARENT = `
 it('leaves no helper behind when the process that started them is killed, not even one that hangs', async () => {
   const home = await temporaryFolder();
   const ffmpeg = join(home, 'ffmpeg');
-  await writeFile(ffmpeg, '#!/bin/sh\nexec /bin/sleep 1000\n');
-  await chmod(ffmpeg, 0o755);
+  await writeFile(ffmpeg, '#!/bin/sh\nexec /bin/sleep 1000\n', { mode: 0o755 });
   const image = join(home, 'image.png');
   await drawn(2000, 1500).png().toFile(image);
   const parent = spawn(process.execPath, ['--input-type=module', '-e', PARENT], {
@@ -41,11 +39,9 @@ it('leaves no helper behind when the process that started them is killed, not ev
   });
   onTestFinished(() => void parent.kill('SIGKILL'));
   const pid = parent.pid!;
-  await settled(
-    () => childrenNamed('sleep', pid).length === 1 && childrenNamed('node', pid).length === 2,
-    20_000,
-  );
-  const helpers = [...childrenNamed('sleep', pid), ...childrenNamed('node', pid)];
+  const children = (name: string): number[] => childrenNamed(name, pid);
+  await settled(() => children('sleep').length === 1 && children('node').length === 2, 20_000);
+  const helpers = [...children('sleep'), ...children('node')];
   // one decoder works on, the others hear of nothing any more
   for (const helper of helpers.slice(0, 2)) process.kill(helper, 'SIGSTOP');
   parent.kill('SIGKILL');
@@ -64,11 +60,8 @@ it('starts nothing for a parent that has died meanwhile', () => {
 });
 
 it('passes arguments, status and a missing program on', () => {
-  const { command, args } = confined(
-    'sh',
-    ['-c', 'printf "%s|" "$@"; exit 7', 'sh', 'a b', '$PATH', ''],
-    LIMITS,
-  );
+  const given = ['-c', 'printf "%s|" "$@"; exit 7', 'sh', 'a b', '$PATH', ''];
+  const { command, args } = confined('sh', given, LIMITS);
   const { stdout, status } = spawnSync(command, args);
   expect([String(stdout), status]).toEqual(['a b|$PATH||', 7]);
   const missing = confined('no-such-program', [], LIMITS);

@@ -27,8 +27,10 @@ import {
 
 const SEED = seed();
 
+const upTo = (max: number) => fc.integer({ min: 1, max });
+
 /** Shards of random sizes whose seqs run from 0. */
-const shardSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 8 });
+const shardSizes = fc.array(upTo(5), { minLength: 1, maxLength: 8 });
 
 function resultsOf(sizes: readonly number[]): ShardResult[] {
   let next = 0;
@@ -36,39 +38,40 @@ function resultsOf(sizes: readonly number[]): ShardResult[] {
   return sizes.map((size, shard) => resultOf(shardOf(shard, seqs(size))));
 }
 
+/** A new run, and a writer of its log. */
+async function begun() {
+  const run = await newRun();
+  return { run, log: await claim(run) };
+}
+
 const seqsOf = async (dir: string): Promise<number[]> => (await outcomes(dir)).map(({ seq }) => seq);
 
 describe('the verdict log', () => {
   it('gives back what was committed, over any number of epochs and segments', async () => {
     await fc.assert(
-      fc.asyncProperty(
-        shardSizes,
-        fc.integer({ min: 1, max: 4 }),
-        fc.integer({ min: 1, max: 4000 }),
-        async (sizes, epochs, segmentBytes) => {
-          const run = await newRun();
-          const results = resultsOf(sizes);
-          for (let epoch = 0; epoch < epochs; epoch++) {
-            const log = await claim(run, { segmentBytes });
-            expect(log.epoch).toBe(epoch + 1);
-            const due = results.filter((_, index) => index % epochs <= epoch);
-            await Promise.all(due.map((result) => log.commit(result)));
-            await log.close();
-          }
-          const chain = await readChain(run.dir, { signal });
-          const ranges = new RangeReader(run.dir);
-          for (const { shard } of results) {
-            const bytes = await ranges.read(chain.commits.get(shard.shard)!);
-            const lines = bytes.toString().trimEnd().split('\n');
-            const seqs = lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
-            expect(seqs).toEqual(shard.items.map(({ seq }) => seq));
-          }
-          await ranges.close();
-          expect(chain.commits.shards).toBe(sizes.length);
-          expect(chain.commits.counts(1).items).toBe(sizes.reduce((sum, size) => sum + size, 0));
-          expect(chain.endsBefore).toBeNull();
-        },
-      ),
+      fc.asyncProperty(shardSizes, upTo(4), upTo(4000), async (sizes, epochs, segmentBytes) => {
+        const run = await newRun();
+        const results = resultsOf(sizes);
+        for (let epoch = 0; epoch < epochs; epoch++) {
+          const log = await claim(run, { segmentBytes });
+          expect(log.epoch).toBe(epoch + 1);
+          const due = results.filter((_, index) => index % epochs <= epoch);
+          await Promise.all(due.map((result) => log.commit(result)));
+          await log.close();
+        }
+        const chain = await readChain(run.dir, { signal });
+        const ranges = new RangeReader(run.dir);
+        for (const { shard } of results) {
+          const bytes = await ranges.read(chain.commits.get(shard.shard)!);
+          const lines = bytes.toString().trimEnd().split('\n');
+          const seqs = lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
+          expect(seqs).toEqual(shard.items.map(({ seq }) => seq));
+        }
+        await ranges.close();
+        expect(chain.commits.shards).toBe(sizes.length);
+        expect(chain.commits.counts(1).items).toBe(sizes.reduce((sum, size) => sum + size, 0));
+        expect(chain.endsBefore).toBeNull();
+      }),
       { seed: SEED, numRuns: rounds(8) },
     );
   });
@@ -82,13 +85,11 @@ describe('the verdict log', () => {
     const commits = await readFile(join(run.dir, 'log', '0001-commits.jsonl'));
     const segment = await readFile(join(run.dir, 'log', '0001-000001.jsonl'));
     const lines = commits.toString().split('\n');
-    const ends: { commit: number; segment: number }[] = [];
-    let at = 0;
-    for (const line of lines.slice(0, -1)) {
-      at += line.length + 1;
+    const ends = lines.slice(0, -1).flatMap((line, index) => {
       const { offset, length } = JSON.parse(line) as { offset?: number; length?: number };
-      if (offset !== undefined) ends.push({ commit: at, segment: offset + length! });
-    }
+      const commit = lines.slice(0, index + 1).join('\n').length + 1;
+      return offset === undefined ? [] : [{ commit, segment: offset + length! }];
+    });
     const recovered = async (file: string, bytes: number, expected: number): Promise<void> => {
       const dir = join(await temporaryFolder(), 'run');
       await cp(run.dir, dir, { recursive: true });
@@ -133,7 +134,7 @@ describe('the verdict log', () => {
 
   it('never loses a commit that was acknowledged to a claim that was under way', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 12 }), async (scheduler, shards) => {
+      fc.asyncProperty(fc.scheduler(), upTo(12), async (scheduler, shards) => {
         const run = await newRun();
         const older = await claim(run);
         const acknowledged: number[] = [];
@@ -157,8 +158,7 @@ describe('the verdict log', () => {
   });
 
   it('takes a shard once, however often it comes', async () => {
-    const run = await newRun();
-    const log = await claim(run);
+    const { run, log } = await begun();
     const result = resultOf(shardOf(0, [0, 1]));
     await Promise.all([log.commit(result), log.commit(result)]);
     await log.commit(result);
@@ -169,8 +169,7 @@ describe('the verdict log', () => {
   });
 
   it('holds for void what an overtaken writer appends, before and after the run is finished', async () => {
-    const run = await newRun();
-    const older = await claim(run);
+    const { run, log: older } = await begun();
     const results = resultsOf([2, 2]);
     await older.commit(results[0]!);
     await older.close();
@@ -194,14 +193,11 @@ describe('the verdict log', () => {
   });
 
   it('with the plan, ignores the other cut of a writer that wakes up after a take-over', async () => {
-    const run = await newRun();
-    const older = await claim(run);
+    const { run, log: older } = await begun();
     // The older writer has passed its check and is stopped just before it writes.
-    const sleeping = await PlanWriter.open(join(run.dir, 'plan.jsonl'), {
-      epoch: older.epoch,
-      diskFull: older.diskFull,
-      assertCurrent: () => Promise.resolve(),
-    });
+    const { epoch, diskFull } = older;
+    const always = { epoch, diskFull, assertCurrent: () => Promise.resolve() };
+    const sleeping = await PlanWriter.open(join(run.dir, 'plan.jsonl'), always);
     const first = shardOf(0, [0, 1]);
     await sleeping.append([planLine(first)]);
     await older.commit(resultOf(first));
@@ -245,8 +241,7 @@ describe('the verdict log', () => {
   });
 
   it('lets nobody publish final files after a take-over', async () => {
-    const run = await newRun();
-    const older = await claim(run);
+    const { run, log: older } = await begun();
     await work(run.dir, older, [resultOf(shardOf(0, [0, 1]))]);
     const newer = await claim(run);
     await expect(finishRun(older, signal)).rejects.toMatchObject({ kind: 'superseded' });
